@@ -33,7 +33,7 @@ async function serve(config: Config): Promise<void> {
   const graphiqlFolder = join(import.meta.dirname, "../public/graphiql");
   const gateway = createGateway({ config, observe, plannerPool, graphiqlFolder, observers: telemetry });
   ({ supergraphId } = gateway);
-  telemetry.exposeGauges({ cacheSizes: gateway.cacheSizes, countWaiting: plannerPool.countWaiting });
+  telemetry.exposeGauges({ cacheSizes: gateway.cacheSizes, countQueuedJobs: plannerPool.countQueuedJobs });
   const admin = await telemetry.startAdmin(() => gateway.isReady());
   const server = await startServer({
     ...config,

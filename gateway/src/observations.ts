@@ -102,7 +102,7 @@ type PlanObservation =
       readonly operationHash: string;
       readonly cause: unknown;
     }
-  /** A thread starts to plan an operation; `waitedMs` in the queue. */
+  /** A planner worker takes a job: an operation to plan, or a large introspection. It has been queued for `waitedMs`. */
   | { readonly kind: "plan-started"; readonly waitedMs: number }
   | { readonly kind: "planner-replaced"; readonly reason: string; readonly cause: unknown }
   | { readonly kind: "plan-cache-hit" }

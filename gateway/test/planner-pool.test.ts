@@ -91,7 +91,7 @@ describe("an operation", () => {
 
 describe("queued operations", () => {
   test("are limited in number", async () => {
-    const { plan } = await setUp({ planTimeoutMs: 1_000, waitingMax: 1 });
+    const { plan } = await setUp({ planTimeoutMs: 1_000, queuedJobsMax: 1 });
     const hanging = plan("hang");
     const queued = plan("{ a }");
     await expect(plan("{ b }")).rejects.toMatchObject({

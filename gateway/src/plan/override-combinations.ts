@@ -1,4 +1,5 @@
-// Progressive `@override`: decides which labels are true for a request. A label `percent(n)` is true for n percent of the traces.
+// Progressive `@override`: decides which labels are true for a request. A label `percent(n)` is true for n percent of the traces, any other label
+// for all requests or for none (configuration).
 import { createHash } from "node:crypto";
 import { type GraphQLSchema, TypeInfo, visit, visitWithTypeInfo } from "graphql";
 import type { ValidatedOperation } from "../parse/validated-operation.ts";

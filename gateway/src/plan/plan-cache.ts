@@ -1,5 +1,5 @@
-// The cache of query plans of one supergraph generation. Plans are stored as JSON, which takes a tenth of the memory of objects. They are rarely
-// read again, because compiled plans are cached too.
+// The cache of query plans of one generation. Plans are stored as JSON, which takes a tenth of the memory of objects. They are rarely read again,
+// because compiled plans are cached too: only when a compiled plan was evicted, or when two documents have the same normalized operation.
 import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bounded-map";
 import type { GatewayObserver } from "../observations.ts";
 import { type SupergraphPlanner, planKey } from "./planner/supergraph-planner.ts";
@@ -20,7 +20,7 @@ export interface PlanCacheOptions {
   readonly observe: GatewayObserver;
 }
 
-/** The estimated size of an entry besides its key and its plan. */
+/** The estimated bytes of an entry besides its key and its plan, whose characters count as one byte each. */
 const entryBytes = 200;
 
 /** The key is the text of the normalized operation with the enabled labels. A plan larger than `bytesMax` is not cached. */

@@ -1,11 +1,11 @@
-// Stage 3 of 5: plan. Finds or creates the compiled plan of an operation. Each combination of `@skip`/`@include` conditions and override labels has
-// its own plan, a variant.
+// Stage 3 of 5: plan. Finds or creates the compiled plan of an operation, once per request. A *variant* is the plan for one combination of the
+// values of `@skip`/`@include` variables and of override labels (progressive `@override`).
 //
-// The steps of a variant that is not cached, each in a folder:
+// The steps for a variant that is not cached, in this order:
 //   normalize       resolves conditions, writes fragments out, and gives aliases a prefix
-//   plan            the cache of query plans (plan-cache.ts), or the planner pool (planner/), whose workers run Apollo's planner (rewrite/)
+//   plan            gets the query plan from plan-cache.ts, or else from the planner pool (planner/), whose workers run Apollo's planner (rewrite/)
 //   compile         prepares the query plan for execution
-// Introspection fields are not planned: introspection/ executes them over the API schema.
+// `__schema` and `__type` are not planned: at the start of stage 4, introspection/ executes them over the API schema.
 import type { QueryPlan } from "@apollo/query-planner";
 import { Kind, type OperationDefinitionNode, print } from "graphql";
 import { Rejection } from "../errors/rejections.ts";
@@ -14,7 +14,7 @@ import type { Compile } from "./compile/compile.ts";
 import type { CompiledPlan } from "./compile/compiled-plan.ts";
 import { normalize } from "./normalize/normalize.ts";
 import { chooseCombination, type OverrideCombination } from "./override-combinations.ts";
-import { conditionVariables } from "./normalize/resolve-conditions.ts";
+import { listConditionVariables } from "./normalize/resolve-conditions.ts";
 
 type Variables = Readonly<Record<string, unknown>>;
 
@@ -30,26 +30,28 @@ export interface PlanOptions {
 
 export interface PlanStage {
   /**
-   * The compiled plan for a request of this trace; synchronous if it is cached.
-   * @throws Rejection OPERATION_NOT_RESOLVABLE, or as the planner pool does.
+   * Returns the compiled plan, or a promise of it if the variant is not compiled yet.
+   * @param variables as the client sent them, validated.
+   * @param traceId chooses the override labels.
+   * @throws Rejection (the promise rejects) OPERATION_NOT_RESOLVABLE; BAD_USER_INPUT if a condition is null; or as SupergraphPlanner.plan.
    */
   plan(validated: ValidatedOperation, variables: Variables, traceId: string): CompiledPlan | Promise<CompiledPlan>;
-  /** The query plan for a request of this trace, as a JSON value. */
+  /** The query plan as a JSON value, for developers. Nothing is compiled. Parameters and errors as `plan`. */
   explain(validated: ValidatedOperation, variables: Variables, traceId: string): Promise<unknown>;
-  /** Plans and compiles the operation for each combination of override labels before clients request it. */
+  /** Plans and compiles the variants for these variables and all combinations of override labels, before clients request them. */
   prepare(validated: ValidatedOperation, variables: Variables): Promise<void>;
-  /** The values of condition variables for which the operation has variants. */
+  /** The values of `@skip` and `@include` variables for which the operation has variants. */
   conditionsOf(validated: ValidatedOperation): readonly Variables[];
 }
 
-/** The most variants of one operation. The oldest is evicted. */
+/** The most variants of one operation. The one that was created first is evicted. */
 const variantsMax = 64;
 
 interface Variants {
   /** The variables of `@skip` and `@include`. */
   readonly conditionNames: readonly string[];
   readonly combinations: readonly OverrideCombination[];
-  /** By the values of the conditions and the labels that are true. */
+  /** By `conditionValues` and the labels that are true. In order of creation. */
   readonly byKey: Map<string, Variant>;
 }
 
@@ -64,7 +66,7 @@ interface Variant {
 /** Adds the bytes of one variant to the size of its operation in the operation store. */
 interface Retention {
   add(bytes: number): void;
-  /** Subtracts them when the variant is evicted. */
+  /** Subtracts them all. Later calls of both functions do nothing. */
   release(): void;
 }
 
@@ -85,6 +87,7 @@ export function createPlanStage(o: PlanOptions): PlanStage {
 
   async function queryPlanFor(validated: ValidatedOperation, conditions: Variables, { labels }: OverrideCombination) {
     const { client, planned } = normalize(validated.document, validated.operation, conditions, o.aliasPrefix);
+    // Nothing remains to be planned.
     if (!planned) return { client, plan: { kind: "QueryPlan" } satisfies QueryPlan };
     const plan = JSON.parse(await o.plan(print(planned), labels)) as QueryPlan;
     if (!plan.node) throw new Rejection("OPERATION_NOT_RESOLVABLE");
@@ -135,6 +138,7 @@ export function createPlanStage(o: PlanOptions): PlanStage {
   };
 }
 
+/** Evicts a variant if there are too many. Removes the new one if its compilation fails, so that the next request tries again. */
 function store(byKey: Variants["byKey"], key: string, variant: Variant, plan: Promise<CompiledPlan>): void {
   byKey.set(key, variant);
   const [oldest] = byKey.size > variantsMax ? byKey : [];
@@ -172,10 +176,10 @@ function createVariants(
   { document, operation }: ValidatedOperation,
   combinations: readonly OverrideCombination[],
 ): Variants {
-  return { conditionNames: conditionVariables(document, operation), combinations, byKey: new Map() };
+  return { conditionNames: listConditionVariables(document, operation), combinations, byKey: new Map() };
 }
 
-/** The coerced values: a variable that the client did not send has its default (GraphQL spec, "CoerceVariableValues"). */
+/** The coerced values: a variable that the client did not send has its default, or else null (GraphQL spec, "CoerceVariableValues"). */
 function readConditions(
   { variableDefinitions = [] }: OperationDefinitionNode,
   names: readonly string[],

@@ -80,13 +80,13 @@ async function follow(step: PlanStep, run: Run, o: RunOptions): Promise<void> {
 
 async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<void> {
   // After an error of a non-null field, the later fields of a mutation are not executed (GraphQL spec, "Handling Execution Errors").
-  if (request.fieldsBefore > 0 && o.isDataNull(run.plan, run, request.fieldsBefore)) return;
+  if (request.rootFieldsBefore > 0 && o.isDataNull(run.plan, run, request.rootFieldsBefore)) return;
   const sets = request.fetches.map((fetch) => representationsOf(fetch, run));
   if (!request.fetches.some((fetch, i) => hasTarget(fetch, sets[i], run))) return;
   const { service, isMutation, mayRepeat, fetches } = request;
   const fetchBy = (text: RequestText) =>
     run.fetch({ service, isMutation, mayRepeat, body: bodyOf(request, text, sets, run) });
-  const text = request.text();
+  const text = request.currentText();
   const first = await fetchBy(text);
   const result = stopKeyChecks(first, text, service, o) ? await fetchBy(request.textWithoutAddedKeys()) : first;
   run.isShared &&= o.sharing?.isShared(result) === true;
@@ -152,9 +152,9 @@ function writeBody(
     const plan = fetches[i]?.representations;
     if (set && plan) members += `${members === "" ? "" : ","}"${plan.variable}":[${set.text}]`;
   }
-  for (const { planned, client } of variables) {
-    if (!Object.hasOwn(values, client)) continue;
-    members += `${members === "" ? "" : ","}${JSON.stringify(planned)}:${JSON.stringify(values[client])}`;
+  for (const { name, clientName } of variables) {
+    if (!Object.hasOwn(values, clientName)) continue;
+    members += `${members === "" ? "" : ","}${JSON.stringify(name)}:${JSON.stringify(values[clientName])}`;
   }
   return members === "" ? `${head}}` : `${head},"variables":{${members}}}`;
 }

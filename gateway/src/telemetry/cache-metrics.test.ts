@@ -9,7 +9,7 @@ test("a scrape reads the current sizes of the caches and of the queue", async ()
   const size = () => ({ entries, weight: 10 * entries });
   exposeGauges(metrics, {
     cacheSizes: () => ({ documents: size(), plans: size(), introspection: size(), "persisted-queries": size() }),
-    countWaiting: () => entries,
+    countQueuedJobs: () => entries,
   });
   await metrics.write();
   entries = 2;

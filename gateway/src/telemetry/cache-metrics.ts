@@ -14,15 +14,15 @@ export type CacheSizes = Readonly<Record<CacheName, MapSize>>;
 export interface GaugeSources {
   cacheSizes(): CacheSizes;
   /** Operations that wait for a planner thread. */
-  countWaiting(): number;
+  countQueuedJobs(): number;
 }
 
 /** Reads the sizes of the caches and of the planner's queue at each scrape. */
 export function exposeGauges(
   metrics: Metrics<typeof gatewayMetrics>,
-  { cacheSizes, countWaiting }: GaugeSources,
+  { cacheSizes, countQueuedJobs }: GaugeSources,
 ): void {
-  metrics.gauge("tributary_gateway_planner_queue_length").onScrape((gauge) => gauge.set({}, countWaiting()));
+  metrics.gauge("tributary_gateway_planner_queue_length").onScrape((gauge) => gauge.set({}, countQueuedJobs()));
   metrics.gauge("tributary_gateway_cache_entries").onScrape((gauge) => {
     const sizes = cacheSizes();
     for (const cache of cacheNames) gauge.set({ cache }, sizes[cache].entries);

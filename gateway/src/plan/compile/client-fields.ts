@@ -1,4 +1,5 @@
-// The client's fields of one layout: for each, its name as response text, its constant if it has one, and the shape of its value.
+// Creates the client's fields of one layout, when its first object is written: for each field its name as response text, its constant if it has
+// one, how it is read, and the shape of its value.
 import {
   type FieldNode,
   type GraphQLNamedType,
@@ -19,16 +20,17 @@ import type { SupergraphTypes } from "./supergraph-types.ts";
 
 export interface ClientFieldOptions {
   readonly types: SupergraphTypes;
-  /** Finds a type of the API schema. */
-  readonly findVisibleType: (name: string) => GraphQLNamedType | undefined;
+  /** Finds a type of the API schema, so not an inaccessible one. */
+  readonly findApiType: (name: string) => GraphQLNamedType | undefined;
   /** The planner key of a client's field. */
   readonly clientKeyOf: (field: FieldNode) => string;
 }
 
 /**
  * @param typename the object's type.
- * @param positionType the type of the field whose objects these are: the same, an interface or a union.
- * @param access of the layout.
+ * @param positionType the type of the field that has these objects as values: `typename`, an interface or a union.
+ * @param clientSets what the client selects of the objects.
+ * @param access see ObjectLayout.
  */
 export function createClientFields(
   typename: string,
@@ -37,12 +39,12 @@ export function createClientFields(
   access: ObjectLayout["access"],
   o: ClientFieldOptions,
 ): readonly ClientField[] {
-  const applies = (condition: string) => o.types.applies(condition, typename);
+  const applies = (typeCondition: string) => o.types.applies(typeCondition, typename);
   const shapeOf = createShapes(typename, positionType, o);
   const fields = [...collectFields(clientSets, applies, responseNameOf)].flatMap(([responseName, [field]], i) => {
     if (!field) return [];
     const isTypename = field.name.value === "__typename";
-    // An interface's name is not a `__typename`: the object's own type is not known.
+    // If `typename` is an interface, the object's type is not known, and its `__typename` cannot be written.
     const constant =
       isTypename && isObjectType(o.types.schema.getType(typename))
         ? createAsciiToken(JSON.stringify(typename))
@@ -58,31 +60,29 @@ export function createClientFields(
       },
     ];
   });
-  return o.types.isPartialMember(positionType, typename) ? withNulls(fields) : fields;
+  return o.types.isPartialMember(positionType, typename) ? withNullsIfUnplanned(fields) : fields;
 }
 
 /**
- * The planner selects no fields of a union member that is missing in one of the subgraphs that could resolve the union. Its nullable fields are
- * null without an error, as in other gateways (public federation audit, suite `partial-union-complex`).
+ * If one of the subgraphs with the union does not have this member, the planner may select no fields of it. Its nullable fields are then null
+ * without an error, as in other gateways (public federation audit, suite `partial-union-complex`).
  */
-function withNulls(fields: readonly ClientField[]): readonly ClientField[] {
+function withNullsIfUnplanned(fields: readonly ClientField[]): readonly ClientField[] {
   if (fields.some(({ access }) => access)) return fields;
   return fields.map((field) => (field.constant || field.shape.isNonNull ? field : { ...field, constant: nullToken }));
 }
 
 /** `__typename: String!` (GraphQL spec, "Type Name Introspection"), for an object whose type is not known. */
 const typenameShape: OutputShape = { kind: "leaf", leaf: "String", isNonNull: true };
-/** For fields that the schema does not have. */
+/** For composite fields that no fetch provides, and for fields that neither schema has. */
 const anyValue: OutputShape = { kind: "leaf", leaf: "custom", isNonNull: false };
 const introspectionShape: OutputShape = { kind: "json", isNonNull: false };
 
-/** The API schema comes first: it has no inaccessible types and enum values. */
+/** Types come from the API schema first: it has no inaccessible types and enum values. The supergraph has the fields of inaccessible types. */
 function createShapes(typename: string, positionType: string, o: ClientFieldOptions) {
-  const candidates = [
-    o.findVisibleType(typename),
-    o.findVisibleType(positionType),
-    o.types.schema.getType(typename),
-  ].filter((type) => isObjectType(type) || isInterfaceType(type));
+  const candidates = [o.findApiType(typename), o.findApiType(positionType), o.types.schema.getType(typename)].filter(
+    (type) => isObjectType(type) || isInterfaceType(type),
+  );
 
   return (field: FieldNode, access: FieldAccess | undefined): OutputShape => {
     if (isIntrospectionField(field)) return introspectionShape;
@@ -120,7 +120,7 @@ function toLeafKind(name: string): LeafKind {
   return specifiedScalarTypes.some((type) => type.name === name) ? (name as LeafKind) : "custom";
 }
 
-/** @throws Error if the text is not ASCII; names of GraphQL are (GraphQL spec, "Names"). */
+/** @throws Error if the text is not ASCII, which is impossible for names (GraphQL spec, "Names"). */
 export function createAsciiToken(text: string): AsciiToken {
   // oxlint-disable-next-line no-control-regex -- all of ASCII
   if (!/^[\x00-\x7f]*$/.test(text)) throw new Error(`Not ASCII: ${JSON.stringify(text)}`);

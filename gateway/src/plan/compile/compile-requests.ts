@@ -1,4 +1,5 @@
-// Compiles the fetches of a query plan into requests: their order, their texts, and the representations that they send.
+// Compiles the fetches of a query plan into requests to subgraphs: their order, their texts, how objects become representations, which
+// variables are sent, and which keys of the returned entities are checked.
 import type { FetchNode, PlanNode } from "@apollo/query-planner";
 import { type FieldNode, OperationTypeNode } from "graphql";
 import { collectFields, responseNameOf } from "../normalize/collect-fields.ts";
@@ -23,7 +24,10 @@ export interface CompiledRequests {
   readonly fetchKeyOf: (field: FieldNode) => string;
 }
 
-/** @param rootKeys the planner keys of the client's root fields, in their order. */
+/**
+ * @param node undefined if the plan has no fetch.
+ * @param rootKeys the planner keys of the client's root fields, in their order: they number the requests of a mutation (`rootFieldsBefore`).
+ */
 export function compileRequests(
   node: PlanNode | undefined,
   rootKeys: readonly string[],
@@ -32,7 +36,7 @@ export function compileRequests(
   const fetches: CompiledFetch[] = [];
   const renamedKeys = new Map<FieldNode, string>();
   const representationGroupOf = createRepresentationGroups();
-  const requestsByText = new Map<string, number>();
+  const requestCountByHead = new Map<string, number>();
 
   function compileSchedule(schedule: FetchSchedule): PlanStep {
     if (schedule.kind === "batch") return { kind: "request", request: compileRequest(schedule.fetches) };
@@ -40,81 +44,87 @@ export function compileRequests(
   }
 
   function compileRequest(batch: readonly PlannedFetch[]): CompiledRequest {
-    const united = uniteEqualFetches(batch);
-    const [first] = united;
-    if (!first) throw new Error("A batch has fetches");
-    const documents = united.map(({ node }) => createFetchDocument(node, o));
+    const distinct = deduplicateFetches(batch);
+    const [first] = distinct;
+    if (!first) throw new Error("A batch without fetches");
+    const documents = distinct.map(({ node }) => createFetchDocument(node, o));
     const { serviceName } = first.node;
     const texts = createRequestTexts(serviceName, documents, o.stoppedKeyChecks);
-    const { head } = texts.text();
-    requestsByText.set(head, (requestsByText.get(head) ?? 0) + 1);
-    const variables = new Set(united.flatMap(({ node }) => node.variableUsages ?? []));
+    const { head } = texts.currentText();
+    requestCountByHead.set(head, (requestCountByHead.get(head) ?? 0) + 1);
+    const variables = new Set(distinct.flatMap(({ node }) => node.variableUsages ?? []));
     return {
       service: serviceName,
       ...describeMutation(first.node, documents, rootKeys),
       ...texts,
-      // Read while the plan runs, when all requests are compiled.
+      // A getter, because a request that is compiled later can have the same text. It is first read when the plan runs.
       get mayRepeat() {
-        return (requestsByText.get(head) ?? 0) > 1;
+        return (requestCountByHead.get(head) ?? 0) > 1;
       },
-      variables: [...variables].map((planned) => ({ planned, client: clientVariableOf(planned, o.aliasPrefix) })),
-      fetches: united.map((fetch, i) =>
-        compileFetch(fetch, documents[i] as FetchDocument, nameFetch(i, united.length)),
+      variables: [...variables].map((name) => ({ name, clientName: clientVariableOf(name, o.aliasPrefix) })),
+      fetches: distinct.map((fetch, i) =>
+        compileFetch(fetch, documents[i] as FetchDocument, nameFetch(i, distinct.length)),
       ),
     };
   }
 
-  function compileFetch(united: UnitedFetch, document: FetchDocument, names: FetchNames): CompiledFetch {
-    const { node, paths } = united;
+  /** Adds the fetch to `fetches` and its renamed fields to `renamedKeys`. */
+  function compileFetch(fetch: DistinctFetch, document: FetchDocument, names: FetchNames): CompiledFetch {
+    const { node, paths } = fetch;
     const { selected, checkedKeys } = document;
     const rewrites = node.outputRewrites ?? [];
     for (const [field, key] of findRenamedFields(selected, rewrites)) renamedKeys.set(field, key);
-    const fetch: CompiledFetch = {
+    const compiled: CompiledFetch = {
       joinIndex: fetches.length,
       service: node.serviceName,
       paths,
       selected,
       representations: node.requires && {
         ...names,
-        group: representationGroupOf(united),
+        group: representationGroupOf(fetch),
         ...createRepresentationReaders(node, o.types),
       },
       renames: rewrites.flatMap((rewrite) =>
         rewrite.kind === "KeyRenamer" ? { path: rewrite.path, to: rewrite.renameKeyTo } : [],
       ),
       keyChecks: createKeyChecks(checkedKeys, o.types),
-      acceptsEntity: ({ typename: known }, typename) =>
-        o.types.applies(known, typename) || o.types.applies(typename, known),
+      // Either side may know the interface only: the gateway, if the object came from a subgraph with an `@interfaceObject`, or the subgraph
+      // that returns the entity, if it has an `@interfaceObject` itself.
+      acceptsEntity: ({ typename: requested }, returned) =>
+        o.types.applies(requested, returned) || o.types.applies(returned, requested),
     };
-    fetches.push(fetch);
-    return fetch;
+    fetches.push(compiled);
+    return compiled;
   }
 
   const steps = node && compileSchedule(scheduleFetches(node));
   return { steps, fetches, fetchKeyOf: (field) => renamedKeys.get(field) ?? responseNameOf(field) };
 }
 
-/** A fetch with all positions of the objects to which its data belongs. */
-interface UnitedFetch extends Pick<PlannedFetch, "node"> {
+/** A fetch with the positions of all its duplicates. */
+interface DistinctFetch extends Pick<PlannedFetch, "node"> {
   readonly paths: (readonly string[])[];
 }
 
-/** Unites entity fetches that differ in their position only: an entity that occurs at both positions is requested once. */
-function uniteEqualFetches(batch: readonly PlannedFetch[]): readonly UnitedFetch[] {
-  const united = new Map<string, UnitedFetch>();
+/**
+ * Combines entity fetches that differ in their position only: an entity that occurs at both positions is requested once.
+ * @param batch one fetch of root fields, or one or more entity fetches (fetch-schedule.ts).
+ */
+function deduplicateFetches(batch: readonly PlannedFetch[]): readonly DistinctFetch[] {
+  const distinct = new Map<string, DistinctFetch>();
   for (const { node, path } of batch) {
     if (node.contextRewrites) throw new Error("@fromContext is not supported");
     const { operation, requires, inputRewrites, outputRewrites } = node;
     const key = JSON.stringify([operation, requires, inputRewrites, outputRewrites]);
-    const equal = united.get(key);
-    if (equal && requires) equal.paths.push(path);
-    else united.set(key, { node, paths: [path] });
+    const equal = distinct.get(key);
+    if (equal) equal.paths.push(path);
+    else distinct.set(key, { node, paths: [path] });
   }
-  return [...united.values()];
+  return [...distinct.values()];
 }
 
-/** Numbers fetches that send the same representations: of objects at the same positions, with the same fields. */
-function createRepresentationGroups(): (fetch: UnitedFetch) => number {
+/** Gives fetches one number if they send the same representations: of objects at the same positions, with the same fields. */
+function createRepresentationGroups(): (fetch: DistinctFetch) => number {
   const groups = new Map<string, number>();
   return ({ node, paths }) => {
     const key = JSON.stringify([paths, node.requires, node.inputRewrites]);
@@ -124,20 +134,19 @@ function createRepresentationGroups(): (fetch: UnitedFetch) => number {
   };
 }
 
-/** The planner plans one root field of a mutation at a time (../rewrite/split-mutation.ts), in the client's order. */
+/**
+ * The planner plans one root field of a mutation at a time (../rewrite/split-mutation.ts), in the client's order, so each mutation request has one
+ * root field. Entity fetches within a mutation are queries.
+ */
 function describeMutation(
   { operationKind }: FetchNode,
   documents: readonly FetchDocument[],
   rootKeys: readonly string[],
-): Pick<CompiledRequest, "isMutation" | "fieldsBefore"> {
-  if (operationKind !== OperationTypeNode.MUTATION) return { isMutation: false, fieldsBefore: 0 };
+): Pick<CompiledRequest, "isMutation" | "rootFieldsBefore"> {
+  if (operationKind !== OperationTypeNode.MUTATION) return { isMutation: false, rootFieldsBefore: 0 };
   const sets = documents.map(({ selected }) => selected);
   const fetched = collectFields(sets, () => true, responseNameOf);
-  return {
-    isMutation: true,
-    fieldsBefore: Math.max(
-      rootKeys.findIndex((key) => fetched.has(key)),
-      0,
-    ),
-  };
+  const index = rootKeys.findIndex((key) => fetched.has(key));
+  // -1 (not found) would be a bug of the planner. With 0, the request is sent even if an earlier field has failed.
+  return { isMutation: true, rootFieldsBefore: Math.max(index, 0) };
 }

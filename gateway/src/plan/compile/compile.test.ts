@@ -24,7 +24,7 @@ const stocks = `
 
 test("an entity fetch also selects the key, so that a wrong entity is detected", () => {
   const { requests } = compile("{ books { title inStock } }");
-  expect(requests.map(({ text }) => textOf(text().head))).toEqual([
+  expect(requests.map(({ currentText }) => textOf(currentText().head))).toEqual([
     "{books{__typename isbn title}}",
     "query($representations:[_Any!]!){_entities(representations:$representations){...on Book{inStock a_0_0_isbn:isbn}}}",
   ]);

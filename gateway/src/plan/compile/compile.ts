@@ -1,4 +1,5 @@
-// Compiles a query plan, once per operation variant: compiled-plan.ts defines the result and shows an example.
+// Stage 3 of 5: plan, step compile. Compiles a query plan on the main thread, once per variant of an operation. compiled-plan.ts defines the
+// result and shows an example.
 import type { PlanNode, QueryPlan } from "@apollo/query-planner";
 import {
   type GraphQLObjectType,
@@ -21,23 +22,24 @@ export interface CompilerOptions extends RequestCompilerOptions {
 }
 
 /**
- * @param client the client's operation, conditions and named fragments resolved.
- * @param retain counts the bytes that the compiled plan retains, now and when layouts are added.
+ * @param client the client's operation, `@skip`, `@include` and named fragments resolved.
+ * @param plan without a node if the operation selects nothing but `__typename`, `__schema` and `__type` at the root.
+ * @param addRetainedBytes adds to the size of the operation in the operation store. Called once now, and whenever a layout is created later.
  */
 export type Compile = (
   client: OperationDefinitionNode,
   plan: QueryPlan,
-  retain: (bytes: number) => void,
+  addRetainedBytes: (bytes: number) => void,
 ) => CompiledPlan;
 
 /**
- * Estimated bytes that a plan retains without its layouts: a base, and per fetch, per selection of the client and the fetches, and per character of
- * the request texts. `gateway/test/retention.test.ts` compares them with measured heap sizes.
+ * The estimated bytes that a plan retains without its layouts: a base, and per fetch, per selection of the client's operation and of the fetches,
+ * and per character of the request texts. `gateway/test/retention.test.ts` compares them with measured heap sizes.
  */
 const retainedBytes = { plan: 2_000, fetch: 4_000, selection: 400, character: 4 } as const;
 
 export function createCompiler(o: CompilerOptions): Compile {
-  return (client, plan, retain) => {
+  return (client, plan, addRetainedBytes) => {
     const rootType = o.types.schema.getRootType(client.operation);
     if (!rootType) throw new Error(`The supergraph has no ${client.operation}s`);
     const clientKeyOf = createPlannerKeys(client, o.aliasPrefix);
@@ -46,19 +48,20 @@ export function createCompiler(o: CompilerOptions): Compile {
     const { steps, fetches, fetchKeyOf } = compileRequests(plan.node && readPlanNode(plan.node), rootKeys, o);
     const isMerged = needsMerging(fetches, o.types, fetchKeyOf);
     const introspection = findIntrospectionFields(client, clientKeyOf);
-    retain(estimateBytes(client, fetches, steps));
+    addRetainedBytes(estimateBytes(client, fetches, steps));
 
-    // Only the root: positions below, and the layouts of all positions, are created while the plan runs.
+    // Layouts, and the positions below the root, are created while the plan runs.
     const root = createRootPosition(
       {
         types: o.types,
-        findVisibleType: (name: string) => o.apiSchema.getType(name),
+        findApiType: (name: string) => o.apiSchema.getType(name),
         fetches,
         isMerged,
         clientKeyOf,
         fetchKeyOf,
+        // The values of the introspection fields are one more join, after the joins of the fetches.
         introspection: introspection && { joinIndex: fetches.length, findAlias: introspection.findAlias },
-        retain,
+        addRetainedBytes,
       },
       rootType,
       [client.selectionSet],
@@ -81,6 +84,7 @@ function listRootKeys(
 ): readonly string[] {
   const applies = (condition: string) => types.applies(condition, rootType.name);
   const fields = [...collectFields([selectionSet], applies, responseNameOf).values()];
+  // Fields of one object with one response name have the same name and arguments, and so the same planner key.
   return fields.flatMap(([field]) => (field ? clientKeyOf(field) : []));
 }
 
@@ -102,11 +106,14 @@ function estimateBytes(
 }
 
 function countCharacters(step: PlanStep): number {
-  if (step.kind === "request") return step.request.text().head.length;
+  if (step.kind === "request") return step.request.currentText().head.length;
   return step.steps.reduce((sum, child) => sum + countCharacters(child), 0);
 }
 
-/** Counts a fragment once: all its spreads share one list of selections, see ../normalize/resolve-conditions.ts. */
+/**
+ * Adds the lists of selections in this set and below. A named fragment counts once: the inline fragments that replace its spreads share one list
+ * (../normalize/resolve-conditions.ts).
+ */
 function addSelections({ selections }: SelectionSetNode, counted: Set<SelectionSetNode["selections"]>): void {
   if (counted.has(selections)) return;
   counted.add(selections);

@@ -1,4 +1,5 @@
-// The compiled plan: what `run` follows and `shape` reads. Prepared once per operation, so that a request does no work on texts and types.
+// The compiled plan: what `run` follows and `shape` reads. Created once per variant of an operation, so that requests do no work on texts and
+// types.
 //
 // An example: subgraph `books` has `Book.title`, subgraph `stocks` has `Book.inStock`, and the key of Book is `isbn`.
 //
@@ -24,10 +25,13 @@
 //                 changed, so the data of an entity fetch is not merged into the entity; it is looked up when a field is read.
 import type { OperationTypeNode, SelectionSetNode } from "graphql";
 
-/** Any number of requests use it at once. Two things change: layouts are added when objects of new types are found, and key checks can be stopped. */
+/**
+ * Any number of requests use it at once. It is immutable with two exceptions: layouts, and the positions below them, are added when objects of
+ * new types occur in the data; and request texts lose added key fields when key checks are stopped.
+ */
 export interface CompiledPlan {
   readonly kind: OperationTypeNode;
-  /** Undefined if no subgraph is needed. */
+  /** Undefined if no subgraph is needed: the operation selects nothing but introspection fields and `__typename` at the root. */
   readonly steps: PlanStep | undefined;
   readonly fetches: readonly CompiledFetch[];
   readonly root: ResponsePosition;
@@ -45,17 +49,20 @@ export type PlanStep =
 export interface CompiledRequest {
   readonly service: string;
   readonly isMutation: boolean;
-  /** For a mutation: how many of the client's root fields are executed before this request. 0 for a query. */
-  readonly fieldsBefore: number;
-  /** The text to send: without key fields whose checks have been stopped. The same object until another check is stopped. */
-  text(): RequestText;
+  /** For a mutation request: how many of the client's root fields are executed before it. 0 for a query, and for entity fetches in a mutation. */
+  readonly rootFieldsBefore: number;
+  /** The text to send now: without the added key fields whose checks have been stopped. Written again after another check was stopped, else the same object. */
+  currentText(): RequestText;
   /** The text without any added key field, for a retry after the subgraph reported errors at added keys. */
   textWithoutAddedKeys(): RequestText;
-  /** Another request of the plan has the same text, so both may turn out to be the same request. */
+  /**
+   * Another request of the plan has the same text. If both also have the same variables and are in a query, stage 4 sends one
+   * of them and uses its response for both.
+   */
   readonly mayRepeat: boolean;
   readonly fetches: readonly CompiledFetch[];
-  /** The client's variables that the request uses: the name in the request's text, and the name in the client's operation. */
-  readonly variables: readonly { readonly planned: string; readonly client: string }[];
+  /** The client's variables that the request uses: `name` in the request's text, `clientName` in the client's operation. */
+  readonly variables: readonly { readonly name: string; readonly clientName: string }[];
 }
 
 export interface RequestText {
@@ -73,11 +80,11 @@ export interface CompiledFetch {
   readonly paths: readonly (readonly string[])[];
   /** The selection of the operation, or of an entity for an entity fetch. */
   readonly selected: SelectionSetNode;
-  /** Undefined for a fetch of root fields. */
+  /** Undefined for a fetch of root fields. Otherwise it is an entity fetch. */
   readonly representations: RepresentationPlan | undefined;
   /** Response names that become other planner keys. Applied if `isMerged`; joined data keeps its names. */
   readonly renames: readonly KeyRename[];
-  /** The key fields that a returned entity must have with the values of the object for which it was requested. */
+  /** The key fields whose values in a returned entity are compared with the object for which it was requested. */
   keyChecks(layout: ObjectLayout): readonly KeyCheck[];
   /** Whether an entity with this `__typename` is possible for an object of this layout. */
   acceptsEntity(layout: ObjectLayout, typename: string): boolean;
@@ -89,7 +96,7 @@ export interface KeyRename {
   readonly to: string;
 }
 
-/** The field of the entity must have the value that `access` reads from the requesting object. */
+/** The field of the entity must be absent, null, or equal to the value that `access` reads from the requesting object. */
 export interface KeyCheck {
   readonly responseName: string;
   /** If false, letter case and surrounding white space are ignored: a subgraph may normalize a string. */
@@ -106,7 +113,10 @@ export interface RepresentationPlan {
   /** Fetches of the plan with the same number send the same representations. */
   readonly group: number;
   readonly fieldsOf: RepresentationFieldsOf;
-  /** Defined if the representation of such an object has, besides constants, one field, and the object itself contains it. */
+  /**
+   * Defined if the representation of such an object has, besides constants, one leaf field, and the object itself contains it. Stage 4 then needs
+   * to compare and write one value per object.
+   */
   singleKeyOf(layout: ObjectLayout): SingleKey | undefined;
 }
 
@@ -133,7 +143,10 @@ export interface RepresentationField {
 export interface ResponsePosition {
   /** How deep the objects are nested in lists, by the field's type: 2 for `[[User!]!]`. */
   readonly listDepth: number;
-  /** The layout by the object's type, as far as the data so far shows it. Undefined if an object of this type is not possible here. */
+  /**
+   * The layout by the object's type, as far as the data so far shows it: created for the first object of a type. Undefined if an object of this
+   * type is not possible here.
+   */
   layoutOf(object: Readonly<Record<string, unknown>>, joins: Joins): ObjectLayout | undefined;
   /** Turns planner keys and list indexes below this position into the client's response path. Stops before a field that the client did not select. */
   toClientPath(steps: readonly (string | number)[]): readonly (string | number)[];
@@ -143,10 +156,10 @@ export interface ResponsePosition {
 export interface ObjectLayout {
   readonly typename: string;
   /** The type is in the API schema. False for an interface whose object type is not known. */
-  readonly isVisible: boolean;
-  /** The client's fields, in the client's order. */
+  readonly isInApiSchema: boolean;
+  /** The client's fields, in the client's order. Created at the first read. */
   readonly fields: readonly ClientField[];
-  /** Undefined if no fetch provides the field. */
+  /** The same object for each call. Undefined if no fetch provides the field. */
   access(plannerKey: string): FieldAccess | undefined;
   /** The response names of the client's fields that this fetch provides. */
   responseNamesFrom(fetch: CompiledFetch): readonly string[];
@@ -177,7 +190,7 @@ export interface FieldAccess {
   readonly plainKey: string | undefined;
   /** The join from which the field is read; `noJoin` for the object itself. */
   readonly joinIndex: number;
-  /** The subgraph that provides the field. Undefined if several can. */
+  /** The first subgraph that provides the field. Undefined for an introspection field, and in a merged tree, where it is not known. */
   readonly service: string | undefined;
   /** For a composite field: the position of its objects. */
   readonly position: ResponsePosition | undefined;
@@ -210,6 +223,6 @@ export type LeafKind = "String" | "ID" | "Int" | "Float" | "Boolean" | "custom";
 export type Joins = readonly (Join | undefined)[];
 
 export interface Join {
-  /** What the fetch returned for this object. */
+  /** The data that the fetch returned for this object. Undefined if it returned none, or has not responded yet. */
   find(object: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> | undefined;
 }

@@ -1,4 +1,4 @@
-// The operation of one fetch, and the key fields of its entities that are checked.
+// Parses the operation of one fetch, and finds the key fields to check and the fields that the plan renames.
 import type { FetchDataRewrite, FetchNode } from "@apollo/query-planner";
 import { type FieldNode, Kind, type OperationDefinitionNode, parse, type SelectionSetNode } from "graphql";
 import { responseNameOf } from "../normalize/collect-fields.ts";
@@ -22,12 +22,13 @@ export function createFetchDocument(node: FetchNode, o: KeyCheckOptions): FetchD
 
 function parseOperation(text: string): OperationDefinitionNode {
   const [operation] = parse(text, { noLocation: true }).definitions;
-  if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error("A fetch is one operation");
+  if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error("The document of a fetch must be one operation");
   return operation;
 }
 
 type EntitiesField = FieldNode & { readonly selectionSet: SelectionSetNode };
 
+/** The `_entities` field of an entity fetch. */
 export function findEntities({ selectionSet }: OperationDefinitionNode): EntitiesField | undefined {
   return selectionSet.selections.find(
     (selection): selection is EntitiesField =>
@@ -57,9 +58,9 @@ function findFields(sets: readonly SelectionSetNode[], path: readonly string[]):
   return sets.flatMap(({ selections }) =>
     selections.flatMap((selection): readonly FieldNode[] => {
       if (selection.kind === Kind.INLINE_FRAGMENT) {
-        const condition = selection.typeCondition?.name.value;
+        const typeCondition = selection.typeCondition?.name.value;
         // A path omits the fragments that do not narrow the type.
-        return findFields([selection.selectionSet], step === `... on ${condition}` ? rest : path);
+        return findFields([selection.selectionSet], step === `... on ${typeCondition}` ? rest : path);
       }
       if (selection.kind !== Kind.FIELD || responseNameOf(selection) !== step) return [];
       if (rest.length === 0) return [selection];

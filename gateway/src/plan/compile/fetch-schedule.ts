@@ -1,4 +1,4 @@
-// The order in which the fetches of a query plan are sent, and which of them share one request.
+// Schedules the fetches of a query plan: the order in which they are sent, and which of them share one request.
 import type { FetchNode, PlanNode } from "@apollo/query-planner";
 
 export interface PlannedFetch {
@@ -9,7 +9,7 @@ export interface PlannedFetch {
 
 export type FetchSchedule =
   | { readonly kind: "sequence" | "parallel"; readonly parts: readonly FetchSchedule[] }
-  /** Fetches that one request to one subgraph contains. */
+  /** The fetches of one request to one subgraph: one fetch of root fields, or one or more entity fetches. */
   | { readonly kind: "batch"; readonly fetches: readonly PlannedFetch[] };
 
 /**
@@ -43,7 +43,7 @@ function toSchedule(node: PlanNode, path: readonly string[]): FetchSchedule {
   }
 }
 
-/** The fetches that need no other fetch, then those that need only these, and so on. */
+/** Lists the fetches by level: first those that need no other fetch, then those that need only fetches of earlier levels. */
 function toLevels(node: PlanNode, path: readonly string[]): readonly (readonly PlannedFetch[])[] {
   switch (node.kind) {
     case "Flatten":
@@ -59,6 +59,7 @@ function toLevels(node: PlanNode, path: readonly string[]): readonly (readonly P
       return [[{ node, path }]];
     case "Condition":
     case "Defer":
+      // `toSchedule` has thrown for these.
       return [];
   }
 }
@@ -68,7 +69,7 @@ function withoutListSteps(path: readonly (string | number)[]): readonly string[]
   return path.filter((step): step is string => typeof step === "string" && step !== "@");
 }
 
-/** One batch per subgraph. A fetch of root fields has its own batch: the planner has already united these. */
+/** One batch per subgraph. A fetch of root fields has its own batch: the planner has already merged what can be merged. */
 function toBatches(fetches: readonly PlannedFetch[]): readonly FetchSchedule[] {
   const batches = new Map<unknown, PlannedFetch[]>();
   for (const fetch of fetches) {

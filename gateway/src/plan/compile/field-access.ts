@@ -1,4 +1,5 @@
-// Creates the readers of fields. Every value of every response goes through one, so each case has its own function.
+// Creates the readers of fields, one function for each case, because they are called for each field of each object. Stage 5 reads a field that has
+// a `plainKey` without its reader.
 import { type FieldAccess, type Joins, noJoin, type ResponsePosition } from "./compiled-plan.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -12,7 +13,10 @@ export interface FieldProvider {
   readonly service: string | undefined;
 }
 
-/** @param others fetches that select the same leaf field; they are read if the first has no value. */
+/**
+ * @param others further fetches that select the same leaf field. They are read in order until one has a value.
+ * @param position of a composite field's objects.
+ */
 export function createFieldAccess(
   first: FieldProvider,
   others: readonly FieldProvider[],
@@ -29,7 +33,7 @@ function createReader({ joinIndex, key }: FieldProvider): FieldAccess["read"] {
   return (object, joins) => joins[joinIndex]?.find(object)?.[key];
 }
 
-/** Such as `constructor`, which is a valid field name. */
+/** True for `constructor`, for example, which is also a valid field name. */
 function isInherited(key: string): boolean {
   return key in Object.prototype;
 }

@@ -37,10 +37,12 @@ export interface KeyCheckOptions {
 }
 
 /**
- * The subgraphs and entity types whose keys are no longer added to fetches, because the subgraph has reported errors at added keys. One set per
- * supergraph generation, with at most one entry for each subgraph and entity type.
+ * The subgraphs and entity types whose keys are no longer added to fetches, because the subgraph has reported errors at added keys. Keys that a plan
+ * selects anyway are still checked. Stage 4 adds entries while plans run. One set per generation, with at most one entry for each subgraph and
+ * entity type.
  */
 export interface StoppedKeyChecks {
+  /** The number of entries. It never decreases, so an equal count means an unchanged set. */
   readonly count: number;
   has(service: string, typeCondition: string): boolean;
   /** Returns false if the entry exists already. */
@@ -76,7 +78,7 @@ export function createCheckedKeys(
   const typeConditions = [...new Set(keys.map(({ typeCondition }) => typeCondition))];
   const distinct = new Map(keys.map((key) => [`${key.typeCondition}.${key.name}`, key]));
   return [...distinct.values()].map((key) => {
-    const isAdded = !selectsPlainly(selected, key);
+    const isAdded = !selectsWithoutAlias(selected, key);
     const alias = `${o.aliasPrefix}0_${typeConditions.indexOf(key.typeCondition)}_${key.name}`;
     return { ...key, isAdded, responseName: isAdded ? alias : key.name };
   });
@@ -89,7 +91,7 @@ function findKeys({ requires = [], serviceName }: FetchNode, types: SupergraphTy
   return requires.flatMap((fragment) => {
     if (fragment.kind !== "InlineFragment" || fragment.typeCondition === undefined) return [];
     const { typeCondition, selections } = fragment;
-    const names = types.keyFields(serviceName, typeCondition);
+    const names = types.listKeyFields(serviceName, typeCondition);
     return selections.flatMap((selection) => {
       if (selection.kind !== "Field" || selection.selections || !names.has(selection.name)) return [];
       const type = findComparableType(types, typeCondition, selection.name);
@@ -110,8 +112,8 @@ function findComparableType({ schema }: SupergraphTypes, typename: string, field
     : undefined;
 }
 
-/** Whether a fragment of this type selects the field without an alias and directives. */
-function selectsPlainly({ selections }: SelectionSetNode, { typeCondition, name }: KeyField): boolean {
+/** Whether a fragment with this type condition selects the field directly, without an alias and directives. */
+function selectsWithoutAlias({ selections }: SelectionSetNode, { typeCondition, name }: KeyField): boolean {
   return selections.some(
     (fragment) =>
       isFragmentOf(fragment, typeCondition) &&
@@ -125,7 +127,7 @@ function isFragmentOf(selection: SelectionNode, typeCondition: string): selectio
   return selection.kind === Kind.INLINE_FRAGMENT && selection.typeCondition?.name.value === typeCondition;
 }
 
-/** Adds the key fields to the fragments of their types. */
+/** Adds the key fields to the fragments with their type conditions. */
 export function addKeys(entities: SelectionSetNode, keys: readonly CheckedKey[]): SelectionSetNode {
   const selections = entities.selections.map((selection) => {
     const fields = keys.filter(({ typeCondition }) => isFragmentOf(selection, typeCondition)).map(toField);
@@ -141,7 +143,7 @@ function toField({ name, responseName }: CheckedKey): FieldNode {
   return { kind: Kind.FIELD, alias: toName(responseName), name: toName(name) };
 }
 
-/** See CompiledFetch.keyChecks. */
+/** Creates CompiledFetch.keyChecks: the checks are created once for each layout. */
 export function createKeyChecks(
   checkedKeys: readonly CheckedKey[],
   types: SupergraphTypes,

@@ -19,10 +19,16 @@ interface CompositeField {
   readonly selectionSet: SelectionSetNode;
 }
 
-/** The `fetchIndex` of selections below a composite field: only one fetch provides the objects of a type, or the search has ended with true. */
+/**
+ * The `fetchIndex` of all selections below a composite field. For each object type, one fetch selects that field (else the search has ended with
+ * true), so these selections cannot conflict with each other.
+ */
 const sameFetch = -1;
 
-/** Whether two fetches select the same composite field. May be true without need: type conditions are compared on one level only. */
+/**
+ * Whether two fetches select the same composite field of one object. May be true without need: of the type conditions, only those directly around
+ * the two selections are compared, not those around their parent fields.
+ */
 export function needsMerging(
   fetches: readonly CompiledFetch[],
   types: SupergraphTypes,
@@ -52,6 +58,7 @@ function isShared(one: CompositeField, other: CompositeField): boolean {
   return !one.typenames || !other.typenames || intersect(one.typenames, other.typenames).size > 0;
 }
 
+/** Adds the composite fields of the selection set to `into`, by planner key. */
 function collectCompositeFields(
   { selections }: SelectionSetNode,
   fetchIndex: number,
@@ -63,8 +70,8 @@ function collectCompositeFields(
   for (const selection of selections) {
     if (selection.kind === Kind.FRAGMENT_SPREAD) continue;
     if (selection.kind === Kind.INLINE_FRAGMENT) {
-      const condition = selection.typeCondition?.name.value;
-      const possible = condition === undefined ? undefined : types.possibleTypes(condition);
+      const typeCondition = selection.typeCondition?.name.value;
+      const possible = typeCondition === undefined ? undefined : types.possibleTypes(typeCondition);
       const both = typenames && possible ? intersect(typenames, possible) : (typenames ?? possible);
       collectCompositeFields(selection.selectionSet, fetchIndex, both, types, keyOf, into);
     } else if (selection.selectionSet) {

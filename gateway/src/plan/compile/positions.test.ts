@@ -109,13 +109,13 @@ function setUp(query: string, fetches: readonly CompiledFetch[]) {
   const position = createRootPosition(
     {
       types: createSupergraphTypes(schema),
-      findVisibleType: (name) => schema.getType(name),
+      findApiType: (name) => schema.getType(name),
       fetches: fetches.map((one, joinIndex) => Object.assign(one, { joinIndex, service: `s${joinIndex}` })),
       isMerged: false,
       clientKeyOf: responseNameOf,
       fetchKeyOf: responseNameOf,
       introspection: undefined,
-      retain: () => {},
+      addRetainedBytes: () => {},
     },
     typeOf("Query"),
     [selectionSetOf(query)],

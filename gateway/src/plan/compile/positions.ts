@@ -37,13 +37,13 @@ export interface PositionOptions extends ClientFieldOptions {
   readonly isMerged: boolean;
   /** The planner key of a field in a fetch's selection: its response name, unless the plan renames it. */
   readonly fetchKeyOf: (field: FieldNode) => string;
-  /** Counts the bytes that layouts retain. */
-  readonly retain: (bytes: number) => void;
+  /** See Compile. Called for each layout that is created. */
+  readonly addRetainedBytes: (bytes: number) => void;
   /** The values of introspection fields are joined to each object of the query type, as the data of a fetch of root fields is. */
   readonly introspection: (Pick<IntrospectionFields, "findAlias"> & { readonly joinIndex: number }) | undefined;
 }
 
-/** What is known of a position before any of its objects is found. */
+/** What is known of a position when it is created. */
 interface PositionFacts {
   /** Planner keys from the root. */
   readonly path: readonly string[];
@@ -53,7 +53,7 @@ interface PositionFacts {
   readonly listDepth: number;
   /** The only possible object type, if a subgraph has the field with that type although others have it with an abstract one. */
   readonly onlyTypename?: string | undefined;
-  /** First what provides the objects themselves, then the fetches whose data is joined to them, in the plan's order. */
+  /** First the fetches that provide the objects themselves (none at the root), then the fetches that are joined to the objects, in the plan's order. */
   readonly sources: readonly PositionSource[];
   /** What the client selects of the objects. */
   readonly clientSets: readonly SelectionSetNode[];
@@ -67,7 +67,10 @@ interface PositionSource {
   readonly sets: readonly SelectionSetNode[];
 }
 
-/** Estimated bytes that a layout retains: a base, per field, and per character of the field names. Checked as in compile.ts. */
+/**
+ * The estimated bytes that a layout retains: a base, per field, and per character of the field names. `gateway/test/retention.test.ts` compares them
+ * with measured heap sizes.
+ */
 const retainedBytes = { layout: 4_000, field: 700, character: 4 } as const;
 
 /** Creates the position of the operation's root object. */
@@ -96,13 +99,19 @@ function joinedSources({ fetches, isMerged }: PositionOptions, path: readonly st
 }
 
 function createPosition(facts: PositionFacts, o: PositionOptions): ResponsePosition {
-  const layoutOf = isObjectType(facts.type) ? createOneLayout(facts.type.name, facts, o) : createLayouts(facts, o);
+  const layoutOf = isObjectType(facts.type)
+    ? createLayoutOfOneType(facts.type.name, facts, o)
+    : createLayoutByTypename(facts, o);
   const { listDepth, clientSets } = facts;
   return { listDepth, layoutOf, toClientPath: (steps) => toClientPath(steps, clientSets, o) };
 }
 
-/** For a position where only one object type is possible. */
-function createOneLayout(typename: string, facts: PositionFacts, o: PositionOptions): ResponsePosition["layoutOf"] {
+/** For a position whose type is an object type. */
+function createLayoutOfOneType(
+  typename: string,
+  facts: PositionFacts,
+  o: PositionOptions,
+): ResponsePosition["layoutOf"] {
   let layout: ObjectLayout | undefined;
   return ({ __typename: actual }) => {
     if (actual !== undefined && actual !== typename) return undefined;
@@ -110,7 +119,8 @@ function createOneLayout(typename: string, facts: PositionFacts, o: PositionOpti
   };
 }
 
-function createLayouts(facts: PositionFacts, o: PositionOptions): ResponsePosition["layoutOf"] {
+/** For a position whose type is an interface or a union. */
+function createLayoutByTypename(facts: PositionFacts, o: PositionOptions): ResponsePosition["layoutOf"] {
   const layouts = new Map<string, ObjectLayout>();
   const readTypename = createTypenameReader(facts, o);
 
@@ -130,7 +140,8 @@ type TypenameReader = (object: Readonly<Record<string, unknown>>, joins: Joins) 
 
 /**
  * Reads the type of an object. A subgraph with an `@interfaceObject` returns the interface's name as `__typename`; the name of an object type
- * from another subgraph takes precedence. Undefined if the `__typename` is no string.
+ * from another subgraph takes precedence. Without a `__typename` in the data, the result is the only possible object type, or else the type of the
+ * position. Undefined if the `__typename` is no string.
  */
 function createTypenameReader({ type, onlyTypename, sources }: PositionFacts, o: PositionOptions): TypenameReader {
   const joinIndexes = sources
@@ -150,16 +161,18 @@ function createTypenameReader({ type, onlyTypename, sources }: PositionFacts, o:
 }
 
 function createLayout(typename: string, facts: PositionFacts, o: PositionOptions): ObjectLayout {
-  const applies = (condition: string) => o.types.applies(condition, typename);
+  const applies = (typeCondition: string) => o.types.applies(typeCondition, typename);
   const clientFields = collectFields(facts.clientSets, applies, o.clientKeyOf);
   const access = createAccessByKey(typename, facts, clientFields, o);
   const characters = [...clientFields.keys()].reduce((sum, key) => sum + key.length, 0);
-  o.retain(retainedBytes.layout + clientFields.size * retainedBytes.field + characters * retainedBytes.character);
+  o.addRetainedBytes(
+    retainedBytes.layout + clientFields.size * retainedBytes.field + characters * retainedBytes.character,
+  );
   let fields: readonly ClientField[] | undefined;
 
   return {
     typename,
-    isVisible: o.findVisibleType(typename) !== undefined,
+    isInApiSchema: o.findApiType(typename) !== undefined,
     get fields() {
       return (fields ??= createClientFields(typename, facts.type.name, facts.clientSets, access, o));
     },
@@ -177,7 +190,7 @@ function createAccessByKey(
   clientFields: FieldsByKey,
   o: PositionOptions,
 ): ObjectLayout["access"] {
-  const applies = (condition: string) => o.types.applies(condition, typename);
+  const applies = (typeCondition: string) => o.types.applies(typeCondition, typename);
   const sources = facts.sources.map(({ sets, ...source }) => ({
     ...source,
     fields: collectFields(sets, applies, o.fetchKeyOf),
@@ -230,7 +243,7 @@ function createAccessByKey(
   };
 }
 
-/** Undefined unless the key is an introspection field. Only the query type has these. */
+/** Undefined unless the key is of an introspection field. Only the query type has these. */
 function createIntrospectionAccess(
   key: string,
   typename: string,
@@ -251,7 +264,7 @@ function findOnlyTypename(
   { types }: PositionOptions,
 ): string | undefined {
   for (const { service } of sources) {
-    const name = types.findObjectType(service, typename, fieldName);
+    const name = types.findDeclaredObjectType(service, typename, fieldName);
     if (name !== undefined) return name;
   }
   return undefined;

@@ -1,4 +1,5 @@
-// Compiles the `requires` of an entity fetch: which fields of an object its representation has. One list of fields per layout.
+// Compiles the `requires` of an entity fetch: which fields the representation of an object has. One list of fields per layout, created when stage 4
+// finds the first object with that layout.
 //
 // `requires` is `... on Book { __typename isbn }`: for the layout of Book, the fields are the constant `"__typename":"Book"` and `"isbn":`, read from
 // the object. For an object of another type there are none, so it is not requested.
@@ -25,9 +26,9 @@ export function createRepresentationReaders(
   { serviceName, requires = [], inputRewrites = [] }: FetchNode,
   types: SupergraphTypes,
 ): Pick<RepresentationPlan, "fieldsOf" | "singleKeyOf"> {
-  const fieldsOf = createFieldsOf(requires, inputRewrites, types, (keys, { typename }) =>
-    types.containKey(serviceName, typename, keys),
-  );
+  const hasWholeKey = (keys: ReadonlySet<string>, { typename }: ObjectLayout) =>
+    types.containWholeKey(serviceName, typename, keys);
+  const fieldsOf = createFieldsOf(requires, inputRewrites, types, hasWholeKey);
   const singleKeys = new Map<ObjectLayout, SingleKey | undefined>();
   return {
     fieldsOf,
@@ -38,6 +39,7 @@ export function createRepresentationReaders(
   };
 }
 
+/** See RepresentationPlan. */
 function findSingleKey(fields: readonly RepresentationField[] = []): SingleKey | undefined {
   const index = fields.findIndex(({ value }) => value.kind !== "constant");
   const value = fields[index]?.value;
@@ -54,22 +56,22 @@ function findSingleKey(fields: readonly RepresentationField[] = []): SingleKey |
 }
 
 /**
- * The list of fields is created once for each layout, also for objects nested in a representation.
+ * Creates the list of fields once for each layout, also for objects nested in a representation.
  * @param requires the fields that the subgraph needs, by planner keys.
  * @param rewrites set values and rename fields, the deepest first. The planner creates them for `@interfaceObject`, and ../rewrite/restore-plan.ts
  * for `@requires` with arguments.
- * @param isEnough whether objects with these fields are requested.
+ * @param isRequested whether objects with these fields are requested. Always true for nested objects.
  */
 function createFieldsOf(
   requires: readonly QueryPlanSelectionNode[],
   rewrites: readonly FetchDataRewrite[],
   types: SupergraphTypes,
-  isEnough: (keys: ReadonlySet<string>, layout: ObjectLayout) => boolean = () => true,
+  isRequested: (keys: ReadonlySet<string>, layout: ObjectLayout) => boolean = () => true,
 ): RepresentationFieldsOf {
   const fieldsByLayout = new Map<ObjectLayout, readonly RepresentationField[] | undefined>();
 
   function createFields(layout: ObjectLayout): readonly RepresentationField[] | undefined {
-    const applies = (condition: string) => types.applies(condition, layout.typename);
+    const applies = (typeCondition: string) => types.applies(typeCondition, layout.typename);
     const selected = collectRequired(requires, applies);
     const applicable = rewrites.flatMap((rewrite) => withoutFragments(rewrite, applies));
     const fields: RepresentationField[] = [];
@@ -78,7 +80,7 @@ function createFieldsOf(
       if (!field) return undefined;
       fields.push(field);
     }
-    return fields.length > 0 && isEnough(new Set(selected.keys()), layout) ? fields : undefined;
+    return fields.length > 0 && isRequested(new Set(selected.keys()), layout) ? fields : undefined;
   }
 
   return (layout) => {
@@ -90,7 +92,7 @@ function createFieldsOf(
 /** The required fields by planner key. */
 function collectRequired(
   selections: readonly QueryPlanSelectionNode[],
-  applies: (condition: string) => boolean,
+  applies: (typeCondition: string) => boolean,
   into = new Map<string, FieldSelection[]>(),
 ): ReadonlyMap<string, readonly FieldSelection[]> {
   for (const selection of selections) {
@@ -105,10 +107,10 @@ function collectRequired(
   return into;
 }
 
-/** Removes the leading type conditions of a rewrite's path. Returns nothing for a rewrite of another type. */
+/** Removes the leading type conditions of a rewrite's path. Returns an empty list for a rewrite of another type. */
 function withoutFragments(
   rewrite: FetchDataRewrite,
-  applies: (condition: string) => boolean,
+  applies: (typeCondition: string) => boolean,
 ): readonly FetchDataRewrite[] {
   const [first, ...rest] = rewrite.path;
   if (!first?.startsWith(fragmentPrefix)) return [rewrite];
@@ -116,6 +118,7 @@ function withoutFragments(
   return withoutFragments({ ...rewrite, path: rest }, applies);
 }
 
+/** Undefined if no fetch provides the field. */
 function createField(
   key: string,
   selections: readonly FieldSelection[],

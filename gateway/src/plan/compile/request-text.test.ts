@@ -24,7 +24,7 @@ test("several fetches have separate representations and entities, and share the 
 
 function write(...texts: readonly string[]): string {
   const documents = texts.map((text) => ({ operation: read(text), selected: none, checkedKeys: [] }));
-  const { head } = createRequestTexts("books", documents, createStoppedKeyChecks()).text();
+  const { head } = createRequestTexts("books", documents, createStoppedKeyChecks()).currentText();
   return (JSON.parse(`${head}}`) as { query: string }).query;
 }
 

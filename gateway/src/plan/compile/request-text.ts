@@ -1,4 +1,5 @@
-// The text of one request: the operation of one fetch, or of several entity fetches whose `_entities` fields have different aliases.
+// Writes the text of one subgraph request: the operation of one fetch, or of several entity fetches as one operation whose `_entities` fields
+// have different aliases. Called when a plan is compiled, and again while it runs if key checks have been stopped since.
 import {
   Kind,
   type NameNode,
@@ -20,25 +21,25 @@ export interface FetchNames {
   readonly entitiesKey: string;
 }
 
-/** Used if the request has one fetch. No client's variable has such a name, see `plannerVariable` in ../normalize/normalize.ts. */
+/** Used if the request has one fetch. No variable of the client has this name, see `plannerVariable` in ../normalize/normalize.ts. */
 const plannerNames: FetchNames = { variable: "representations", entitiesKey: "_entities" };
 
 export function nameFetch(index: number, count: number): FetchNames {
   return count === 1 ? plannerNames : { variable: `representations${index}`, entitiesKey: `_entities${index}` };
 }
 
-/** @param documents of one fetch, or of several entity fetches, in the order of `nameFetch`. */
+/** @param documents of one fetch, or of several entity fetches. Each fetch is named by its index in this list (`nameFetch`). */
 export function createRequestTexts(
   service: string,
   documents: readonly FetchDocument[],
   stoppedKeyChecks: StoppedKeyChecks,
-): Pick<CompiledRequest, "text" | "textWithoutAddedKeys"> {
+): Pick<CompiledRequest, "currentText" | "textWithoutAddedKeys"> {
   const write = () => writeRequest(documents, (key) => !stoppedKeyChecks.has(service, key.typeCondition));
   let stoppedCount = stoppedKeyChecks.count;
   let text = write();
   let withoutKeys: RequestText | undefined;
   return {
-    text() {
+    currentText() {
       if (stoppedCount !== stoppedKeyChecks.count) {
         stoppedCount = stoppedKeyChecks.count;
         text = write();
@@ -62,14 +63,14 @@ function writeRequest(documents: readonly FetchDocument[], isIncluded: (key: Che
 
 function addToEntities(operation: OperationDefinitionNode, keys: readonly CheckedKey[]): OperationDefinitionNode {
   const entities = findEntities(operation);
-  if (!entities) throw new Error("Only entity fetches have key fields");
+  if (!entities) throw new Error("Key fields are added to entity fetches only");
   const withKeys = { ...entities, selectionSet: addKeys(entities.selectionSet, keys) };
   return { ...operation, selectionSet: { ...operation.selectionSet, selections: [withKeys] } };
 }
 
 function writeOperations(operations: readonly OperationDefinitionNode[]): string {
   const [first] = operations;
-  if (!first) throw new Error("A request has an operation");
+  if (!first) throw new Error("A request without an operation");
   return stripIgnoredCharacters(print(operations.length === 1 ? first : mergeOperations(first, operations)));
 }
 
@@ -96,9 +97,10 @@ interface OperationParts {
   readonly selectionSet: SelectionSetNode;
 }
 
+/** Gives the `_entities` field its alias, and the variable of the representations its name. The other variables have equal definitions in all fetches. */
 function renameParts(operation: OperationDefinitionNode, { variable, entitiesKey }: FetchNames): OperationParts {
   const entities = findEntities(operation);
-  if (!entities) throw new Error("Only entity fetches share a request");
+  if (!entities) throw new Error("Only entity fetches can be merged into one request");
   const isRepresentations = (name: NameNode) => name.value === plannerNames.variable;
   const renamed = { kind: Kind.VARIABLE, name: toName(variable) } as const;
   return {

@@ -1,4 +1,5 @@
-// What the compiler has to know of the supergraph's types, inaccessible ones included. Read from the schema and its join directives, and cached.
+// What the compiler has to know of the supergraph's types, inaccessible ones included. Read from the schema and its join directives
+// (https://specs.apollo.dev/join). One per generation.
 import {
   type ConstDirectiveNode,
   type GraphQLField,
@@ -15,18 +16,25 @@ import {
 
 export interface SupergraphTypes {
   readonly schema: GraphQLSchema;
-  /** Whether a fragment on `condition` applies to an object of type `typename`. False for unknown types. */
-  applies(condition: string, typename: string): boolean;
+  /**
+   * Whether a fragment with this type condition applies to an object of type `typename`. Equal names always apply. False for other names that are
+   * not in the supergraph.
+   * @param typename an interface, if the object's type is not known.
+   */
+  applies(typeCondition: string, typename: string): boolean;
   /** The possible object types of an abstract type; else the type itself. */
   possibleTypes(typename: string): ReadonlySet<string>;
-  /** The top-level fields of all keys of the type in this subgraph, without those that it cannot return. */
-  keyFields(service: string, typename: string): ReadonlySet<string>;
-  /** The object type of a field in this subgraph, if the field has an abstract type in the supergraph. */
-  findObjectType(service: string, typename: string, fieldName: string): string | undefined;
-  /** Whether some subgraph has the union without this member. */
+  /** The names of the top-level fields of all keys of the type in this subgraph. Omits fields that the subgraph may be unable to return. */
+  listKeyFields(service: string, typename: string): ReadonlySet<string>;
+  /**
+   * The object type that this subgraph declares for a field, if the declaration differs from the supergraph's: for example `Book` for a field that
+   * has the type `Product`, an interface, in the supergraph. Undefined if the declarations are equal, or the declared type is no object type.
+   */
+  findDeclaredObjectType(service: string, typename: string, fieldName: string): string | undefined;
+  /** Whether some subgraph has the union without this member. False if `unionName` is not a union. */
   isPartialMember(unionName: string, typename: string): boolean;
-  /** Whether these fields contain all fields of a resolvable key of the type in this subgraph. True if it has no such key. */
-  containKey(service: string, typename: string, fieldNames: ReadonlySet<string>): boolean;
+  /** Whether these fields contain all top-level fields of a resolvable key that the type or an interface of it has in this subgraph. True if there is no such key. */
+  containWholeKey(service: string, typename: string, fieldNames: ReadonlySet<string>): boolean;
 }
 
 export function createSupergraphTypes(schema: GraphQLSchema): SupergraphTypes {
@@ -34,9 +42,9 @@ export function createSupergraphTypes(schema: GraphQLSchema): SupergraphTypes {
   const possibleTypesByName = new Map<string, ReadonlySet<string>>();
   const keysByName = new Map<string, ReadonlySet<string>>();
 
-  function applies(condition: string, typename: string): boolean {
-    if (condition === typename) return true;
-    const abstract = schema.getType(condition);
+  function applies(typeCondition: string, typename: string): boolean {
+    if (typeCondition === typename) return true;
+    const abstract = schema.getType(typeCondition);
     const type = schema.getType(typename);
     return (
       isAbstractType(abstract) && (isObjectType(type) || isInterfaceType(type)) && schema.isSubType(abstract, type)
@@ -51,13 +59,13 @@ export function createSupergraphTypes(schema: GraphQLSchema): SupergraphTypes {
       possibleTypesByName.set(typename, known);
       return known;
     },
-    keyFields(service, typename) {
+    listKeyFields(service, typename) {
       const cacheKey = `${service} ${typename}`;
       const known = keysByName.get(cacheKey) ?? readKeyFields(schema, graphNames.get(service), typename);
       keysByName.set(cacheKey, known);
       return known;
     },
-    findObjectType(service, typename, fieldName) {
+    findDeclaredObjectType(service, typename, fieldName) {
       const owner = schema.getType(typename);
       const field = isObjectType(owner) || isInterfaceType(owner) ? owner.getFields()[fieldName] : undefined;
       const join = directivesOf(field, "join__field").find((one) => enumValue(one) === graphNames.get(service));
@@ -73,7 +81,7 @@ export function createSupergraphTypes(schema: GraphQLSchema): SupergraphTypes {
       const graphs = new Set(memberships.map(enumValue));
       return directivesOf(union, "join__type").some((one) => !graphs.has(enumValue(one)));
     },
-    containKey(service, typename, fieldNames) {
+    containWholeKey(service, typename, fieldNames) {
       const type = schema.getType(typename);
       const interfaces = isObjectType(type) || isInterfaceType(type) ? type.getInterfaces() : [];
       const keys = [type, ...interfaces].flatMap((one) =>
@@ -101,7 +109,7 @@ function readGraphNames(schema: GraphQLSchema): ReadonlyMap<string, string> {
   );
 }
 
-/** Excludes external fields and the keys of extended types (federation 1): a subgraph may accept them without being able to return them. */
+/** Omits external fields and the keys of extended types (federation 1): a subgraph may accept them in a representation and be unable to return them. */
 function readKeyFields(schema: GraphQLSchema, graph: string | undefined, typename: string): ReadonlySet<string> {
   const type = schema.getType(typename);
   const joins = joinsOf(type, graph).filter((directive) => readBoolean(directive, "extension") !== true);

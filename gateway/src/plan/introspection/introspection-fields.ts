@@ -5,11 +5,15 @@ import { type FieldNode, Kind, type OperationDefinitionNode, type SelectionSetNo
 export interface IntrospectionFields {
   /** All introspection fields as root fields of one query, each with a unique alias. */
   readonly selectionSet: SelectionSetNode;
-  /** The alias of the introspection field at this path of planner keys. */
+  /** The alias of the introspection field at this path of planner keys. Undefined if the field there is another one. */
   findAlias(path: readonly string[]): string | undefined;
 }
 
-/** Undefined for an operation without introspection fields. */
+/**
+ * @param operation with named fragments resolved.
+ * @param keyOf the key of a field in the paths.
+ * @returns undefined for an operation without introspection fields.
+ */
 export function findIntrospectionFields(
   { selectionSet }: OperationDefinitionNode,
   keyOf: (field: FieldNode) => string,
@@ -36,7 +40,7 @@ export function findIntrospectionFields(
   };
 }
 
-/** Not true for `__typename`, which needs no execution. */
+/** False for `__typename`, which needs no execution. */
 export function isIntrospectionField({ name }: FieldNode): boolean {
   return name.value === "__schema" || name.value === "__type";
 }

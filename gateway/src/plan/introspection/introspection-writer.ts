@@ -1,5 +1,5 @@
-// Executes introspection fields over a schema and writes the values directly as JSON. Small responses are written on the main thread, large ones
-// in a planner worker.
+// Executes introspection fields over the API schema and writes the values directly as JSON. Small responses are written on the main thread; large
+// ones, and the standard ones when a supergraph is loaded, in a planner worker.
 import {
   type FieldNode,
   getArgumentValues,
@@ -47,11 +47,11 @@ interface SelectedField {
   readonly below: readonly SelectedField[] | undefined;
 }
 
-/** JSON in UTF-8, by response name. */
+/** The value of each root field as JSON in UTF-8, by response name. */
 export type IntrospectionValues = Readonly<Record<string, Uint8Array>>;
 
 /**
- * @param selectionSet a valid selection of the query type, conditions and named fragments resolved.
+ * @param selectionSet a valid selection of introspection fields at the root, `@skip`, `@include` and named fragments resolved.
  * @param variables coerced.
  */
 export function selectIntrospection(
@@ -68,7 +68,7 @@ export function selectIntrospection(
 /** Restores a selection from its key: workers receive the key only. */
 export function readIntrospectionKey(schema: GraphQLSchema, key: string): IntrospectionSelection {
   const operation = getOperationAST(parse(key, { noLocation: true }));
-  if (!operation) throw new Error("The key of an introspection selection is one anonymous query");
+  if (!operation) throw new Error("The key of an introspection selection must be one anonymous query");
   return selectIntrospection(schema, operation.selectionSet, {});
 }
 
@@ -78,7 +78,7 @@ function selectFields(
   variables: Json,
 ): readonly SelectedField[] {
   // All introspection types are object types, so a fragment applies only if its type condition is this type.
-  const fields = collectFields(sets, (condition) => condition === type.name, responseNameOf);
+  const fields = collectFields(sets, (typeCondition) => typeCondition === type.name, responseNameOf);
   return [...fields].map(([responseName, nodes]) => selectField(responseName, nodes, type, variables));
 }
 
@@ -115,12 +115,12 @@ function describe({ responseName, field, args, below }: SelectedField): string {
   return `${responseName}:${field.name}${argsText}${below ? `{${below.map(describe).join(" ")}}` : ""}`;
 }
 
-/** Text is encoded in pieces of this length: V8 represents a long concatenated string as a tree with a node for each part. */
+/** Text is encoded when it is longer than this, because V8 represents a long concatenated string as a tree with a node for each part. */
 const pieceCharacters = 32_768;
 
 /**
- * Undefined as soon as the JSON of all fields together is longer than `bytesMax`. The limit bounds time and memory too, because each visited
- * field writes at least its name.
+ * Stops and returns undefined as soon as the JSON of all fields together is longer than `bytesMax`. So the limit bounds time and memory too: each
+ * visited field writes at least its name.
  */
 export function writeIntrospection(
   schema: GraphQLSchema,
@@ -186,7 +186,7 @@ export function writeIntrospection(
   return values;
 }
 
-/** Returns a separate buffer: a slice of Node's pool would keep 8 KB alive, and cannot be transferred between threads. */
+/** Returns an array with a separate buffer: a slice of Node's pool would keep 8 KB alive, and cannot be transferred between threads. */
 function joinPieces(pieces: readonly Buffer[]): Uint8Array {
   const joined = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
   let offset = 0;
@@ -197,7 +197,7 @@ function joinPieces(pieces: readonly Buffer[]): Uint8Array {
   return joined;
 }
 
-/** graphql-js throws if it cannot print the default value of a custom scalar. The field is nullable, so the value is null then. */
+/** The value of an introspection field. Null for `defaultValue`, which is nullable, if graphql-js cannot print the value of a custom scalar. */
 function resolve(
   { resolve: resolveField, name }: GraphQLField<unknown, unknown>,
   source: unknown,

@@ -1,4 +1,5 @@
-// The values of introspection fields: from the cache, or executed over the API schema.
+// The values of the introspection fields of a request, from the cache or executed over the API schema. Called once per request, before its plan is
+// run.
 import { getVariableValues, type GraphQLSchema, type SelectionSetNode } from "graphql";
 import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bounded-map";
 import { Rejection } from "../../errors/rejections.ts";
@@ -23,7 +24,7 @@ export interface Introspection {
    * The values of an operation's introspection fields, by the aliases of `IntrospectionFields`. Undefined if the operation has none; synchronous
    * for a cached or small response.
    * @param variables as provided and validated.
-   * @throws Rejection INTROSPECTION_TOO_LARGE; SERVICE_UNAVAILABLE if too many large responses are pending.
+   * @throws Rejection INTROSPECTION_TOO_LARGE; SERVICE_UNAVAILABLE if too many large responses are pending; or as SupergraphPlanner.introspect.
    */
   read(
     plan: IntrospectedPlan,
@@ -39,16 +40,16 @@ export interface IntrospectionOptions {
   readonly standard: readonly IntrospectionEntry[];
   /** Executes the selection with this key in a planner worker. Undefined if the JSON is longer than `bytesMax`. */
   readonly executeInWorker: (key: string, bytesMax: number) => Promise<IntrospectionValues | undefined>;
-  /** The longest response, as JSON. At least twice the longest standard response is allowed. */
+  /** The longest response, as JSON in bytes. Raised to twice the longest standard response, if it is less. */
   readonly bytesMax: number;
   readonly onEvicted: () => void;
 }
 
 /** Longer responses are written by a planner worker. 1 KB takes 20 to 30 µs, so the main thread is blocked for 0.5 ms at most. */
 const mainThreadBytesMax = 16_000;
-/** The longest pause of the queue: the measured time of a task includes its wait for a busy worker. */
+/** The longest pause of the queue, because the measured time of a task includes its wait for a busy worker. */
 const pauseMsMax = 200;
-/** Large responses that are written or queued at once. */
+/** The most large responses that are executed or queued at once. */
 const pendingMax = 32;
 /** The size of the cache, as a number of responses of the greatest length. */
 const longestResponsesCached = 4;
@@ -68,7 +69,7 @@ export function createIntrospection(o: IntrospectionOptions): Introspection {
     weightMax: longestResponsesCached * bytesMax,
     onEvicted: o.onEvicted,
   });
-  /** The keys of operations without variables. */
+  /** The keys of plans whose operation has no variables, so that their selection is computed once. */
   const keys = new WeakMap<IntrospectedPlan, string>();
 
   function find(key: string): IntrospectionValues | undefined {
@@ -80,13 +81,14 @@ export function createIntrospection(o: IntrospectionOptions): Introspection {
     return values;
   }
 
+  /** Tries on the main thread first, and stops there after `mainThreadBytesMax`. */
   function execute(selection: IntrospectionSelection): IntrospectionValues | Promise<IntrospectionValues> {
     const { key } = selection;
     const earlier = pending.get(key);
     if (earlier) return earlier;
     const small = writeIntrospection(o.apiSchema, selection, Math.min(mainThreadBytesMax, bytesMax));
     if (small) return store(key, small);
-    if (pending.size >= pendingMax) throw rejectForNow();
+    if (pending.size >= pendingMax) throw createBusyRejection();
     const values = executeLarge(key).finally(() => pending.delete(key));
     pending.set(key, values);
     return values;
@@ -136,7 +138,7 @@ function createHalfTimeQueue(): <Result>(task: () => Promise<Result>) => Promise
   };
 }
 
-function rejectForNow(): Rejection {
+function createBusyRejection(): Rejection {
   const message = "Too many large introspection responses are pending. Retry after 1 s.";
   return new Rejection("SERVICE_UNAVAILABLE", message, { "Retry-After": "1" });
 }

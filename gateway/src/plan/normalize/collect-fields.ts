@@ -1,4 +1,4 @@
-// Collects the fields of selection sets by key (GraphQL spec, "CollectFields"). Conditions and named fragments have been resolved before.
+// Collects the fields of selection sets by key (GraphQL spec, "CollectFields"). `@skip`, `@include` and named fragments have been resolved before.
 import { type FieldNode, Kind, type SelectionSetNode } from "graphql";
 
 export type FieldsByKey = ReadonlyMap<string, readonly FieldNode[]>;
@@ -19,8 +19,8 @@ export function collectFields(
       if (selection.kind === Kind.FRAGMENT_SPREAD)
         throw new Error("Named fragments must be resolved before fields are collected");
       if (selection.kind === Kind.INLINE_FRAGMENT) {
-        const condition = selection.typeCondition?.name.value;
-        if (condition === undefined || applies(condition)) collect(selection.selectionSet);
+        const typeCondition = selection.typeCondition?.name.value;
+        if (typeCondition === undefined || applies(typeCondition)) collect(selection.selectionSet);
         continue;
       }
       const key = keyOf(selection);
@@ -33,6 +33,7 @@ export function collectFields(
   return fields;
 }
 
+/** The selection sets of fields with one key, which are to be merged. */
 export function selectionSetsOf(fields: readonly FieldNode[]): readonly SelectionSetNode[] {
   return fields.flatMap(({ selectionSet }) => selectionSet ?? []);
 }

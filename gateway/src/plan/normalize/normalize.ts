@@ -1,4 +1,4 @@
-// Normalizes an operation before it is planned. `query ($s: Boolean!) { books { ...B stock: inStock @skip(if: $s) } } fragment B on Book { title }`
+// Normalizes an operation before it is planned, once per variant. `query ($s: Boolean!) { books { ...B stock: inStock @skip(if: $s) } } fragment B on Book { title }`
 // becomes, for `s: false`, the planner's `{ books { ... on Book { title } a_stock: inStock } }`.
 import {
   type ArgumentNode,
@@ -17,7 +17,7 @@ import { createPlannerKeys, type PlannerKeys } from "./planner-keys.ts";
 import { addFragment, noDirectives, resolveConditions, selectionSetOf } from "./resolve-conditions.ts";
 
 export interface NormalizedOperation {
-  /** The client's operation: conditions resolved, named fragments replaced by inline fragments, aliases unchanged. A selection set may be empty. */
+  /** The client's operation: `@skip` and `@include` resolved, named fragments replaced by inline fragments, aliases unchanged. A selection set may be empty. */
   readonly client: OperationDefinitionNode;
   /**
    * The operation for the planner: without a name, fragment definitions, `@skip` and `@include`, its aliases with the prefix, and without the
@@ -28,7 +28,7 @@ export interface NormalizedOperation {
 
 /**
  * Takes time in proportion to the selections with all fragments spread, a number that stage 2 (parse) limits.
- * @param coerced the values of the variables, defaults included. Only those of `conditionVariables` are read.
+ * @param coerced the coerced values of the variables in `@skip` and `@include`. Other values are not read.
  * @throws Rejection BAD_USER_INPUT if a condition is null.
  */
 export function normalize(
@@ -46,7 +46,7 @@ export function clientVariableOf(plannerVariable: string, aliasPrefix: string): 
   return plannerVariable.startsWith(aliasPrefix) ? plannerVariable.slice(aliasPrefix.length) : plannerVariable;
 }
 
-/** Chooses the prefix of aliases: no field name of the supergraph begins with it. */
+/** Chooses the prefix of aliases for one supergraph: no field name begins with it. */
 export function chooseAliasPrefix(fieldNames: Iterable<string>): string {
   return choosePrefix("a", fieldNames);
 }
@@ -74,7 +74,7 @@ function toPlannerOperation(client: OperationDefinitionNode, aliasPrefix: string
   return { ...planned, variableDefinitions: toPlannerVariables(client.variableDefinitions, planned, aliasPrefix) };
 }
 
-/** The planner's names for the client's aliases and variables. */
+/** How the client's aliases and variables are named for the planner. */
 interface PlannerNames {
   readonly aliasPrefix: string;
   readonly keyOf: PlannerKeys;
@@ -92,7 +92,7 @@ function toPlannerSelections({ selections }: SelectionSetNode, names: PlannerNam
       const inner = toPlannerSelections(selection.selectionSet, names, isRoot);
       addFragment(selection.typeCondition?.name, directives, inner, into);
     } else if (selection.name.value === "__typename") selectsTypename = !isRoot;
-    // Not only at the root: other fields may also have the query type.
+    // `__schema` and `__type` are left out at any depth, because other fields may also have the query type.
     else if (!selection.name.value.startsWith("__")) into.push(toPlannerField(selection, names));
   }
   if (selectsTypename) into.push(typenameField);
@@ -118,7 +118,7 @@ function toPlannerDirectives(directives = noDirectives, aliasPrefix: string): re
   return directives.length === 0 ? directives : renameVariables(directives, aliasPrefix);
 }
 
-/** Omits the variables that only conditions used. */
+/** Omits the variables that were used in `@skip` and `@include` only. */
 function toPlannerVariables(
   definitions: readonly VariableDefinitionNode[] = [],
   planned: OperationDefinitionNode,
@@ -143,7 +143,10 @@ function renameVariables<T extends ArgumentNode | DirectiveNode>(
   return nodes.map((node) => visit(node, { Variable: (variable) => plannerVariable(variable, aliasPrefix) }));
 }
 
-/** Adds the prefix to names that the planner uses itself, and to names that begin with the prefix, so that the renaming can be reversed. */
+/**
+ * Adds the prefix to names that the planner uses itself, and to names that begin with the prefix, so that `clientVariableOf` can reverse it. Other
+ * names do not change.
+ */
 function plannerVariable(variable: VariableNode, aliasPrefix: string): VariableNode {
   const name = variable.name.value;
   const isReserved =

@@ -1,4 +1,5 @@
-// Planner keys: the names that a client's fields have in the operation for the planner, and so in the data of subgraphs.
+// Planner keys: the names that a client's fields have in the operation for the planner, and so in the data of subgraphs (unless the plan renames
+// the field: `renames` of a compiled fetch).
 import { type FieldNode, Kind, type OperationDefinitionNode, print, type SelectionSetNode, visit } from "graphql";
 import { collectFields, selectionSetsOf } from "./collect-fields.ts";
 
@@ -8,9 +9,9 @@ export type PlannerKeys = (field: FieldNode) => string;
 /**
  * A planner key is the field's name, or its alias with the prefix: `a_stock` for `stock: inStock`.
  *
- * Different fields or arguments under one response name at one position get different keys, `a_1_a_stock` for the second. Clients may select
- * such fields in fragments on different types, but for a subgraph with an interface object these types are one, and the fields would not merge.
- * No alias begins with a digit, so these keys are unique.
+ * If different fields or arguments have one response name at one position, each gets another key: `a_stock`, `a_1_a_stock` for the second, and so on
+ * for the whole operation. Clients may select such fields in fragments on different types, but for a subgraph with an interface object these types
+ * are one, and the fields would not merge. No alias begins with a digit, so these keys are unique.
  */
 export function createPlannerKeys({ selectionSet }: OperationDefinitionNode, aliasPrefix: string): PlannerKeys {
   const plainKeyOf = (field: FieldNode) => plainPlannerKeyOf(field, aliasPrefix);
@@ -29,7 +30,7 @@ function plainPlannerKeyOf({ name, alias }: FieldNode, aliasPrefix: string): str
   return aliasPrefix + alias.value;
 }
 
-/** The keys with several field calls at some position, and these calls in the order of their selection. */
+/** The keys that have several field calls (field name and arguments) at one position, each with these calls in the order of their selection. */
 function findAmbiguousKeys(root: SelectionSetNode, keyOf: PlannerKeys): ReadonlyMap<string, readonly string[]> {
   const ambiguous = new Map<string, string[]>();
 

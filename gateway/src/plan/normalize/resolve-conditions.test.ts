@@ -1,6 +1,6 @@
 import { Kind, parse, print, stripIgnoredCharacters } from "graphql";
 import { expect, test } from "vitest";
-import { conditionVariables, resolveConditions } from "./resolve-conditions.ts";
+import { listConditionVariables, resolveConditions } from "./resolve-conditions.ts";
 
 test("skipped and not included fields are removed", () => {
   const text = "{ a @skip(if: true) b @include(if: true) c @include(if: false) d @skip(if: false) }";
@@ -36,7 +36,7 @@ test("condition variables are listed once each, also from fragments", () => {
   const text =
     "{ a(of: $no) @skip(if: $x) ...F b @include(if: true) } fragment F on Q { c @include(if: $y) d @skip(if: $x) ...F }";
   const document = parse(text);
-  expect(conditionVariables(document, operationIn(document))).toEqual(["x", "y"]);
+  expect(listConditionVariables(document, operationIn(document))).toEqual(["x", "y"]);
 });
 
 function resolved(text: string, coerced: Readonly<Record<string, unknown>> = {}): string {

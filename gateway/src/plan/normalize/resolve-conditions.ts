@@ -14,8 +14,8 @@ import {
 import { Rejection } from "../../errors/rejections.ts";
 
 /**
- * Returns the operation without conditions and named fragments.
- * @param coerced the values of the variables, defaults included.
+ * Returns the operation without `@skip`, `@include` and named fragments. A selection set may become empty.
+ * @param coerced the coerced values of the variables in `@skip` and `@include`.
  * @throws Rejection BAD_USER_INPUT if a condition is null.
  */
 export function resolveConditions(
@@ -27,8 +27,11 @@ export function resolveConditions(
   return { ...operation, selectionSet: selectionSetOf(resolve(operation.selectionSet)) };
 }
 
-/** The names of all variables in `@skip` and `@include`, anywhere in the operation. Their values select the variant of the plan. */
-export function conditionVariables(document: DocumentNode, operation: OperationDefinitionNode): readonly string[] {
+/**
+ * The names of all variables in `@skip` and `@include`, anywhere in the operation and its fragments. Their values select the variant of the plan. A
+ * *condition* is such a directive.
+ */
+export function listConditionVariables(document: DocumentNode, operation: OperationDefinitionNode): readonly string[] {
   const fragments = fragmentsOf(document);
   const names = new Set<string>();
   const visitedFragments = new Set<string>();
@@ -61,7 +64,7 @@ export function fragmentsOf(document: DocumentNode): FragmentsByName {
   return new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
 }
 
-/** Resolves each named fragment once: all its spreads share one list of selections. */
+/** Resolves each named fragment once: the inline fragments that replace its spreads share one list of selections. */
 function createResolver(fragments: FragmentsByName, coerced: Readonly<Record<string, unknown>>) {
   const resolved = new Map<string, readonly SelectionNode[]>();
 
@@ -101,7 +104,7 @@ function createResolver(fragments: FragmentsByName, coerced: Readonly<Record<str
   return resolve;
 }
 
-/** Adds the selections within an inline fragment, or without one if it would have neither a type condition nor directives. */
+/** Adds the selections to `into`, in an inline fragment if it has a type condition or directives. */
 export function addFragment(
   typeCondition: NameNode | undefined,
   directives: readonly DirectiveNode[],

@@ -1,22 +1,25 @@
-// The queue of operations that wait for a planner worker, bounded in length and in waiting time.
+// The queue of jobs that wait for any planner worker (operations to plan, and large introspections), bounded in length and in waiting time.
 import type { PlannerJob } from "./worker-messages.ts";
 
 export interface JobQueue {
-  /** Settles the job as `not-started` if the queue is full, or if no worker takes it within `waitMsMax`. */
-  add(job: PlannerJob, operationCharacters: number): void;
   /**
-   * Takes the shortest operation; of equally short ones, the oldest. Planning time grows with length, so a flood of operations of the
-   * greatest length, which take a second each, does not delay short ones.
+   * Settles the job as `not-started` if the queue is full or closed, or if no worker takes the job within `waitMsMax`.
+   * @param priority the length of the operation in characters; Infinity for introspection. Lower numbers are taken first.
+   */
+  add(job: PlannerJob, priority: number): void;
+  /**
+   * Removes and returns the job with the lowest `priority`; of several, the oldest. Undefined if the queue is empty. Planning time grows with the
+   * length of the operation, so many operations of the greatest length, which take a second each, do not delay short ones.
    */
   take(): PlannerJob | undefined;
   /** The number of queued jobs. */
   count(): number;
-  /** Settles all queued jobs as `not-started`. */
+  /** Settles all queued jobs, and those added later, as `not-started`. */
   close(): void;
 }
 
 export interface JobQueueOptions {
-  readonly jobsMax: number;
+  readonly queuedJobsMax: number;
   readonly waitMsMax: number;
   /** Called for each job that is taken, with the time that it waited. */
   onTaken(waitedMs: number): void;
@@ -24,11 +27,11 @@ export interface JobQueueOptions {
 
 interface QueuedJob {
   readonly timer: NodeJS.Timeout;
-  readonly operationCharacters: number;
+  readonly priority: number;
   readonly queuedAtMs: number;
 }
 
-export function createJobQueue({ jobsMax, waitMsMax, onTaken }: JobQueueOptions): JobQueue {
+export function createJobQueue({ queuedJobsMax, waitMsMax, onTaken }: JobQueueOptions): JobQueue {
   /** In order of arrival. */
   const queue = new Map<PlannerJob, QueuedJob>();
   let isClosed = false;
@@ -40,25 +43,25 @@ export function createJobQueue({ jobsMax, waitMsMax, onTaken }: JobQueueOptions)
   }
 
   return {
-    add(job, operationCharacters) {
+    add(job, priority) {
       if (isClosed) return job.settle({ kind: "not-started", reason: "closed" });
-      if (queue.size >= jobsMax) return job.settle({ kind: "not-started", reason: "queue-full" });
+      if (queue.size >= queuedJobsMax) return job.settle({ kind: "not-started", reason: "queue-full" });
       const giveUp = () => remove(job).settle({ kind: "not-started", reason: "waited-too-long" });
-      queue.set(job, { timer: setTimeout(giveUp, waitMsMax), operationCharacters, queuedAtMs: performance.now() });
+      queue.set(job, { timer: setTimeout(giveUp, waitMsMax), priority, queuedAtMs: performance.now() });
     },
     take() {
-      let shortest: PlannerJob | undefined;
-      let charactersMin = Infinity;
+      let first: PlannerJob | undefined;
+      let priorityMin = Infinity;
       let queuedAtMs = 0;
       for (const [job, queued] of queue) {
-        if (shortest !== undefined && queued.operationCharacters >= charactersMin) continue;
-        shortest = job;
-        charactersMin = queued.operationCharacters;
+        if (first !== undefined && queued.priority >= priorityMin) continue;
+        first = job;
+        priorityMin = queued.priority;
         ({ queuedAtMs } = queued);
       }
-      if (shortest === undefined) return undefined;
+      if (first === undefined) return undefined;
       onTaken(performance.now() - queuedAtMs);
-      return remove(shortest);
+      return remove(first);
     },
     count: () => queue.size,
     close() {

@@ -1,8 +1,15 @@
-// The planner pool: worker threads that run Apollo's query planner, because planning one operation can take seconds.
+// The planner pool: worker threads that run Apollo's query planner, because planning one operation can take seconds. One pool per gateway process,
+// for all generations.
 //
 // main thread:   planner-pool -> supergraph-planner (the API of one supergraph), job-queue, worker-slot -> planner-worker
 // worker thread: worker-entry -> task-runner -> ../rewrite/query-planner
 // Both sides exchange the types of worker-messages.
+//
+// A *task* is one message to a worker, and a *job* is a task with its timeout and the callback that gets its outcome. Each worker has a slot, which
+// runs its jobs one by one, in this order:
+//   start jobs   for a worker that has just started: wait until it runs, then load all supergraphs in use
+//   setup jobs   for this worker: load or drop one supergraph
+//   queued jobs  for any worker: plan one operation, or execute one large introspection
 import type { GatewayObserver } from "../../observations.ts";
 import { createJobQueue } from "./job-queue.ts";
 import { startPlannerWorker } from "./planner-worker.ts";
@@ -11,63 +18,74 @@ import type { IntrospectTask, PlannerJob, PlanTask, Task, TaskOutcome } from "./
 import { createWorkerSlot, type WorkerSlot } from "./worker-slot.ts";
 
 export interface PlannerPool {
-  /** Loads the supergraph in all workers. @throws Error if one of them rejects it; it is then dropped by all. */
+  /** Loads the supergraph in all workers. @throws Error if one of them cannot load it, or not in time. All of them then drop it. */
   load(supergraphSdl: string): Promise<SupergraphPlanner>;
-  /** The number of operations that wait for a worker. */
-  countWaiting(): number;
-  /** Terminates the workers. Pending tasks fail. */
+  /** The number of operations and large introspections that wait for a worker. */
+  countQueuedJobs(): number;
+  /** Terminates the workers. Running and queued jobs settle as failed. */
   close(): Promise<void>;
 }
 
 export interface PlannerPoolOptions {
-  /** The number of worker threads. Each has a query planner for every supergraph in use. */
+  /** The number of worker threads. Each holds a query planner for every supergraph in use. */
   readonly workers: number;
-  /** A worker that takes longer to plan an operation is terminated, and the operation is rejected. */
+  /**
+   * A worker that takes longer for one operation or introspection is terminated and replaced, and the operation is rejected. The time in the queue
+   * does not count.
+   */
   readonly planTimeoutMs: number;
   readonly observe: GatewayObserver;
-  /** The entry module of the worker threads; tests have another one. */
+  /** The entry module of the worker threads. Tests replace it. */
   readonly workerFile?: URL;
-  /** The greatest number of queued operations; the operations that workers are planning do not count. */
-  readonly waitingMax?: number;
-  /** How long an operation may be queued. */
+  /** The greatest number of queued jobs, 1,000 by default. Running jobs do not count. */
+  readonly queuedJobsMax?: number;
+  /** How long a job may be queued. Default: twice `planTimeoutMs`, and 2 s in which a terminated worker is replaced. */
   readonly waitMsMax?: number;
+  /** The timeout of each start job and setup job, 60 s by default. */
   readonly loadTimeoutMs?: number;
-  /** The query planner of a large supergraph takes 100 MB. Planning that needs more than this limit does not end. */
+  /**
+   * The heap limit of each worker, 512 MB by default: the query planner of a large supergraph takes 100 MB. A worker that needs more is terminated
+   * and replaced, and the task that it ran fails and is not retried: an operation is rejected with OPERATION_TOO_COMPLEX.
+   */
   readonly workerHeapMbMax?: number;
 }
 
-/** How long a worker takes to start on a busy machine. Operations that wait for it are not rejected during that time. */
+/** How long a worker takes to start on a busy machine. */
 const workerStartMsMax = 2_000;
 
 const defaultWorkerFile = new URL("worker-entry.ts", import.meta.url);
 
 export function createPlannerPool(o: PlannerPoolOptions): PlannerPool {
-  const { waitingMax = 1_000, waitMsMax = 2 * o.planTimeoutMs + workerStartMsMax, loadTimeoutMs = 60_000 } = o;
+  const { queuedJobsMax = 1_000, waitMsMax = 2 * o.planTimeoutMs + workerStartMsMax, loadTimeoutMs = 60_000 } = o;
   const { workerFile: file = defaultWorkerFile, workerHeapMbMax: heapMbMax = 512 } = o;
-  /** The SDL of each supergraph in use, by id. A new worker loads all of them. */
+  /** The SDL of each supergraph in use, by id. The start jobs of a new worker load all of them. */
   const supergraphs = new Map<number, string>();
   const onTaken = (waitedMs: number) => o.observe({ kind: "plan-started", waitedMs });
-  const queue = createJobQueue({ jobsMax: waitingMax, waitMsMax, onTaken });
+  const queue = createJobQueue({ queuedJobsMax, waitMsMax, onTaken });
   let lastId = 0;
 
   const slots = Array.from({ length: o.workers }, () =>
     createWorkerSlot({
       start: (onLost) => startPlannerWorker({ file, heapMbMax, onLost, onLogEntry: o.observe }),
       listStartJobs,
-      takeOperation: () => queue.take(),
+      takeQueuedJob: () => queue.take(),
       onReplaced: ({ reason, cause }) => o.observe({ kind: "planner-replaced", reason, cause }),
     }),
   );
 
+  /**
+   * The outcomes are ignored. If a worker is lost during a start job, its slot replaces it; if it cannot load a supergraph, the plan tasks of that
+   * supergraph fail in it.
+   */
   function listStartJobs(): PlannerJob[] {
     const loads = [...supergraphs].map(([id, supergraphSdl]): Task => ({ kind: "load", id, supergraphSdl }));
     return [{ kind: "start" } as const, ...loads].map((task) => ({ task, timeoutMs: loadTimeoutMs, settle: () => {} }));
   }
 
-  /** Loads once more after a worker died: only a second death is blamed on the supergraph. */
+  /** Retries once if a worker died, because the cause may be outside the supergraph. */
   async function load(supergraphSdl: string): Promise<SupergraphPlanner> {
     const first = await loadOnce(supergraphSdl);
-    const loaded = hasDied(first) ? await loadOnce(supergraphSdl) : first;
+    const loaded = hasWorkerDied(first) ? await loadOnce(supergraphSdl) : first;
     if ("kind" in loaded) throw toError(loaded);
     return loaded;
   }
@@ -78,7 +96,7 @@ export function createPlannerPool(o: PlannerPoolOptions): PlannerPool {
     const outcomes = await Promise.all(
       slots.map(async (slot) => {
         const outcome = await runSetupTask(slot, task, loadTimeoutMs);
-        // Not before one worker has loaded it: a supergraph that kills workers must not become a start job.
+        // Not before a worker has loaded it: a supergraph that ends every worker must not become a start job.
         if (outcome.kind === "loaded") supergraphs.set(id, supergraphSdl);
         return outcome;
       }),
@@ -98,22 +116,22 @@ export function createPlannerPool(o: PlannerPoolOptions): PlannerPool {
     for (const slot of slots) void runSetupTask(slot, { kind: "drop", id }, loadTimeoutMs);
   }
 
-  /** Runs the task once more after its worker died: only a second death is blamed on the operation. */
+  /** Retries once if the worker died, because the cause may be outside the operation. */
   async function runInAnyWorker(task: PlanTask | IntrospectTask): Promise<TaskOutcome> {
     const outcome = await enqueue(task);
-    return hasDied(outcome) ? enqueue(task) : outcome;
+    return hasWorkerDied(outcome) ? enqueue(task) : outcome;
   }
 
   function enqueue(task: PlanTask | IntrospectTask): Promise<TaskOutcome> {
     return new Promise((settle) => {
-      queue.add({ task, timeoutMs: o.planTimeoutMs, settle }, lengthOf(task));
+      queue.add({ task, timeoutMs: o.planTimeoutMs, settle }, priorityOf(task));
       for (const slot of slots) slot.notify();
     });
   }
 
   return {
     load,
-    countWaiting: queue.count,
+    countQueuedJobs: queue.count,
     async close() {
       queue.close();
       await Promise.all(slots.map((slot) => slot.close()));
@@ -121,16 +139,20 @@ export function createPlannerPool(o: PlannerPoolOptions): PlannerPool {
   };
 }
 
-/** The queue gives out the shortest operation first, and introspection after all operations. */
-function lengthOf(task: PlanTask | IntrospectTask): number {
+/** The queue gives out the job with the lowest number first: the shortest operation, and introspection after all operations. */
+function priorityOf(task: PlanTask | IntrospectTask): number {
   return task.kind === "plan" ? task.operationText.length : Infinity;
 }
 
-function hasDied(outcome: SupergraphPlanner | TaskOutcome): boolean {
+/** False for a worker that reached the deadline or the heap limit: the task itself caused it, so a retry would end in the same way. */
+function hasWorkerDied(outcome: SupergraphPlanner | TaskOutcome): boolean {
   return "kind" in outcome && outcome.kind === "worker-lost" && outcome.reason === "died";
 }
 
-/** Gives up after twice the timeout: a slot whose workers fail to start never runs the job. */
+/**
+ * Settles as `waited-too-long` after twice the timeout, because the timeout starts only when a worker receives the task, and a slot whose workers
+ * fail to start never sends it. The job remains in the slot and may still run: the `drop` after a failed `load` undoes that.
+ */
 function runSetupTask(slot: WorkerSlot, task: Task, timeoutMs: number): Promise<TaskOutcome> {
   return new Promise((resolve) => {
     const giveUp = setTimeout(resolve, 2 * timeoutMs, { kind: "not-started", reason: "waited-too-long" });

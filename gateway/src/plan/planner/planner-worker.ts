@@ -4,9 +4,12 @@ import { Worker } from "node:worker_threads";
 import type { LibraryLogEntry, PlannerWorkerData, Task, TaskResult, WorkerLost } from "./worker-messages.ts";
 
 export interface PlannerWorker {
-  /** Resolves with the result of the task, or with the reason why the worker ended. Call it for one task at a time. */
+  /**
+   * Resolves with the result of the task, or with the reason why the worker ended. Never rejects. Call it for one task at a time.
+   * @param timeoutMs the worker is terminated after this time. It includes the start of the thread, if it is not running yet.
+   */
   run(task: Task, timeoutMs: number): Promise<TaskResult | WorkerLost>;
-  /** Terminates the thread. Resolves when it has exited. */
+  /** Terminates the thread, and settles its task as `worker-lost`. Resolves when the thread has exited. */
   end(): Promise<void>;
 }
 

@@ -1,18 +1,20 @@
-// Remembers operations that could not be planned, so that repeated requests for them are rejected without planning.
+// Remembers operations that were too complex to plan, so that repeated requests for them are rejected without planning. One per generation.
 import { createHash } from "node:crypto";
 import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 
 export interface RejectedOperations {
-  add(operationText: string): void;
-  has(operationText: string): boolean;
+  /** @param key see `planKey`. */
+  add(key: string): void;
+  /** Whether the operation failed so recently that it is still rejected. */
+  has(key: string): boolean;
 }
 
-/** Stores hashes: operations that cannot be planned are often long. */
+/** Stores hashes, because operations that are too complex are often long. */
 export function createRejectedOperations(o: {
   readonly entriesMax: number;
   /**
-   * How long an operation is rejected the first time. Each further time takes twice as long: a planning timeout may also be the fault of a
-   * busy machine, such as when the gateway has just started.
+   * How long an operation is rejected after its first failure. Each further failure doubles the time, up to `ttlMsMax`. It is short at first,
+   * because planning may also have been slow on a busy machine, for example when the gateway has just started.
    */
   readonly ttlMsMin: number;
   readonly ttlMsMax: number;
@@ -21,15 +23,15 @@ export function createRejectedOperations(o: {
 }): RejectedOperations {
   const entries = createBoundedMap<{ readonly ttlMs: number; readonly untilMs: number }>({ entriesMax: o.entriesMax });
   return {
-    add(operationText) {
-      const hash = hashOperation(operationText);
+    add(key) {
+      const hash = hashOperation(key);
       const previous = entries.get(hash);
       const ttlMs = previous ? Math.min(2 * previous.ttlMs, o.ttlMsMax) : o.ttlMsMin;
       entries.set(hash, { ttlMs, untilMs: o.clock() + ttlMs });
     },
-    has(operationText) {
+    has(key) {
       if (entries.size().entries === 0) return false;
-      return (entries.get(hashOperation(operationText))?.untilMs ?? -Infinity) > o.clock();
+      return (entries.get(hashOperation(key))?.untilMs ?? -Infinity) > o.clock();
     },
   };
 }

@@ -7,17 +7,18 @@ import type { IntrospectTask, LoadedSupergraph, PlanTask, TaskOutcome } from "./
 
 export interface SupergraphPlanner extends LoadedSupergraph {
   /**
-   * The query plan of an operation as JSON. Concurrent calls for the same plan share one task.
+   * Returns the query plan of an operation as JSON. Concurrent calls for the same plan share one task.
    * @param enabledLabels labels of progressive `@override` that are true; all others are false.
-   * @throws Rejection OPERATION_TOO_COMPLEX; SERVICE_UNAVAILABLE if the queue is full or the wait too long; Error for a bug.
+   * @throws Rejection OPERATION_TOO_COMPLEX if planning exceeds a limit of the planner, its time or its memory, or did so before;
+   * SERVICE_UNAVAILABLE if the queue is full or the wait too long; Error for a bug, or if the worker died twice.
    */
   plan(operationText: string, enabledLabels?: readonly string[]): Promise<string>;
   /**
    * Executes the introspection selection with this key. Undefined if the JSON is longer than `bytesMax`.
-   * @throws Rejection SERVICE_UNAVAILABLE if the workers are busy; Error for a bug.
+   * @throws Rejection OPERATION_TOO_COMPLEX if it exceeds the time or memory of a worker; otherwise as `plan`.
    */
   introspect(key: string, bytesMax: number): Promise<IntrospectionValues | undefined>;
-  /** Frees the supergraph's memory in the workers. Later calls of `plan` fail. */
+  /** Frees the supergraph's memory in the workers. Later calls of `plan` and `introspect` fail. */
   release(): void;
 }
 
@@ -92,7 +93,7 @@ function explainFailure(outcome: TaskOutcome): PlanFailure {
   if (outcome.kind === "too-complex")
     return { reason: outcome.kind, error: new Rejection("OPERATION_TOO_COMPLEX"), cause: outcome.message };
   if (outcome.kind === "not-started")
-    return { reason: outcome.reason, error: rejectForNow(), cause: "No planner worker took the operation" };
+    return { reason: outcome.reason, error: createBusyRejection(), cause: "No planner worker took the operation" };
   const cause = toError(outcome);
   if (outcome.kind !== "worker-lost") return { reason: "bug", error: cause, cause };
   if (outcome.reason === "died")
@@ -100,8 +101,8 @@ function explainFailure(outcome: TaskOutcome): PlanFailure {
   return { reason: outcome.reason, error: new Rejection("OPERATION_TOO_COMPLEX"), cause };
 }
 
-/** The operation is not at fault: a retry can succeed, and operations with cached plans are served meanwhile. */
-function rejectForNow(): Rejection {
+/** The operation is not the cause: a retry can succeed, and operations with cached plans are served meanwhile. */
+function createBusyRejection(): Rejection {
   const message = "Too many operations are waiting to be planned. Retry after 1 s.";
   return new Rejection("SERVICE_UNAVAILABLE", message, { "Retry-After": "1" });
 }

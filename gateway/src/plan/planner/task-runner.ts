@@ -1,4 +1,4 @@
-// Runs tasks in a planner worker: holds the loaded supergraphs, each with its query planner.
+// Runs tasks in a planner worker (a worker thread): holds the loaded supergraphs, each with its query planner.
 import { ApolloGateway } from "@apollo/gateway";
 import { buildASTSchema, type GraphQLSchema, parse } from "graphql";
 import {
@@ -24,7 +24,7 @@ export interface TaskRunner {
 
 type SendLogEntry = (entry: LibraryLogEntry) => void;
 
-/** The messages of the query planner's own limits, which have no codes, and of the stack's limit, which deep operations reach first. */
+/** The error messages of the query planner's limits, which have no codes, and of the stack's limit, which deep operations reach first. */
 const tooComplex =
   /maximum recursive selections|non-local selections exceeds|^Too many options generated|^Maximum call stack size exceeded$/;
 
@@ -37,8 +37,9 @@ export function createTaskRunner({ log }: { readonly log: SendLogEntry }): TaskR
     await validate(withoutCacheTags(supergraphSdl), log);
     const apiSchema = buildASTSchema(parse(planner.apiSdl, { noLocation: true }), { assumeValidSDL: true });
     supergraphs.set(id, { planner, apiSchema });
-    // After the result is sent, while the main thread builds its schemas.
-    setImmediate(warmUp, planner);
+    // Runs after the result is posted, which happens in a microtask, while the main thread builds its schemas.
+    setImmediate(warmPlanner, planner);
+    // A function cannot be posted to another thread.
     const { plan: _plan, ...description } = planner;
     return { kind: "loaded", ...description, introspection: writeStandardIntrospection(apiSchema) };
   }
@@ -65,13 +66,17 @@ export function createTaskRunner({ log }: { readonly log: SendLogEntry }): TaskR
     if (task.kind === "plan") return plan(task);
     if (task.kind === "introspect") return introspect(task);
     if (task.kind === "drop") supergraphs.delete(task.id);
+    // `drop` and `start`.
     return { kind: "done" };
   }
 
   return { run: (task) => runTask(task).catch((error: unknown) => toFailure(task, error)) };
 }
 
-/** @throws Error if Apollo Gateway rejects the supergraph. */
+/**
+ * Apollo Gateway only validates the supergraph here, without the link to `@cacheTag`, which it does not know.
+ * @throws Error if it rejects the supergraph.
+ */
 async function validate(supergraphSdl: string, log: SendLogEntry): Promise<void> {
   const gateway = new ApolloGateway({ supergraphSdl, validateSupergraph: true, logger: createLogger(log) });
   await gateway.load();
@@ -79,19 +84,23 @@ async function validate(supergraphSdl: string, log: SendLogEntry): Promise<void>
 }
 
 function createLogger(log: SendLogEntry) {
-  const at = (level: LibraryLogEntry["level"]) => (text?: unknown) => {
+  const logAt = (level: LibraryLogEntry["level"]) => (text?: unknown) => {
     log({ kind: "library-log", level, text: text instanceof Error ? (text.stack ?? text.message) : String(text) });
   };
-  return { debug: at("debug"), info: at("debug"), warn: at("warn"), error: at("error") };
+  // The `info` entries are routine messages about the start of Apollo Gateway, which each load of a supergraph repeats.
+  return { debug: logAt("debug"), info: logAt("debug"), warn: logAt("warn"), error: logAt("error") };
 }
 
-/** The first plans take ten times as long as later ones: code is compiled, and the planner fills the caches of its query graph. */
-function warmUp(planner: QueryPlanner): void {
+/**
+ * Plans one operation, because the first plans take ten times as long as later ones: code is compiled, and the planner fills the caches of its
+ * query graph. This is not the warming of a generation, which plans the operations that clients use most.
+ */
+function warmPlanner(planner: QueryPlanner): void {
   try {
     const operation = findWarmUpOperation(planner.apiSdl);
     if (operation !== undefined) planner.plan(operation);
   } catch {
-    // An operation of a client reports the error again.
+    // Ignored: an operation of a client that causes the same error reports it.
   }
 }
 

@@ -1,4 +1,4 @@
-// The operation that warms a query planner up: it is planned once after a supergraph is loaded.
+// Writes the operation that each planner worker plans once after it has loaded a supergraph (`warmPlanner` in task-runner.ts).
 import {
   buildASTSchema,
   getNamedType,

@@ -57,8 +57,8 @@ export interface LibraryLogEntry {
 }
 
 /**
- * The worker ended before its task did. `deadline`: the pool terminated it. `memory`: it reached its heap limit. `died`: any other exit or
- * uncaught error.
+ * The worker ended before its task did. `deadline`: the main thread terminated it at the task's timeout. `memory`: it reached its heap limit.
+ * `died`: any other exit or uncaught error, and the end of the pool.
  */
 export interface WorkerLost {
   readonly kind: "worker-lost";
@@ -66,7 +66,7 @@ export interface WorkerLost {
   readonly cause: Error;
 }
 
-/** No worker started the task. */
+/** No worker started the task in time. */
 interface TaskNotStarted {
   readonly kind: "not-started";
   readonly reason: "queue-full" | "waited-too-long" | "closed";
@@ -74,7 +74,7 @@ interface TaskNotStarted {
 
 export type TaskOutcome = TaskResult | WorkerLost | TaskNotStarted;
 
-/** A task in the main thread, with the callback that gets its outcome. */
+/** A task in the main thread, with the callback that gets its outcome. `settle` is called once. */
 export interface PlannerJob {
   readonly task: Task;
   /** Counted from the moment at which a worker receives the task. */

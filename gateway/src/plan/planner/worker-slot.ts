@@ -1,25 +1,29 @@
-// One slot of the planner pool: it holds a running worker, gives it jobs one by one, and replaces it when it is lost.
+// One slot of the planner pool: it holds a running worker, gives it jobs one by one, and replaces the worker when it is lost. See planner-pool.ts
+// for the kinds of jobs.
 import type { PlannerWorker } from "./planner-worker.ts";
 import type { PlannerJob, WorkerLost } from "./worker-messages.ts";
 
 export interface WorkerSlot {
-  /** Adds a setup job (load or drop a supergraph) for this slot's worker. Setup jobs run before any operation. */
+  /** Adds a setup job (load or drop a supergraph) for this slot's worker. Setup jobs run before queued jobs. */
   addSetupJob(job: PlannerJob): void;
-  /** To be called when the queue has a new operation. */
+  /** To be called when the queue has a new job. */
   notify(): void;
+  /** Terminates the worker. Its running job settles as `worker-lost`, setup jobs that wait settle as `not-started`. */
   close(): Promise<void>;
 }
 
 export interface WorkerSlotOptions {
+  /** Starts a worker. `onLost` is called at most once, and never after the worker's `end`. */
   readonly start: (onLost: (lost: WorkerLost) => void) => PlannerWorker;
   /** The jobs that a new worker runs first: they load the supergraphs in use. */
   readonly listStartJobs: () => readonly PlannerJob[];
-  /** Takes the next operation from the queue that all slots share. */
-  readonly takeOperation: () => PlannerJob | undefined;
+  /** Takes the next job from the queue that all slots share. */
+  readonly takeQueuedJob: () => PlannerJob | undefined;
+  /** Called when the worker is lost, before the next one starts. */
   readonly onReplaced: (lost: WorkerLost) => void;
 }
 
-/** Workers that are lost in a row are restarted after 0, 100, 200, 400 ms and so on, up to this delay. */
+/** Workers that are lost one after the other, with no completed job in between, are replaced after 0, 100, 200, 400 ms and so on, up to this delay. */
 const restartDelayMsMax = 10_000;
 
 export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
@@ -46,14 +50,15 @@ export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
     restartTimer = setTimeout(start, delayMs).unref();
   }
 
-  /** Undefined if there is no job, or no worker to run it. */
+  /** Removes and returns the next job. Undefined if there is no job, or no worker to run it. */
   function takeJob(): { worker: PlannerWorker; job: PlannerJob; isStartJob: boolean } | undefined {
     if (!worker) return undefined;
     const startJob = startJobs.shift();
-    const job = startJob ?? setupJobs.shift() ?? o.takeOperation();
+    const job = startJob ?? setupJobs.shift() ?? o.takeQueuedJob();
     return job && { worker, job, isStartJob: startJob !== undefined };
   }
 
+  /** Runs jobs until there is none or the worker is lost. Does nothing if it is running already. */
   async function work(): Promise<void> {
     if (isWorking) return;
     isWorking = true;

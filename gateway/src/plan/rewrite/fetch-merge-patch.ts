@@ -1,4 +1,4 @@
-// Patches Apollo's query planner: it must not merge two fetches of which one depends on the other.
+// Patches Apollo's query planner, once per planner worker: it must not merge two fetches of which one depends on the other.
 import { MultiMap } from "@apollo/federation-internals";
 
 /** The part of the planner's class `FetchGroup` that the patch uses. */
@@ -14,7 +14,7 @@ interface FetchGroup {
  * `{ washed { vehicle { ... on Tram { badge } } } }` of the zoo's `interface-object-requires` is an example.
  *
  * The planner does not export `FetchGroup`. But it adds each fetch to a MultiMap before it merges it, so a temporary patch of `MultiMap.add`
- * finds the class at the first fetch. Once per process.
+ * finds the class at the first fetch.
  */
 export function patchFetchMerging(): void {
   const add = MultiMap.prototype.add;

@@ -44,7 +44,7 @@ function findLabelledFields(draft: SupergraphDraft) {
 
 type Dependents = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** By field coordinate: the fields for which the planner may fetch it. */
+/** By the coordinate of a required field or key field: the fields for which the planner may fetch it. */
 function findDependents(draft: SupergraphDraft): Dependents {
   const dependents = new Map<string, Set<string>>();
   for (const [typeName, { directives: joins, members }] of draft.types) {

@@ -6,7 +6,8 @@ import { type FieldNode, Kind, type OperationDefinitionNode, type SelectionNode 
 type Plan = (operation: OperationDefinitionNode) => QueryPlan;
 
 /**
- * Returns a plan without a node if the operation has an unresolvable field. Nothing is fetched then: of a mutation, no half is executed.
+ * Returns a plan without a node if the operation has an unresolvable field. The whole operation is then rejected, so a mutation is not executed in
+ * part. For supergraphs without virtual subgraphs.
  * @throws Error as the planner does for any other reason.
  */
 export function planIfResolvable(operation: OperationDefinitionNode, plan: Plan): QueryPlan {
@@ -18,13 +19,13 @@ export function planIfResolvable(operation: OperationDefinitionNode, plan: Plan)
   }
 }
 
-/** The most parts of an operation that `planResolvableParts` plans. */
+/** The most parts of an operation that `planResolvableParts` tries to plan. */
 const attemptsMax = 200;
 
 /**
- * Plans the resolvable part of the operation; the other fields are missing from the plan, which is an error for each of them when the response
- * is written. For supergraphs with virtual subgraphs only: these can hide the only path to a field (a chain of `@requires` through objects that
- * lead to the interface object which requires them), and that does not justify rejecting the whole operation.
+ * Plans the resolvable part of the operation. The plan lacks the other fields; each is a FIELD_NOT_PROVIDED error when the response is written.
+ * Without a node if no part is resolvable. For supergraphs with virtual subgraphs only: these can hide the only path to a field, for which the whole
+ * operation should not be rejected. An example is a chain of `@requires` through objects that lead back to the requiring interface object.
  * @throws Error as the planner does, also if the operation has too many parts.
  */
 export function planResolvableParts(operation: OperationDefinitionNode, plan: Plan): QueryPlan {
@@ -40,6 +41,7 @@ export function planResolvableParts(operation: OperationDefinitionNode, plan: Pl
 /** Puts selections into the operation, inside the fields and fragments that surround them. */
 type Wrap = (selections: readonly SelectionNode[]) => OperationDefinitionNode;
 
+/** Finds the resolvable selections, by planning smaller and smaller parts. @throws `original` after `attemptsMax` parts. */
 function findResolvable(operation: OperationDefinitionNode, plan: Plan, original: Error): readonly SelectionNode[] {
   let attempts = 0;
   return prune(operation.selectionSet.selections, (selections) => withSelections(operation, selections));

@@ -14,7 +14,7 @@ export interface PlannerSupergraph {
   readonly syntheticFields: SyntheticFields;
   readonly virtualSubgraphs: VirtualSubgraphs;
   readonly overrideLabels: OverrideLabels;
-  /** No field name of the published supergraph begins with it, and no synthetic field's. */
+  /** The prefix that `normalize` gives to aliases. No field name of the published supergraph begins with it, and no synthetic field's. */
   readonly aliasPrefix: string;
 }
 

@@ -30,15 +30,15 @@ export interface QueryPlanner {
   /**
    * @param operationText the printed `planned` of a `NormalizedOperation`: one anonymous operation.
    * @param enabledLabels labels of progressive `@override` that are true; all others are false.
-   * @returns plain JSON with anonymous fetch operations; without a node if a part of the operation is unresolvable.
-   * @throws Error if the operation exceeds the planner's limits.
+   * @returns plain JSON with anonymous fetch operations; without a node if the operation is unresolvable (plan-resolvable.ts).
+   * @throws Error if the operation exceeds the planner's limits, or for a bug.
    */
   plan(operationText: string, enabledLabels?: readonly string[]): QueryPlan;
 }
 
 /**
- * The most paths to one field that the planner considers; it compares no more plans than that anyway. Without this limit, an operation of
- * 150 bytes that selects three times through an interface of four types in four subgraphs takes minutes. With it, it is rejected within 0.1 s.
+ * The most paths to one field that the planner considers. It compares at most as many plans by default. Without this limit, an operation of
+ * 150 bytes that selects three times through an interface of four types in four subgraphs takes minutes. With the limit, it is rejected within 0.1 s.
  */
 const pathsMax = 10_000;
 
@@ -74,7 +74,7 @@ export function createQueryPlanner(supergraphSdl: string): QueryPlanner {
   };
 }
 
-/** Builds the published supergraph, not the planner's: only that one has to be valid. */
+/** Builds the published supergraph: only it has to be valid, not the modified one that the planner gets. */
 function validateSupergraph(supergraphSdl: string): Supergraph {
   return Supergraph.build(supergraphSdl, { supportedFeatures: new Set(supportedFeatures) });
 }
@@ -83,6 +83,7 @@ function writeApi(supergraph: Supergraph): string {
   return printSchema(supergraph.apiSchema().toGraphQLJSSchema());
 }
 
+/** @returns the planner, and the API schema by which it reads operations. */
 function buildPlanner(document: DocumentNode) {
   const options = { supportedFeatures: new Set(supportedFeatures), validateSupergraph: false };
   const supergraph = Supergraph.build(withoutForeignLinks(document), options);
@@ -97,6 +98,7 @@ function parseOperation(text: string): OperationDefinitionNode {
   return operation;
 }
 
+/** Joins the plans of a mutation's root fields. */
 function inSequence(plans: readonly QueryPlan[]): QueryPlan {
   const [first, ...others] = plans;
   if (first && others.length === 0) return first;

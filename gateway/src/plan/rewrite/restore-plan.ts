@@ -1,4 +1,5 @@
-// Replaces in a plan what exists in the planner's supergraph only: synthetic fields, virtual subgraphs and renamed directives.
+// Replaces in a query plan what exists in the planner's supergraph only: synthetic fields, virtual subgraphs and renamed directives. Called for each
+// plan of Apollo's planner.
 import type {
   FetchDataKeyRenamer,
   FetchDataRewrite,
@@ -49,7 +50,7 @@ function restoreFetch(fetch: FetchNode, additions: SupergraphAdditions): FetchNo
   const { syntheticFields, virtualSubgraphs } = additions;
   const virtual = virtualSubgraphs.get(fetch.serviceName);
   const requires = fetch.requires ?? [];
-  // Setters of __typename come last: the paths of the others have type conditions.
+  // Setters of __typename come last: the paths of the other rewrites contain the type names that they replace.
   const rewrites = [
     ...fieldRenamers(requires, syntheticFields, []),
     ...(fetch.inputRewrites ?? []),
@@ -73,7 +74,7 @@ function restoreOperation({ operation, serviceName }: FetchNode, additions: Supe
   return stripIgnoredCharacters(print(document));
 }
 
-/** Replaces object types by the interface object that the service knows. Fragments that become equal are merged. */
+/** Replaces object types by the interface object that the service knows. Of selections that become equal, one remains. */
 function restoreInterfaceObjects(document: DocumentNode, interfaceObjects: InterfaceObjects): DocumentNode {
   return visit(document, {
     NamedType({ kind, name }) {

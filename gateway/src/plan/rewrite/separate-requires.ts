@@ -13,7 +13,7 @@ import {
 import type { SyntheticFields } from "./synthetic-fields.ts";
 import { addVirtualSubgraph, type InterfaceObjects, type MovedField } from "./virtual-subgraph.ts";
 
-/** By name, such as `users#4`. */
+/** By the name of the virtual subgraph, such as `users#4` for the service `users`. */
 export type VirtualSubgraphs = ReadonlyMap<string, VirtualSubgraph>;
 
 interface VirtualSubgraph {
@@ -28,9 +28,9 @@ interface RequiringField extends MovedField {
 }
 
 /**
- * Moves
- * - chains: fields that require a field with `@requires`, and those that they require. The planner puts fields of one subgraph into one fetch
- *   although one field is needed for what the other requires, and reads fields that are external in a subgraph from there;
+ * Moves these fields:
+ * - chains: fields that require a field with `@requires`, and the fields that they require. The planner puts fields of one subgraph into one fetch
+ *   although one field depends on the other, and reads fields that are external in a subgraph from that subgraph;
  * - fields that require a field with other arguments than another field of the type does: a representation has only one value for it.
  *
  * Supergraphs of federation 1 stay unchanged.
@@ -69,7 +69,10 @@ interface FieldGroup {
   readonly fields: RequiringField[];
 }
 
-/** As few groups as possible. Fields that clash, or of which one leads to the other, are in different groups. */
+/**
+ * Puts each field into the first group in which it fits, so that there are few groups. A group has leaf fields only, or one composite field. Fields
+ * that clash, or of which one requires the other, are in different groups.
+ */
 function groupMovedFields(draft: SupergraphDraft, syntheticFields: SyntheticFields): readonly FieldGroup[] {
   const requiring = findRequiringFields(draft);
   const groups: FieldGroup[] = [];
@@ -124,11 +127,12 @@ function findRequiringFields({ types }: SupergraphDraft): readonly RequiringFiel
   );
 }
 
-/** Whether another subgraph always resolves the field. With a label it depends on the request. */
+/** Whether another subgraph always resolves the field instead. False with an override label: then it depends on the request. */
 function isOverridden(joinField: DirectiveNode): boolean {
   return argumentOf(joinField, "usedOverridden") === true && argumentOf(joinField, "overrideLabel") === undefined;
 }
 
+/** The fields of chains, and of two clashing fields the second, if their type has a resolvable key in the subgraph. */
 function findMovedFields(
   draft: SupergraphDraft,
   requiring: readonly RequiringField[],
@@ -184,7 +188,7 @@ function clash(one: RequiringField, other: RequiringField, syntheticFields: Synt
   );
 }
 
-/** Ignores type conditions: it may move too many fields, never too few. */
+/** Ignores type conditions, so too many fields may move, never too few. */
 function setsClash(one: SelectionSetNode, other: SelectionSetNode, syntheticFields: SyntheticFields): boolean {
   return fieldsOf(one).some((field) =>
     fieldsOf(other).some((otherField) => {

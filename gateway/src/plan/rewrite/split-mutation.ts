@@ -1,9 +1,9 @@
-// Splits a mutation into one operation per root field, because each root field is complete before the next one is executed.
+// Splits a mutation into one operation per root field, because everything below a root field must be complete before the next one is executed.
 import { Kind, type OperationDefinitionNode, OperationTypeNode, type SelectionNode } from "graphql";
 
 /**
- * The planner puts successive root fields of one subgraph into one fetch, and the fetches below them after all of these fields. By the GraphQL
- * spec ("Mutation", "ExecuteSelectionSet"), the fetches below a root field belong to it.
+ * The planner would put successive root fields of one subgraph into one fetch, and the fetches below them after all of these fields. By the GraphQL
+ * spec ("Mutation", "ExecuteSelectionSet"), the fetches below a root field belong to its execution.
  * @returns one operation per response name at the root, in order; a query as it is.
  */
 export function splitMutation(operation: OperationDefinitionNode): readonly OperationDefinitionNode[] {

@@ -7,7 +7,7 @@ export function isNamed(name: string): (directive: DirectiveNode) => boolean {
   return (directive) => directive.name.value === name;
 }
 
-/** The value of a string, enum or Boolean argument. */
+/** The value of a string, enum or Boolean argument (text for a number too). Undefined for an absent argument and other values. */
 export function argumentOf(directive: DirectiveNode, name: string): string | boolean | undefined {
   const value = directive.arguments?.find((argument) => argument.name.value === name)?.value;
   return value !== undefined && "value" in value ? value.value : undefined;
@@ -66,7 +66,7 @@ export function resolvableKeysOf(type: TypeDraft | undefined, graph: string): re
   return resolvable.flatMap((directive) => stringOf(directive, "key") ?? []);
 }
 
-/** Whether the field is in the subgraph, provided that its type is. */
+/** Whether the field is in the subgraph. Its type must be in the subgraph. */
 export function isFieldIn({ directives }: MemberDraft, graph: string): boolean {
   return !directives.some(isNamed("join__field")) || directives.some(isJoin("join__field", graph));
 }

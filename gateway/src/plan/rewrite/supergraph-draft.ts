@@ -16,7 +16,7 @@ import {
   type TypeNode,
 } from "graphql";
 
-/** Mutable. Each call of `createQueryPlanner` has one. */
+/** Mutable. Created for each supergraph, and dropped when the planner's supergraph is complete. */
 export interface SupergraphDraft {
   readonly document: DocumentNode;
   readonly types: ReadonlyMap<string, TypeDraft>;

@@ -14,12 +14,12 @@ export const supportedFeatures: ReadonlySet<string> = new Set([
   "https://specs.apollo.dev/cacheTag/v0.1",
 ]);
 
-/** Removes the link to `@cacheTag`, because Apollo Gateway rejects features that it does not know. */
+/** Removes the link to `@cacheTag` from printed SDL, because Apollo Gateway rejects features that it does not know. */
 export function withoutCacheTags(supergraphSdl: string): string {
   return supergraphSdl.replaceAll(/@link\(url: "https:\/\/specs\.apollo\.dev\/cacheTag\/[^)]*\)/g, "");
 }
 
-/** By link identity, because a supergraph may rename directives: what the gateway does not do for the feature. */
+/** What the gateway does not do for a feature, by the identity of its link, because a supergraph may rename directives. */
 const unsupported: ReadonlyMap<string, string> = new Map([
   ["https://specs.apollo.dev/authenticated", "does not enforce @authenticated"],
   ["https://specs.apollo.dev/requiresScopes", "does not enforce @requiresScopes"],
@@ -60,7 +60,7 @@ const federationSpecs = "https://specs.apollo.dev/";
 const effective = new Set(["link", "core", "join", "tag", "inaccessible"].map((name) => federationSpecs + name));
 const builtIn = new Set(specifiedDirectives.map(({ name }) => name));
 
-/** Omits executable directives: the gateway forwards them to subgraphs. */
+/** Lists the directives without effect that the supergraph applies. Omits executable directives in operations: the gateway forwards them to subgraphs. */
 export function listIneffectiveDirectives(supergraph: Schema): IneffectiveDirectives {
   const features = supergraph.coreFeatures;
   const applied = supergraph.directives().flatMap((one) => {

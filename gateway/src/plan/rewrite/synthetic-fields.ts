@@ -1,5 +1,5 @@
-// Gives required fields with arguments a name that only the planner knows. The planner identifies a field by its response name, so it would take
-// the client's `price(currency: USD)` for the `price(currency: EUR)` of a `@requires`.
+// Replaces required fields with arguments, in the planner's supergraph, by fields that only the planner knows. The planner identifies a field by its
+// response name, so it would use the client's `price(currency: USD)` for the `price(currency: EUR)` of a `@requires`.
 import {
   type ConstArgumentNode,
   type FieldDefinitionNode,

@@ -30,15 +30,15 @@ export interface MovedField {
   readonly graph: string;
 }
 
-/** By object type of the virtual subgraph: the interface object that the service has instead. */
+/** By name of an object type in the virtual subgraph: the name of the interface object that the service has instead. */
 export type InterfaceObjects = ReadonlyMap<string, string>;
 
-/** What the virtual subgraph contains: field names by type name, each with whether the field is external there. */
+/** What the virtual subgraph contains. By type name and field name: whether the field is external there. */
 type SubgraphContents = Map<string, Map<string, boolean>>;
 
 /**
- * Whether a field is external in the virtual subgraph. `internal`: never, though federation 1 declares keys as external. `external`: always.
- * Undefined: if the real subgraph cannot resolve it alone.
+ * Whether a field is external in the virtual subgraph. `internal`: no, also for a key that is external in the real subgraph. `external`: yes.
+ * Undefined: yes if the real subgraph cannot resolve the field alone.
  */
 type Externality = "internal" | "external";
 
@@ -75,7 +75,7 @@ export function addVirtualSubgraph(
   return interfaceObjects;
 }
 
-/** The object types that implement an interface object. None if the type is no interface object, or is the type of a field of the contents. */
+/** The object types that implement an interface object. None if the type is not an interface object, or if a field of the contents has this type. */
 function findImplementations({ types }: SupergraphDraft, graph: string, typeName: string, contents: SubgraphContents) {
   const joins = types.get(typeName)?.directives.filter(isJoin("join__type", graph)) ?? [];
   if (!joins.some((one) => argumentOf(one, "isInterfaceObject") === true)) return [];
@@ -105,7 +105,7 @@ function collectContents(draft: SupergraphDraft, graph: string, moved: readonly 
     if (keys.length === 0) for (const name of type.members.keys()) addField(typeName, name);
   }
 
-  /** @returns the name of the field's type. */
+  /** A field that is added twice is internal if one of the two is. @returns the name of the field's type; undefined if the field is not added. */
   function addField(typeName: string, name: string, externality?: Externality): string | undefined {
     const member = draft.types.get(typeName)?.members.get(name);
     const fields = contents.get(typeName);
@@ -228,7 +228,7 @@ function copyJoins(owner: MemberDraft | TypeDraft, directiveName: string, graph:
   owner.directives = [...owner.directives, ...joins.map((one) => withGraph(one, virtual))];
 }
 
-/** In the real subgraph, a moved field is external from now on. */
+/** Makes a moved field external in the real subgraph. */
 function makeExternal(member: MemberDraft | undefined, graph: string): void {
   if (!member) return;
   const isFieldJoin = isJoin("join__field", graph);
