@@ -29,7 +29,7 @@ const clients: Record<string, (urls: readonly string[], observe: Observe) => Cli
       close: client.close,
       async read() {
         const reply = await client.post("{}", { headers: [], isIdempotent: true, signal, traced: undefined });
-        return reply.kind === "answered" && reply.status === 200;
+        return reply.kind === "response" && reply.status === 200;
       },
     };
   },

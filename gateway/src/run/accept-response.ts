@@ -1,4 +1,5 @@
-// Stage 4 of 5: run. Joins the data of a response to the objects that the fetch was for, and records the field errors of missing data.
+// Stage 4 of 5: run. Joins the data of a response to the objects that the fetch was for, and records the field errors of missing data. run.ts calls
+// it once for each fetch that was sent.
 import { Kind, type SelectionSetNode } from "graphql";
 import type { CompiledFetch, CompiledPlan, Join, Joins } from "../plan/compile/compiled-plan.ts";
 import { readEntities } from "./entities.ts";
@@ -15,7 +16,7 @@ import { visitTargets } from "./targets.ts";
 type Json = Readonly<Record<string, unknown>>;
 type GraphqlResponse = Extract<SubgraphResponse, { kind: "graphql" }>;
 
-/** The state of one request's run. Grows with each fetch. */
+/** The state of one request's run. Each accepted response adds to `root` or `joins`, and to `fieldErrors`. */
 export interface RunState {
   readonly plan: CompiledPlan;
   readonly scope: RequestScope;
@@ -23,7 +24,7 @@ export interface RunState {
   readonly root: Record<string, unknown>;
   readonly joins: (SourceJoin | undefined)[];
   readonly fieldErrors: FieldError[];
-  /** So far; see RunResult. */
+  /** Becomes false with the first response that is not shared, or not complete and valid; see RunResult. */
   isShared: boolean;
 }
 
@@ -36,7 +37,11 @@ export interface SentFetch {
   readonly representations: RepresentationSet | undefined;
 }
 
-/** The value of `compute`. While the whole run is shared, it is computed once for all requests with the same sources. */
+/**
+ * The value of `compute`. While the whole run is shared, it is computed once for all requests with the same sources.
+ * @param sources undefined ones are left out; without any, `compute` is called for each request.
+ * @param key see memoizeBySource.
+ */
 export function memoizeWhileShared<Value>(
   sources: readonly (MemoSource | undefined)[],
   key: object,
@@ -52,14 +57,14 @@ export function memoizeWhileShared<Value>(
 export function acceptResponse(result: FetchResult, sent: SentFetch, run: RunState, o: AcceptOptions): void {
   const { fetch, representations } = sent;
   const join = memoizeWhileShared([result, representations], fetch, run, () => readComplete(result, sent, run.joins));
-  if (join) return store(join, fetch, run, o);
+  if (join) return storeJoin(join, fetch, run, o);
   run.isShared = false;
   acceptIncomplete(result, sent, run, o);
 }
 
-/** Undefined if anything is missing or has to be rejected. */
+/** Undefined if anything is missing, or if an entity cannot be used. */
 function readComplete(result: FetchResult, { fetch, representations }: SentFetch, joins: Joins) {
-  const response = findPartOf(fetch, result);
+  const response = responsePartFor(fetch, result);
   if (response.kind !== "graphql" || response.errors.length > 0 || !response.data) return undefined;
   if (!representations) return joinToAll(response.data);
   const rejected: number[] = [];
@@ -69,19 +74,19 @@ function readComplete(result: FetchResult, { fetch, representations }: SentFetch
 
 function acceptIncomplete(result: FetchResult, sent: SentFetch, run: RunState, o: AcceptOptions): void {
   const { fetch, representations } = sent;
-  const response = withoutNullEntities(findPartOf(fetch, result), representations);
+  const response = withoutNullEntities(responsePartFor(fetch, result), representations);
   const recorder = createFieldErrorRecorder(fetch, { ...run, position: run.plan.root }, representations);
   if (response.kind === "graphql") {
     recordErrors(response, sent, recorder);
     const reports = createFailureReports(o, fetch.service, run.scope);
     const onInvalid = (paths: readonly ResponsePath[]) => reports.invalid(paths, response.replica);
     const join = response.data && readUsablePart(response.data, sent, run.joins, recorder, onInvalid);
-    if (join) store(join, fetch, run, o);
+    if (join) storeJoin(join, fetch, run, o);
   } else recorder.addForAll({ kind: "fetch-failed", code: response.code });
   run.fieldErrors.push(...recorder.finish());
 }
 
-/** Joins the entities that can be used, and records an error for each that is rejected. */
+/** Joins the entities that can be used, and records an error for each other one. @returns undefined if the list of entities is unusable. */
 function readUsablePart(
   data: Json,
   { fetch, representations }: SentFetch,
@@ -103,11 +108,12 @@ function readUsablePart(
   return joinEntities(representations, entities);
 }
 
-function store(join: SourceJoin, fetch: CompiledFetch, run: RunState, o: AcceptOptions): void {
+function storeJoin(join: SourceJoin, fetch: CompiledFetch, run: RunState, o: AcceptOptions): void {
   if (run.plan.isMerged) mergeIntoTargets(fetch, run, o, join);
   else run.joins[fetch.joinIndex] = join;
 }
 
+/** All objects are listed before any is changed. Each gets its own copy of the data. */
 function mergeIntoTargets(fetch: CompiledFetch, run: RunState, o: AcceptOptions, join: Join): void {
   const targets = new Set<Record<string, unknown>>();
   visitTargets({ ...run, position: run.plan.root }, fetch.paths, (object) => void targets.add(object));
@@ -116,7 +122,7 @@ function mergeIntoTargets(fetch: CompiledFetch, run: RunState, o: AcceptOptions,
   }
 }
 
-/** A missing entity has null fields; a field that is absent would count as a wrong response. */
+/** The fields of a missing entity, all null: stage 5 reports an absent field as an invalid response of the subgraph. */
 function nullsFor({ selections }: SelectionSetNode): Json {
   const nulls = selections.map((selection): Json => {
     if (selection.kind === Kind.INLINE_FRAGMENT) return nullsFor(selection.selectionSet);
@@ -130,7 +136,7 @@ function nullsFor({ selections }: SelectionSetNode): Json {
  * The part of a combined request's response for one of its fetches, as if the fetch had been sent alone: its entities, the errors in them,
  * and the errors without a path.
  */
-function findPartOf({ representations }: CompiledFetch, result: FetchResult): FetchResult {
+function responsePartFor({ representations }: CompiledFetch, result: FetchResult): FetchResult {
   if (result.kind !== "graphql" || !representations || representations.entitiesKey === "_entities") return result;
   const { entitiesKey } = representations;
   const { data, errors, replica } = result;
@@ -143,7 +149,7 @@ function findPartOf({ representations }: CompiledFetch, result: FetchResult): Fe
   };
 }
 
-/** `_entities: null` with errors counts as `data: null`. */
+/** In an entity fetch, a response with errors but without a list of entities counts as `data: null`: its errors are the reason. */
 function withoutNullEntities(
   result: FetchResult,
   representations: RepresentationSet | undefined,
@@ -152,7 +158,7 @@ function withoutNullEntities(
   return Array.isArray(result.data?.["_entities"]) ? result : { ...result, data: null };
 }
 
-/** Without data, an error without a usable path is the reason for every field. */
+/** Without data, the first error that has no usable path is recorded for every field, and all other errors are left out. */
 function recordErrors({ data, errors }: GraphqlResponse, sent: SentFetch, recorder: FieldErrorRecorder): void {
   const general = errors.find(({ path }) => !isUsablePath(path, sent));
   if (!data && general) return recorder.addForAll({ kind: "subgraph-error", error: general });
@@ -162,7 +168,7 @@ function recordErrors({ data, errors }: GraphqlResponse, sent: SentFetch, record
   if (!data) recordUnreportedFields(sent, errors, recorder);
 }
 
-/** In an entity fetch a usable path starts with `["_entities", index]`. */
+/** A usable path in an entity fetch is `["_entities", index, …]`; of its first two steps only the index is checked. */
 function isUsablePath(path: ResponsePath | undefined, { representations }: SentFetch): boolean {
   return path !== undefined && path.length > 0 && (representations === undefined || typeof path[1] === "number");
 }
@@ -184,6 +190,7 @@ function recordUnreportedFields(
   }
 }
 
+/** The response names of the root fields. Fields within fragments are left out. */
 function rootKeys({ selected }: CompiledFetch): readonly string[] {
   return selected.selections.flatMap((selection) =>
     selection.kind === Kind.FIELD ? (selection.alias ?? selection.name).value : [],

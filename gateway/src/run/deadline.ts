@@ -1,4 +1,4 @@
-// Stage 4 of 5: run. The deadline of one client request.
+// Stage 4 of 5: run. The deadline of one client request, for its fetches. pipeline.ts creates one per request, before the plan stage.
 import type { ServerResponse } from "node:http";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import { AbortSource } from "@tributary/kit/http/abort-source";
@@ -7,13 +7,19 @@ import { AbortSource } from "@tributary/kit/http/abort-source";
 export type AbortReason = "timeout" | "disconnected";
 
 export interface OperationDeadline {
-  /** Created on first use: a request without fetches needs no signal, timer or listener. */
+  /**
+   * Created on first use, with its timer and listener, which a request without fetches does not need. If the client has disconnected before, the
+   * signal is already aborted.
+   */
   signal(): AbortSignalLike;
-  /** Frees the timer and the listener. Must be called when the response is complete. */
+  /** Frees the timer and the listener. Called when the response body is known, before it is sent. */
   clear(): void;
 }
 
-/** A signal that is aborted after `timeoutMs`, or when the client disconnects before it has received its response. */
+/**
+ * A signal that is aborted `timeoutMs` from now, or when the client disconnects before `clear`.
+ * @param onDisconnected is not called for a request whose signal is never used.
+ */
 export function createDeadline(
   response: ServerResponse,
   timeoutMs: number,

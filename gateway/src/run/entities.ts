@@ -1,14 +1,17 @@
 // Stage 4 of 5: run. Checks that the entities of a response are those that were requested (Apollo Federation subgraph specification,
-// `_entities`).
+// `_entities`): a subgraph that returns another row must not expose it. Called by accept-response.ts for each entity fetch with data.
 import type { CompiledFetch, Joins, KeyCheck, ObjectLayout } from "../plan/compile/compiled-plan.ts";
 import type { RepresentationSet } from "./representations.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * One entry for each representation: its entity, or undefined if it is null or rejected. Undefined instead of a list if `_entities` is not a
- * list of the requested length.
- * @param reject is called with the index of each entry that is another entity, or no object.
+ * Reads `_entities` of a response.
+ * @param data of the response.
+ * @param joins of the run, for reading the requested keys.
+ * @param reject is called with the index of each entry that is another entity, or neither null nor an object.
+ * @returns one entry for each representation: its entity, or undefined if it is null or rejected. Undefined instead of a list if `_entities` is
+ * not a list of the requested length.
  */
 export function readEntities(
   fetch: CompiledFetch,
@@ -23,12 +26,12 @@ export function readEntities(
   let checks: readonly KeyCheck[] = [];
   return (list as readonly unknown[]).map((entity, i) => {
     if (entity === null) return undefined;
-    const example = representations.firstObjects[i];
-    if (example && isObject(entity)) {
-      // Entities of one type are mostly adjacent.
-      if (example.layout !== lastLayout) checks = fetch.keyChecks(example.layout);
-      lastLayout = example.layout;
-      if (isOfType(entity, example.layout, fetch) && hasRequestedKey(entity, example.object, checks, joins))
+    const requested = representations.firstObjects[i];
+    if (requested && isObject(entity)) {
+      // Objects of one layout are mostly adjacent.
+      if (requested.layout !== lastLayout) checks = fetch.keyChecks(requested.layout);
+      lastLayout = requested.layout;
+      if (isOfType(entity, requested.layout, fetch) && hasRequestedKey(entity, requested.object, checks, joins))
         return entity;
     }
     reject(i);
@@ -40,6 +43,7 @@ function isObject(entity: unknown): entity is Json {
   return typeof entity === "object" && entity !== null && !Array.isArray(entity);
 }
 
+/** A missing `__typename` is accepted. */
 function isOfType({ __typename: typename }: Json, layout: ObjectLayout, fetch: CompiledFetch): boolean {
   return (
     typename === undefined ||
@@ -48,7 +52,7 @@ function isOfType({ __typename: typename }: Json, layout: ObjectLayout, fetch: C
   );
 }
 
-/** Whether every returned key field has the value by which the entity was requested. A missing key is accepted. */
+/** Whether every returned key field has the value by which the entity was requested. A key field that is null or missing is accepted. */
 function hasRequestedKey(entity: Json, requested: Json, checks: readonly KeyCheck[], joins: Joins): boolean {
   for (const { responseName, isExact, access } of checks) {
     const returned = entity[responseName];
@@ -61,8 +65,13 @@ function hasRequestedKey(entity: Json, requested: Json, checks: readonly KeyChec
 
 function isSameKey(returned: unknown, requested: unknown, isExact: boolean): boolean {
   if (!isScalar(returned) || !isScalar(requested)) return false;
-  const [one, other] = [String(returned), String(requested)];
-  return one === other || (!isExact && one.trim().toLowerCase() === other.trim().toLowerCase());
+  const [returnedText, requestedText] = [String(returned), String(requested)];
+  if (returnedText === requestedText) return true;
+  return !isExact && normalizeKey(returnedText) === normalizeKey(requestedText);
+}
+
+function normalizeKey(text: string): string {
+  return text.trim().toLowerCase();
 }
 
 function isScalar(value: unknown): value is string | number | boolean {

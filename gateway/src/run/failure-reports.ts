@@ -1,4 +1,4 @@
-// Stage 4 of 5: run. Redacted log records for failed subgraph fetches.
+// Stage 4 of 5: run. Reports failed subgraph fetches as redacted observations for the log, and in the request's record for the access log.
 import { isClientCode, isClientFacingCode, toClientCode } from "../errors/codes.ts";
 import type { GatewayObserver, RedactedSubgraphError } from "../observations.ts";
 import type { RedactPath } from "./redact-path.ts";
@@ -16,7 +16,7 @@ export interface FailureReportOptions {
 /** Errors, or paths, of one response that are logged. */
 const reportedMax = 20;
 
-/** Reports the failures of one fetch: their kind, codes and paths, and no text of the response. */
+/** The reports of one fetch. They contain kinds, codes and redacted paths, and no text of the response. */
 export function createFailureReports(
   { observe, redactPath }: FailureReportOptions,
   service: string,
@@ -24,6 +24,7 @@ export function createFailureReports(
 ) {
   const ids = { requestId, traceId, ...identity };
   return {
+    /** A response with `errors[]`. It is a failure unless all of them are meant for the client. */
     errors({ errors, replica }: Pick<GraphqlResult, "errors" | "replica">): void {
       const failure = errors.find(({ extensions }) => !isClientFacingCode(extensions["code"]));
       const code = failure && toClientCode(failure.extensions["code"]);
@@ -31,19 +32,21 @@ export function createFailureReports(
       const reported = errors.slice(0, reportedMax).map((error) => redactError(error, redactPath));
       observe({ kind: "subgraph-errors", ...ids, service, replica, code, count: errors.length, errors: reported });
     },
+    /** Entities that cannot be used, by their paths in the response. */
     invalid(paths: readonly ResponsePath[], replica: string): void {
       if (paths.length === 0) return;
       record?.addFailure({ service, replica, reason: "RESPONSE_INVALID" });
       const reported = paths.slice(0, reportedMax).map(redactPath);
       observe({ kind: "subgraph-response-invalid", ...ids, service, replica, count: paths.length, paths: reported });
     },
+    /** A fetch without a usable response. Nothing is reported if the client has disconnected. */
     failure(result: FailedResult): void {
       if (result.kind === "abandoned" || signal.reason === "disconnected") return;
       const { code, replica } = result;
       record?.addFailure({ service, replica, reason: code });
-      const about = { kind: "subgraph-fetch-failed", ...ids, service, replica, code } as const;
-      if (result.kind === "failed") observe({ ...about, cause: result.cause });
-      else observe({ ...about, response: result.why });
+      const failure = { kind: "subgraph-fetch-failed", ...ids, service, replica, code } as const;
+      if (result.kind === "failed") observe({ ...failure, cause: result.cause });
+      else observe({ ...failure, response: result.why });
     },
   };
 }

@@ -1,23 +1,24 @@
-// Stage 4 of 5: run. Equal reads in flight are sent once; all requests that wait for one get the same immutable response.
+// Stage 4 of 5: run. Equal reads in flight are sent once; all client requests that wait for one get the same result object, which is never
+// changed. One FetchSharing per supergraph; off with FETCH_SHARING=false.
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import { AbortSource } from "@tributary/kit/http/abort-source";
 import { abortedFetch } from "./subgraph-client.ts";
 import type { FetchResult } from "./subgraph-response.ts";
 
-/** Sends a read. The signal aborts it. */
+/** Sends a read. The signal aborts it. Called synchronously by `share`, or not at all. */
 type SendRead = (signal: AbortSignalLike) => Promise<FetchResult>;
 
 export interface FetchSharing {
   /**
-   * The result of an equal read in flight, else of a new one. It resolves early when `signal` is aborted; the read itself is aborted when
-   * no request waits for it any more.
+   * The result of an equal read in flight, else of a new one that `send` sends. When `signal` is aborted it resolves at once, as an aborted fetch;
+   * the read itself is aborted when the last request that waits for it is.
    */
   share(key: ReadKey, signal: AbortSignalLike, send: SendRead): Promise<FetchResult>;
-  /** Whether several requests got this result. */
+  /** Whether several client requests waited for this result when it arrived. */
   isShared(result: FetchResult): boolean;
 }
 
-/** Everything that a response depends on. Of the forwarded headers this is only `authorization`. */
+/** Everything that a response may depend on. Of the forwarded headers this is only `authorization`: not the request id and the trace. */
 interface ReadKey {
   readonly service: string;
   readonly body: string;
@@ -62,7 +63,7 @@ export function createFetchSharing(): FetchSharing {
   function leave(read: InFlightRead, reason: unknown): void {
     read.waitersCount--;
     if (read.waitersCount > 0) return;
-    // First removed: no request may join a read that is aborted.
+    // Removed before it is aborted: no request may join an aborted read.
     reads.remove(read);
     read.abortSource.abort(reason);
   }
@@ -104,7 +105,7 @@ function createReadTable() {
   const listOf = ({ body }: ReadKey) => lists[body.length % lists.length] as InFlightRead[];
 
   return {
-    find: (wanted: ReadKey) => listOf(wanted).find(({ key }) => isSame(key, wanted)),
+    find: (key: ReadKey) => listOf(key).find((read) => isSameKey(read.key, key)),
     /** @returns false if the table is full. */
     add(read: InFlightRead): boolean {
       if (count >= inFlightReadsMax) return false;
@@ -112,17 +113,19 @@ function createReadTable() {
       listOf(read.key).push(read);
       return true;
     },
+    /** Does nothing for a read that is not in the table. */
     remove(read: InFlightRead): void {
       const list = listOf(read.key);
-      const at = list.indexOf(read);
-      if (at < 0) return;
+      const index = list.indexOf(read);
+      if (index < 0) return;
       count--;
-      list.splice(at, 1);
+      list.splice(index, 1);
     },
   };
 }
 
-function isSame(one: ReadKey, other: ReadKey): boolean {
-  if (one.settledWrites !== other.settledWrites || one.service !== other.service) return false;
-  return one.authorization === other.authorization && one.body === other.body;
+/** Compares the bodies last: they are long. */
+function isSameKey(a: ReadKey, b: ReadKey): boolean {
+  if (a.settledWrites !== b.settledWrites || a.service !== b.service) return false;
+  return a.authorization === b.authorization && a.body === b.body;
 }

@@ -1,4 +1,5 @@
-// Stage 4 of 5: run. One fetch: a request to one subgraph, shared with equal requests in flight, and its response read.
+// Stage 4 of 5: run. Sends one request to a subgraph, or joins an equal one that is in flight, and parses its response. run.ts creates one
+// `SendFetch` per client request.
 import { createTraceParent } from "@tributary/kit/http/trace-context";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { FetchObserver } from "../telemetry/fetch-observer.ts";
@@ -12,19 +13,19 @@ interface SubgraphRequest {
   /** The request's JSON. */
   readonly body: string;
   readonly isMutation: boolean;
-  /** Whether the plan may send an equal request again for this client request. */
+  /** Whether another request of the plan can turn out to be equal: the result is then kept until the end of the client request. */
   readonly mayRepeat: boolean;
 }
 
 export interface FetchOptions {
   readonly clientOf: (service: string) => SubgraphClient;
-  /** Undefined: every read is sent. */
+  /** Undefined if FETCH_SHARING is off: every read is sent. */
   readonly sharing: FetchSharing | undefined;
   /** Undefined if metrics and traces are off. */
   readonly fetchObserver?: FetchObserver | undefined;
 }
 
-/** Never rejects: failures are results too. */
+/** Never rejects: failures are results too. Sends nothing after the deadline of the client request. */
 export type SendFetch = (request: SubgraphRequest) => Promise<FetchResult>;
 
 /**
@@ -83,7 +84,7 @@ async function post(
   const traced = fetch?.traced;
   const headers = listHeaders(scope, traced === undefined);
   const reply = await client.post(body, { headers, isIdempotent, signal, traced });
-  const result = reply.kind === "answered" ? readSubgraphResponse(reply) : reply;
+  const result = reply.kind === "response" ? readSubgraphResponse(reply) : reply;
   fetch?.end(result);
   return result;
 }

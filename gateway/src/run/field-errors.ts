@@ -1,17 +1,18 @@
-// Stage 4 of 5: run. The field errors of a failed fetch, by their paths in the response to the client.
+// Stage 4 of 5: run. Turns the errors of one fetch into field errors with paths in the response to the client. accept-response.ts uses it for a
+// fetch that failed, and for a response with errors or with entities that cannot be used.
 import type { CompiledFetch } from "../plan/compile/compiled-plan.ts";
 import type { RepresentationSet } from "./representations.ts";
 import type { FetchFailureCode } from "./subgraph-client.ts";
 import type { ResponsePath, SubgraphError } from "./subgraph-response.ts";
 import { type LocatedObject, locateTargets, type ResponseTree } from "./targets.ts";
 
-/** Becomes one entry of the client's `errors[]`; stage 5 writes its message. */
+/** Becomes one entry of the client's `errors[]`; stage 5 writes its message (shape/client-error.ts). */
 export interface FieldError {
   readonly service: string;
-  /** Undefined if the subgraph sent no path and no field is missing. */
+  /** In the response to the client. Undefined for an error at the root of the response. */
   readonly path: ResponsePath | undefined;
   readonly reason: FieldErrorReason;
-  /** Set on the last entry of a fetch with more errors than are listed: how many more. */
+  /** Defined in one additional last entry of a fetch with more than 100 errors: the number of errors that are not listed. */
   readonly moreCount?: number;
 }
 
@@ -23,9 +24,14 @@ type FieldErrorReason =
 const errorsPerFetchMax = 100;
 
 export interface FieldErrorRecorder {
-  /** Every field that the fetch was for. */
+  /** Adds an error for each client field that the fetch was for, at each object for which it was sent. */
   addForAll(reason: FieldErrorReason): void;
-  /** One path in the subgraph's response: `["_entities", 3, "name"]` or `["user", "name"]`; undefined if it is not known. */
+  /**
+   * Adds an error for one path in the subgraph's response. A path to an entity adds one for each client field of it; a path to a field adds one at
+   * each object for which the entity was requested.
+   * @param localPath `["_entities", 3, "name"]` in an entity fetch, whose first step is not checked; `["user", "name"]` in a fetch of root fields.
+   * Undefined or another path: the error is added at the fetch's place in the response, down to the first list.
+   */
   addAt(localPath: ResponsePath | undefined, reason: FieldErrorReason): void;
   finish(): readonly FieldError[];
 }
@@ -38,11 +44,12 @@ export function createFieldErrorRecorder(
 ): FieldErrorRecorder {
   const entries: { path: ResponsePath | undefined; reason: FieldErrorReason }[] = [];
   let notListedCount = 0;
-  let targets: readonly LocatedObject[] | undefined;
-  let groups: ReadonlyMap<number, readonly LocatedObject[]> | undefined;
-  const listTargets = () => (targets ??= locateTargets(tree, fetch.paths));
-  const targetsByIndex = () => (groups ??= groupByRepresentation(listTargets(), representations));
-  const commonPath = () => tree.position.toClientPath(pathBeforeLists(tree, fetch.paths[0] ?? []));
+  let allObjects: readonly LocatedObject[] | undefined;
+  let objectsByIndex: ReadonlyMap<number, readonly LocatedObject[]> | undefined;
+  const listObjects = () => (allObjects ??= locateTargets(tree, fetch.paths));
+  const listObjectsByIndex = () => (objectsByIndex ??= groupByRepresentation(listObjects(), representations));
+  // One entry stands for all positions of the fetch, so the first of its paths is enough.
+  const fetchPath = () => tree.position.toClientPath(pathToFirstList(tree, fetch.paths[0] ?? []));
 
   function add(path: ResponsePath | undefined, reason: FieldErrorReason): void {
     const clientPath = path && path.length > 0 ? path : undefined;
@@ -55,12 +62,12 @@ export function createFieldErrorRecorder(
   }
 
   function addAt(localPath: ResponsePath | undefined, reason: FieldErrorReason): void {
-    const { index, steps } = readLocalPath(localPath, representations);
-    if (index === undefined || steps === undefined) return add(commonPath(), reason);
-    const objects = targetsByIndex().get(index) ?? [];
-    if (steps.length === 0) return addForObjects(objects, reason);
+    const entity = readLocalPath(localPath, representations);
+    if (!entity) return add(fetchPath(), reason);
+    const objects = listObjectsByIndex().get(entity.index) ?? [];
+    if (entity.steps.length === 0) return addForObjects(objects, reason);
     for (const { path, position } of objects) {
-      add([...tree.position.toClientPath(path), ...position.toClientPath(steps.map(originalKey))], reason);
+      add([...tree.position.toClientPath(path), ...position.toClientPath(entity.steps.map(toPlannerKey))], reason);
     }
   }
 
@@ -68,7 +75,7 @@ export function createFieldErrorRecorder(
     addAt,
     addForAll: (reason) =>
       addForObjects(
-        listTargets().filter((object) => wasRequested(object, representations)),
+        listObjects().filter((object) => isRequested(object, representations)),
         reason,
       ),
     finish() {
@@ -76,33 +83,34 @@ export function createFieldErrorRecorder(
       const last = entries.at(-1);
       const errors: FieldError[] = entries.map(({ path, reason }) => ({ service, path, reason }));
       if (notListedCount > 0 && last)
-        errors.push({ service, path: commonPath(), reason: last.reason, moreCount: notListedCount });
+        errors.push({ service, path: fetchPath(), reason: last.reason, moreCount: notListedCount });
       return errors;
     },
   };
 }
 
-/** By representation. For a fetch of root fields all objects are group 0. */
+/** The objects by the index of their representation; objects without one are left out. In a fetch of root fields all objects have index 0. */
 function groupByRepresentation(
   objects: readonly LocatedObject[],
   representations: RepresentationSet | undefined,
 ): ReadonlyMap<number, readonly LocatedObject[]> {
-  const groups = new Map<number, LocatedObject[]>();
+  const byIndex = new Map<number, LocatedObject[]>();
   for (const located of objects) {
     const index = representations ? representations.indexOf(located.object) : 0;
     if (index === undefined) continue;
-    const group = groups.get(index);
-    if (group) group.push(located);
-    else groups.set(index, [located]);
+    const sameIndex = byIndex.get(index);
+    if (sameIndex) sameIndex.push(located);
+    else byIndex.set(index, [located]);
   }
-  return groups;
+  return byIndex;
 }
 
-function wasRequested({ object }: LocatedObject, representations: RepresentationSet | undefined): boolean {
+/** Whether a representation was sent for the object. */
+function isRequested({ object }: LocatedObject, representations: RepresentationSet | undefined): boolean {
   return representations === undefined || representations.indexOf(object) !== undefined;
 }
 
-/** The paths of the client's fields that the fetch was for; the object's own path if the client selected none of them. */
+/** The paths of the client's fields that the fetch was for; the object's own path if the client selected none of them (only `@requires` needs them). */
 function pathsOfFields(
   { path, layout }: LocatedObject,
   fetch: CompiledFetch,
@@ -114,39 +122,44 @@ function pathsOfFields(
 }
 
 interface LocalPath {
-  /** Of the representation. */
-  readonly index: number | undefined;
-  /** From the entity, or from the root. */
-  readonly steps: ResponsePath | undefined;
+  /** Of the representation; 0 in a fetch of root fields. */
+  readonly index: number;
+  /** From the entity, or in a fetch of root fields from `data`. */
+  readonly steps: ResponsePath;
 }
 
-/** In an entity fetch a usable path starts with `["_entities", index]`. */
-function readLocalPath(path: ResponsePath | undefined, representations: RepresentationSet | undefined): LocalPath {
-  if (!representations) return { index: 0, steps: path && path.length > 0 ? path : undefined };
-  const [, index, ...steps] = path ?? [];
-  if (typeof index !== "number" || index >= representations.count || index < 0) {
-    return { index: undefined, steps: undefined };
-  }
+/** Undefined for a path that is missing, empty, or without the index of a representation. */
+function readLocalPath(
+  path: ResponsePath | undefined,
+  representations: RepresentationSet | undefined,
+): LocalPath | undefined {
+  if (!path || path.length === 0) return undefined;
+  if (!representations) return { index: 0, steps: path };
+  const [, index, ...steps] = path;
+  if (typeof index !== "number" || index >= representations.count || index < 0) return undefined;
   return { index, steps };
 }
 
-/** The planner renames a field that collides with another (`name__alias_0`), and renames it back in the data. */
-function originalKey<PlanStep extends string | number>(step: PlanStep): PlanStep | string {
+/**
+ * The planner gives a field an alias such as `code__alias_0` if another object type at the same place has a field `code` of another type, and
+ * renames it back in the data (KeyRename); errors have the alias.
+ */
+function toPlannerKey(step: string | number): string | number {
   return typeof step === "string" ? step.replace(/__alias_\d+$/, "") : step;
 }
 
-/** The part of a path before the first list or null: it exists in the response for certain. */
-function pathBeforeLists({ root, position, joins }: ResponseTree, path: readonly string[]): readonly string[] {
+/** The start of a path of planner keys, up to and including the key of the first list or null: further steps may not exist in the response. */
+function pathToFirstList({ root, position, joins }: ResponseTree, path: readonly string[]): readonly string[] {
   const steps: string[] = [];
-  let at = position;
+  let currentPosition = position;
   let object = root;
   for (const key of path) {
-    const access = at.layoutOf(object, joins)?.access(key);
+    const access = currentPosition.layoutOf(object, joins)?.access(key);
     steps.push(key);
     const value = access?.read(object, joins);
     if (!access?.position || typeof value !== "object" || value === null || Array.isArray(value)) break;
     object = value as Readonly<Record<string, unknown>>;
-    at = access.position;
+    currentPosition = access.position;
   }
   return steps;
 }

@@ -1,8 +1,9 @@
-// Stage 4 of 5: run. Values that are computed from subgraph responses which several requests share are computed once.
+// Stage 4 of 5: run. Values that are computed from subgraph responses which several requests share are computed once: representations, joins,
+// request bodies and response bodies. They are stored on the object they are computed from, and freed with it.
 
 /** An object that computed values are memoized on. */
 export interface MemoSource {
-  /** Values computed from this source, alone or with others. A WeakMap would cost more in garbage collection than it saves. */
+  /** Values computed from this source, alone or with others; undefined if there are none yet. A WeakMap would cost more in garbage collection than it saves. */
   memos?: Memo[] | undefined;
 }
 
@@ -14,7 +15,8 @@ interface Memo {
 
 /**
  * The value that `compute` returned for the same sources and key before, else what it returns now.
- * @param key identifies the computation, which may depend on the sources alone.
+ * @param sources the values that `compute` reads, in a fixed order. The memo is stored on the first one.
+ * @param key an object of the compiled plan that identifies the computation. The result depends on nothing but the key and the sources.
  */
 export function memoizeBySource<Value>(
   sources: readonly [MemoSource, ...MemoSource[]],
@@ -29,6 +31,6 @@ export function memoizeBySource<Value>(
   return value;
 }
 
-function areSame(one: readonly MemoSource[], other: readonly MemoSource[]): boolean {
-  return one.length === other.length && one.every((value, i) => value === other[i]);
+function areSame(a: readonly MemoSource[], b: readonly MemoSource[]): boolean {
+  return a.length === b.length && a.every((source, i) => source === b[i]);
 }

@@ -1,4 +1,5 @@
-// Stage 4 of 5: run. Merges copies of responses into one tree. Slower than joining (joins.ts); used where two fetches return parts of one object.
+// Stage 4 of 5: run. Merges copies of responses into one tree. Slower than joining (joins.ts); used only by plans in which two fetches provide fields
+// of one object without a key (`CompiledPlan.isMerged`).
 import type { KeyRename } from "../plan/compile/compiled-plan.ts";
 
 type Json = Record<string, unknown>;
@@ -6,10 +7,11 @@ type Json = Record<string, unknown>;
 export interface MergeRules {
   /** Whether the name is an object type's. An interface's name is less specific. */
   readonly isObjectType: (typename: unknown) => boolean;
-  readonly applies: (condition: string, typename: string) => boolean;
+  /** Whether a type condition includes objects of this type. */
+  readonly applies: (typeCondition: string, typename: string) => boolean;
 }
 
-/** Copies `data`, with the plan's renames applied, into `target`. Does not change `data`. */
+/** Copies `data`, with the plan's renames applied, into `target`, which it changes. Does not change `data`. */
 export function mergeCopy(target: Json, data: Readonly<Json>, renames: readonly KeyRename[], rules: MergeRules): void {
   const copy = copyData(data);
   for (const { path, to } of renames) rename(copy, path, to, rules);
@@ -35,7 +37,7 @@ function copyData(data: Readonly<Json>): Json {
   return copy;
 }
 
-/** Merges objects, and lists of the same length, member by member. A null never replaces a value of another fetch. */
+/** Merges objects, and lists of the same length, member by member; any other value replaces the previous one. A null never replaces a value. */
 function mergeObjects(target: Json, source: Json, rules: MergeRules): void {
   const pending: { readonly into: Json; readonly from: Json }[] = [{ into: target, from: source }];
   for (let pair = pending.pop(); pair; pair = pending.pop()) {
@@ -45,7 +47,7 @@ function mergeObjects(target: Json, source: Json, rules: MergeRules): void {
       const present = Object.hasOwn(into, key) ? into[key] : undefined;
       if (present === null || present === undefined) into[key] = value;
       else if (value === null || value === undefined) continue;
-      else if (!isComposite(present) || !isComposite(value) || !areAlike(present, value)) into[key] = value;
+      else if (!isComposite(present) || !isComposite(value) || !areMergeable(present, value)) into[key] = value;
       else if (!areOfTwoTypes(present, value, rules)) pending.push({ into: present, from: value });
     }
   }
@@ -60,12 +62,12 @@ function createEmpty(model: Json): Json {
 }
 
 /** Two objects, or two lists of the same length. */
-function areAlike(one: unknown, other: unknown): boolean {
-  if (Array.isArray(one)) return Array.isArray(other) && one.length === other.length;
-  return !Array.isArray(other);
+function areMergeable(present: Json, value: Json): boolean {
+  if (Array.isArray(present)) return Array.isArray(value) && present.length === value.length;
+  return !Array.isArray(value);
 }
 
-/** Objects of two types: if subgraphs disagree about a list, the object of the first one is not changed. */
+/** Whether two objects have different object types. If subgraphs disagree about the entries of a list, the first subgraph's object is not changed. */
 function areOfTwoTypes({ __typename: one }: Json, { __typename: other }: Json, { isObjectType }: MergeRules): boolean {
   return one !== other && isObjectType(one) && isObjectType(other);
 }
@@ -76,10 +78,10 @@ function rename(value: unknown, path: readonly string[], to: string, rules: Merg
 
 function renameIn(object: Json, [step, ...rest]: readonly string[], to: string, rules: MergeRules): void {
   if (step === undefined) return;
-  const condition = step.startsWith("... on ") ? step.slice("... on ".length) : undefined;
-  if (condition !== undefined) {
+  const typeCondition = step.startsWith("... on ") ? step.slice("... on ".length) : undefined;
+  if (typeCondition !== undefined) {
     const typename = object["__typename"];
-    if (typeof typename !== "string" || rules.applies(condition, typename)) renameIn(object, rest, to, rules);
+    if (typeof typename !== "string" || rules.applies(typeCondition, typename)) renameIn(object, rest, to, rules);
   } else if (rest.length > 0) rename(object[step], rest, to, rules);
   else if (Object.hasOwn(object, step)) {
     object[to] = object[step];
@@ -92,9 +94,9 @@ function listObjects(value: unknown): readonly Json[] {
   const objects: Json[] = [];
   const pending = [value];
   while (pending.length > 0) {
-    const one = pending.pop();
-    if (Array.isArray(one)) for (const entry of one as readonly unknown[]) pending.push(entry);
-    else if (isComposite(one)) objects.push(one);
+    const next = pending.pop();
+    if (Array.isArray(next)) for (const entry of next as readonly unknown[]) pending.push(entry);
+    else if (isComposite(next)) objects.push(next);
   }
   return objects;
 }

@@ -1,13 +1,13 @@
-// Stage 4 of 5: run. Response paths as the log may contain them.
+// Stage 4 of 5: run. Formats response paths for the log, without text of a client or a subgraph.
 import { type GraphQLSchema, isInterfaceType, isObjectType } from "graphql";
 import type { ResponsePath } from "./subgraph-response.ts";
 
 export type RedactPath = (path: ResponsePath) => string;
 
 /**
- * Formats a path as `_entities.3.name`, with `*` for every step that is not a field name of the schema: an alias of a client, or a text that
- * a subgraph sent, may be a secret.
- * @param schema of the supergraph. Its field names are listed for the first path.
+ * Formats a path as `_entities.3.name`, with `*` for every step that is neither an index nor a field name of the schema: an alias of a client, or
+ * a text that a subgraph sent, may be a secret.
+ * @param schema of the supergraph. Its field names are listed when the first path is formatted.
  */
 export function createPathRedactor(schema: GraphQLSchema): RedactPath {
   let names: ReadonlySet<string> | undefined;

@@ -20,12 +20,16 @@ import { visitTargets } from "./targets.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The fetched data. `root` and `joins` are read through the plan's positions. */
+/** The fetched data. `root` and `joins` are read through the layouts of the plan's positions. */
 export interface RunResult {
   readonly root: Json;
+  /** By `joinIndex`; the index after the last fetch has the values of introspection fields. A merged plan has no joins of fetches. */
   readonly joins: readonly (SourceJoin | undefined)[];
   readonly fieldErrors: readonly FieldError[];
-  /** All data came, complete and valid, from responses that other requests got too: what is computed from it can be memoized. */
+  /**
+   * All data came, complete and valid, from responses that other requests got too: values that are computed from it can be memoized. Also true if
+   * nothing was fetched.
+   */
   readonly isShared: boolean;
 }
 
@@ -35,7 +39,10 @@ export interface RunOptions extends FetchOptions, AcceptOptions {
   readonly isDataNull: (plan: CompiledPlan, fetched: Pick<RunResult, "root" | "joins">, fieldCount: number) => boolean;
 }
 
-/** @param introspected values of introspection fields, by their aliases in the plan. Rejects for bugs only. */
+/**
+ * Called once per request. Rejects for bugs only.
+ * @param introspected values of introspection fields, by their aliases in the plan; undefined if the client selects none.
+ */
 export type RunStage = (
   plan: CompiledPlan,
   variables: Json,
@@ -45,7 +52,7 @@ export type RunStage = (
 
 interface Run extends RunState {
   readonly variables: Json;
-  /** By group, see RepresentationPlan. */
+  /** By `RepresentationPlan.group`; each is written when the first fetch of its group is sent. */
   readonly representations: (RepresentationSet | undefined)[];
   readonly fetch: SendFetch;
 }
@@ -63,6 +70,7 @@ export function createRunStage(o: RunOptions): RunStage {
       isShared: o.sharing !== undefined && !plan.isMerged && !introspected,
       fetch: createFetch(o, scope, plan.kind === OperationTypeNode.QUERY),
     };
+    // The compiled plan reads introspection fields from the join index after those of the fetches.
     if (introspected) run.joins[plan.fetches.length] = joinToAll(introspected);
     if (plan.steps) await follow(plan.steps, run, o);
     return run;
@@ -78,23 +86,28 @@ async function follow(step: PlanStep, run: Run, o: RunOptions): Promise<void> {
   for (const child of step.steps) await follow(child, run, o);
 }
 
+/** Sends one request of the plan, unless there is no object for it, and accepts its response. */
 async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<void> {
   // After an error of a non-null field, the later fields of a mutation are not executed (GraphQL spec, "Handling Execution Errors").
-  if (request.rootFieldsBefore > 0 && o.isDataNull(run.plan, run, request.rootFieldsBefore)) return;
-  const sets = request.fetches.map((fetch) => representationsOf(fetch, run));
-  if (!request.fetches.some((fetch, i) => hasTarget(fetch, sets[i], run))) return;
+  if (request.fieldsBefore > 0 && o.isDataNull(run.plan, run, request.fieldsBefore)) return;
   const { service, isMutation, mayRepeat, fetches } = request;
-  const fetchBy = (text: RequestText) =>
+  const sets = fetches.map((fetch) => representationsOf(fetch, run));
+  if (!fetches.some((fetch, i) => hasTarget(fetch, sets[i], run))) return;
+  const post = (text: RequestText) =>
     run.fetch({ service, isMutation, mayRepeat, body: bodyOf(request, text, sets, run) });
-  const text = request.currentText();
-  const first = await fetchBy(text);
-  const result = stopKeyChecks(first, text, service, o) ? await fetchBy(request.textWithoutAddedKeys()) : first;
+  const text = request.text();
+  const firstResult = await post(text);
+  const isRepeated = stopKeyChecks(firstResult, text, service, o);
+  const result = isRepeated ? await post(request.textWithoutAddedKeys()) : firstResult;
   run.isShared &&= o.sharing?.isShared(result) === true;
-  report(result, service, run, o);
+  reportFailures(result, service, run, o);
   fetches.forEach((fetch, i) => acceptResponse(result, { fetch, representations: sets[i] }, run, o));
 }
 
-/** Stops adding the keys at which the subgraph reported errors. @returns whether there are any: the fetch is then sent again without keys. */
+/**
+ * Stops adding the keys at which the subgraph reported errors, for all later requests.
+ * @returns whether there are any: the request is then sent again without added keys. Only reads have added keys.
+ */
 function stopKeyChecks(
   result: FetchResult,
   { addedKeys }: RequestText,
@@ -102,6 +115,7 @@ function stopKeyChecks(
   { stoppedKeyChecks, observe }: RunOptions,
 ): boolean {
   if (result.kind !== "graphql" || result.errors.length === 0) return false;
+  // The path of such an error is [entitiesKey, index, responseName].
   const types = new Set(result.errors.flatMap(({ path = [] }) => addedKeys.get(`${path[0]}.${path[2]}`) ?? []));
   for (const type of types) {
     if (stoppedKeyChecks.add(service, type)) observe({ kind: "key-check-stopped", service, type });
@@ -109,12 +123,12 @@ function stopKeyChecks(
   return types.size > 0;
 }
 
-function report(result: FetchResult, service: string, { scope }: Run, o: RunOptions): void {
+function reportFailures(result: FetchResult, service: string, { scope }: Run, o: RunOptions): void {
   if (result.kind !== "graphql") createFailureReports(o, service, scope).failure(result);
   else if (result.errors.length > 0) createFailureReports(o, service, scope).errors(result);
 }
 
-/** A nested fetch of root fields is sent only if an object at its path exists. */
+/** Whether there is an object for the fetch. A nested fetch of root fields has no representations: an object at one of its paths is enough. */
 function hasTarget({ paths }: CompiledFetch, representations: RepresentationSet | undefined, run: Run): boolean {
   if (representations) return representations.count > 0;
   if (paths.some(({ length }) => length === 0)) return true;
@@ -123,13 +137,14 @@ function hasTarget({ paths }: CompiledFetch, representations: RepresentationSet 
   return hasObject;
 }
 
-/** Fetches of one group have the same representations. */
+/** Undefined for a fetch of root fields. Fetches of one group have the same representations. */
 function representationsOf({ representations: plan, paths }: CompiledFetch, run: Run): RepresentationSet | undefined {
   if (!plan) return undefined;
   const write = () => writeRepresentations({ ...run, position: run.plan.root }, paths, plan);
   return (run.representations[plan.group] ??= memoizeWhileShared(run.joins, plan, run, write));
 }
 
+/** The JSON of the request. Memoized only if it has no variables of the client, on which it would also depend. */
 function bodyOf(
   request: CompiledRequest,
   text: RequestText,
@@ -140,7 +155,7 @@ function bodyOf(
   return request.variables.length > 0 ? write() : memoizeWhileShared(sets, text, run, write);
 }
 
-/** A variable that the client did not send is left out: the subgraph applies its default, which is the same. */
+/** A variable that the client did not send is left out: the request's text has the same default value as the client's operation. */
 function writeBody(
   { head }: RequestText,
   { fetches, variables }: CompiledRequest,

@@ -1,4 +1,4 @@
-// Stage 4 of 5: run. The HTTP client of one subgraph, over all its replicas.
+// Stage 4 of 5: run. The HTTP client of one subgraph, over all its replicas. One per subgraph and supergraph.
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { TracedRequest } from "@tributary/kit/upstream/attempt-span";
 import { createBufferedTransport, openPool } from "@tributary/kit/upstream/undici-transport";
@@ -9,7 +9,7 @@ import type { WriteCount } from "./write-counts.ts";
 
 export interface SubgraphClient {
   readonly name: string;
-  /** Counts this process's mutations to the subgraph, for all generations. */
+  /** The count of this process's mutations to the subgraph, of all generations. `post` increments it. */
   readonly writes: Pick<WriteCount, "settled">;
   /** Posts one GraphQL request. Never rejects: failures are replies too. */
   post(body: string, o: PostOptions): Promise<HttpReply>;
@@ -20,7 +20,7 @@ export interface SubgraphClient {
 interface PostOptions {
   /** A raw list: name, value, name, value. */
   readonly headers: readonly string[];
-  /** True for queries: they are retried on another replica. A mutation that may have arrived is never sent again. */
+  /** True for queries, which can be retried. A mutation that may have arrived is never sent again. */
   readonly isIdempotent: boolean;
   readonly signal: AbortSignalLike;
   /** Undefined if the fetch is not traced. */
@@ -29,7 +29,7 @@ interface PostOptions {
 
 export type HttpReply =
   | {
-      readonly kind: "answered";
+      readonly kind: "response";
       /** The replica that sent it, by URL and address: for the log. */
       readonly replica: string;
       readonly status: number;
@@ -57,7 +57,7 @@ export type FetchFailureCode =
 
 export interface SubgraphClientOptions {
   readonly name: string;
-  /** Of its replicas. Empty if neither the supergraph nor the configuration has an address: every fetch then fails. */
+  /** The URLs of its replicas. Empty if neither the supergraph nor the configuration has an address: every fetch then fails. */
   readonly urls: readonly string[];
   /** The deadline of one fetch, retries and body included. */
   readonly timeoutMs: number;
@@ -96,6 +96,7 @@ export function createSubgraphClient(options: SubgraphClientOptions): SubgraphCl
   return { name, writes, post, close: () => upstream.close() };
 }
 
+/** The client of a subgraph without an address: every fetch fails. */
 function createAbsentClient(name: string, writes: WriteCount): SubgraphClient {
   const reply = failed("SUBGRAPH_UNAVAILABLE", new Error(`The subgraph ${name} has no address`));
   return { name, writes, post: () => Promise.resolve(reply), close: () => Promise.resolve() };
@@ -114,7 +115,7 @@ function toReply(result: UpstreamResult<Buffer>): HttpReply {
     return failed("SUBGRAPH_BAD_ANSWER", new Error("The response is compressed, which was not requested"), replica);
   const contentType = headers["content-type"];
   const type = typeof contentType === "string" ? contentType : undefined;
-  return { kind: "answered", replica, status, contentType: type, body };
+  return { kind: "response", replica, status, contentType: type, body };
 }
 
 function toFailure({ reason, cause, replica }: UpstreamFailure): FailedFetch {
@@ -129,7 +130,7 @@ function toFailure({ reason, cause, replica }: UpstreamFailure): FailedFetch {
     case "overloaded":
       return failed("SUBGRAPH_UNAVAILABLE", cause, replica);
     case "reset":
-      return failed(isNoHttp(cause) ? "SUBGRAPH_BAD_ANSWER" : "SUBGRAPH_UNAVAILABLE", cause, replica);
+      return failed(isInvalidHttp(cause) ? "SUBGRAPH_BAD_ANSWER" : "SUBGRAPH_UNAVAILABLE", cause, replica);
   }
 }
 
@@ -139,7 +140,7 @@ export function abortedFetch(reason: unknown, replica?: string): FailedFetch {
   return { kind: "failed", code: "SUBGRAPH_TIMEOUT", cause: new Error(`aborted: ${String(reason)}`), replica };
 }
 
-function isNoHttp(cause: unknown): boolean {
+function isInvalidHttp(cause: unknown): boolean {
   return cause instanceof Error && cause.name === "HTTPParserError";
 }
 

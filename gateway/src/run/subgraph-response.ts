@@ -1,4 +1,5 @@
-// Stage 4 of 5: run. Parses and checks the response of a subgraph (GraphQL spec, section 7.1 "Response Format").
+// Stage 4 of 5: run. Parses the response of a subgraph and checks its form (GraphQL spec, section 7.1 "Response Format"). Entities are checked in
+// entities.ts, other values in stage 5.
 import { isClientFacingCode } from "../errors/codes.ts";
 import type { MemoSource } from "./memoize-by-source.ts";
 import type { FailedFetch, FetchFailureCode, HttpReply } from "./subgraph-client.ts";
@@ -36,26 +37,29 @@ interface ResponseDefect {
     | "no data";
   readonly status: number;
   readonly bodyBytes: number;
-  /** Without parameters; undefined if there is no valid one. */
+  /** `type/subtype` without parameters; undefined if the header is missing or malformed. */
   readonly contentType: string | undefined;
 }
 
-/** The result of one request to a subgraph. */
+/** The result of one request to a subgraph. Never changed, since several client requests can share it. */
 export type FetchResult = (FailedFetch | SubgraphResponse) & MemoSource;
 
-/** More than a response has levels; a longer path is cut. */
+/** Steps of an error's path that are read; the rest is cut. */
 const pathStepsMax = 200;
 
-/** Often sent by a proxy in place of the subgraph. After 502 to 504 a read has been retried, if it could be (`kit/src/upstream/upstream.ts`). */
+/** Often sent by a proxy in front of the subgraph. A read that got 502 to 504 was retried before, if that was possible (`kit/src/upstream/upstream.ts`). */
 const unavailableStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /** Removes a byte order mark. */
 const utf8 = new TextDecoder();
 
-type ReceivedReply = Extract<HttpReply, { kind: "answered" }>;
+type HttpResponse = Extract<HttpReply, { kind: "response" }>;
 
-/** Never throws. The response is used if its body is well-formed GraphQL, whatever its status. */
-export function readSubgraphResponse(reply: ReceivedReply): SubgraphResponse {
+/**
+ * Never throws. The response is used if its body is well-formed GraphQL with data or errors, with two exceptions by status: with 429, 502, 503 and
+ * 504 it needs data or an error that is meant for the client, and with any other status outside 2xx it needs an error.
+ */
+export function readSubgraphResponse(reply: HttpResponse): SubgraphResponse {
   const response = readGraphqlResponse(reply);
   return unavailableStatuses.has(reply.status) && !hasContent(response)
     ? unusable("unavailable status", reply, "SUBGRAPH_UNAVAILABLE")
@@ -68,7 +72,7 @@ function hasContent(response: SubgraphResponse): boolean {
   return response.data !== null || response.errors.some(({ extensions }) => isClientFacingCode(extensions["code"]));
 }
 
-function readGraphqlResponse(reply: ReceivedReply): SubgraphResponse {
+function readGraphqlResponse(reply: HttpResponse): SubgraphResponse {
   const { status } = reply;
   const body = parseObject(utf8.decode(reply.body));
   if (body === undefined) return unusable("no JSON object", reply);
@@ -76,9 +80,9 @@ function readGraphqlResponse(reply: ReceivedReply): SubgraphResponse {
   const errors = readErrors(body["errors"] ?? []);
   if (typeof data !== "object" || Array.isArray(data)) return unusable("data is no object", reply);
   if (errors === undefined) return unusable("errors are no list of errors", reply);
-  // A rejection by the subgraph (4xx, 500) has errors: without them its data may be null for a reason that is not reported.
-  const mayLackErrors = (status >= 200 && status < 300) || unavailableStatuses.has(status);
-  if (errors.length === 0 && (data === null || !mayLackErrors)) return unusable("no data", reply);
+  // A rejection by the subgraph (4xx, 500) must have errors: without them its data may be null for a reason that is not reported.
+  const needsErrors = (status < 200 || status >= 300) && !unavailableStatuses.has(status);
+  if (errors.length === 0 && (data === null || needsErrors)) return unusable("no data", reply);
   return { kind: "graphql", data: data as Record<string, unknown> | null, errors, replica: reply.replica };
 }
 
@@ -93,6 +97,7 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
+/** @returns undefined unless it is a list of objects. */
 function readErrors(raw: unknown): readonly SubgraphError[] | undefined {
   if (!Array.isArray(raw)) return undefined;
   const errors = raw.map(readError);
@@ -109,6 +114,7 @@ function readError(raw: unknown): SubgraphError | undefined {
   };
 }
 
+/** @returns undefined unless it is a list of strings and integers. */
 function readPath(raw: unknown): ResponsePath | undefined {
   if (!Array.isArray(raw)) return undefined;
   const path: readonly unknown[] = raw.slice(0, pathStepsMax);
@@ -121,7 +127,7 @@ function isStep(raw: unknown): raw is string | number {
 
 function unusable(
   defect: ResponseDefect["defect"],
-  { replica, status, body, contentType }: ReceivedReply,
+  { replica, status, body, contentType }: HttpResponse,
   code: FetchFailureCode = "SUBGRAPH_BAD_ANSWER",
 ): SubgraphResponse {
   const why = { defect, status, bodyBytes: body.length, contentType: readMediaType(contentType) };

@@ -1,13 +1,16 @@
-// Stage 4 of 5: run. Finds the objects that a fetch is for, from the root through the data that is joined so far.
+// Stage 4 of 5: run. Finds the objects that a fetch is for (its targets): from the root of the response, along the paths of the fetch, through the
+// data that is joined so far.
 import type { FieldAccess, Joins, ObjectLayout, ResponsePosition } from "../plan/compile/compiled-plan.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Gets an object at the end of a path, and its layout there. */
+/** Gets an object at the end of a path, with its layout and its position there. */
 export type VisitTarget = (object: Json, layout: ObjectLayout, position: ResponsePosition) => void;
 
+/** The data of one request, as far as it is fetched. */
 export interface ResponseTree {
   readonly root: Json;
+  /** The position of `root`. */
   readonly position: ResponsePosition;
   readonly joins: Joins;
 }
@@ -15,19 +18,19 @@ export interface ResponseTree {
 type Paths = readonly (readonly string[])[];
 
 /**
- * Visits all objects at paths of planner keys, through lists too; an object can be visited several times. Nulls and values that do not fit
- * their type are skipped: stage 5 reports them. The recursion is never deeper than the plan, whatever a subgraph sends.
+ * Visits all objects at paths of planner keys, through lists too. An entity is visited several times if it is joined to
+ * several objects. Nulls and values that do not fit their type are skipped: stage 5 reports them. The recursion is never deeper than the plan, whatever a subgraph sends.
  */
 export function visitTargets({ root, position, joins }: ResponseTree, paths: Paths, visit: VisitTarget): void {
   walk(root, position, position.listDepth, pathTreeOf(paths), joins, visit);
 }
 
-/** @param listDepth how deep lists may be nested here. */
+/** @param listDepth how many levels of lists the field's type has from here on. */
 function walk(
   value: unknown,
-  at: ResponsePosition,
+  position: ResponsePosition,
   listDepth: number,
-  tree: PathTree,
+  paths: PathTree,
   joins: Joins,
   visit: VisitTarget,
 ): void {
@@ -35,37 +38,39 @@ function walk(
   if (Array.isArray(value)) {
     if (listDepth === 0) return;
     const entries = value as readonly unknown[];
-    for (let i = 0; i < entries.length; i++) walk(entries[i], at, listDepth - 1, tree, joins, visit);
+    for (let i = 0; i < entries.length; i++) walk(entries[i], position, listDepth - 1, paths, joins, visit);
     return;
   }
   const object = value as Json;
-  const layout = at.layoutOf(object, joins);
+  const layout = position.layoutOf(object, joins);
   if (!layout) return;
-  if (tree.isTarget) visit(object, layout, at);
-  const steps = tree.stepsFrom(layout);
+  if (paths.isTarget) visit(object, layout, position);
+  const steps = paths.stepsFrom(layout);
   for (let i = 0; i < steps.length; i++) {
-    const { access, position, below } = steps[i] as PathStep;
-    walk(access.read(object, joins), position, position.listDepth, below, joins, visit);
+    const { access, nextPosition, nextPaths } = steps[i] as PathStep;
+    walk(access.read(object, joins), nextPosition, nextPosition.listDepth, nextPaths, joins, visit);
   }
 }
 
 /** The paths of a fetch as a prefix tree: a common prefix is walked once. */
 interface PathTree {
+  /** Whether a path ends here. */
   isTarget: boolean;
+  /** By planner key. */
   readonly children: Map<string, PathTree>;
-  /** The children that objects with this layout have. */
+  /** The children that are fields of objects with this layout. Computed once per layout. */
   stepsFrom(layout: ObjectLayout): readonly PathStep[];
 }
 
 interface PathStep {
   readonly access: FieldAccess;
-  readonly position: ResponsePosition;
-  readonly below: PathTree;
+  readonly nextPosition: ResponsePosition;
+  readonly nextPaths: PathTree;
 }
 
 const pathTrees = new WeakMap<Paths, PathTree>();
 
-/** Built once for each compiled fetch. */
+/** Built once for each compiled fetch, whose `paths` is the key. */
 function pathTreeOf(paths: Paths): PathTree {
   const tree = pathTrees.get(paths) ?? joinPaths(paths);
   pathTrees.set(paths, tree);
@@ -91,9 +96,9 @@ function createPathTree(): PathTree {
   const stepsByLayout = new Map<ObjectLayout, readonly PathStep[]>();
 
   function listSteps(layout: ObjectLayout): readonly PathStep[] {
-    return [...children].flatMap(([key, below]) => {
+    return [...children].flatMap(([key, nextPaths]) => {
       const access = layout.access(key);
-      return access?.position ? { access, position: access.position, below } : [];
+      return access?.position ? { access, nextPosition: access.position, nextPaths } : [];
     });
   }
 
@@ -116,7 +121,7 @@ export interface LocatedObject {
   readonly path: readonly (string | number)[];
 }
 
-/** As visitTargets, with the path of each object. Slower: used only for errors. */
+/** Lists the objects that `visitTargets` visits, with the path of each; one at several paths of the fetch is listed for each. Slower: used only for errors. */
 export function locateTargets(tree: ResponseTree, paths: Paths): readonly LocatedObject[] {
   return paths.flatMap((path) => locateTargetsAt(tree, path));
 }
@@ -125,7 +130,7 @@ function locateTargetsAt({ root, position, joins }: ResponseTree, path: readonly
   const located: LocatedObject[] = [];
   const walk = (
     value: unknown,
-    at: ResponsePosition,
+    currentPosition: ResponsePosition,
     listDepth: number,
     depth: number,
     steps: LocatedObject["path"],
@@ -134,15 +139,15 @@ function locateTargetsAt({ root, position, joins }: ResponseTree, path: readonly
     if (Array.isArray(value)) {
       if (listDepth === 0) return;
       for (const [i, entry] of (value as readonly unknown[]).entries()) {
-        walk(entry, at, listDepth - 1, depth, [...steps, i]);
+        walk(entry, currentPosition, listDepth - 1, depth, [...steps, i]);
       }
       return;
     }
     const object = value as Json;
-    const layout = at.layoutOf(object, joins);
+    const layout = currentPosition.layoutOf(object, joins);
     if (!layout) return;
     const key = path[depth];
-    if (key === undefined) return void located.push({ object, layout, position: at, path: steps });
+    if (key === undefined) return void located.push({ object, layout, position: currentPosition, path: steps });
     const access = layout.access(key);
     if (!access?.position) return;
     walk(access.read(object, joins), access.position, access.position.listDepth, depth + 1, [...steps, key]);

@@ -61,7 +61,10 @@ test("responses that do not fit the schema are one line for each subgraph and re
     observe({ kind: "values-rejected", ...about, code: "INVALID_FIELD_VALUE", problems });
   }
   expect(lines.map(([level, fields]) => [level, fields])).toEqual([
-    ["warn", expect.objectContaining({ observation: "subgraph-response-invalid", replica: "a", reason: "RESPONSE_INVALID" })],
+    [
+      "warn",
+      expect.objectContaining({ observation: "subgraph-response-invalid", replica: "a", reason: "RESPONSE_INVALID" }),
+    ],
     ["warn", expect.objectContaining({ service: "users", reason: "INVALID_FIELD_VALUE", trace_id: "t", problems })],
   ]);
 });

@@ -62,7 +62,8 @@ export function createObservationLog(log: Log, failures: FailureLog): GatewayObs
     if (observation.kind === "library-log") return log[observation.level](observation.text);
     if (observation.kind === "lookup-failed")
       return reportFailure(failures, { ...observation, replica: observation.host }, "LOOKUP_FAILED");
-    if (observation.kind === "subgraph-response-invalid") return reportFailure(failures, observation, "RESPONSE_INVALID");
+    if (observation.kind === "subgraph-response-invalid")
+      return reportFailure(failures, observation, "RESPONSE_INVALID");
     if (observation.kind === "values-rejected")
       return reportFailure(failures, { ...observation, replica: undefined }, observation.code);
     if (observation.kind === "subgraph-fetch-failed") return reportFailure(failures, observation, observation.code);

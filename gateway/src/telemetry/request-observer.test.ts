@@ -66,7 +66,8 @@ test("an operation has its own label value after 100 validated requests", async 
   const { send, write } = await setUp();
   for (let i = 0; i < 100; i++) send({ operationName: "Cart" });
   for (let i = 0; i < 200; i++) send({ operationName: "Rejected", outcome: "rejected", codes: ["BAD_USER_INPUT"] });
-  for (let i = 0; i < 200; i++) send({ requestedName: "Invalid", outcome: "rejected", codes: ["GRAPHQL_PARSE_FAILED"] });
+  for (let i = 0; i < 200; i++)
+    send({ requestedName: "Invalid", outcome: "rejected", codes: ["GRAPHQL_PARSE_FAILED"] });
   send({ operationName: "Cart" });
   send({ operationName: "Rejected" });
   const text = await write();

@@ -59,7 +59,9 @@ interface RequestSummary {
   readonly outcome: GraphqlRequestRecord["outcome"];
 }
 
-function createRequestReport(o: GatewayRequestObserverOptions): (finished: FinishedRequest<GraphqlRequestRecord>) => void {
+function createRequestReport(
+  o: GatewayRequestObserverOptions,
+): (finished: FinishedRequest<GraphqlRequestRecord>) => void {
   const clientOf = createKnownValues(o.knownClients);
   const operationOf = createOperationLabels(o.knownOperations);
   const count = createCounting(o.metrics);
