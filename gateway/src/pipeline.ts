@@ -96,7 +96,7 @@ export function createPipeline(o: PipelineOptions): Pipeline {
       const beforeShapeMs = isTimed ? performance.now() : 0;
       const { body, summary } = stages.shape(plan, result, operation, scope);
 
-      const headers = isTimed ? listTimings([exchange.startedMs, beforePlanMs, beforeRunMs, beforeShapeMs]) : nothing;
+      const headers = isTimed ? listTimings([exchange.startedMs, beforePlanMs, beforeRunMs, beforeShapeMs]) : noHeaders;
       const sentBody =
         o.exposesPlans && request.headers["x-query-plan"] !== undefined
           ? withQueryPlan(body, await stages.explain(operation, variables, trace.traceId))
@@ -124,4 +124,4 @@ function readParameters(body: Buffer): GraphqlRequest | Error {
   }
 }
 
-const nothing: readonly string[] = [];
+const noHeaders: readonly string[] = [];

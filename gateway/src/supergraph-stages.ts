@@ -101,7 +101,7 @@ export function createSupergraphStages(o: SupergraphStagesOptions): SupergraphSt
     isDataNull: isDataNullSoFar,
   });
 
-  function reportRefusedValues(
+  function reportRejectedValues(
     problems: readonly FieldProblem[],
     { identity }: ValidatedOperation,
     { record, requestId, trace: { traceId } }: RequestScope,
@@ -126,7 +126,7 @@ export function createSupergraphStages(o: SupergraphStagesOptions): SupergraphSt
     shape(plan, result, operation, scope) {
       // The bytes of a response with shared fetches are shared too.
       const body = memoizeWhileShared(result.joins, plan, result, () => writeResponseBody(plan, result));
-      if (body.problems.length > 0) reportRefusedValues(body.problems, operation, scope);
+      if (body.problems.length > 0) reportRejectedValues(body.problems, operation, scope);
       return body;
     },
     explain: planning.explain,

@@ -30,7 +30,9 @@ export function receiveBody(
   if (Number(headers["content-length"] ?? 0) > bytesMax) return reject(new Rejection("PAYLOAD_TOO_LARGE"));
   const body = decompress(request);
   if (body instanceof Rejection) return reject(body);
-  collect(request, body, bytesMax, (received) => (received instanceof Rejection ? reject(received) : done(received)));
+  collectBody(request, body, bytesMax, (received) =>
+    received instanceof Rejection ? reject(received) : done(received),
+  );
 }
 
 /** @throws Rejection MALFORMED_REQUEST. */
@@ -60,7 +62,7 @@ function decompress(request: IncomingMessage): Readable | Rejection {
 }
 
 /** Calls `done` once. */
-function collect(
+function collectBody(
   request: IncomingMessage,
   body: Readable,
   bytesMax: number,

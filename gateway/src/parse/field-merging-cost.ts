@@ -21,7 +21,7 @@ interface Group {
   count: number;
   /** Validation also checks each inline fragment separately. */
   inlineDepthMax: number;
-  readonly below: SelectionSetNode[];
+  readonly childSets: SelectionSetNode[];
 }
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
@@ -54,10 +54,10 @@ function measureCost(
   for (let scope = scopes.pop(); scope && cost <= limit; scope = scopes.pop()) {
     const groups = new Map<string, Group>();
     const entered = new Set<string>();
-    for (const set of scope) cost += collect(set, 1, { groups, fragments, entered });
-    for (const { count, inlineDepthMax, below } of groups.values()) {
+    for (const set of scope) cost += collectFields(set, 1, { groups, fragments, entered });
+    for (const { count, inlineDepthMax, childSets } of groups.values()) {
       cost += ((count * (count - 1)) / 2) * inlineDepthMax;
-      if (below.length > 0) scopes.push(below);
+      if (childSets.length > 0) scopes.push(childSets);
     }
   }
   return cost;
@@ -70,15 +70,16 @@ interface Collecting {
 }
 
 /** @returns the number of steps. */
-function collect({ selections }: SelectionSetNode, inlineDepth: number, o: Collecting): number {
+function collectFields({ selections }: SelectionSetNode, inlineDepth: number, o: Collecting): number {
   let steps = selections.length;
   for (const selection of selections) {
     if (selection.kind === Kind.FIELD) addToGroup(o.groups, selection, inlineDepth);
-    else if (selection.kind === Kind.INLINE_FRAGMENT) steps += collect(selection.selectionSet, inlineDepth + 1, o);
+    else if (selection.kind === Kind.INLINE_FRAGMENT)
+      steps += collectFields(selection.selectionSet, inlineDepth + 1, o);
     else if (!o.entered.has(selection.name.value)) {
       o.entered.add(selection.name.value);
       const fragment = o.fragments.get(selection.name.value);
-      if (fragment) steps += collect(fragment.selectionSet, inlineDepth, o);
+      if (fragment) steps += collectFields(fragment.selectionSet, inlineDepth, o);
     }
   }
   return steps;
@@ -86,11 +87,11 @@ function collect({ selections }: SelectionSetNode, inlineDepth: number, o: Colle
 
 function addToGroup(groups: Map<string, Group>, field: FieldNode, inlineDepth: number): void {
   const name = (field.alias ?? field.name).value;
-  const group = groups.get(name) ?? { count: 0, inlineDepthMax: 0, below: [] };
+  const group = groups.get(name) ?? { count: 0, inlineDepthMax: 0, childSets: [] };
   groups.set(name, group);
   group.count++;
   group.inlineDepthMax = Math.max(group.inlineDepthMax, inlineDepth);
-  if (field.selectionSet) group.below.push(field.selectionSet);
+  if (field.selectionSet) group.childSets.push(field.selectionSet);
 }
 
 /** Fragments to remove so that no cycle is left. */

@@ -38,10 +38,10 @@ export function readGraphqlBody(body: unknown): GraphqlRequest {
  */
 export function readGraphqlSearch(search: URLSearchParams): GraphqlRequest {
   return readParameters({
-    query: once(search, "query"),
-    operationName: once(search, "operationName"),
-    variables: readJson(once(search, "variables"), "variables"),
-    extensions: readJson(once(search, "extensions"), "extensions"),
+    query: readSingle(search, "query"),
+    operationName: readSingle(search, "operationName"),
+    variables: readJson(readSingle(search, "variables"), "variables"),
+    extensions: readJson(readSingle(search, "extensions"), "extensions"),
   });
 }
 
@@ -100,7 +100,7 @@ function optionalRecord(value: unknown, name: string): Readonly<Record<string, u
   return value;
 }
 
-function once(search: URLSearchParams, name: string): string | undefined {
+function readSingle(search: URLSearchParams, name: string): string | undefined {
   const values = search.getAll(name);
   if (values.length > 1) throw malformed(`\`${name}\` may occur only once.`);
   return values[0];

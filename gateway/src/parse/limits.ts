@@ -38,7 +38,7 @@ type Sizes = Readonly<
   Record<"depth" | "aliases" | "rootFields" | "directives" | "listEntries" | "selections" | "characters", number>
 >;
 
-const nothing: Sizes = {
+const noSizes: Sizes = {
   depth: 0,
   aliases: 0,
   rootFields: 0,
@@ -84,39 +84,39 @@ function createMeasure(document: DocumentNode): (operation: OperationDefinitionN
     if (known) return known;
     const fragment = fragments.get(name);
     // Ends a cycle, which validation rejects.
-    measured.set(name, nothing);
-    const sizes = fragment ? withDirectives(ofSet(fragment.selectionSet), fragment.directives) : nothing;
+    measured.set(name, noSizes);
+    const sizes = fragment ? withDirectives(ofSet(fragment.selectionSet), fragment.directives) : noSizes;
     measured.set(name, sizes);
     return sizes;
   }
 
   function ofSet({ selections }: SelectionSetNode): Sizes {
-    return selections.reduce((sizes, selection) => add(sizes, ofSelection(selection)), nothing);
+    return selections.reduce((sizes, selection) => combineSiblings(sizes, ofSelection(selection)), noSizes);
   }
 
   function ofSelection(selection: SelectionNode): Sizes {
-    const counted = withDirectives({ ...nothing, selections: 1 }, selection.directives);
-    if (selection.kind === Kind.FRAGMENT_SPREAD) return add(counted, ofFragment(selection.name.value));
-    if (selection.kind === Kind.INLINE_FRAGMENT) return add(counted, ofInline(selection));
-    const below = selection.selectionSet ? ofSet(selection.selectionSet) : nothing;
+    const counted = withDirectives({ ...noSizes, selections: 1 }, selection.directives);
+    if (selection.kind === Kind.FRAGMENT_SPREAD) return combineSiblings(counted, ofFragment(selection.name.value));
+    if (selection.kind === Kind.INLINE_FRAGMENT) return combineSiblings(counted, ofInline(selection));
+    const below = selection.selectionSet ? ofSet(selection.selectionSet) : noSizes;
     const fieldSizes = {
       ...counted,
       aliases: selection.alias ? 1 : 0,
       characters: counted.characters + countCharacters(selection),
       listEntries: Math.max(counted.listEntries, longestList(selection.arguments)),
     };
-    return { ...add(fieldSizes, below), depth: below.depth + 1, rootFields: 1 };
+    return { ...combineSiblings(fieldSizes, below), depth: below.depth + 1, rootFields: 1 };
   }
 
   function ofInline({ selectionSet, typeCondition }: InlineFragmentNode): Sizes {
-    return add({ ...nothing, characters: typeCondition?.name.value.length ?? 0 }, ofSet(selectionSet));
+    return combineSiblings({ ...noSizes, characters: typeCondition?.name.value.length ?? 0 }, ofSet(selectionSet));
   }
 
   return (operation) => withDirectives(ofSet(operation.selectionSet), operation.directives);
 }
 
 /** Of two sibling selections: counts are added, depths and list lengths are the maximum. */
-function add(a: Sizes, b: Sizes): Sizes {
+function combineSiblings(a: Sizes, b: Sizes): Sizes {
   return {
     depth: Math.max(a.depth, b.depth),
     aliases: a.aliases + b.aliases,
@@ -132,7 +132,7 @@ function withDirectives(sizes: Sizes, directives: readonly DirectiveNode[] = [])
   if (directives.length === 0) return sizes;
   const listEntries = directives.reduce((most, { arguments: given }) => Math.max(most, longestList(given)), 0);
   const characters = directives.reduce((sum, directive) => sum + countCharacters(directive), 0);
-  return add(sizes, { ...nothing, directives: directives.length, listEntries, characters });
+  return combineSiblings(sizes, { ...noSizes, directives: directives.length, listEntries, characters });
 }
 
 function longestList(given: readonly { readonly value: ValueNode }[] = []): number {

@@ -3,10 +3,10 @@ import type { AsciiToken } from "../plan/compile/compiled-plan.ts";
 
 /** Characters that `JSON.stringify` may escape: quotes, backslashes, controls, and surrogates, which may be unpaired. */
 // oxlint-disable-next-line no-control-regex -- matches control characters on purpose
-const escaped = /["\\\u0000-\u001f\ud800-\udfff]/;
+const mayNeedEscape = /["\\\u0000-\u001f\ud800-\udfff]/;
 
 /** Longer texts are scanned and copied faster by V8: one call costs as much as some 20 characters here. */
-const copiedCharactersMax = 24;
+const loopedCharactersMax = 24;
 
 /** Most bytes for one UTF-16 unit of a text, as `\u0000`. */
 const bytesPerUnitMax = 6;
@@ -95,7 +95,7 @@ export class JsonBytes {
     const count = text.length;
     const bytesMax = count * bytesPerUnitMax + 2;
     if (this.#length + bytesMax > this.#bytes.length) this.#grow(bytesMax);
-    if (count > copiedCharactersMax) return this.#writeLongText(text);
+    if (count > loopedCharactersMax) return this.#writeLongText(text);
     const bytes = this.#bytes;
     let at = this.#length;
     bytes[at++] = quote;
@@ -113,7 +113,7 @@ export class JsonBytes {
   /** The caller has made sure that the buffer is long enough. */
   #writeLongText(text: string): void {
     const bytes = this.#bytes;
-    if (escaped.test(text)) {
+    if (mayNeedEscape.test(text)) {
       this.#length += bytes.write(JSON.stringify(text), this.#length);
       return;
     }

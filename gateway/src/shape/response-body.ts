@@ -31,7 +31,7 @@ export function writeResponseBody(plan: CompiledPlan, { root, joins, fieldErrors
   out.writeRaw("}");
   const body = out.take();
   if (fieldErrors.length === 0 && problemCount === 0) return { body, problems, summary: undefined };
-  const newProblems = withoutConsequences(problems, fieldErrors);
+  const newProblems = withoutPropagatedNulls(problems, fieldErrors);
   const errors = [...fieldErrors.map(toClientError), ...newProblems.map(toProblemError)];
   if (problemCount > problems.length) errors.push(toCountError(problemCount - problems.length));
   if (errors.length === 0) return { body, problems: newProblems, summary: undefined };
@@ -77,7 +77,7 @@ function toCountError(count: number): ClientError {
  * Leaves out nulls that only follow from a field error that is already listed: each field has one error (GraphQL spec, "Handling Field
  * Errors").
  */
-function withoutConsequences(
+function withoutPropagatedNulls(
   problems: readonly FieldProblem[],
   fieldErrors: readonly FieldError[],
 ): readonly FieldProblem[] {

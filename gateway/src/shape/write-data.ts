@@ -104,7 +104,9 @@ function writeFields(fields: readonly ClientField[], object: Json, writer: Write
     writer.depth = depth + 1;
     writer.service = access?.service;
     const isWritten =
-      access?.plainKey === undefined ? writeField(field, object, writer) : writeHeld(holder, value, shape, writer);
+      access?.plainKey === undefined
+        ? writeComputedField(field, object, writer)
+        : writeFieldValue(holder, value, shape, writer);
     if (!isWritten) return false;
   }
   writer.depth = depth;
@@ -113,15 +115,15 @@ function writeFields(fields: readonly ClientField[], object: Json, writer: Write
 }
 
 /** A field whose value is computed by `access.read`, or that no fetch provides. */
-function writeField({ access, shape }: ClientField, object: Json, writer: Writer): boolean {
-  if (access === undefined) return reject("FIELD_NOT_PROVIDED", shape, writer);
+function writeComputedField({ access, shape }: ClientField, object: Json, writer: Writer): boolean {
+  if (access === undefined) return recordProblem("FIELD_NOT_PROVIDED", shape, writer);
   const holder = access.joinIndex < 0 ? object : writer.joins[access.joinIndex]?.find(object);
-  return writeHeld(holder, access.read(object, writer.joins), shape, writer);
+  return writeFieldValue(holder, access.read(object, writer.joins), shape, writer);
 }
 
 /** A requested field that is absent from a response is an error of the subgraph. If the whole fetch failed, its error is recorded already. */
-function writeHeld(holder: Json | undefined, value: unknown, shape: OutputShape, writer: Writer): boolean {
-  if (value === undefined && holder) return reject("SUBGRAPH_BAD_ANSWER", shape, writer);
+function writeFieldValue(holder: Json | undefined, value: unknown, shape: OutputShape, writer: Writer): boolean {
+  if (value === undefined && holder) return recordProblem("SUBGRAPH_BAD_ANSWER", shape, writer);
   return writeValue(value, shape, writer);
 }
 
@@ -129,10 +131,10 @@ function writeValue(value: unknown, shape: OutputShape, writer: Writer): boolean
   if (value === null || value === undefined) return writeNull(shape, writer);
   switch (shape.kind) {
     case "leaf":
-      return writeLeaf(value, shape.leaf, writer.out) || reject("INVALID_FIELD_VALUE", shape, writer);
+      return writeLeaf(value, shape.leaf, writer.out) || recordProblem("INVALID_FIELD_VALUE", shape, writer);
     case "enum":
       if (shape.hidden.has(value)) return writeNull(shape, writer);
-      if (!shape.values.has(value)) return reject("INVALID_FIELD_VALUE", shape, writer);
+      if (!shape.values.has(value)) return recordProblem("INVALID_FIELD_VALUE", shape, writer);
       writer.out.writeText(value as string);
       return true;
     case "json":
@@ -155,7 +157,7 @@ function writeComposite(value: unknown, shape: OutputShape & { kind: "list" | "o
 }
 
 function writeList(value: unknown, shape: OutputShape & { kind: "list" }, writer: Writer): boolean {
-  if (!Array.isArray(value)) return reject("SUBGRAPH_BAD_ANSWER", shape, writer);
+  if (!Array.isArray(value)) return recordProblem("SUBGRAPH_BAD_ANSWER", shape, writer);
   const entries = value as readonly unknown[];
   const { depth, path, service, out } = writer;
   writer.depth = depth + 1;
@@ -173,17 +175,17 @@ function writeList(value: unknown, shape: OutputShape & { kind: "list" }, writer
 
 function writeObject(value: unknown, shape: OutputShape & { kind: "object" }, writer: Writer): boolean {
   if (typeof value !== "object" || Array.isArray(value)) {
-    return reject("SUBGRAPH_BAD_ANSWER", shape, writer);
+    return recordProblem("SUBGRAPH_BAD_ANSWER", shape, writer);
   }
   const layout = shape.position.layoutOf(value as Json, writer.joins);
-  if (!layout) return reject("SUBGRAPH_BAD_ANSWER", shape, writer);
-  if (!layout.isInApiSchema) return writeNull(shape, writer);
+  if (!layout) return recordProblem("SUBGRAPH_BAD_ANSWER", shape, writer);
+  if (!layout.isVisible) return writeNull(shape, writer);
   return writeFields(layout.fields, value as Json, writer);
 }
 
 /** Also for valid values that are hidden from clients (`@inaccessible`): another code would disclose that they exist. */
 function writeNull(shape: OutputShape, writer: Writer): boolean {
-  return shape.isNonNull ? reject("INVALID_FIELD_VALUE", shape, writer) : writeNullIfNullable(shape, writer);
+  return shape.isNonNull ? recordProblem("INVALID_FIELD_VALUE", shape, writer) : writeNullIfNullable(shape, writer);
 }
 
 /** Writes null if the type is nullable. */
@@ -192,7 +194,7 @@ function writeNullIfNullable({ isNonNull }: OutputShape, { out }: Writer): boole
   return !isNonNull;
 }
 
-function reject(code: FieldProblem["code"], shape: OutputShape, writer: Writer): boolean {
+function recordProblem(code: FieldProblem["code"], shape: OutputShape, writer: Writer): boolean {
   writer.problemCount++;
   if (writer.problems.length < problemsMax) {
     writer.problems.push({ path: writer.path.slice(0, writer.depth), code, service: writer.service });

@@ -1,8 +1,9 @@
+// The gauges of the caches and of the planner's queue.
 import type { MapSize } from "@tributary/kit/collections/bounded-map";
 import type { Expected, gatewayMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
 import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 
-/** The caches: valid documents, query plans, introspection responses, texts of persisted queries. */
+/** The caches: validated documents, query plans, introspection responses, texts of automatic persisted queries. */
 const cacheNames = ["documents", "plans", "introspection", "persisted-queries"] as const satisfies Expected<
   typeof gatewayMetrics.tributary_gateway_cache_evictions_total,
   "cache"
@@ -17,7 +18,7 @@ export interface GaugeSources {
   countQueuedJobs(): number;
 }
 
-/** Reads the sizes of the caches and of the planner's queue at each scrape. */
+/** Called once. The sizes are read at each scrape. */
 export function exposeGauges(
   metrics: Metrics<typeof gatewayMetrics>,
   { cacheSizes, countQueuedJobs }: GaugeSources,

@@ -1,3 +1,4 @@
+// Counts and traces the fetches from subgraphs. run/fetch.ts calls it.
 import type { Expected, gatewayMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
 import type { CounterSeries, HistogramSeries, Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import type { Trace } from "@tributary/kit/telemetry/tracing/trace";
@@ -19,11 +20,10 @@ type ObservedResult =
   /** The client disconnected. */
   | { readonly kind: "abandoned" };
 
-/** Counts and traces fetches. */
 export interface FetchObserver {
-  /** @param record of the client request. */
+  /** Starts a fetch that is sent. @param record of the client request. */
   begin(service: string, record: GraphqlRequestRecord | undefined): ObservedFetch;
-  /** A client request waits for an equal fetch in flight. */
+  /** A client request waits for an equal fetch in flight: it is counted as shared, and not as a fetch. */
   join(service: string, record: GraphqlRequestRecord | undefined, result: Promise<unknown>): void;
 }
 
@@ -40,7 +40,7 @@ interface SubgraphCounts {
   countOutcome(outcome: OutcomeLabel): void;
 }
 
-/** Undefined if metrics and traces are off. */
+/** One per process. Undefined if metrics and traces are off. */
 export function createFetchObserver(metrics: Metrics<typeof gatewayMetrics>, trace: Trace): FetchObserver | undefined {
   if (!metrics.isOn && !trace.isOn) return undefined;
   const countsOf = createSubgraphCounts(metrics);
@@ -57,7 +57,7 @@ export function createFetchObserver(metrics: Metrics<typeof gatewayMetrics>, tra
   };
 }
 
-/** Bounded by the subgraphs of the supergraphs that were served. */
+/** The metrics of each subgraph. Bounded by the subgraphs of the supergraphs that were served. */
 function createSubgraphCounts(metrics: Metrics<typeof gatewayMetrics>): (service: string) => SubgraphCounts {
   const bySubgraph = new Map<string, SubgraphCounts>();
   const fetches = metrics.counter("tributary_gateway_subgraph_fetches_total");

@@ -17,7 +17,7 @@ import { createObservationLog } from "./observation-log.ts";
 import { createGatewayRequestObserver } from "./request-observer.ts";
 import type { GraphqlRequestRecord } from "./request-record.ts";
 
-/** Undefined if what they feed is off. */
+/** Observers of client requests and of subgraph fetches. Undefined if everything that they feed is off. */
 export interface GatewayObservers {
   readonly requestObserver: RequestObserver<GraphqlRequestRecord> | undefined;
   readonly fetchObserver: FetchObserver | undefined;
@@ -34,7 +34,7 @@ export interface GatewayTelemetry extends GatewayObservers {
   stop(): Promise<void>;
 }
 
-/** @param supergraph the id of the supergraph in use. */
+/** Called once, at start. @param supergraph the id of the supergraph in use; undefined before one is loaded. */
 export async function createGatewayTelemetry(
   config: Config,
   supergraph: () => string | undefined,
@@ -57,13 +57,14 @@ export async function createGatewayTelemetry(
   };
 }
 
-/** Label values that are known before the first request. Subgraphs are announced with each supergraph. */
+/** Exposes the series of known label values with 0, before the first request. Subgraphs are announced with each supergraph. */
 function announceLabels({ metrics }: Telemetry<typeof metricsOf.gateway>, config: Config): void {
   for (const code of Object.keys(codes)) metrics.announce({ code });
   for (const client of listKnownValues(config.knownClients)) metrics.announce({ client });
   for (const operation of listKnownValues(config.knownOperations)) metrics.announce({ operation });
 }
 
+/** The observer that all modules get: it counts and logs each observation. */
 function createObserver({ log, metrics }: Telemetry<typeof metricsOf.gateway>, failures: FailureLog): GatewayObserver {
   const write = createObservationLog(log, failures);
   if (!metrics.isOn) return write;

@@ -1,9 +1,9 @@
+// Metrics from observations. Client requests and fetches have their own observers.
 import { createEjectedReplicas, type EjectedReplicas } from "@tributary/kit/telemetry/ejected-replicas";
 import type { Expected, gatewayMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
 import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import type { GatewayObservation, GatewayObserver } from "../observations.ts";
 
-/** Metrics from observations. Requests and fetches have their own observers. */
 export function createObservationCounts(metrics: Metrics<typeof gatewayMetrics>): GatewayObserver {
   const ejected = createEjectedReplicas();
   metrics.gauge("tributary_gateway_replicas_ejected").onScrape((gauge) => {
@@ -84,7 +84,7 @@ function countLoads(metrics: Metrics<typeof gatewayMetrics>): GatewayObserver {
   const loads = metrics.counter("tributary_gateway_supergraph_loads_total");
   const loadedAt = metrics.gauge("tributary_gateway_supergraph_loaded_timestamp_seconds");
   const unknownVariables = metrics.gauge("tributary_gateway_unknown_subgraph_variables");
-  /** For the supergraph that is being loaded; supergraphs are loaded one at a time. */
+  /** Variables that name no subgraph of the supergraph that is being loaded; supergraphs are loaded one at a time. */
   let unknownCount = 0;
   return (observation) => {
     const { kind } = observation;

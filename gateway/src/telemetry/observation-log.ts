@@ -1,4 +1,4 @@
-// Log lines for observations, written in this file only.
+// The log lines of observations: the only place where their levels and messages are chosen.
 import type { Log } from "@tributary/kit/process/log";
 import type { FailureLog } from "@tributary/kit/telemetry/failure-log";
 import type { GatewayObservation, GatewayObserver } from "../observations.ts";
@@ -17,6 +17,7 @@ const failureTexts = {
 type FailureKind = keyof typeof failureTexts;
 type FailureObservation = Extract<GatewayObservation, { kind: FailureKind }> & { readonly replica: string | undefined };
 
+/** The level and message of all other observations. */
 const levels: Record<
   Exclude<GatewayObservation["kind"], "library-log" | Exclude<FailureKind, "subgraph-errors">>,
   readonly [Level, string]

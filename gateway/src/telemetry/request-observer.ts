@@ -1,3 +1,4 @@
+// Counts, traces and logs each client request when its response is closed: metrics, the request's span and the access log line.
 import type { Log } from "@tributary/kit/process/log";
 import { createKnownValues, createLearnedValues } from "@tributary/kit/telemetry/metrics/known-values";
 import type { gatewayMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
@@ -23,14 +24,15 @@ export interface GatewayRequestObserverOptions {
   readonly accessLog: TelemetryConfig["accessLog"];
   /** Client names with their own label value. */
   readonly knownClients: readonly string[];
+  /** Operation names with their own label value from the start. */
   readonly knownOperations: readonly string[];
 }
 
-/** Codes in a response that are failures of the platform, not of the client. */
-const failureCodes = /^(?:INTERNAL_SERVER_ERROR|SERVICE_UNAVAILABLE|SUBGRAPH_\w+|INVALID_FIELD_VALUE)$/;
+/** Codes in `errors[]` that are failures of the platform, not of the client. `SUBGRAPH_ERROR` is among them. */
+const platformFailureCodes = /^(?:INTERNAL_SERVER_ERROR|SERVICE_UNAVAILABLE|SUBGRAPH_\w+|INVALID_FIELD_VALUE)$/;
 const methodOf = createKnownValues(["GET", "HEAD", "POST", "OPTIONS"]);
 
-/** Undefined if metrics, traces and the access log are all off. */
+/** The observer for admit/exchange.ts. Undefined if metrics, traces and the access log are all off: requests then have no record. */
 export function createGatewayRequestObserver(
   o: GatewayRequestObserverOptions,
 ): RequestObserver<GraphqlRequestRecord> | undefined {
@@ -45,7 +47,7 @@ export function createGatewayRequestObserver(
       record.enter("admit");
       return record;
     },
-    onFinished: createRequestReport(o),
+    onFinished: createRequestReporter(o),
     onScrape: (readInFlight) => gauge.onScrape((series) => series.set({}, readInFlight())),
   });
 }
@@ -59,23 +61,29 @@ interface RequestSummary {
   readonly outcome: GraphqlRequestRecord["outcome"];
 }
 
-function createRequestReport(
+function createRequestReporter(
   o: GatewayRequestObserverOptions,
 ): (finished: FinishedRequest<GraphqlRequestRecord>) => void {
   const clientOf = createKnownValues(o.knownClients);
   const operationOf = createOperationLabels(o.knownOperations);
-  const count = createCounting(o.metrics);
+  const countRequest = createRequestCounts(o.metrics);
 
   return ({ record, request, requestId, status, milliseconds }) => {
-    const { path, span, outcome = path && "aborted" } = record;
-    const hasFailed =
-      status >= 500 || record.failures !== undefined || record.codes.some((code) => failureCodes.test(code));
-    const isLogged = isAccessLogged(o.accessLog, { span, hasFailed });
-    // Most requests return here if only failures are logged.
-    if (!isLogged && !o.metrics.isOn && span === undefined) return;
+    const { path, span } = record;
+    // An operation without a known response: the client disconnected before.
+    const outcome = record.outcome ?? (path === undefined ? undefined : "aborted");
+    const hasFailedFetch = record.failures !== undefined;
+    const hasFailureCode = record.codes.some((code) => platformFailureCodes.test(code));
+    const isLogged = isAccessLogged(o.accessLog, {
+      span,
+      hasFailed: status >= 500 || hasFailedFetch || hasFailureCode,
+    });
+    const isObserved = isLogged || o.metrics.isOn || span !== undefined;
+    // With ACCESS_LOG alone, most requests return here.
+    if (!isObserved) return;
     const client = clientOf(readClientName(request.headers));
     const summary: RequestSummary = { path, client, operation: operationOf(record, outcome), status, outcome };
-    count(summary, record, milliseconds / 1_000);
+    countRequest(summary, record, milliseconds / 1_000);
     if (span) endSpan(record, summary);
     if (!isLogged) return;
     const failures = record.failures && { failures: record.failures };
@@ -92,9 +100,10 @@ function createRequestReport(
   };
 }
 
-/** Requests of an operation with this name that are counted as `other` before it has its own label. */
+/** Requests with an operation name that are counted as `other`; the next one, the 101st, gives the name its own label. */
 const operationRequestsMin = 100;
 
+/** Only a validated operation that was not rejected later counts towards a label, so that clients cannot add labels with invalid requests. */
 function createOperationLabels(known: readonly string[]) {
   const labels = createLearnedValues({ known, valuesMax: operationLabelsMax, occurrencesMin: operationRequestsMin });
   return ({ validated, requestedName }: GraphqlRequestRecord, outcome: GraphqlRequestRecord["outcome"]): string => {
@@ -104,7 +113,7 @@ function createOperationLabels(known: readonly string[]) {
   };
 }
 
-function createCounting(metrics: GatewayRequestObserverOptions["metrics"]) {
+function createRequestCounts(metrics: GatewayRequestObserverOptions["metrics"]) {
   const requests = metrics.counter("tributary_gateway_requests_total");
   const requestSeconds = metrics.histogram("tributary_gateway_request_duration_seconds");
   const operations = metrics.counter("tributary_gateway_operations_total");
@@ -119,12 +128,13 @@ function createCounting(metrics: GatewayRequestObserverOptions["metrics"]) {
   ): void => {
     const [code] = codes;
     if (outcome === "rejected" && code !== undefined) rejected.add({ code });
+    // Not an operation: a preflight, a page, or another URL.
     if (path === undefined) return;
     requests.add({ path, client, status });
     requestSeconds.observe({ path }, seconds);
     operations.add({ operation, outcome: outcome ?? "aborted" });
     operationSeconds.observe({ operation }, seconds);
-    for (const one of codes) errors.add({ code: one });
+    for (const errorCode of codes) errors.add({ code: errorCode });
   };
 }
 
@@ -139,7 +149,7 @@ function endSpan(record: GraphqlRequestRecord, { path, client, operation, status
     span.set("url.path", "/graphql");
     span.set("tributary.path", path);
     span.set("tributary.client", client);
-    if (validated !== undefined) identify(span, validated);
+    if (validated !== undefined) setOperationAttributes(span, validated);
   }
   if (status >= 500 || outcome === "failed") span.fail(codes[0] ?? String(status));
   span.end();
@@ -149,7 +159,10 @@ function endSpan(record: GraphqlRequestRecord, { path, client, operation, status
  * OpenTelemetry's `graphql.document` is the text, which can contain personal data. OpenTelemetry has no attribute for its hash, so the hash is
  * `tributary.document_hash`.
  */
-function identify(span: Span, { operation, identity }: NonNullable<GraphqlRequestRecord["validated"]>): void {
+function setOperationAttributes(
+  span: Span,
+  { operation, identity }: NonNullable<GraphqlRequestRecord["validated"]>,
+): void {
   span.set("graphql.operation.type", operation.operation);
   span.set("tributary.document_hash", identity.documentHash);
   if (identity.operationName !== undefined) span.set("graphql.operation.name", identity.operationName);

@@ -1,3 +1,4 @@
+// What telemetry records of one client request, while the stages process it. request-observer.ts reads it when the response is closed.
 import type { Span } from "@tributary/kit/telemetry/tracing/trace";
 import type { Failure } from "@tributary/kit/telemetry/failure-log";
 import type { Stage } from "../errors/codes.ts";
@@ -9,9 +10,9 @@ const success: ResultSummary = { outcome: "ok", codes: [] };
 /** Failed fetches of one request that the access log lists. */
 const failuresMax = 5;
 
-/** What telemetry records of one request. Exists only if metrics, traces or the access log are on. */
+/** Exists only if metrics, traces or the access log are on. */
 export class GraphqlRequestRecord {
-  /** The fast or the full path of /graphql; undefined for other URLs. */
+  /** The path that processed the operation; undefined for other URLs, preflights and the GraphiQL page. */
   path: "fast" | "full" | undefined;
   /**
    * The request's parameter `operationName`, until the operation is validated. Client text that is not validated, so it is never a label, a
@@ -20,13 +21,13 @@ export class GraphqlRequestRecord {
   requestedName: string | undefined;
   /** Undefined until the operation is validated. */
   validated: Pick<ValidatedOperation, "operation" | "identity"> | undefined;
-  /** Undefined until the response is known, and for URLs other than /graphql. */
+  /** Undefined until the response is known, and for responses that Express sends (preflights, GraphiQL). */
   outcome: RequestOutcome | undefined;
-  /** The codes in `errors[]` of the response. */
+  /** The codes in `errors[]` of the response, one for each entry. */
   codes: readonly string[] = [];
   /** The first five failed fetches, for the access log. Undefined if no fetch failed. */
   failures: Failure[] | undefined;
-  /** Set even if the request is not traced. */
+  /** Set when the request is admitted, even if it is not traced. */
   traceId: string | undefined;
   /** Undefined if the request is not traced. */
   readonly span: Span | undefined;
@@ -37,7 +38,7 @@ export class GraphqlRequestRecord {
     this.span = span;
   }
 
-  /** Called when the response is known. Without an argument: a response without errors. */
+  /** Called when the response is known, before it is sent. Without an argument: a response without errors. */
   setResult({ outcome, codes } = success): void {
     this.outcome = outcome;
     this.codes = codes;
@@ -48,7 +49,7 @@ export class GraphqlRequestRecord {
     if (this.failures.length < failuresMax) this.failures.push(failure);
   }
 
-  /** Starts a stage and ends the previous one. */
+  /** Starts the span of a stage and ends the previous one. Does nothing if the request is not traced. */
   enter(stage: Stage): void {
     if (this.span === undefined || this.#stage === stage) return;
     this.leave();
@@ -61,7 +62,7 @@ export class GraphqlRequestRecord {
     return this.#stageSpan ?? this.span;
   }
 
-  /** Ends the current stage. */
+  /** Ends the span of the current stage. */
   leave(): void {
     this.#stageSpan?.end();
     this.#stageSpan = undefined;
