@@ -1,7 +1,7 @@
 import { AppError, type ErrorCode, statusOf } from "@tributary/kit/errors/app-error";
 import type { HeaderName } from "@tributary/kit/openapi/openapi";
-import { problemExplanations, slugOf } from "@tributary/kit/openapi/problems";
-import { toProblemDocument } from "@tributary/kit/http/problem";
+import { problemExplanations } from "@tributary/kit/openapi/problems";
+import { problemNameOf, problemTypeOf, toProblemDocument } from "@tributary/kit/http/problem";
 import type { Json } from "@tributary/kit/openapi/schema-book";
 
 type SharedHeader =
@@ -61,17 +61,20 @@ function sorted(map: ReadonlyMap<string, Json>): Json {
 }
 
 function toName(code: ErrorCode): string {
-  return slugOf(code).replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  return problemNameOf(code).replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 function toResponse(components: Components, codes: readonly ErrorCode[]): Json {
   const status = codes[0] === undefined ? 500 : statusOf[codes[0]];
   const meanings = codes.map(
-    (code) => `[\`${slugOf(code)}\`](/problems/${slugOf(code)}): ${problemExplanations[code].means}`,
+    (code) => `[\`${problemNameOf(code)}\`](${problemTypeOf(code)}): ${problemExplanations[code].means}`,
   );
   const examples = codes.map((code) => {
     const { means } = problemExplanations[code];
-    return [slugOf(code), { summary: means, value: toProblemDocument(new AppError(code, means), exampleRequest) }];
+    return [
+      problemNameOf(code),
+      { summary: means, value: toProblemDocument(new AppError(code, means), exampleRequest) },
+    ];
   });
   return {
     description: meanings.join("\n\n"),

@@ -1,18 +1,18 @@
-/** An item's position in an InFlightList. */
+/** Returned by `add`, for `remove`. Only the list changes it. */
 export interface InFlightEntry<Item> {
   readonly item: Item;
   /** Higher than that of all items added before. */
   readonly number: number;
-  /** -1 once it is removed. */
+  /** Its current position, which changes when others are removed; -1 once it is removed. */
   index: number;
 }
 
 /**
- * A list of items that are added and removed with each request, such as pending responses.
+ * A list of items that are added and removed with each request, such as pending responses. Adding and removing take constant time.
  *
- * It is not a `Set`, because V8 copies a Set's table every few additions and removals. Each old table references the next. Once one has
- * survived two collections of the young generation, it promotes all later ones to the old generation, and with them every item that was a
- * member when they were copied, until the next full collection; in-flight-list.test.ts measures it.
+ * It is not a `Set`, because V8 copies a Set's table every few additions and removals, and each old table references the next. A table that
+ * has survived two collections of V8's young heap is promoted to the old heap, and so are all later tables with their members, until the next
+ * full collection; in-flight-list.test.ts measures it.
  */
 export class InFlightList<Item> {
   readonly #entries: InFlightEntry<Item>[] = [];
@@ -31,6 +31,7 @@ export class InFlightList<Item> {
   /** Has no effect if the entry is removed already. */
   remove(entry: InFlightEntry<Item>): void {
     if (entry.index === -1) return;
+    // The last entry takes the position of the removed one.
     const last = this.#entries.pop();
     if (last !== undefined && last !== entry) {
       last.index = entry.index;
@@ -41,6 +42,6 @@ export class InFlightList<Item> {
 
   /** The current items in the order in which they were added. Later changes do not affect the returned array. */
   items(): readonly Item[] {
-    return this.#entries.toSorted((one, other) => one.number - other.number).map(({ item }) => item);
+    return this.#entries.toSorted((a, b) => a.number - b.number).map(({ item }) => item);
   }
 }

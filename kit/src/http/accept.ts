@@ -1,11 +1,11 @@
-// `Accept` and `Accept-Encoding` (RFC 9110, 12.5).
+// Content negotiation by `Accept` and `Accept-Encoding` (RFC 9110, 12.5).
 
 /** One element of a list: a media range or a content coding, in lower case, with its weight. */
 export interface AcceptElement {
   readonly name: string;
   /** From 0 (not acceptable) to 1. A weight that cannot be read counts as 1. */
   readonly quality: number;
-  /** The value of a parameter, without quotes. `name` is in lower case. */
+  /** The value of a parameter, without quotes; `q` is one too. `name` is in lower case. */
   parameter(name: string): string | undefined;
 }
 
@@ -22,7 +22,7 @@ export function parseAccept(header: string): readonly AcceptElement[] {
 function parseElement(text: string): AcceptElement {
   const parts = text.includes('"') ? (text.match(parameterPattern) ?? []) : text.split(";");
   const [name = "", ...parameters] = parts.map((part) => part.trim());
-  const parameter = (wanted: string) => findParameter(parameters, wanted);
+  const parameter = (parameterName: string) => findParameter(parameters, parameterName);
   return { name: name.toLowerCase(), quality: readQuality(parameter("q")), parameter };
 }
 
@@ -32,7 +32,7 @@ function findParameter(parameters: readonly string[], name: string): string | un
   return value?.startsWith('"') ? value.slice(1).replace(/"$/, "").replaceAll(/\\(.)/g, "$1") : value;
 }
 
-/** Some programs send `.2`. */
+/** Reads `.2` too, which the grammar does not allow but some clients send. */
 function readQuality(text: string | undefined): number {
   const quality = text === undefined || text === "" ? 1 : Number(text);
   return quality >= 0 && quality <= 1 ? quality : 1;
@@ -40,7 +40,7 @@ function readQuality(text: string | undefined): number {
 
 /**
  * Chooses the offered media type with the highest weight. Parameters other than `q` are ignored.
- * @param offered the first is used if the client names no type.
+ * @param offered in the server's order of preference, at least one. The first is used if the client has no preference.
  * @returns undefined if the client accepts none of them.
  */
 export function chooseMediaType<const T extends string>(
@@ -74,7 +74,7 @@ export type ContentCoding = "br" | "gzip";
 /**
  * Chooses the content coding with the highest weight. Brotli wins a tie, since it is smaller. `identity` wins only if the client names it
  * with a higher weight.
- * @returns undefined if the response must not be compressed.
+ * @returns undefined: do not compress the response. That is also the result if the client accepts no coding at all, not even `identity`.
  */
 export function chooseContentCoding(acceptEncoding: string | undefined): ContentCoding | undefined {
   if (acceptEncoding === undefined || acceptEncoding === "") return undefined;

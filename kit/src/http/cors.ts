@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { forEachHeader } from "./raw-headers.ts";
 
 export interface CorsOptions {
-  /** Exact origins, `http://host:*` for every port of a host, or `*` for all. */
+  /** Exact origins, `http://host:*` for every port of a host, or `*` for all. An empty list turns CORS off. */
   readonly origins: readonly string[];
   /** Request headers that a page may send besides the CORS-safelisted ones. */
   readonly allowedHeaders: readonly string[];
@@ -11,13 +11,20 @@ export interface CorsOptions {
 }
 
 export interface Cors {
-  /** The headers that `allowOrigin` adds, as a raw header list, without `Vary`, which the caller sets if `varies`. */
+  /**
+   * The headers that `allowOrigin` sets, as a raw header list; empty for an origin that is not allowed. `Vary: Origin` is not among them: the
+   * caller sets it if `varies`.
+   */
   headersFor(origin: string | undefined): readonly string[];
   /** Whether responses differ by `Origin`. */
   readonly varies: boolean;
-  /** For every response, rejections too: without these headers a page sees only a network error. */
+  /** Sets the headers of any response, rejections too: without them a page sees only a network error. */
   allowOrigin(request: IncomingMessage, response: ServerResponse): void;
-  /** Completes the response to a preflight request. `methods` are those of the path. A page of an origin that is not allowed gets no headers. */
+  /**
+   * Adds the headers of a preflight response; the caller ends it. Call it after `allowOrigin`: it does nothing if that did not allow the
+   * origin, or if the request is no preflight.
+   * @param methods of the path, separated by commas.
+   */
   permitPreflight(request: IncomingMessage, response: ServerResponse, methods: string): void;
 }
 
@@ -56,7 +63,7 @@ export function isPreflight({ method, headers }: IncomingMessage): boolean {
   return method === "OPTIONS" && headers["access-control-request-method"] !== undefined;
 }
 
-/** `http://localhost:*` matches every port of the host, and no port. Any other entry must be equal. */
+/** `http://localhost:*` matches the origin with any port or without one. Any other entry must be equal. */
 function matchesOrigin(allowed: string, origin: string): boolean {
   if (!allowed.endsWith(":*")) return allowed === origin;
   const start = allowed.slice(0, -2);

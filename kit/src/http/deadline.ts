@@ -1,16 +1,17 @@
 import { AppError } from "../errors/app-error.ts";
 
-/** The milliseconds that the caller still waits. Only the REST proxy sets it; it removes the header from client requests. */
+/** The milliseconds that the REST proxy still waits for a response. Only it sets this header; it removes the header of a client's request. */
 export const deadlineHeader = "x-deadline-ms";
 
 /**
- * The deadline of a request, from the moment its head was read. Work that has not started by then is rejected, since no client would get the
- * response. Work that has started continues: a caller cannot know the state after an aborted write.
+ * Starts a REST request's deadline in a service; the time counts from this call. Work that has not started when the deadline passes is
+ * rejected, since no client would get the response. Work that has started continues: after an aborted write the caller could not know the state.
+ * @param header without it, or if it is not a whole number of up to nine digits, there is no deadline.
  */
 export function startDeadline(header: string | undefined, now: () => number = () => performance.now()) {
   const endsAt = header !== undefined && /^\d{1,9}$/.test(header) ? now() + Number(header) : Infinity;
   return {
-    /** @throws AppError SERVICE_UNAVAILABLE. */
+    /** Call before the work starts. @throws AppError SERVICE_UNAVAILABLE if the deadline has passed. */
     requireTime(): void {
       if (now() < endsAt) return;
       const message = "The deadline of the request passed before it was started. Nothing was changed.";

@@ -1,3 +1,4 @@
+// Entity tags: those that services write for rows and lists, and the conditions that refer to them.
 import { createHash } from "node:crypto";
 import { AppError } from "../errors/app-error.ts";
 
@@ -20,36 +21,37 @@ function toOpaqueTag(tag: string): string {
   return tag.startsWith("W/") ? tag.slice(2) : tag;
 }
 
-/** How one REST version represents one type of resource. */
+/** Identifies how one REST version writes one type of resource. Part of each ETag. */
 export interface Projection {
+  /** The REST version. */
   readonly version: number;
-  /** Differs whenever the code represents a field differently, so that a 304 never confirms a body which the code no longer writes. */
+  /** Changes when the code writes a field differently, so that a 304 never confirms a body which the code no longer writes. */
   readonly revision: string;
 }
 
-/** @param rendered the representations of sample rows in which each field occurs with and without a value. */
-export function createProjection(version: number, rendered: readonly unknown[]): Projection {
-  return { version, revision: digest(JSON.stringify(rendered)).slice(0, 6) };
+/** @param sampleBodies the JSON of sample rows, in which each field occurs with and without a value. The revision is their hash. */
+export function createProjection(version: number, sampleBodies: readonly unknown[]): Projection {
+  return { version, revision: digest(JSON.stringify(sampleBodies)).slice(0, 6) };
 }
 
-/** The part of a row that its ETag contains. */
+/** A row's id and version, which a list's ETag contains. */
 export interface RowVersion {
   readonly id: string;
   readonly rowVersion: string;
 }
 
 /**
- * Writes a strong entity tag.
- * @param view the set of fields that this caller may see.
+ * Writes the strong entity tag of one row, such as `"7-v2.a1b2c3-public"`.
+ * @param view names the set of fields that this caller may see.
  */
 export function writeEtag(rowVersion: string, projection: Projection, view: string): string {
-  return `"${rowVersion}-${nameOf(projection)}-${view}"`;
+  return `"${rowVersion}-${projectionName(projection)}-${view}"`;
 }
 
 /**
- * Writes the strong entity tag of a list.
- * @param rows of the whole page: where a response that is too large ends early follows from them.
- * @param page the other inputs of the response: limit, position, whether there are neighbouring pages, the cursor key.
+ * Writes the strong entity tag of a page of a list: a hash of all inputs of the response.
+ * @param rows all rows of the page, even if the response ends earlier because it is too large: its end follows from the rows.
+ * @param page the other inputs: limit, position, whether there are adjacent pages, and a cursor, which changes with the signing key.
  */
 export function writeListEtag(
   rows: readonly RowVersion[],
@@ -58,43 +60,46 @@ export function writeListEtag(
   page: readonly unknown[],
 ): string {
   const versions = rows.map(({ id, rowVersion }) => [id, rowVersion]);
-  return `"list.${digest(JSON.stringify([page, versions]))}-${nameOf(projection)}-${view}"`;
+  return `"list.${digest(JSON.stringify([page, versions]))}-${projectionName(projection)}-${view}"`;
 }
 
-/** The row versions for which a request may change a row. */
+/** A request may change a row only in a version that is in `only` and not in `not`. */
 export interface Precondition {
-  /** Allowed versions; null for all. */
+  /** Null: every version. */
   readonly only: readonly string[] | null;
-  /** Excluded versions. */
   readonly not: readonly string[];
 }
 
 export const anyVersion: Precondition = { only: null, not: [] };
 
 /**
- * Reads `If-Match` and `If-None-Match` of a change (RFC 9110, 13.1). `If-Match` compares strongly, `If-None-Match` weakly.
- * `If-None-Match: *` never matches an existing row, so an update with it always fails (412).
- * @param need whether a change without `If-Match` is rejected.
- * @throws AppError PRECONDITION_REQUIRED when it is missing (RFC 6585, 3).
+ * Reads `If-Match` and `If-None-Match` of a change (RFC 9110, 13.1). `If-Match` compares strongly, `If-None-Match` weakly. Of a tag only the
+ * row version counts: a tag from another REST version, or with another view, names the same row version.
+ * @param ifMatchIs whether a change without `If-Match` is rejected.
+ * @throws AppError PRECONDITION_REQUIRED if `If-Match` is required and missing (RFC 6585, 3).
  */
 export function readPrecondition(
   header: (name: string) => string | undefined,
-  need: "required" | "optional" = "required",
+  ifMatchIs: "required" | "optional" = "required",
 ): Precondition {
   const [ifMatch, ifNoneMatch] = [header("if-match"), header("if-none-match")];
-  if (ifMatch === undefined && need === "required") {
+  if (ifMatch === undefined && ifMatchIs === "required") {
     throw new AppError("PRECONDITION_REQUIRED", "Send `If-Match` with the ETag of the version that you have read.");
   }
-  const isNever = ifNoneMatch?.trim() === "*";
-  const isAny = ifMatch === undefined || ifMatch.trim() === "*";
+  // `If-None-Match: *` demands that the row does not exist, so a change of an existing row always fails (412).
+  if (ifNoneMatch?.trim() === "*") return { only: [], not: [] };
+  const allowsAll = ifMatch === undefined || ifMatch.trim() === "*";
   return {
-    only: isNever ? [] : isAny ? null : readVersions(ifMatch, "strong"),
-    not: isNever || ifNoneMatch === undefined ? [] : readVersions(ifNoneMatch, "weak"),
+    only: allowsAll ? null : readRowVersions(ifMatch, "strong"),
+    not: ifNoneMatch === undefined ? [] : readRowVersions(ifNoneMatch, "weak"),
   };
 }
 
-/** The row versions in a list of entity tags. Tags in another form cannot be a row's and are ignored. */
-function readVersions(list: string, comparison: "strong" | "weak"): readonly string[] {
+/**
+ * The row versions in a list of entity tags. Tags in another form cannot be those of a row and are ignored, and so are weak tags in a strong
+ * comparison.
+ */
+function readRowVersions(list: string, comparison: "strong" | "weak"): readonly string[] {
   return (list.match(entityTagPattern) ?? []).flatMap((tag) => {
     const [, weak, version] = /^(W\/)?"(\d+)-/.exec(tag) ?? [];
     return version === undefined || (weak !== undefined && comparison === "strong") ? [] : [version];
@@ -105,13 +110,13 @@ export function allowsVersion({ only, not }: Precondition, rowVersion: string): 
   return (only === null || only.includes(rowVersion)) && !not.includes(rowVersion);
 }
 
-/** @throws AppError PRECONDITION_FAILED if the row has another version. */
+/** @throws AppError PRECONDITION_FAILED if the precondition does not allow the row's version. */
 export function requireVersion(precondition: Precondition, rowVersion: string): void {
   if (allowsVersion(precondition, rowVersion)) return;
   throw new AppError("PRECONDITION_FAILED", "The resource has changed since you read it. Read it again.");
 }
 
-function nameOf({ version, revision }: Projection): string {
+function projectionName({ version, revision }: Projection): string {
   return `v${version}.${revision}`;
 }
 

@@ -16,8 +16,8 @@ const asctime = new RegExp(
 
 /**
  * Parses an HTTP-date in one of its three forms (RFC 9110, 5.6.7). The case of letters is ignored (RFC 9111, 4.2).
- * @param nowMs a year of two digits is at most 50 years after it.
- * @returns milliseconds since 1970; undefined for any other text, since a cache must treat an invalid date as in the past (RFC 9111, 5.3).
+ * @param nowMs the current time: a year of two digits means the one that is at most 50 years after it.
+ * @returns milliseconds since 1970; undefined for any other text, also for a day or time that does not exist.
  */
 export function parseHttpDate(text: string, nowMs = Date.now()): number | undefined {
   const parts = (fixdate.exec(text) ?? rfc850.exec(text) ?? asctime.exec(text))?.groups;

@@ -34,10 +34,10 @@ export function decodeJson(bytes: Buffer): string {
 }
 
 /**
- * `JSON.parse`, but a repeated key in one object is an error: parsers disagree about which value counts (RFC 8259, 4). A repeated key
- * leaves fewer members in the value than the text has keys, so the two are counted and compared. Of the total time this takes 0.4 of 1.0 µs
- * for 1 KB, 15 of 39 µs for a document of 64 KB, 140 of 200 µs for variables of 64 KB with 3,300 members.
- * @throws JsonError.
+ * `JSON.parse`, but a repeated key in one object is an error: parsers disagree about which value counts (RFC 8259, 4). A repeated key leaves
+ * fewer members in the value than the text has keys, so the two are counted and compared. Counting takes 0.4 of 1.0 µs for a body of 1 KB,
+ * 15 of 39 µs for a GraphQL document of 64 KB, and 140 of 200 µs for variables of 64 KB with 3,300 members.
+ * @throws JsonError if the text is not JSON or repeats a key.
  */
 export function parseUniqueJson(text: string): unknown {
   const value = parse(text);
@@ -54,36 +54,42 @@ function parse(text: string): unknown {
   }
 }
 
-/** Counts the members of all objects. Uses a list instead of recursion, since the nesting depth is limited only by the text's length. */
+/**
+ * Counts the members of all objects; the elements of arrays are not members. Uses a list instead of recursion, since the nesting depth is
+ * limited only by the text's length.
+ */
 function countMembers(root: unknown): number {
   const pending: object[] = isObject(root) ? [root] : [];
   let members = 0;
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const values: readonly unknown[] = Array.isArray(next) ? next : Object.values(next);
-    if (values !== next) members += values.length;
+    if (!Array.isArray(next)) members += values.length;
     for (const value of values) if (isObject(value)) pending.push(value);
   }
   return members;
 }
 
-/** Counts the keys in well-formed JSON: strings followed by a colon. Searches for quotes, so that V8 skips long strings natively. */
+/** Counts the keys in well-formed JSON: strings followed by a colon. `indexOf` skips long strings faster than a loop over characters. */
 function countKeys(json: string): number {
   let keys = 0;
-  for (let at = json.indexOf('"'); at !== -1; at = json.indexOf('"', at)) {
-    at = endOfString(json, at);
-    while (isSpace(json.charCodeAt(at))) at++;
-    if (json.charCodeAt(at) === colon) keys++;
+  for (let index = json.indexOf('"'); index !== -1; index = json.indexOf('"', index)) {
+    index = endOfString(json, index);
+    while (isSpace(json.charCodeAt(index))) index++;
+    if (json.charCodeAt(index) === colon) keys++;
   }
   return keys;
 }
 
-/** The index after a string's closing quote; `begin` is that of its opening quote. The end of the text if it is not closed. */
+/**
+ * @param begin the index of a string's opening quote.
+ * @returns the index after its closing quote; the length of the text if the string is not closed.
+ */
 export function endOfString(json: string, begin: number): number {
   for (let end = json.indexOf('"', begin + 1); end !== -1; end = json.indexOf('"', end + 1)) {
-    let first = end;
-    while (json.charCodeAt(first - 1) === backslash) first--;
+    let backslashes = 0;
+    while (json.charCodeAt(end - 1 - backslashes) === backslash) backslashes++;
     // An odd number of backslashes escapes the quote.
-    if ((end - first) % 2 === 0) return end + 1;
+    if (backslashes % 2 === 0) return end + 1;
   }
   return json.length;
 }

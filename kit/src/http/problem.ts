@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
-import { type AppError, type ParameterProblem, type Problem, statusOf } from "../errors/app-error.ts";
+import { type AppError, type ErrorCode, type ParameterProblem, type Problem, statusOf } from "../errors/app-error.ts";
 
-/** The members of a problem document (RFC 9457). `errors` has every problem of the body or of the query, `choices` the media ranges that a 406 accepts. */
+/** The members of a problem document (RFC 9457). */
 export interface ProblemDocument {
   readonly type: string;
   readonly title: string;
@@ -9,7 +9,9 @@ export interface ProblemDocument {
   readonly detail: string;
   readonly instance?: string;
   readonly requestId?: string;
+  /** Every problem of the body or of the query. */
   readonly errors?: readonly (Problem | ParameterProblem)[];
+  /** The media ranges that the path accepts, in a 406. */
   readonly choices?: readonly string[];
 }
 
@@ -17,13 +19,14 @@ export interface ProblemContext {
   /** The requested path, without its query: a query may contain secrets. */
   readonly instance?: string | undefined;
   readonly requestId?: string | undefined;
+  /** Set in addition. Headers that the response has already remain, apart from those of a success. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 export function toProblemDocument(error: AppError, context: ProblemContext): ProblemDocument {
   const errors = error.problems ?? error.parameterProblems;
   return {
-    type: `/problems/${error.code.toLowerCase().replaceAll("_", "-")}`,
+    type: problemTypeOf(error.code),
     title: titleOf(error.code),
     status: statusOf[error.code],
     detail: error.message,
@@ -34,12 +37,23 @@ export function toProblemDocument(error: AppError, context: ProblemContext): Pro
   };
 }
 
-/** Headers that may have been set for a response that failed. `CDN-Cache-Control` would take precedence over `no-store` (RFC 9213, 2.2). */
+/** The `type` of a problem, which is also the path of its page: `/problems/not-found`. */
+export function problemTypeOf(code: ErrorCode): string {
+  return `/problems/${problemNameOf(code)}`;
+}
+
+/** The last segment of a problem's `type`: `not-found`. */
+export function problemNameOf(code: ErrorCode): string {
+  return code.toLowerCase().replaceAll("_", "-");
+}
+
+/** Headers of a success that may be set already when it fails. `CDN-Cache-Control` would take precedence over `no-store` (RFC 9213, 2.2). */
 const successHeaders = ["CDN-Cache-Control", "Cache-Groups", "ETag", "Last-Modified"];
 
 /**
- * Responds with an uncacheable `application/problem+json` (RFC 9457). A 401 names the scheme (RFC 9110, 11.6.1), and `invalid_token` if a
- * token was sent (RFC 6750, 3.1). If the head of a response is already sent, only closes the connection.
+ * Responds with an uncacheable `application/problem+json` (RFC 9457); to HEAD without the body. A 401 names the scheme (RFC 9110, 11.6.1),
+ * and `invalid_token` if a token was sent (RFC 6750, 3.1); every 403 names `insufficient_scope`. If the head of a response is already sent, this
+ * only closes the connection.
  */
 export function writeProblem(response: ServerResponse, error: AppError, context: ProblemContext = {}): void {
   if (response.headersSent) return void response.destroy();

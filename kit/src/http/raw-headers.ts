@@ -1,6 +1,7 @@
-// Raw header lists: field names and values in turn, as in Node's `rawHeaders`. Repeated lines stay separate. A `name` to find is in lower case.
+// Raw header lists: field names and values in turn, as in Node's `rawHeaders`. Repeated lines remain separate. Callers give every `name` in
+// lower case; names in the list may have any case.
 
-/** Whether the line at this even index has this name. Most names differ in length, so lower case is rarely needed. */
+/** Whether the line at this even index has this name. Compares lengths first: most names differ in length, which is faster. */
 export function isHeaderNamed(headers: readonly string[], index: number, name: string): boolean {
   const candidate = headers[index] ?? "";
   return candidate.length === name.length && candidate.toLowerCase() === name;
@@ -31,13 +32,13 @@ export function listHeaderLines(headers: readonly string[], name: string): strin
   return lines;
 }
 
-/** The lines of a list field as one value (RFC 9110, 5.3). */
+/** The lines of a list field, joined to one value (RFC 9110, 5.3); undefined if there is none. */
 export function joinHeaderLines(headers: readonly string[], name: string): string | undefined {
   const lines = listHeaderLines(headers, name);
   return lines.length === 0 ? undefined : lines.join(", ");
 }
 
-/** A copy without the lines whose name, in lower case, `isDropped` accepts. */
+/** A copy without the lines for whose name `isDropped` is true. It gets the name in lower case. */
 export function withoutHeaders(headers: readonly string[], isDropped: (name: string) => boolean): string[] {
   const remaining: string[] = [];
   for (let index = 0; index < headers.length; index += 2) {
@@ -51,7 +52,7 @@ export function forEachHeader(headers: readonly string[], visit: (name: string, 
   for (let index = 0; index < headers.length; index += 2) visit(headers[index] ?? "", headers[index + 1] ?? "");
 }
 
-/** The members of a list of tokens such as `Vary` or `Connection`, in lower case. */
+/** The members of one value that lists tokens, such as that of `Vary` or `Connection`, in lower case. */
 export function parseTokens(list: string | undefined): string[] {
   if (list === undefined) return [];
   const members = list.split(",").map((member) => member.trim().toLowerCase());

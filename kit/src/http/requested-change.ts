@@ -1,6 +1,6 @@
 import type { Precondition } from "./etag.ts";
 
-/** The inputs of a change, in the order in which they are read. */
+/** Functions that read a requested change, in the order in which `readChange` calls them. */
 export interface RequestedChange<T> {
   /** @throws AppError PRECONDITION_REQUIRED. */
   readonly precondition: () => Precondition;
@@ -9,10 +9,10 @@ export interface RequestedChange<T> {
 }
 
 /**
- * Reads the conditions and the content of a change. A resource that does not exist or may not be changed is reported before an error in the
- * conditions, and that before an error in the content (RFC 9110, 13.2.1). Without errors no statement is needed here: the statement that
- * makes the change checks the rest.
- * @param requireChangeable called after an error, with the conditions if they are valid; throws the error that takes precedence.
+ * Called by an update in a service's `actions.ts`, for both endpoints. Reports errors in this order (RFC 9110, 13.2.1): the resource does not
+ * exist or may not be changed, the precondition is invalid, the precondition fails, the input is invalid.
+ * @param requireChangeable reads the row, and throws if it cannot be changed or if the precondition, unless undefined, does not allow its
+ * version. Called only after an error: otherwise the statement that makes the change checks the same.
  */
 export async function readChange<T>(
   { precondition, input }: RequestedChange<T>,

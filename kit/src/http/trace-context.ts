@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 export interface TraceContext {
   /** 32 hexadecimal digits, the same for all requests that one request causes. */
   readonly traceId: string;
-  /** `01` if the caller records this trace. */
+  /** Two hexadecimal digits, a bit field: the lowest bit is set if the caller records this trace. */
   readonly flags: string;
 }
 
@@ -16,7 +16,7 @@ export interface CallerContext extends TraceContext {
 
 const pattern = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:$|-)/;
 
-/** Whether a `traceparent` is valid and can be forwarded unchanged. One of a later version may have more fields. */
+/** Whether a `traceparent` is valid and can be forwarded unchanged. Any version but `ff` is accepted, and so are additional fields. */
 export function isTraceParent(header: string | readonly string[] | undefined): header is string {
   return typeof header === "string" && header.length <= 512 && pattern.test(header);
 }
@@ -34,7 +34,7 @@ export function readCallerContext(header: string | readonly string[] | undefined
   return { traceId, spanId, flags };
 }
 
-/** Whether the caller records its trace (Trace Context, section 2.2.2). */
+/** Whether the caller records its trace (Trace Context, "sampled flag"). */
 export function isSampled({ flags }: TraceContext): boolean {
   return (Number.parseInt(flags, 16) & 1) === 1;
 }
@@ -44,17 +44,17 @@ export function createTraceParent({ traceId, flags }: TraceContext): string {
   return `00-${traceId}-${randomDigits(16)}-${flags}`;
 }
 
-/** Random bytes for about 120 requests. Generated together they take 0.15 µs per `traceparent`, one at a time 0.4 µs. Module state for speed. */
+/** Random bytes are generated in advance: 0.15 µs per `traceparent`, against 0.4 µs if each calls `randomBytes`. Module state for speed. */
 const poolBytes = 3_072;
 let pool = "";
-let used = 0;
+let usedDigits = 0;
 
 /** Random hexadecimal digits: 16 for a span id, 32 for a trace id. */
-export function randomDigits(count: 16 | 32): string {
-  if (used + count > pool.length) {
+export function randomDigits(length: 16 | 32): string {
+  if (usedDigits + length > pool.length) {
     pool = randomBytes(poolBytes).toString("hex");
-    used = 0;
+    usedDigits = 0;
   }
-  used += count;
-  return pool.slice(used - count, used);
+  usedDigits += length;
+  return pool.slice(usedDigits - length, usedDigits);
 }

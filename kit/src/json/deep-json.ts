@@ -1,14 +1,15 @@
-/** A list or object that is being written. */
+/** A list or object of which the opening bracket is written. */
 interface OpenValue {
   /** Undefined for a list. */
   readonly keys: readonly string[] | undefined;
   readonly values: readonly unknown[];
+  /** The index of the next value to write. */
   next: number;
 }
 
 /**
  * JSON.stringify for parsed JSON of any depth. JSON.parse reads any depth, but JSON.stringify throws a RangeError above some 4,000 levels
- * (Node 24, default stack size).
+ * (Node 24, default stack size); only then this writes the value without recursion, which is slower.
  * @param value as JSON.parse returns it.
  */
 export function stringifyJson(value: unknown): string {
@@ -22,29 +23,31 @@ export function stringifyJson(value: unknown): string {
 
 function stringifyWithoutRecursion(root: unknown): string {
   let text = "";
-  const levels: OpenValue[] = [];
-  const write = (value: unknown) => {
-    const level = openLevel(value);
-    if (level) levels.push(level);
-    text += level ? (level.keys ? "{" : "[") : JSON.stringify(value);
+  /** The innermost last. */
+  const openValues: OpenValue[] = [];
+  const begin = (value: unknown) => {
+    const opened = toOpenValue(value);
+    if (opened) openValues.push(opened);
+    text += opened ? (opened.keys ? "{" : "[") : JSON.stringify(value);
   };
-  write(root);
-  for (let level = levels.at(-1); level; level = levels.at(-1)) {
-    const { keys, values, next } = level;
+  begin(root);
+  for (let innermost = openValues.at(-1); innermost; innermost = openValues.at(-1)) {
+    const { keys, values, next } = innermost;
     if (next === values.length) {
       text += keys ? "}" : "]";
-      levels.pop();
+      openValues.pop();
       continue;
     }
     if (next > 0) text += ",";
     if (keys) text += `${JSON.stringify(keys[next])}:`;
-    level.next++;
-    write(values[next]);
+    innermost.next++;
+    begin(values[next]);
   }
   return text;
 }
 
-function openLevel(value: unknown): OpenValue | undefined {
+/** Undefined for a value that is neither a list nor an object. */
+function toOpenValue(value: unknown): OpenValue | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   if (Array.isArray(value)) return { keys: undefined, values: value, next: 0 };
   return { keys: Object.keys(value), values: Object.values(value), next: 0 };

@@ -1,14 +1,15 @@
 import { endOfString, parseUniqueJson } from "../http/json-body.ts";
 
-/** A double represents every number of at most so many characters exactly. */
+/** A double represents every number with at most 15 digits exactly, so shorter texts need no check. */
 const exactCharactersMax = 15;
 const mayBeInexact = /[\d.]{16}/;
 const quote = '"';
 
 /**
- * Parses JSON, but a whole number that a double cannot represent becomes the string that was sent: `9007199254740993` would be `…992`
- * otherwise, another row's id. As an ID it means the same; where a number is required, a string is rejected.
- * @throws JsonError.
+ * Parses a GraphQL request's JSON. A whole number that a double cannot represent becomes the string that was sent: otherwise the id
+ * `9007199254740993` would become `9007199254740992`, the id of another row. A variable of type ID accepts the string; one of type Int or Float
+ * rejects it.
+ * @throws JsonError if the text is not JSON or repeats a key.
  */
 export function parseExactJson(text: string): unknown {
   const value = parseUniqueJson(text);
@@ -17,7 +18,7 @@ export function parseExactJson(text: string): unknown {
   return inexact.length === 0 ? value : JSON.parse(quoteAll(text, inexact));
 }
 
-/** Whether well-formed JSON contains a whole number that a double cannot represent. */
+/** Whether JSON contains a whole number that a double cannot represent. Text that is not JSON has any result, but no error. */
 export function hasInexactNumber(text: string): boolean {
   return mayBeInexact.test(text) && findInexact(text).length > 0;
 }
@@ -27,28 +28,28 @@ interface TextRange {
   readonly end: number;
 }
 
-/** Scans the text by hand: a `JSON.parse` reviver would be called for each of a million values. */
+/** The numbers that a double cannot represent. Scans the text, since a reviver of `JSON.parse` would be called for every value. */
 function findInexact(json: string): readonly TextRange[] {
   const ranges: TextRange[] = [];
-  for (let at = 0; at < json.length;) {
-    const first = json.charAt(at);
-    if (first === quote) at = endOfString(json, at);
-    else if (first === "-" || (first >= "0" && first <= "9")) {
-      const end = endOfNumber(json, at);
-      if (end - at > exactCharactersMax && !isExact(json.slice(at, end))) ranges.push({ begin: at, end });
-      at = end;
-    } else at++;
+  for (let index = 0; index < json.length;) {
+    const character = json.charAt(index);
+    if (character === quote) index = endOfString(json, index);
+    else if (character === "-" || (character >= "0" && character <= "9")) {
+      const end = endOfNumber(json, index);
+      if (end - index > exactCharactersMax && !isExact(json.slice(index, end))) ranges.push({ begin: index, end });
+      index = end;
+    } else index++;
   }
   return ranges;
 }
 
 function endOfNumber(json: string, begin: number): number {
-  let at = begin + 1;
-  while (at < json.length && /[\d.eE+-]/.test(json.charAt(at))) at++;
-  return at;
+  let end = begin + 1;
+  while (end < json.length && /[\d.eE+-]/.test(json.charAt(end))) end++;
+  return end;
 }
 
-/** Whether String() of the double is the same whole number. Fractions and numbers above 1e21 are never ids. */
+/** Whether String() of the double is the same whole number. True for fractions and from 1e21 on, which are never ids. */
 function isExact(number: string): boolean {
   const value = Number(number);
   if (value === 0 || !Number.isInteger(value) || Math.abs(value) >= 1e21) return true;
@@ -66,11 +67,11 @@ function toPlain(number: string): string | undefined {
 }
 
 function quoteAll(json: string, ranges: readonly TextRange[]): string {
-  let last = 0;
+  let previousEnd = 0;
   const parts = ranges.map(({ begin, end }) => {
-    const part = `${json.slice(last, begin)}"${json.slice(begin, end)}"`;
-    last = end;
+    const part = `${json.slice(previousEnd, begin)}"${json.slice(begin, end)}"`;
+    previousEnd = end;
     return part;
   });
-  return parts.join("") + json.slice(last);
+  return parts.join("") + json.slice(previousEnd);
 }

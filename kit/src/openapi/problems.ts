@@ -120,8 +120,3 @@ export const problemExplanations: Readonly<Record<ErrorCode, Explanation>> = {
     remedy: "Repeat a read. Repeat a write only with an `Idempotency-Key`, or read its result first.",
   },
 };
-
-/** The last part of a problem's type: `/problems/not-found`. */
-export function slugOf(code: ErrorCode): string {
-  return code.toLowerCase().replaceAll("_", "-");
-}

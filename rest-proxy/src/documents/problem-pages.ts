@@ -1,6 +1,6 @@
 import { AppError, type ErrorCode, statusOf } from "@tributary/kit/errors/app-error";
-import { problemExplanations, slugOf } from "@tributary/kit/openapi/problems";
-import { toProblemDocument } from "@tributary/kit/http/problem";
+import { problemExplanations } from "@tributary/kit/openapi/problems";
+import { problemTypeOf, toProblemDocument } from "@tributary/kit/http/problem";
 import { html, layout, markdown } from "./html.ts";
 import type { PageSource } from "./pages.ts";
 
@@ -16,7 +16,7 @@ function toList(): PageSource {
     (code) =>
       html`<tr>
         <td>${statusOf[code]}</td>
-        <td><a href="${typeOf(code)}">${titleOf(code)}</a></td>
+        <td><a href="${problemTypeOf(code)}">${titleOf(code)}</a></td>
         <td>${markdown(problemExplanations[code].means)}</td>
       </tr>`,
   );
@@ -39,12 +39,12 @@ function toList(): PageSource {
 function toPage(code: ErrorCode): PageSource {
   const { means, remedy } = problemExplanations[code];
   const content = html`<h1>${titleOf(code)}</h1>
-    <p>Status ${statusOf[code]}, <code>${typeOf(code)}</code></p>
+    <p>Status ${statusOf[code]}, <code>${problemTypeOf(code)}</code></p>
     ${markdown(means)}
     <h2>What to do</h2>
     ${markdown(remedy)}`;
   return {
-    path: typeOf(code),
+    path: problemTypeOf(code),
     variants: [
       { type: "text/html", text: layout({ title: titleOf(code), navigation, content }).html },
       { type: "application/json", text: JSON.stringify(toJson(code)) },
@@ -58,11 +58,7 @@ const navigation = html`<ul>
 </ul>`;
 
 function toJson(code: ErrorCode): object {
-  return { type: typeOf(code), title: titleOf(code), status: statusOf[code], ...problemExplanations[code] };
-}
-
-function typeOf(code: ErrorCode): string {
-  return `/problems/${slugOf(code)}`;
+  return { type: problemTypeOf(code), title: titleOf(code), status: statusOf[code], ...problemExplanations[code] };
 }
 
 function titleOf(code: ErrorCode): string {
