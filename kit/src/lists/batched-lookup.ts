@@ -5,12 +5,15 @@ interface PendingLookup<T> {
 }
 
 /**
- * Batches the look-ups of one turn of the event loop, of all requests, into one statement. Nothing is cached, so each caller gets the state
- * after its call. Only for rows that are the same for every caller: access is checked afterwards.
- * @param idsMax ids per statement, at least 1.
+ * Batches the lookups of one turn of the event loop, of all requests in the process, into one statement; a DataLoader (graphql/loaders.ts)
+ * batches those of one GraphQL request. Nothing is cached, so each caller gets the row as it is after its call. Only for rows that are the same
+ * for every caller: callers check access afterwards.
+ * @param findRows returns the rows that exist, in any order. If it fails, all lookups of the batch fail.
+ * @param idsMax lookups per statement, at least 1. The statement starts at once when this number is reached.
+ * @returns a function that resolves to undefined for an id without a row.
  */
 export function batchLookups<T extends { readonly id: string }>(
-  find: (ids: readonly string[]) => Promise<readonly T[]>,
+  findRows: (ids: readonly string[]) => Promise<readonly T[]>,
   idsMax = 100,
 ): (id: string) => Promise<T | undefined> {
   let pending: PendingLookup<T>[] = [];
@@ -18,7 +21,7 @@ export function batchLookups<T extends { readonly id: string }>(
   function send(): void {
     const batch = pending;
     pending = [];
-    if (batch.length > 0) void lookUp(batch, find);
+    if (batch.length > 0) void settle(batch, findRows);
   }
 
   return (id) =>
@@ -29,12 +32,12 @@ export function batchLookups<T extends { readonly id: string }>(
     });
 }
 
-async function lookUp<T extends { readonly id: string }>(
+async function settle<T extends { readonly id: string }>(
   batch: readonly PendingLookup<T>[],
-  find: (ids: readonly string[]) => Promise<readonly T[]>,
+  findRows: (ids: readonly string[]) => Promise<readonly T[]>,
 ): Promise<void> {
   try {
-    const rows = await find([...new Set(batch.map(({ id }) => id))]);
+    const rows = await findRows([...new Set(batch.map(({ id }) => id))]);
     const byId = new Map(rows.map((row) => [row.id, row]));
     for (const { id, resolve } of batch) resolve(byId.get(id));
   } catch (error) {

@@ -2,6 +2,8 @@ import type { Cursors } from "./cursor.ts";
 import { invalidInput } from "../errors/app-error.ts";
 import type { ListPage, PageRequest } from "./keyset.ts";
 
+// The GraphQL form of a list; its REST form is in rest/lists.ts.
+
 /** A connection (GraphQL Cursor Connections Specification), with `nodes` as an addition. */
 export interface Connection<T> {
   readonly edges: readonly { readonly cursor: string; readonly node: T }[];
@@ -14,14 +16,18 @@ export interface Connection<T> {
   };
 }
 
-/** @throws AppError BAD_USER_INPUT unless `first` is 1 to 100. */
+/** @returns 20 if `first` is omitted or null. @throws AppError BAD_USER_INPUT unless it is 1 to 100. */
 export function readFirst(first: number | null | undefined): number {
   const limit = first ?? 20;
   if (Number.isInteger(limit) && limit >= 1 && limit <= 100) return limit;
   throw invalidInput([{ pointer: "#/first", code: "range", detail: "first is a whole number from 1 to 100." }]);
 }
 
-/** @throws AppError BAD_USER_INPUT, INVALID_CURSOR. */
+/**
+ * Reads the arguments of a connection field. Connections page forward only.
+ * @param list from `nameList`.
+ * @throws AppError BAD_USER_INPUT, INVALID_CURSOR.
+ */
 export function readConnectionRequest(
   args: { readonly first?: number | null | undefined; readonly after?: string | null | undefined },
   cursors: Cursors,

@@ -7,7 +7,7 @@ export interface CursorPosition {
   readonly id: string;
 }
 
-/** Opaque, signed positions in a list. `list` names the list and its filters: a cursor is valid only for those. */
+/** Writes and reads cursors: signed, not encrypted. `list` comes from `nameList`: a cursor is valid only for its list and filters. */
 export interface Cursors {
   write(list: string, position: CursorPosition): string;
   /** @throws AppError INVALID_CURSOR for a cursor without a valid signature for this list. */
@@ -17,7 +17,7 @@ export interface Cursors {
 const cursorCharsMax = 512;
 const signatureBytes = 16;
 
-/** @param keys the first signs, all verify; the same on every replica. */
+/** @param keys at least one; the first signs, all verify. Every replica must have the same. */
 export function createCursors(keys: readonly string[]): Cursors {
   const [signing] = keys;
   if (signing === undefined) throw new Error("createCursors needs at least one key");
@@ -42,7 +42,7 @@ export function createCursors(keys: readonly string[]): Cursors {
   };
 }
 
-/** A list's name with its filters, in an order that does not depend on how the caller wrote them. */
+/** A list's name with its filters, in an order that does not depend on how the caller wrote them. Filters that are null or undefined do not count. */
 export function nameList(name: string, filters: Readonly<Record<string, string | undefined | null>>): string {
   const given = Object.entries(filters).filter(([, value]) => value !== undefined && value !== null);
   return JSON.stringify([name, ...given.sort(([a], [b]) => (a < b ? -1 : 1))]);

@@ -1,35 +1,44 @@
 import type { CursorPosition } from "./cursor.ts";
 
+// Keyset pagination: a page is the rows after or before a key, instead of an offset. Each service's store.ts builds its list statements from it.
+
 export interface PageRequest {
   /** 1 to 100. */
   readonly limit: number;
   /** Undefined: from the beginning. */
   readonly position?: CursorPosition | undefined;
-  /** A page may end early once its rows have this size, so that a list of large rows need not read them all. */
+  /**
+   * Set by REST only, whose list responses are cut at this size (rest/lists.ts). A store of large rows may then read no rows after it; other
+   * stores ignore it.
+   */
   readonly bytesMax?: number | undefined;
 }
 
+/** In the order of the list, also for a page that was requested backward. */
 export interface ListPage<T> {
   readonly items: readonly T[];
   readonly hasNext: boolean;
   readonly hasPrev: boolean;
 }
 
+/** The parts of a list's SQL statement that depend on the requested page. */
 export interface Keyset {
-  /** An SQL condition on the key column. Its parameter is `id`. */
+  /** An SQL condition with one parameter, whose value is `id`. */
   readonly where: string;
   readonly orderBy: string;
-  /** Part of the statement's name: the first page and the two directions have different texts. */
+  /** For the statement's name: the first page and the two directions have different texts. */
   readonly direction: "first" | "next" | "prev";
+  /** Null on the first page, whose condition is always true. */
   readonly id: string | null;
-  /** One more than requested, to detect whether there is a further page. */
+  /** One more than requested, so that `toPage` sees whether there are more rows. */
   readonly limit: number;
 }
 
 /**
- * The variable parts of a keyset statement over one unique column. The first page has a separate text: a generic plan for
- * `$1 is null or id < $1` could not use the index, and deep pages would read all rows before them.
- * @param placeholder of `id`, such as `$1`.
+ * The first page has a separate text: a generic plan for `$1 is null or id < $1` could not use the index, and deep pages would read all rows
+ * before them.
+ * @param column a unique column.
+ * @param placeholder of `id` in the statement, such as `$1`.
  * @param order of the list in its forward direction.
  */
 export function createKeyset(
@@ -49,7 +58,10 @@ export function createKeyset(
   };
 }
 
-/** Converts the rows of a keyset statement into a page in the list's order. */
+/**
+ * Converts the rows of the keyset statement for `request` into a page. The page before a position always has a next one, which begins at the
+ * row of that position; likewise the page after a position always has a previous one.
+ */
 export function toPage<T>(rows: readonly T[], request: PageRequest): ListPage<T> {
   const hasMore = rows.length > request.limit;
   const items = rows.slice(0, request.limit);

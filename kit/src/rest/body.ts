@@ -3,7 +3,7 @@ import { AppError } from "../errors/app-error.ts";
 import { decodeJson, isJsonType, JsonError, parseUniqueJson } from "../http/json-body.ts";
 import type { Method } from "./routes.ts";
 
-/** The media types that a request body may have, by method. */
+/** The media types that a request body may have, by method. A body of a GET is not read. */
 export const mediaTypes: Readonly<Record<Method, readonly string[]>> = {
   GET: [],
   POST: ["application/json"],
@@ -12,14 +12,14 @@ export const mediaTypes: Readonly<Record<Method, readonly string[]>> = {
 };
 
 /**
- * Reads a JSON body in UTF-8.
- * @returns undefined if the request has no body.
+ * Reads and parses a JSON body in UTF-8.
+ * @returns undefined if the request has no body or an empty one, whatever its `Content-Type`.
  * @throws AppError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_REQUEST.
  */
 export async function readBody(request: Request, method: Method, bytesMax: number): Promise<unknown> {
   const bytes = await readBytes(request, bytesMax);
   if (bytes.length === 0) return undefined;
-  requireReadable(request, mediaTypes[method]);
+  requireSupportedType(request, mediaTypes[method]);
   try {
     return parseUniqueJson(decodeJson(bytes));
   } catch (error) {
@@ -27,7 +27,7 @@ export async function readBody(request: Request, method: Method, bytesMax: numbe
   }
 }
 
-function requireReadable(request: Request, allowed: readonly string[]): void {
+function requireSupportedType(request: Request, allowed: readonly string[]): void {
   if (!isJsonType(request.get("content-type"), allowed)) {
     throw new AppError("UNSUPPORTED_MEDIA_TYPE", `Send the body as ${allowed.join(" or ")}, in UTF-8.`);
   }

@@ -3,11 +3,11 @@ import type { RouteDeclaration } from "./routes.ts";
 /** `everyone`: the body is the same for all callers. `caller`: it contains what only this caller may see. */
 export type Audience = "everyone" | "caller";
 
-/** The metadata of a GET response (RFC 9110, 8), which is known before the body is loaded. */
+/** What a handler of a GET says about its response: the validators, and who may cache it. A conditional request needs only this for a 304. */
 export interface RepresentationMetadata {
   /** A strong validator (RFC 9110, 8.8.3), with its quotes. */
   readonly etag: string;
-  /** Set only if the body has certainly not changed since. */
+  /** Undefined unless it is certain that nothing in the body has changed since. */
   readonly lastModified?: Date;
   readonly audience: Audience;
   /** Cache groups (RFC 9875). A write that names one of them invalidates all cached responses in it. */
@@ -15,16 +15,18 @@ export interface RepresentationMetadata {
 }
 
 /**
- * Whether the response to these query parameters can differ by caller. It is computed before the request can be rejected, so that problem
- * documents and 304s have the same `Vary`.
+ * Whether a response of the route to a query with these parameters can differ by caller and may be cached. It is computed before the request
+ * can be rejected, so that problem documents and 304s have the same `Vary`.
  */
 export function dependsOnCaller(route: RouteDeclaration, queryNames: ReadonlySet<string>): boolean {
   return route.cache === "private" || (route.privateWith ?? []).some((name) => queryNames.has(name));
 }
 
 /**
- * The caching headers of a successful response: `Cache-Control` (RFC 9111, 5.2.2), the policy for shared caches (RFC 9213) and the cache
- * groups. A route without `freshness` requires revalidation at each use.
+ * The caching headers of a successful response or a 304: `Cache-Control` (RFC 9111, 5.2.2), the policy for shared caches (RFC 9213) and the
+ * cache groups. Only responses that are the same for everyone are fresh for a time, if the route has a `freshness`; caches must revalidate any
+ * other at each use.
+ * @param variesByCaller from `dependsOnCaller`.
  */
 export function toCachingHeaders(
   route: RouteDeclaration,
@@ -43,7 +45,10 @@ function toGroupsHeader(groups: readonly string[]): Readonly<Record<string, stri
   return groups.length > 0 ? { "Cache-Groups": writeGroups(groups) } : {};
 }
 
-/** A `privateWith` parameter of a public route always makes the response the caller's, whatever rows it contains. */
+/**
+ * On a private route the handler's metadata decides for each response: a row that everyone may see is cached for everyone. On a public route a
+ * `privateWith` parameter decides, whatever rows the response contains.
+ */
 function audienceOf(
   route: RouteDeclaration,
   variesByCaller: boolean,

@@ -2,13 +2,19 @@ import type { ConditionalResponse, RestResponse, RestRequest } from "./rest-endp
 import type { RepresentationMetadata } from "./caching.ts";
 
 export interface ConditionalRead {
-  /** By a cheaper statement. It applies the same access rules as `load`, since a 304 shows that the resource exists. */
+  /**
+   * Reads only the metadata, by a cheaper statement than `load`, with the same result as `representation` of its response. It applies the same
+   * access rules, since a 304 shows that the resource exists.
+   */
   readVersion(): Promise<RepresentationMetadata>;
-  /** The complete response, with its `representation`. */
+  /** Reads the complete response, with its `representation`. */
   load(): Promise<RestResponse>;
 }
 
-/** Responds to a GET. Only a conditional request reads the version first: any other needs the body anyway. */
+/**
+ * Called by the handlers of GET routes. Only a conditional request reads the version first: any other needs the body anyway. After it, the
+ * endpoint (rest-endpoint.ts) calls `load` unless the response is a 304.
+ */
 export async function respondToRead(
   request: RestRequest,
   { readVersion, load }: ConditionalRead,

@@ -1,17 +1,20 @@
+// The conditions of REST requests that are evaluated here; `If-Match` and `If-None-Match` of a change are in http/etag.ts.
 import { matchesIfNoneMatch } from "../http/etag.ts";
 import { parseHttpDate } from "../http/http-date.ts";
 import type { RepresentationMetadata } from "./caching.ts";
 
 type ReadHeader = (name: string) => string | undefined;
 
+/** The conditions that can lead to a 304. */
 const conditionHeaders = ["if-none-match", "if-modified-since"];
 
 /**
- * `Last-Modified` has a resolution of one second, and a row may change twice in a second. After this time no change of the same second can
- * follow, so the date is a strong validator (RFC 9110, 8.8.2.2). Before that the header is omitted.
+ * The minimum age of a `Last-Modified`; a younger one is omitted. The header has a resolution of one second, and a row may change twice in a
+ * second. After this time no change of the same second can follow, so the date is a strong validator (RFC 9110, 8.8.2.2).
  */
 const lastModifiedDelayMs = 60_000;
 
+/** Whether a GET has a condition that can lead to a 304. */
 export function hasConditions(header: ReadHeader): boolean {
   return conditionHeaders.some((name) => header(name) !== undefined);
 }
@@ -29,7 +32,7 @@ export function isNotModified(header: ReadHeader, metadata: RepresentationMetada
   return modifiedMs !== undefined && modifiedSinceMs !== undefined && modifiedMs <= modifiedSinceMs;
 }
 
-/** Reads `If-Unmodified-Since` of a change, which is ignored if the request has `If-Match` (RFC 9110, 13.1.4). */
+/** Reads `If-Unmodified-Since` of a change. Undefined if it is missing or invalid, or if the request has `If-Match` (RFC 9110, 13.1.4). */
 export function readUnmodifiedSince(header: ReadHeader): Date | undefined {
   const ms = header("if-match") === undefined ? parseDate(header("if-unmodified-since")) : undefined;
   return ms === undefined ? undefined : new Date(ms);
@@ -45,7 +48,7 @@ export function toValidatorHeaders(
   return { ETag: metadata.etag, "Last-Modified": new Date(modifiedMs).toUTCString() };
 }
 
-/** In milliseconds, rounded down to the second that the header can express. */
+/** Milliseconds since 1970, rounded down to the second that the header can express; undefined if the header is omitted. */
 function toLastModifiedMs({ lastModified }: RepresentationMetadata, nowMs: number): number | undefined {
   if (lastModified === undefined || nowMs - lastModified.getTime() < lastModifiedDelayMs) return undefined;
   return Math.floor(lastModified.getTime() / 1_000) * 1_000;

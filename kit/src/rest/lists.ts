@@ -1,3 +1,4 @@
+// The REST form of a list; its GraphQL form is in lists/connection.ts.
 import type { Cursors, CursorPosition } from "../lists/cursor.ts";
 import { AppError, type ErrorCode, type ParameterProblem } from "../errors/app-error.ts";
 import { type Projection, type RowVersion, writeListEtag } from "../http/etag.ts";
@@ -9,7 +10,8 @@ import { respondToRead } from "./conditional-read.ts";
 
 /**
  * Reads `limit` (1 to 100, 20 by default) and `cursor` from a list's query.
- * @throws AppError 400 with every invalid parameter.
+ * @param list from `nameList`.
+ * @throws AppError 400 with every invalid parameter but filters, which `readFilters` reads first.
  */
 export function readPageRequest(request: RestRequest, cursors: Cursors, list: string): PageRequest {
   const { limit = defaultLimit, cursor } = request.query;
@@ -26,10 +28,10 @@ export function readPageRequest(request: RestRequest, cursors: Cursors, list: st
 }
 
 /**
- * Reads a list's filters: all parameters but `limit` and `cursor`. An invalid `cursor` is not reported beside invalid filters, since it is
- * signed for them.
+ * Reads a list's filters: all parameters but `limit` and `cursor`.
  * @param read throws BAD_USER_INPUT with pointers to the members of its argument.
- * @throws AppError 400 with every invalid parameter.
+ * @throws AppError 400 if a filter is invalid, with every other invalid parameter too. A cursor is not checked then, since its signature
+ * depends on the filters.
  */
 export function readFilters<F>(request: RestRequest, read: (filters: RestRequest["query"]) => F): F {
   const { limit: _limit, cursor: _cursor, ...filters } = request.query;
@@ -64,19 +66,20 @@ export interface ListRead<T extends { readonly rowVersion: string }> {
   /** The list's name with its filters, from `nameList`. */
   readonly list: string;
   readonly projection: Projection;
-  /** Names the set of fields that this caller may see. Callers with the same view get the same body for the same rows. */
+  /** Part of the ETag: names the set of fields that this caller may see. Callers with the same view get the same body for the same rows. */
   readonly view: string;
   readonly audience: Audience;
   readonly groups: readonly string[];
   readonly idOf: (item: T) => string;
   readonly toJson: (item: T) => unknown;
-  /** Reads only ids and versions of the page's rows, by a cheaper statement over the same rows as `load`. */
+  /** Reads only the ids and versions of the same rows as `load`, by a cheaper statement. */
   readVersion(page: PageRequest): Promise<ListPage<RowVersion>>;
   load(page: PageRequest): Promise<ListPage<T>>;
 }
 
 /**
- * Responds with a page of a list. A conditional request whose rows have not changed gets a 304 without loading them.
+ * Called by the handler of a list route: reads the page that the query requests and writes it. A conditional request whose rows have not
+ * changed gets a 304 without loading them.
  * @throws AppError 400 with every invalid parameter.
  */
 export async function respondWithList<T extends { readonly rowVersion: string }>(
@@ -98,13 +101,14 @@ function toMetadata<T extends { readonly rowVersion: string }>(
   { limit, position }: PageRequest,
   { items, hasNext, hasPrev }: ListPage<RowVersion>,
 ): RepresentationMetadata {
-  // A sample cursor changes with the signing key: cached cursors must not outlive their key.
+  // A cursor in the ETag: when the signing key changes, a 304 must not confirm a body with cursors of the old key.
   const sampleCursor = cursors.write(list, { direction: "next", id: "" });
   const start = position ? [position.direction, position.id] : [];
   const etag = writeListEtag(items, projection, view, [sampleCursor, limit, start, hasNext, hasPrev]);
   return { etag, audience, groups };
 }
 
+/** What `writeList` writes; see `ListRead` for members of the same name. */
 export interface ListResponseParts<T> {
   readonly request: RestRequest;
   readonly cursors: Cursors;
@@ -113,14 +117,14 @@ export interface ListResponseParts<T> {
   readonly idOf: (item: T) => string;
   readonly toJson: (item: T) => unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** From version 2 on the body is an object with the list and the cursors of the adjacent pages. Before, or without a projection, it is a bare array. */
+  /** For its REST version: in version 1, or without a projection, the body is a bare array; later an object with the items and the cursors. */
   readonly projection?: Projection;
   readonly representation?: RepresentationMetadata;
 }
 
 /**
- * Writes a list with links to the adjacent pages (`Link`, RFC 8288). It is cut at 1 MiB, at the end farthest from the start of the page, so
- * that a client which continues in the same direction misses no item.
+ * Writes a page with links to the adjacent pages (`Link`, RFC 8288). A page above `listBytesMax` loses items at its end, or at its beginning
+ * if it was requested backward, so that a client which continues in the same direction misses no item.
  */
 export function writeList<T>(o: ListResponseParts<T>): RestResponse {
   const isBackward = goesBackward(o);
@@ -142,10 +146,10 @@ export function writeList<T>(o: ListResponseParts<T>): RestResponse {
   };
 }
 
-/** Reserved for what surrounds the items: brackets, and two cursors with their names. */
+/** Reserved for the parts of the body around the items: brackets, and two cursors of at most 512 characters with their names. */
 const envelopeBytes = 1_280;
 
-/** At least one item, and as many as fit, from the beginning or from the end. */
+/** Renders at least one item, and as many as fit into `listBytesMax`, from the beginning or from the end. Both results are in list order. */
 function renderWithinLimit<T>(items: readonly T[], toJson: (item: T) => unknown, fromEnd: boolean) {
   const rendered: string[] = [];
   let bytes = envelopeBytes;

@@ -1,7 +1,7 @@
 import { AppError, type ErrorCode, type ParameterProblem } from "../errors/app-error.ts";
 
 export interface ParsedQuery {
-  /** Decoded, by name: the first value of each known parameter. */
+  /** Decoded, by name: of each known parameter its first value. */
   readonly values: ReadonlyMap<string, string>;
   /** Unknown, repeated and undecodable parameters, each once; at most 100. */
   readonly problems: readonly ParameterProblem[];
@@ -10,7 +10,11 @@ export interface ParsedQuery {
 const emptyQuery: ParsedQuery = { values: new Map(), problems: [] };
 const problemsMax = 100;
 
-/** @param query without its question mark. */
+/**
+ * Never throws: the problems are thrown by `invalidQuery`, together with those that the reader of the values finds.
+ * @param query without its question mark.
+ * @param known the names that the route declares.
+ */
 export function parseQuery(query: string, known: readonly string[]): ParsedQuery {
   if (query === "") return emptyQuery;
   const values = new Map<string, string>();
@@ -29,17 +33,18 @@ export function parseQuery(query: string, known: readonly string[]): ParsedQuery
 }
 
 /**
- * Creates the 400 with every problem of a query. If all have the same code, it has that code; else MALFORMED_REQUEST.
+ * Creates the 400 with every problem of a query: UNKNOWN_PARAMETER or INVALID_CURSOR if that describes all problems, otherwise
+ * MALFORMED_REQUEST.
  * @param problems at least one.
  */
 export function invalidQuery(problems: readonly ParameterProblem[]): AppError {
   const message =
     problems.length === 1 ? problems[0]?.detail : `${problems.length} query parameters are not acceptable.`;
-  const [code, ...others] = new Set(problems.map((problem) => errorCodes[problem.code] ?? "MALFORMED_REQUEST"));
-  const hasOneCode = code !== undefined && others.length === 0;
-  return new AppError(hasOneCode ? code : "MALFORMED_REQUEST", message ?? "", { parameterProblems: problems });
+  const [code = "MALFORMED_REQUEST", ...others] = new Set(problems.map((problem) => errorCodes[problem.code]));
+  return new AppError(others.length === 0 ? code : "MALFORMED_REQUEST", message ?? "", { parameterProblems: problems });
 }
 
+/** The error codes for problem codes that have their own. */
 const errorCodes: Readonly<Record<string, ErrorCode>> = {
   unknown_parameter: "UNKNOWN_PARAMETER",
   invalid_cursor: "INVALID_CURSOR",

@@ -6,7 +6,7 @@ import { mediaTypes } from "./body.ts";
 import type { RouteDeclaration } from "./routes.ts";
 import type { RequestFailures } from "../telemetry/request-failures.ts";
 
-/** Responds with a problem document, and reports the error to the log and the metrics. Any error but an AppError is masked as a 500. */
+/** Responds with a problem document. Any error but an AppError is masked as a 500; `failures` logs and counts errors from 500 on. */
 export function rejectRequest(failures: RequestFailures, request: Request, response: Response, error: unknown): void {
   const requestId = readRequestId(request.headers["x-request-id"]);
   failures.report(error, { requestId });

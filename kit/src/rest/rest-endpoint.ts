@@ -1,3 +1,4 @@
+// Calls a service's REST handlers: the order of steps from an HTTP request to a handler and back is in `serve`, `handle` and `respond`.
 import express, { type Request, type Response, type Router } from "express";
 import { deadlineHeader, startDeadline } from "../http/deadline.ts";
 import { AppError, invalidInput, type ParameterProblem } from "../errors/app-error.ts";
@@ -11,18 +12,21 @@ import type { RouteDeclaration } from "./routes.ts";
 import type { RequestFailures } from "../telemetry/request-failures.ts";
 import type { ServiceObserver } from "../telemetry/service-observer.ts";
 
-/** The input of a REST handler: parsed and checked, but for the body, which only the handler can validate. */
+/** The input of a REST handler. Its syntax is checked; the handler validates the values and the body. */
 export interface RestRequest {
   readonly identity: Identity;
   readonly params: Readonly<Record<string, string>>;
-  /** Only names that the route declares, each at most once. */
+  /** Only names that the route declares; of a repeated parameter the first value. */
   readonly query: Readonly<Record<string, string>>;
-  /** Unknown, repeated and undecodable parameters. The reader of the values reports them with its own problems (`lists.ts`). */
+  /**
+   * Unknown, repeated and undecodable parameters of a GET that declares parameters; any other request with such problems is rejected before
+   * the handler. `readFilters` and `readPageRequest` report them together with their own.
+   */
   readonly queryProblems: readonly ParameterProblem[];
   readonly header: (name: string) => string | undefined;
-  /** The parsed body; undefined if the request has none. */
+  /** The parsed JSON; undefined if the request has none, and for every GET. */
   readonly body: unknown;
-  /** The public path of the request, such as `/v1/users`. */
+  /** The path that the client of the REST proxy requested, such as `/v1/users`. */
   readonly path: string;
   /** The request has `If-None-Match` or `If-Modified-Since` (RFC 9110, 13.1): a 304 may be possible without loading the body. */
   readonly isConditional: boolean;
@@ -31,23 +35,24 @@ export interface RestRequest {
 export interface RestResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Written as JSON. */
   readonly body?: unknown;
-  /** A serialized body, in place of `body`. */
+  /** A body that is written already, instead of `body`. */
   readonly bytes?: Buffer;
-  /** Of a GET: its validators, and who may cache it. */
+  /** Of a response that shows a resource: its validators and, for a GET, who may cache it. */
   readonly representation?: RepresentationMetadata;
   /** The cache groups that a write has changed: cached responses in them are invalidated (RFC 9875, 3). */
   readonly invalidates?: readonly string[];
 }
 
-/** A response to a GET whose body is loaded only if the conditions of the request do not allow a 304. */
+/** A result of a GET handler whose body is loaded later, and only if the conditions of the request do not lead to a 304. */
 export interface ConditionalResponse extends RepresentationMetadata {
   load(): Promise<RestResponse>;
 }
 
 export type RestHandler = (request: RestRequest) => Promise<RestResponse | ConditionalResponse>;
 
-/** One handler for each route. A missing one is a type error. */
+/** One handler for each route, by its id. A missing one is a type error. */
 export type Handlers<R extends readonly RouteDeclaration[]> = Readonly<Record<R[number]["id"], RestHandler>>;
 
 export interface RestEndpointOptions<R extends readonly RouteDeclaration[]> {
@@ -62,8 +67,8 @@ export interface RestEndpointOptions<R extends readonly RouteDeclaration[]> {
 }
 
 /**
- * Serves one version of a service's REST endpoint, exactly its declared routes. Unknown paths, methods, parameters, media types and bodies
- * are rejected here with a problem document.
+ * Serves one version of a service's REST endpoint: exactly its declared routes. An unknown path, method, query parameter or media type, and a body
+ * that is too large or not JSON, are rejected with a problem document.
  */
 export function createRestEndpoint<const R extends readonly RouteDeclaration[]>(o: RestEndpointOptions<R>): Router {
   const router = express.Router({ caseSensitive: true, strict: true });
@@ -85,7 +90,7 @@ export function createRestEndpoint<const R extends readonly RouteDeclaration[]>(
   return router;
 }
 
-/** A list response is cut at this size, whatever its limit. The rest is on the next page. */
+/** A list response is cut at this size (lists.ts), so it may have fewer items than its `limit`. The rest is on the next page. */
 export const listBytesMax = 1_048_576;
 
 async function serve<R extends readonly RouteDeclaration[]>(
@@ -115,7 +120,8 @@ async function handle<R extends readonly RouteDeclaration[]>(
   const isRead = route.method === "GET";
   const identity = await o.authenticate(request.headers.authorization);
   const { values, problems } = parseQuery(queryOf(request.url), route.query ?? []);
-  if (problems.length > 0 && !(isRead && route.query?.length)) throw invalidQuery(problems);
+  const isReportedByHandler = isRead && route.query !== undefined && route.query.length > 0;
+  if (problems.length > 0 && !isReportedByHandler) throw invalidQuery(problems);
   const restRequest: RestRequest = {
     identity,
     params: request.params as Record<string, string>,
@@ -128,7 +134,7 @@ async function handle<R extends readonly RouteDeclaration[]>(
   };
   deadline.requireTime();
   const result = await o.handlers[route.id as R[number]["id"]](restRequest);
-  // A handler that reads no value of the query does not report them.
+  // A handler that reads neither filters nor a page does not report them.
   if (problems.length > 0) throw invalidQuery(problems);
   return result;
 }
@@ -144,7 +150,7 @@ interface RestExchange {
   readonly response: Response;
 }
 
-/** Evaluates the conditions before the body is loaded, and again after: the row may have changed in between. */
+/** Evaluates the conditions before the body is loaded, and again afterwards, because the row may have changed in between. */
 async function respond(exchange: RestExchange, result: RestResponse | ConditionalResponse): Promise<void> {
   if (!("load" in result)) return writeUnlessNotModified(exchange, result);
   if (matchesCachedResponse(exchange, result)) return writeNotModified(exchange, result);
@@ -153,13 +159,14 @@ async function respond(exchange: RestExchange, result: RestResponse | Conditiona
 
 function writeUnlessNotModified(exchange: RestExchange, result: RestResponse): void {
   const { representation } = result;
-  const isConditionable = exchange.route.method === "GET" && result.status === 200;
-  if (isConditionable && representation && matchesCachedResponse(exchange, representation))
+  // RFC 9110, 13.2.1: conditions count only if the response would be successful without them.
+  const mayBeNotModified = exchange.route.method === "GET" && result.status === 200;
+  if (mayBeNotModified && representation && matchesCachedResponse(exchange, representation))
     return writeNotModified(exchange, representation);
   write(exchange, result);
 }
 
-/** Whether the client's cached response is still valid. */
+/** Whether the response cached by the client is still valid. Also sets `Vary`, since both results, 304 and 200, need it. */
 function matchesCachedResponse({ request, response }: RestExchange, metadata: RepresentationMetadata): boolean {
   if (metadata.audience === "caller") response.setHeader("Vary", "Authorization");
   return isNotModified((name) => request.get(name), metadata);
@@ -191,7 +198,7 @@ function setHeaders(response: Response, headers: Readonly<Record<string, string>
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
 }
 
-/** @throws AppError BAD_USER_INPUT if there is no body. */
+/** Called by handlers whose routes require a body. @throws AppError BAD_USER_INPUT if there is none. */
 export function requireBody(body: unknown): unknown {
   if (body !== undefined) return body;
   throw invalidInput([{ pointer: "#", code: "required", detail: "This request requires a body." }]);

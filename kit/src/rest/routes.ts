@@ -9,21 +9,27 @@ export interface Freshness {
   readonly staleIfErrorSeconds: number;
 }
 
-/** A REST route of a service. `path` is the public path without its version; the service serves it under `/rest/v<N>`. `GET` implies `HEAD`. */
+/**
+ * A REST route of a service. Its rest/routes.ts declares all; the service serves them with `createRestEndpoint`, and the REST proxy gets them in
+ * supergraph/routes.json.
+ */
 export interface RouteDeclaration {
+  /** The name of its handler. */
   readonly id: string;
+  /** `GET` implies `HEAD`. */
   readonly method: Method;
+  /** The public path without its version, with parameters as in Express: `/users/:id`. The service serves it under `/rest/v<N>`. */
   readonly path: `/${string}`;
   readonly versions: readonly number[];
   /** The accepted query parameters. Any other is rejected with 400. */
   readonly query?: readonly string[];
-  /** `public`: the body is the same for all callers. `private`: it may differ by caller. `none`: it must not be cached. */
+  /** `public`: the body is the same for all callers. `private`: it may differ by caller. `none`: it must not be stored, such as the response to a write. */
   readonly cache: "public" | "private" | "none";
-  /** For responses that are the same for all callers. Without it caches must revalidate them at each use. */
+  /** Only for responses that are the same for all callers. Without it caches must revalidate them at each use. */
   readonly freshness?: Freshness;
   /** Query parameters with which the response of a `public` route differs by caller, such as `status`. */
   readonly privateWith?: readonly string[];
-  /** The versions in which a `POST` accepts an `Idempotency-Key`, and those that require one. A request with a key may be retried. */
+  /** The versions in which a `POST` accepts an `Idempotency-Key`, and those that require one. The REST proxy may retry a request with a key. */
   readonly idempotencyKey?: { readonly optional: readonly number[]; readonly required: readonly number[] };
   readonly summary: string;
 }
