@@ -13,10 +13,15 @@ export interface ErrorDescription {
 
 /** Properties that are logged. Others may contain client data: body parsers attach the body, PostgreSQL's `detail` quotes the row. */
 const knownProperties = ["code", "syscall", "address", "port", "severity", "table", "column", "constraint", "routine"];
+/** Levels of causes and of errors in an AggregateError. */
 const depthMax = 5;
+/** Errors of one AggregateError. */
 const errorsMax = 5;
 
-/** Serializes an error for pino's `err`: type, message, frames and causes, without data that a client sent. */
+/**
+ * The serializer of pino's `err`: type, message, frames and causes. Redacts data that a client sent from the messages of known libraries; any
+ * other message is logged, without mail addresses and tokens (`scrubText`).
+ */
 export function describeError(error: unknown, depth = depthMax): ErrorDescription {
   if (!(error instanceof Error)) return { type: typeof error, message: "a value that is not an Error was thrown" };
   const { cause } = error;
@@ -24,18 +29,19 @@ export function describeError(error: unknown, depth = depthMax): ErrorDescriptio
   return {
     type: error.name,
     message: redactMessage(error),
-    ...pick(error),
+    ...pickKnown(error),
     ...(error.stack === undefined ? {} : { stack: framesOf(error.stack) }),
     ...(cause === undefined || depth === 0 ? {} : { cause: describeError(cause, depth - 1) }),
     ...(errors.length === 0 ? {} : { errors: errors.map((one) => describeError(one, depth - 1)) }),
   };
 }
 
-/** Errors of these types quote their input. Everything from the first quotation mark to the last is replaced. */
+/** Replaces, in messages of errors that quote their input, everything from the first quotation mark to the last. */
 function redactMessage(error: Error): string {
   const code = codeOf(error);
   // A message that a PL/pgSQL function raises can contain any data, unlike PostgreSQL's standard messages.
   if (code.startsWith("P0")) return "raised by a database function";
+  // By name, or by code: PostgreSQL's class 22 (data exception), and Node's errors for invalid arguments.
   const quotesInput =
     /^(?:SyntaxError|GraphQLError|URIError|ZodError)$/.test(error.name) || /^(?:22|ERR_INVALID)/.test(code);
   return scrubText(quotesInput ? error.message.replace(/["'`].*["'`]/s, '"…"') : error.message);
@@ -45,7 +51,7 @@ function codeOf(error: Error): string {
   return "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
-function pick(error: Error): Readonly<Record<string, string | number>> {
+function pickKnown(error: Error): Readonly<Record<string, string | number>> {
   const picked: Record<string, string | number> = {};
   for (const name of knownProperties) {
     const value = (error as unknown as Record<string, unknown>)[name];

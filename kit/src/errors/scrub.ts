@@ -1,10 +1,10 @@
 /**
- * Removes email addresses, tokens and URL credentials from a text for the log. It is a safety net: log calls must not contain client data in
- * the first place.
+ * Removes email addresses, tokens and URL credentials from a text for the log, and cuts it at 4,096 characters. A safety net: log calls must
+ * not contain client data in the first place.
  */
 export function scrubText(text: string): string {
   const bounded = text.length > charactersMax ? `${text.slice(0, charactersMax)}…` : text;
-  // Fast path for most texts: without these characters no pattern can match. Twenty times faster.
+  // The fast path for most texts, 20 times faster: no pattern can match a text without these characters.
   if (!bounded.includes("@") && !bounded.includes("eyJ") && !/\s/.test(bounded)) return bounded;
   return bounded
     .replaceAll(/\/\/[^\s/@]{1,256}@/g, "//<credentials>@")
@@ -13,12 +13,14 @@ export function scrubText(text: string): string {
     .replaceAll(/\b(Bearer|Basic)\s+[\w.~+/=-]+/gi, "$1 <token>");
 }
 
-/** Longer texts are cut. */
 const charactersMax = 4_096;
 const depthMax = 5;
 const entriesMax = 100;
 
-/** Applies `scrubText` to the fields of a log line, to five levels and a hundred entries each; the rest is omitted. Errors are unchanged. */
+/**
+ * Applies `scrubText` to all texts in the fields of a log line, but not to names. Of each object or list the first 100 entries are logged, down to
+ * five levels; deeper ones become "…". Errors are returned as they are: `describeError` scrubs them.
+ */
 export function scrubFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return scrub(fields, depthMax) as Record<string, unknown>;
 }

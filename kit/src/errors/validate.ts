@@ -1,34 +1,37 @@
 import { z } from "zod";
 import { invalidInput, type Problem } from "./app-error.ts";
 
+// Input validation, called by each service's model.ts for the input of both endpoints.
+
 /**
  * Validates an unknown value by a schema.
- * @throws AppError BAD_USER_INPUT with every problem ; pointers refer to the value as sent.
+ * @returns the value as the schema transforms it, for example with trimmed texts.
+ * @throws AppError BAD_USER_INPUT with every problem, at most `problemsMax`; pointers refer to the value as sent.
  */
 export function parseShape<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   // The input of an issue distinguishes a missing value from one of the wrong type.
   const result = schema.safeParse(value, { reportInput: true });
   if (result.success) return result.data;
-  // Limited twice, since one issue for unknown fields becomes many problems.
+  // Limited twice: before, to bound the work; after, since one issue for unknown fields becomes many problems.
   throw invalidInput(result.error.issues.slice(0, problemsMax).flatMap(toProblems).slice(0, problemsMax));
 }
 
-/** Reported problems, to bound the response. */
+/** The maximum number of reported problems, to bound the response. */
 const problemsMax = 100;
 
 export interface TextLimits {
-  /** Characters, as code points. */
+  /** In code points, after trimming. */
   readonly min: number;
   readonly max: number;
   /** The subject of the error messages, such as `A name`. */
   readonly what: string;
-  /** Keep spaces at the ends, as Markdown needs; by default they are trimmed. */
+  /** Whether whitespace at the ends remains, as Markdown needs it; by default it is trimmed. */
   readonly keepsEnds?: boolean;
   /** Bytes of the text as `JSON.stringify` writes it, in UTF-8 and without the quotes. Default: no limit. */
   readonly jsonBytesMax?: number;
 }
 
-/** A text that PostgreSQL can store: no control characters other than line breaks and tabs, and no lone surrogates. */
+/** The schema of a text that PostgreSQL can store: no control characters other than line breaks and tabs, and no lone surrogates. */
 export function text(limits: TextLimits) {
   const trim = (value: string) => (limits.keepsEnds ? value : value.trim());
   return z
@@ -72,15 +75,16 @@ function codeOf(issue: z.core.$ZodIssue): string {
   return issue.code === "invalid_type" && issue.input === undefined ? "required" : issue.code;
 }
 
-/** Characters as a person counts them in JSON: code points, not UTF-16 units. */
+/** Counts code points, not UTF-16 units. */
 function withinLength(value: string, min: number, max: number): boolean {
+  // A code point has at most two units: a much longer text is rejected without counting.
   if (value.length > max * 2) return false;
   // oxlint-disable-next-line typescript/no-misused-spread -- code points are what PostgreSQL's char_length counts
   const length = [...value].length;
   return length >= min && length <= max;
 }
 
-/** False if the text has too many characters, which is reported separately. */
+/** False also if the number of characters is wrong, which is reported separately. */
 function isTooLongAsJson(value: string, { min, max, jsonBytesMax }: TextLimits): boolean {
   if (jsonBytesMax === undefined || !withinLength(value, min, max)) return false;
   return Buffer.byteLength(JSON.stringify(value)) - '""'.length > jsonBytesMax;

@@ -4,8 +4,9 @@ import { AppError } from "../errors/app-error.ts";
 type Representation = Readonly<Record<string, unknown>>;
 
 /**
- * Makes `_entities` resolve each representation separately, so that an invalid one fails neither the list nor the statement that it would
- * have shared. A representation whose keys are not strings cannot exist and is null; an unknown `__typename` is BAD_USER_INPUT.
+ * Replaces the resolver of `_entities` in the schema: each representation is resolved separately, so that an invalid one does not fail the
+ * others. Loaders still batch their ids. A representation in which no key has only strings is null without a lookup; an unknown `__typename`
+ * is BAD_USER_INPUT. Does nothing for a schema without entities.
  */
 export function resolveEntitiesSeparately(schema: GraphQLSchema): void {
   const field = schema.getQueryType()?.getFields()["_entities"];
@@ -23,7 +24,7 @@ export function resolveEntitiesSeparately(schema: GraphQLSchema): void {
     });
 }
 
-/** By type name, the field names of each key. Keys with nested selections are not supported: no representation would match them. */
+/** By type name, the field names of each `@key`. Keys with nested selections are not supported: representations of such a key become null. */
 function readKeys(schema: GraphQLSchema): ReadonlyMap<unknown, readonly (readonly string[])[]> {
   const union = schema.getType("_Entity");
   const types = isUnionType(union) ? union.getTypes() : [];

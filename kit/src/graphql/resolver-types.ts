@@ -1,7 +1,6 @@
-import type { GraphQLResolveInfo } from "graphql";
-
-// The types that do not depend on a schema. The generated schema-types.ts of each service imports them, in place of the copy that
+// The resolver types that do not depend on a schema. The generated schema-types.ts of each service imports them, in place of the copy that
 // GraphQL Code Generator writes into every file (scripts/generate/resolver-types.ts).
+import type { GraphQLResolveInfo } from "graphql";
 
 export type Maybe<T> = T | null | undefined;
 

@@ -10,8 +10,8 @@ import {
 } from "graphql";
 
 /**
- * A validation rule: an operation has at most `rootFieldsMax` root fields, fragments included. Each root field is a statement, and all of
- * them queue for the same database connections ahead of other requests. The gateway's limit for clients is lower.
+ * A validation rule of every subgraph: an operation has at most `rootFieldsMax` root fields, those in fragments included. Each root field is a
+ * statement, and all of them queue for the same database connections ahead of other requests. The gateway's default limit for clients is lower.
  */
 export function createRootFieldsRule(rootFieldsMax: number): ValidationRule {
   return (context) => ({
@@ -24,8 +24,8 @@ export function createRootFieldsRule(rootFieldsMax: number): ValidationRule {
 }
 
 /**
- * A fragment counts once, however often it is spread, since its fields merge; so cycles end. The set grows during the iteration instead of
- * recursion, so that a long chain of fragments does not overflow the stack.
+ * A fragment counts once, however often it is spread, since its fields merge; therefore cycles end. The loop adds to the set over which it
+ * iterates: recursion could overflow the stack for a long chain of fragments.
  */
 function countFields(root: SelectionSetNode, context: ValidationContext): number {
   let count = 0;

@@ -10,21 +10,22 @@ import {
 } from "graphql";
 
 /**
- * Whether the selections below a field select one of `fields` on an object of the type, at any depth and in fragments. Selections below such
- * an object are not searched. `@skip` and `@include` are ignored, so the result may be true for a field that is omitted, never false for
- * one that is returned.
+ * Called by a resolver, to load only the columns that its field needs: whether the selections below the field select one of `fields` on an
+ * object of the type, at any depth and in fragments. Selections below such an object are not searched. `@skip` and `@include` are ignored, so
+ * the result may be true for a field that is omitted. A field that is selected on an interface, without a
+ * fragment on the object type, is not found.
  */
 export function selectsField(info: GraphQLResolveInfo, typeName: string, fields: readonly string[]): boolean {
   const type = getNamedType(info.returnType);
-  // Each fragment is visited once: fragments that spread each other twice at each level grow exponentially.
+  // Each fragment is visited once: if each fragment spreads the next one twice, the number of visits would grow exponentially.
   const visited = new Set<string>();
   return info.fieldNodes.some(({ selectionSet }) => anyMatches(selectionSet, type));
 
-  function anyMatches(selections: SelectionSetNode | undefined, of: GraphQLNamedType | undefined): boolean {
-    return selections?.selections.some((selection) => selectionMatches(selection, of)) ?? false;
+  function anyMatches(selections: SelectionSetNode | undefined, parentType: GraphQLNamedType | undefined): boolean {
+    return selections?.selections.some((selection) => selectionMatches(selection, parentType)) ?? false;
   }
 
-  function selectionMatches(selection: SelectionNode, of: GraphQLNamedType | undefined): boolean {
+  function selectionMatches(selection: SelectionNode, parentType: GraphQLNamedType | undefined): boolean {
     if (selection.kind === Kind.FRAGMENT_SPREAD) {
       const { value: name } = selection.name;
       if (visited.has(name)) return false;
@@ -33,12 +34,13 @@ export function selectsField(info: GraphQLResolveInfo, typeName: string, fields:
       return anyMatches(fragment?.selectionSet, info.schema.getType(fragment?.typeCondition.name.value ?? ""));
     }
     if (selection.kind === Kind.INLINE_FRAGMENT) {
-      const condition = selection.typeCondition?.name.value;
-      return anyMatches(selection.selectionSet, condition === undefined ? of : info.schema.getType(condition));
+      const typeCondition = selection.typeCondition?.name.value;
+      const type = typeCondition === undefined ? parentType : info.schema.getType(typeCondition);
+      return anyMatches(selection.selectionSet, type);
     }
-    if (of?.name === typeName) return fields.includes(selection.name.value);
-    const field = isObjectType(of) ? of.getFields()[selection.name.value] : undefined;
-    const below = field && getNamedType(field.type);
-    return isCompositeType(below) && anyMatches(selection.selectionSet, below);
+    if (parentType?.name === typeName) return fields.includes(selection.name.value);
+    const field = isObjectType(parentType) ? parentType.getFields()[selection.name.value] : undefined;
+    const fieldType = field && getNamedType(field.type);
+    return isCompositeType(fieldType) && anyMatches(selection.selectionSet, fieldType);
   }
 }
