@@ -5,5 +5,5 @@ process.exitCode = await runCheck({
   root: fileURLToPath(new URL("..", import.meta.url)),
   args: process.argv.slice(2),
   today: new Date().toISOString().slice(0, 10),
-  write: (text) => process.stdout.write(text),
+  print: (text) => process.stdout.write(text),
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { composeRepository } from "../supergraph/compose.ts";
 import type { CompositionError } from "../supergraph/composition/composition-errors.ts";
-import type { GeneratedFile, Generation, GenerationOptions } from "../supergraph/composition/generated-files.ts";
+import type { GeneratedFile, GeneratorResult, GeneratorOptions } from "../supergraph/composition/generated-files.ts";
 import { runGenerator } from "../supergraph/composition/generator-command.ts";
 import { composeDocuments } from "../supergraph/documents/compose-documents.ts";
 import type { Subgraph, SubgraphSource } from "../supergraph/subgraphs.ts";
@@ -14,9 +14,9 @@ import { generateResolverTypes } from "./generate/resolver-types.ts";
 /** Generates every committed generated file: the supergraph, the API schema, the route table, the OpenAPI documents and each service's resolver types. */
 export async function generateRepository(
   root: string,
-  options: GenerationOptions,
+  options: GeneratorOptions,
   list: readonly Subgraph[] = subgraphs,
-): Promise<Generation> {
+): Promise<GeneratorResult> {
   // Composition runs first, because its errors are better than those of the type generator.
   const composition = await composeRepository(root, options, list);
   if (!composition.ok) return composition;
@@ -47,10 +47,10 @@ async function generateTypes(
 
 if (import.meta.main) {
   process.exitCode = await runGenerator({
-    command: "npm run generate",
+    commandLine: "npm run generate",
     root: fileURLToPath(new URL("..", import.meta.url)),
     args: process.argv.slice(2),
     generate: generateRepository,
-    write: (text) => process.stdout.write(text),
+    print: (text) => process.stdout.write(text),
   });
 }

@@ -20,17 +20,18 @@ import { findSchemaChanges } from "./changes/schema-changes.ts";
 import type { Subgraph } from "./subgraphs.ts";
 import { readSubgraphs, subgraphs as allSubgraphs } from "./subgraphs.ts";
 
-export interface CheckCommand {
+export interface CheckRun {
   readonly root: string;
+  /** `--against REF`: the commit to compare with. `--all`: prints every composition error in full. */
   readonly args: readonly string[];
   /** The date, in UTC, as in the file of accepted changes: `2026-12-31`. */
   readonly today: string;
   readonly subgraphs?: readonly Subgraph[];
-  write(text: string): void;
+  print(text: string): void;
 }
 
 /** Exit codes. 0: no breaking change. 1: composition fails, or a change breaks clients. 2: wrong usage, or the check itself failed. */
-export type CheckResult = 0 | 1 | 2;
+export type CheckExitCode = 0 | 1 | 2;
 
 const howToAccept = `To accept a change that no client depends on, add it to ${acceptedChangesFile} with a reason:`;
 
@@ -38,10 +39,10 @@ const howToAccept = `To accept a change that no client depends on, add it to ${a
  * `npm run check`: composes the schemas, routes and OpenAPI documents on disk and reports each change that breaks clients,
  * compared with a base commit.
  */
-export async function runCheck(command: CheckCommand): Promise<CheckResult> {
-  const { root, args, today, subgraphs = allSubgraphs, write } = command;
-  const finish = (code: CheckResult, ...lines: readonly string[]) => {
-    write(lines.map((line) => `${line}\n`).join(""));
+export async function runCheck(command: CheckRun): Promise<CheckExitCode> {
+  const { root, args, today, subgraphs = allSubgraphs, print } = command;
+  const finish = (code: CheckExitCode, ...lines: readonly string[]) => {
+    print(lines.map((line) => `${line}\n`).join(""));
     return code;
   };
   try {

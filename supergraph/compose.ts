@@ -1,3 +1,4 @@
+// Composes the supergraph. Called by `npm run generate`, `npm run check`, `npm start` and the tests; also a program that writes only its three files.
 import { fileURLToPath } from "node:url";
 import { composeServices } from "@apollo/composition";
 import type { CompositionSuccess } from "@apollo/composition";
@@ -8,7 +9,7 @@ import {
   describeMissingSchema,
   describeSyntaxError,
 } from "./composition/composition-errors.ts";
-import type { Generation, GenerationOptions } from "./composition/generated-files.ts";
+import type { GeneratorResult, GeneratorOptions } from "./composition/generated-files.ts";
 import { runGenerator } from "./composition/generator-command.ts";
 import type { ParsedSubgraph } from "./composition/places.ts";
 import { parseSubgraph } from "./composition/places.ts";
@@ -38,7 +39,7 @@ export type Composition =
 
 const notice = "# Made from the services' schema.graphql by `npm run generate`. Do not edit.\n\n";
 
-/** Composes subgraphs into one supergraph. Never throws for an invalid schema: each error names the owner and the line. */
+/** Composes subgraphs into one supergraph. Never throws for an invalid schema: each error names the owner and the line, if Apollo's error has one. */
 export function composeSubgraphs(sources: readonly SubgraphSource[]): Composition {
   const { parsed, errors: parseErrors } = parseAll(sources);
   if (parseErrors.length > 0) return { ok: false, errors: parseErrors };
@@ -55,12 +56,12 @@ export function composeSubgraphs(sources: readonly SubgraphSource[]): Compositio
   };
 }
 
-/** Composes the schemas and routes below `root` into supergraph.graphql, api.graphql and routes.json. */
+/** Composes the schemas and routes below `root` into supergraph.graphql, api.graphql and routes.json. Returns the files; does not write them. */
 export async function composeRepository(
   root: string,
-  { partial }: GenerationOptions,
+  { partial }: GeneratorOptions,
   list: readonly Subgraph[] = subgraphs,
-): Promise<Generation> {
+): Promise<GeneratorResult> {
   const sources = readSubgraphs(root, list).filter(({ sdl }) => !partial || sdl !== undefined);
   const routeSources = (await readRoutes(root, list)).filter(({ text }) => !partial || text !== undefined);
   const graph = composeSubgraphs(sources);
@@ -123,10 +124,10 @@ function toHints({ hints }: CompositionSuccess): CompositionHint[] {
 
 if (import.meta.main) {
   process.exitCode = await runGenerator({
-    command: "node supergraph/compose.ts",
+    commandLine: "node supergraph/compose.ts",
     root: fileURLToPath(new URL("..", import.meta.url)),
     args: process.argv.slice(2),
     generate: composeRepository,
-    write: (text) => process.stdout.write(text),
+    print: (text) => process.stdout.write(text),
   });
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runCheck } from "../supergraph/check.ts";
 import { composeRepository } from "../supergraph/compose.ts";
-import { writeGenerated } from "../supergraph/composition/generated-files.ts";
+import { writeStaleFiles } from "../supergraph/composition/generated-files.ts";
 import { subgraphs } from "../supergraph/subgraphs.ts";
 import type { Files } from "./supergraph/repository-fixture.ts";
 import { sampleFiles, lineOf, withChange, writeFiles, writeRepository } from "./supergraph/repository-fixture.ts";
@@ -361,8 +361,8 @@ async function check(
   list = subgraphs as readonly (typeof subgraphs)[number][],
 ) {
   let text = "";
-  const write = (more: string) => void (text += more);
-  return { code: await runCheck({ root, args, subgraphs: list, today, write }), text };
+  const print = (more: string) => void (text += more);
+  return { code: await runCheck({ root, args, subgraphs: list, today, print }), text };
 }
 
 async function commitSample(files: Files): Promise<string> {
@@ -380,7 +380,7 @@ async function commitIn(root: string, files: Files): Promise<void> {
 async function commitAll(root: string): Promise<void> {
   const generation = await composeRepository(root, { partial: false });
   if (!generation.ok) throw new Error(JSON.stringify(generation.errors));
-  writeGenerated(root, generation.files);
+  writeStaleFiles(root, generation.files);
   git(root, "add", "-A");
   git(root, "commit", "-q", "-m", "Change the sample");
 }

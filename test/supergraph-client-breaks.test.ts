@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { publishedFiles } from "../scripts/start/parts.ts";
 import { createChangeHandler } from "../scripts/start/dev-loop/apply-changes.ts";
 import { composeRepository } from "../supergraph/compose.ts";
-import { writeGenerated } from "../supergraph/composition/generated-files.ts";
+import { writeStaleFiles } from "../supergraph/composition/generated-files.ts";
 import type { Files } from "./supergraph/repository-fixture.ts";
 import { sampleFiles, lineOf, withChange, writeFiles, writeRepository } from "./supergraph/repository-fixture.ts";
 
@@ -84,7 +84,7 @@ async function start(files: Files, branch: string | undefined) {
   mkdirSync(join(publishedFiles(dataDir).supergraph, ".."), { recursive: true });
   const generation = await composeRepository(root, { partial: false });
   if (!generation.ok) throw new Error(JSON.stringify(generation.errors));
-  writeGenerated(root, generation.files);
+  writeStaleFiles(root, generation.files);
   const git = (...args: readonly string[]) => void execFileSync("git", ["-C", root, ...args], { stdio: "pipe" });
   const commands = [
     ["init", "-q", "-b", branch ?? ""],

@@ -197,7 +197,7 @@ function errorsOf(files: Files) {
 
 async function run(root: string, ...args: readonly string[]) {
   let text = "";
-  const write = (more: string) => void (text += more);
-  const code = await runGenerator({ command: "npm run generate", root, args, generate: composeRepository, write });
+  const print = (more: string) => void (text += more);
+  const code = await runGenerator({ commandLine: "npm run generate", root, args, generate: composeRepository, print });
   return { code, text };
 }

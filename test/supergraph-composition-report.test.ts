@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { composeFromDisk } from "../scripts/start/dev-loop/composition.ts";
 import { runCheck } from "../supergraph/check.ts";
 import { composeRepository } from "../supergraph/compose.ts";
-import { writeGenerated } from "../supergraph/composition/generated-files.ts";
+import { writeStaleFiles } from "../supergraph/composition/generated-files.ts";
 import type { Files } from "./supergraph/repository-fixture.ts";
 import { sampleFiles, lineOf, withChange, writeFiles, writeRepository } from "./supergraph/repository-fixture.ts";
 
@@ -120,7 +120,7 @@ test("the summary does not mention --all if every error is printed in full", asy
 async function report(root: string, edited: Files, ...args: readonly string[]): Promise<readonly string[]> {
   writeFiles(root, edited);
   let text = "";
-  expect(await runCheck({ root, args, today: "2026-06-01", write: (more) => (text += more) })).toBe(1);
+  expect(await runCheck({ root, args, today: "2026-06-01", print: (more) => (text += more) })).toBe(1);
   return text.trimEnd().split("\n");
 }
 
@@ -140,5 +140,5 @@ async function commit(files: Files): Promise<string> {
 async function generate(root: string): Promise<void> {
   const generation = await composeRepository(root, { partial: false });
   if (!generation.ok) throw new Error(JSON.stringify(generation.errors));
-  writeGenerated(root, generation.files);
+  writeStaleFiles(root, generation.files);
 }

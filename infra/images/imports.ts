@@ -1,8 +1,7 @@
+// Finds the packages that a process imports, for collect.ts. // The sources are searched with regular expressions, because no parser is installed in the stage of the build that runs this.
 import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-
-// The sources are searched with regular expressions, because no parser is installed in the stage of the build that runs this.
 
 /**
  * `from "x"`, `import "x"` and `import("x")`, but not `import type` and `export type`, which Node removes. `import { type X } from "x"` counts:

@@ -27,6 +27,7 @@ const keys = ["change", "owner", "reason", "until"] as const;
 const suggestedDays = 30;
 const entriesPrintedMax = 5;
 
+/** Reads the file below `root`. A missing file is an empty list. */
 export function readAcceptedChanges(root: string): ParsedAcceptedChanges {
   const path = join(root, acceptedChangesFile);
   return parseAcceptedChanges(existsSync(path) ? readFileSync(path, "utf8") : "");

@@ -19,7 +19,7 @@ export interface ParsedGraphState {
   readonly subgraphs: ReadonlyMap<string, ParsedSubgraph>;
 }
 
-/** Throws a GraphQLError if the supergraph or a subgraph's schema has a syntax error. */
+/** Subgraphs without a schema are left out. @throws GraphQLError if the supergraph or a subgraph's schema has a syntax error. */
 export function parseGraphState({ supergraphSdl, sources }: GraphState): ParsedGraphState {
   const present = sources.filter(({ sdl }) => sdl !== undefined);
   const subgraphs = new Map(present.map((source) => [source.name, parseSubgraph(source)]));
@@ -63,6 +63,7 @@ function placeIn(state: ParsedGraphState, owner: string, coordinate: string) {
   return place && { place, exact: match.exact };
 }
 
+/** The definition of a coordinate in one subgraph's schema; empty if it has none. */
 function textOf(state: ParsedGraphState, owner: string, coordinate: string): string {
   const subgraph = state.subgraphs.get(owner);
   const match = subgraph && findCoordinate(subgraph.document, coordinate);

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 
 /** A commit to compare with, and access to its files. */
 export interface GitBase {
-  /** Name for messages: "main", "HEAD", "v1.2". */
+  /** For messages: the branch, tag or commit that was compared with, such as "main", "HEAD" or "v1.2". `commit` may be an earlier one. */
   readonly name: string;
   readonly commit: string;
   /** Reads a file of that commit by its path from the root; undefined if it does not exist. */

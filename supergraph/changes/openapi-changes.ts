@@ -1,11 +1,14 @@
+// Finds breaking changes of the REST contract, operation by operation: security, parameters, bodies, responses and their headers. The rules for
+// the JSON schemas in them are in openapi-schema-changes.ts.
 import type { Json } from "@tributary/kit/openapi/schema-book";
 import type { Change, ChangePlace } from "./changes.ts";
 import { compareSchemas, type SchemaChange, type SchemaComparison } from "./openapi-schema-changes.ts";
 
+/** The OpenAPI document of each API version. */
 export type DocumentsByVersion = ReadonlyMap<number, Json>;
 
 /**
- * Finds changes of OpenAPI documents that break clients of a version, or may surprise them.
+ * Finds changes of OpenAPI documents that break clients of a version, or may surprise them. New versions and new operations are never reported.
  * @param placesOf returns the lines that declare an operation
  */
 export function findDocumentChanges(
@@ -15,14 +18,14 @@ export function findDocumentChanges(
 ): Change[] {
   return [...base].flatMap(([version, before]) => {
     const after = now.get(version);
-    if (after === undefined) return [toChange(`v${version}`, breaking("no longer has a document"), [])];
+    if (after === undefined) return [toDocumentChange(`v${version}`, breaking("no longer has a document"), [])];
     return compareDocuments(before, after).map(({ operationId, ...change }) =>
-      toChange(`${operationId} in v${version}`, change, placesOf(operationId)),
+      toDocumentChange(`${operationId} in v${version}`, change, placesOf(operationId)),
     );
   });
 }
 
-function toChange(operation: string, { level, message }: SchemaChange, places: readonly ChangePlace[]): Change {
+function toDocumentChange(operation: string, { level, message }: SchemaChange, places: readonly ChangePlace[]): Change {
   const advice = "keep the contract of this version, and make the change in the next one.";
   const subject = `${operation}: ${message}`;
   return { level, code: "DOCUMENT_CHANGED", subject, message: `${subject}.`, advice, places };

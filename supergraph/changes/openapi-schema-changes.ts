@@ -1,3 +1,5 @@
+// Compares two JSON schemas of one parameter or body: types, limits, enum values, properties, items. Called by openapi-changes.ts, which has the rules
+// for everything else in an operation.
 import type { Json } from "@tributary/kit/openapi/schema-book";
 
 /** A difference that can affect clients. The message begins with its location: `the body/lines/quantity …`. */
@@ -13,7 +15,11 @@ export interface SchemaComparison {
   readonly schemasAfter: Json;
 }
 
-/** Finds input values that are no longer accepted, or output values that are new. New properties of output objects are ignored. */
+/**
+ * Finds input values that are no longer accepted, or output values that are new. Not reported: new properties of output objects, and changed limits
+ * (`maxLength`, `pattern`, …) of output values.
+ * @param at the location that messages begin with, such as `the body`.
+ */
 export function compareSchemas(before: Json, after: Json, comparison: SchemaComparison, at: string): SchemaChange[] {
   const alternativesBefore = listAlternatives(before, comparison.schemasBefore);
   const alternativesAfter = listAlternatives(after, comparison.schemasAfter);
@@ -22,7 +28,8 @@ export function compareSchemas(before: Json, after: Json, comparison: SchemaComp
   if (onlyBefore && onlyAfter && othersBefore.length + othersAfter.length === 0) {
     return compareSingle(onlyBefore, onlyAfter, comparison, at);
   }
-  // Input: each former alternative must still match one. Output: each current alternative must match a former one.
+  // Input: each former alternative must still match a current one. Output: each current alternative must match a former one. Among those of the
+  // same type, the one with the fewest differences counts.
   const isInput = comparison.direction === "input";
   const [sent, expected] = isInput ? [alternativesBefore, alternativesAfter] : [alternativesAfter, alternativesBefore];
   return sent.flatMap((one) => {
@@ -58,6 +65,7 @@ function compareSingle(before: Json, after: Json, comparison: SchemaComparison, 
   ];
 }
 
+/** For input only. `pattern` and `format` are compared as texts: any change of them counts as breaking. */
 function compareLimits(before: Json, after: Json, at: string): SchemaChange[] {
   const tighter = ([limit, sign]: readonly [string, 1 | -1]) => {
     const [was, is] = [before[limit], after[limit]];

@@ -46,7 +46,11 @@ export async function readCurrentState(
   return { ok: true, state: { graph, routes: { routes: merged.routes, read }, documents, subgraphs } };
 }
 
-/** Reads the generated files of a base commit; undefined if it has no supergraph. Throws if only some of the files exist. */
+/**
+ * Reads the generated files of a base commit, without composing them. Subgraphs that exist only there get the conventional folder and owner.
+ * @returns undefined if the commit has no supergraph/api.graphql.
+ * @throws Error if it has this file, but not supergraph.graphql or routes.json.
+ */
 export function readBaseState(base: GitBase, subgraphs: readonly Subgraph[]): PlatformState | undefined {
   const apiSdl = base.read("supergraph/api.graphql");
   if (apiSdl === undefined) return undefined;
@@ -69,7 +73,7 @@ export function readBaseState(base: GitBase, subgraphs: readonly Subgraph[]): Pl
   };
 }
 
-/** The OpenAPI documents of all versions that have a route. Empty if no service documents its routes. */
+/** The OpenAPI documents of all versions that have a route. A version without a document is left out. */
 function parseDocuments(routes: readonly Route[], read: (path: string) => string | undefined): DocumentsByVersion {
   const versions = [...new Set(routes.flatMap(({ versions }) => versions))].toSorted((a, b) => a - b);
   return new Map(

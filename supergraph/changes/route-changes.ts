@@ -21,6 +21,7 @@ export function findRouteChanges(base: RouteState, now: RouteState, subgraphs: r
   });
 }
 
+/** The line that declares a route, by its id (an OpenAPI `operationId`). Empty if no route has this id. */
 export function findRoutePlaces(
   id: string,
   base: RouteState,

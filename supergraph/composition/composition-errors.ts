@@ -18,7 +18,7 @@ export interface CompositionError extends Partial<Place> {
 const syntaxAdvice =
   "correct this line or the one before it. A definition begins with type, input, enum, interface, union, scalar, extend or directive.";
 
-/** Describes a syntax error in a schema.graphql. Rethrows any other error. */
+/** Describes a syntax error in a schema.graphql. @throws `error` itself if it is not a GraphQLError. */
 export function describeSyntaxError(error: unknown, source: SubgraphSource): CompositionError {
   if (!(error instanceof GraphQLError)) throw error;
   const { line = 1, column = 1 } = error.locations?.[0] ?? {};
@@ -52,6 +52,7 @@ export function printPlace({ file, line, column, owner }: Partial<Place>): strin
   return [location, owner && `(${owner})`].filter(Boolean).join(" ");
 }
 
+/** Each place once, in the given order. */
 export function distinctPlaces<P extends Place>(places: readonly P[]): readonly P[] {
   const keyOf = ({ file, line, column }: Place) => `${file}:${line}:${column}`;
   return places.filter((place, index) => places.findIndex((one) => keyOf(one) === keyOf(place)) === index);

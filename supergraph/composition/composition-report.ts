@@ -8,7 +8,7 @@ import type { SubgraphSource } from "../subgraphs.ts";
 
 export interface ReportOptions {
   readonly sources: readonly SubgraphSource[];
-  /** The last schemas that composed. If undefined, changed files are unknown. */
+  /** Earlier schemas that composed. If undefined, changed files are unknown. */
   readonly baseline: SchemaBaseline | undefined;
   /** Prints every error in full, instead of a few lines for each cause. */
   readonly all?: boolean;
@@ -77,6 +77,7 @@ function coordinatesIn(message: string): readonly string[] {
   );
 }
 
+/** Whether an error that mentions these coordinates follows from the edit. A removed or added type concerns its fields too; a changed one does not. */
 function concerns(edit: SchemaEdit, mentioned: readonly string[]): boolean {
   const { kind, coordinate } = edit;
   if (kind === "key")
@@ -86,7 +87,7 @@ function concerns(edit: SchemaEdit, mentioned: readonly string[]): boolean {
   return mentioned.some((name) => name === coordinate || (kind !== "changed" && name.startsWith(`${coordinate}.`)));
 }
 
-/** Sort order: causes that follow from an edit, causes with a place in a changed file, other causes. */
+/** Sort order: causes that follow from an edited key, from another edit, causes with a place in a changed file, other causes. */
 function rankOf({ edit, errors }: Cause, changedFiles: ReadonlySet<string>): number {
   if (edit) return edit.kind === "key" ? 0 : 1;
   return errors.some((error) => placesOf(error).some(({ file }) => changedFiles.has(file))) ? 2 : 3;

@@ -1,15 +1,16 @@
+// The files that the generators (`npm run generate` and its parts) commit: what a generator returns, and how its files are compared and written.
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { CompositionError } from "./composition-errors.ts";
 
-/** A committed file that a command generates; `path` is relative to the repository's root. */
+/** A generated file as it should be; `path` is relative to the repository's root. */
 export interface GeneratedFile {
   readonly path: string;
   readonly content: string;
 }
 
-/** A generator's result: all files with warnings, or all errors. */
-export type Generation =
+/** What a generator returns: all its files, changed or not, with warnings for the terminal; or all errors and no file. */
+export type GeneratorResult =
   | {
       readonly ok: true;
       readonly files: readonly GeneratedFile[];
@@ -17,26 +18,30 @@ export type Generation =
     }
   | { readonly ok: false; readonly errors: readonly CompositionError[] };
 
-export interface GenerationOptions {
-  /** Leave out services that have no schema.graphql or no src/rest/routes.ts yet, instead of failing. */
+export interface GeneratorOptions {
+  /**
+   * Generates what is possible while a service is still being added. Each generated file leaves out the services that lack its own source, instead of
+   * failing: the supergraph those without schema.graphql, the route table those without src/rest/routes.ts, the OpenAPI documents those without
+   * src/rest/openapi.ts.
+   */
   readonly partial: boolean;
 }
 
-/** The generated files that differ from those on disk. */
-export function findStale(root: string, files: readonly GeneratedFile[]): GeneratedFile[] {
+/** The files that are missing on disk or have other content there. */
+export function findStaleFiles(root: string, files: readonly GeneratedFile[]): GeneratedFile[] {
   return files.filter(({ path, content }) => {
     const onDisk = join(root, path);
     return !existsSync(onDisk) || readFileSync(onDisk, "utf8") !== content;
   });
 }
 
-/** Writes the files that differ and returns them. An unchanged file keeps its mtime, so that watchers see no change. */
-export function writeGenerated(root: string, files: readonly GeneratedFile[]): GeneratedFile[] {
-  const stale = findStale(root, files);
+/** Writes the stale files and returns them. Other files are not touched, so that programs that watch them see no change. */
+export function writeStaleFiles(root: string, files: readonly GeneratedFile[]): GeneratedFile[] {
+  const stale = findStaleFiles(root, files);
   for (const { path, content } of stale) {
     const target = join(root, path);
     mkdirSync(dirname(target), { recursive: true });
-    // A gateway may watch the file: an atomic rename never shows it a partly written one.
+    // A running gateway may watch supergraph.graphql (SUPERGRAPH_FILE): with a rename it never reads a partly written file.
     const temporary = `${target}.${process.pid}.tmp`;
     writeFileSync(temporary, content);
     renameSync(temporary, target);

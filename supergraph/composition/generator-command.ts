@@ -1,43 +1,48 @@
 import { parseArgs } from "node:util";
 import { reportCompositionErrors } from "./composition-report.ts";
-import type { Generation, GenerationOptions } from "./generated-files.ts";
-import { findStale, writeGenerated } from "./generated-files.ts";
+import type { GeneratorResult, GeneratorOptions } from "./generated-files.ts";
+import { findStaleFiles, writeStaleFiles } from "./generated-files.ts";
 import { findSchemaBaseline } from "./schema-baseline.ts";
 import { readSubgraphs } from "../subgraphs.ts";
 
-/** A command that generates committed files, or with `--check` reports the stale ones. */
-export interface GeneratorCommand {
-  readonly command: string;
+/** One run of a program that generates committed files: `npm run generate`, or `node supergraph/compose.ts` for the composed ones only. */
+export interface GeneratorRun {
+  /** What the user types, for the usage line and for the hint at a stale file. */
+  readonly commandLine: string;
+  /** The repository's folder, which has the sources and gets the files. */
   readonly root: string;
+  /** `--check` reports stale files instead of writing them; `--partial` as in GeneratorOptions. */
   readonly args: readonly string[];
-  generate(root: string, options: GenerationOptions): Promise<Generation>;
-  write(text: string): void;
+  generate(root: string, options: GeneratorOptions): Promise<GeneratorResult>;
+  /** Prints to the terminal. */
+  print(text: string): void;
 }
 
-/** Returns the exit code: 0 success; 1 composition failed, or (with `--check`) a file is stale; 2 wrong usage. */
-export async function runGenerator({ command, root, args, generate, write }: GeneratorCommand): Promise<0 | 1 | 2> {
+/** Generates and writes the stale files, or reports them. Returns the exit code: 0 success; 1 composition failed, or (with `--check`) a file is stale; 2 wrong usage. */
+export async function runGenerator({ commandLine, root, args, generate, print }: GeneratorRun): Promise<0 | 1 | 2> {
   const options = readOptions(args);
   if (!options) {
-    write(`usage: ${command} [--check] [--partial]\n`);
+    print(`usage: ${commandLine} [--check] [--partial]\n`);
     return 2;
   }
-  const generation = await generate(root, { partial: options.partial });
-  if (!generation.ok) {
+  const result = await generate(root, { partial: options.partial });
+  if (!result.ok) {
+    // The report names the schemas that were edited since the baseline first, since the errors are most likely there.
     const context = { sources: readSubgraphs(root), baseline: findSchemaBaseline(root) };
-    write(`${reportCompositionErrors(generation.errors, context).join("\n")}\n`);
+    print(`${reportCompositionErrors(result.errors, context).join("\n")}\n`);
     return 1;
   }
-  write(generation.warnings.map((warning) => `note: ${warning}\n`).join(""));
+  print(result.warnings.map((warning) => `note: ${warning}\n`).join(""));
   if (!options.check) {
-    write(
-      writeGenerated(root, generation.files)
+    print(
+      writeStaleFiles(root, result.files)
         .map(({ path }) => `wrote ${path}\n`)
         .join(""),
     );
     return 0;
   }
-  const stale = findStale(root, generation.files);
-  write(stale.map(({ path }) => `${path} is stale. Run: ${command}\n`).join(""));
+  const stale = findStaleFiles(root, result.files);
+  print(stale.map(({ path }) => `${path} is stale. Run: ${commandLine}\n`).join(""));
   return stale.length === 0 ? 0 : 1;
 }
 

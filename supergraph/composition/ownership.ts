@@ -2,8 +2,9 @@ import type { ConstDirectiveNode, DocumentNode } from "graphql";
 import { Kind, parse } from "graphql";
 import { findCoordinate } from "./places.ts";
 
-/** Finds the subgraphs that own a coordinate of the API. */
+/** Finds the subgraphs that own a coordinate of the API: those that resolve it. */
 export interface Ownership {
+  /** The names of all subgraphs in the supergraph. */
   readonly subgraphs: readonly string[];
   /** True if the supergraph defines exactly this coordinate, not only its type. */
   has(coordinate: string): boolean;

@@ -23,6 +23,7 @@ export function isNamedDefinition(node: DefinitionNode): node is NamedDefinition
   return isTypeDefinitionNode(node) || isTypeExtensionNode(node);
 }
 
+/** @throws GraphQLError if the schema has a syntax error. A missing file counts as an empty schema, which is one. */
 export function parseSubgraph(source: SubgraphSource): ParsedSubgraph {
   return { source, document: parse(new Source(source.sdl ?? "", source.file)) };
 }
@@ -39,7 +40,7 @@ export function placeOfNode(node: ASTNode, sources: readonly SubgraphSource[]): 
 
 /**
  * Finds the definition of a dotted coordinate ("User", "User.posts", "User.posts.first", "Role.ADMIN") in a schema. If a part
- * does not exist, returns the part before it with `exact` false; undefined if the type does not exist.
+ * does not exist, returns the part before it with `exact` false; undefined if the type does not exist. Directives in a coordinate are ignored.
  */
 export function findCoordinate(
   document: DocumentNode,

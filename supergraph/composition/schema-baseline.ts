@@ -11,6 +11,7 @@ export interface SchemaBaseline {
   readonly name: string;
   /** False if the schemas are extracted from a supergraph: they lack descriptions, and their directives differ. */
   readonly isVerbatim: boolean;
+  /** The text of a subgraph's schema; undefined if the baseline has no such subgraph. */
   find(subgraph: Subgraph): string | undefined;
 }
 

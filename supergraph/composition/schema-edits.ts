@@ -32,7 +32,10 @@ export interface ChangedSubgraph {
 
 const order = ["key", "removed", "changed", "added"];
 
-/** The subgraphs that changed since the baseline. A missing or invalid schema has no edits. */
+/**
+ * The subgraphs that changed since the baseline. A missing or invalid schema counts as changed, but has no edits. If the baseline is not verbatim,
+ * subgraphs without an edit are left out, since their texts differ anyway.
+ */
 export function findChangedSubgraphs(
   sources: readonly SubgraphSource[],
   baseline: SchemaBaseline,
@@ -139,6 +142,7 @@ function placeOfPart(part: SchemaPart | undefined): ChangePlace | undefined {
   return place && { ...place, onlyInBase: false };
 }
 
+/** Undefined if the schema is missing or has a syntax error. */
 export function parseIfValid(source: SubgraphSource): ParsedSubgraph | undefined {
   try {
     return parseSubgraph(source);

@@ -2,7 +2,7 @@ import { createComponents } from "./openapi-components.ts";
 import { toOperation, toTemplate } from "./openapi-operation.ts";
 import { createSchemaBook, type Json } from "@tributary/kit/openapi/schema-book";
 import { describeDocumentProblems, type DocumentSource, readDocuments } from "./openapi-sources.ts";
-import type { Generation, GenerationOptions } from "../composition/generated-files.ts";
+import type { GeneratorResult, GeneratorOptions } from "../composition/generated-files.ts";
 import { readRoutes } from "../routes/route-sources.ts";
 import type { Subgraph } from "../subgraphs.ts";
 
@@ -12,14 +12,15 @@ export function documentFile(version: number): string {
 }
 
 /**
- * Composes one OpenAPI document for each API version from the services' src/rest/openapi.ts. No files if no service has one;
- * with `partial`, services without one are left out.
+ * Composes one OpenAPI document for each API version from the services' src/rest/openapi.ts. Returns the files; does not write them. If no
+ * service has such a source, there are no files and no errors. If only some have one, each missing one is an error; with `partial` those services are
+ * left out.
  */
 export async function composeDocuments(
   root: string,
-  { partial }: GenerationOptions,
+  { partial }: GeneratorOptions,
   list: readonly Subgraph[],
-): Promise<Generation> {
+): Promise<GeneratorResult> {
   const sources = await readDocuments(root, list, await readRoutes(root, list));
   const isDocumented = ({ documents, failure }: DocumentSource) => documents !== undefined || failure !== undefined;
   if (!sources.some(isDocumented)) return { ok: true, files: [], warnings: [] };
@@ -33,6 +34,7 @@ export async function composeDocuments(
   return { ok: true, files, warnings: [] };
 }
 
+/** The API versions that have at least one route, ascending. */
 export function versionsOf(sources: readonly DocumentSource[]): readonly number[] {
   const versions = sources.flatMap(({ routes }) => routes.flatMap(({ versions }) => versions));
   return [...new Set(versions)].toSorted((a, b) => a - b);
@@ -52,7 +54,7 @@ export function mergeDocuments(sources: readonly DocumentSource[], version: numb
   const { schemas, ...shared } = components.used();
   return {
     openapi: "3.1.1",
-    ...aboutVersion(version),
+    ...describeVersion(version),
     tags: [...tags.values()].toSorted((a, b) => compare(a.name, b.name)),
     paths,
     components: { schemas: sortKeys({ ...book.named(), ...schemas }), ...shared, securitySchemes },
@@ -81,24 +83,24 @@ function sortKeys(schemas: Json): Json {
   return Object.fromEntries(Object.entries(schemas).toSorted(([a], [b]) => compare(a, b)));
 }
 
-function aboutVersion(version: number): Json {
+function describeVersion(version: number): Json {
   return {
     info: {
       title: "Tributary",
       version: `${version}.0.0`,
       summary: `Version ${version} of the REST API.`,
-      description: aboutDescription,
+      description: apiDescription,
       contact: { name: "The platform team" },
       license: { name: "Proprietary", identifier: "LicenseRef-Proprietary" },
     },
-    servers: [{ url: `/v${version}`, description: aboutServer, "x-internal": false }],
+    servers: [{ url: `/v${version}`, description: serverDescription, "x-internal": false }],
   };
 }
 
 /** Inventory tools expect each server's environment and audience (OWASP API9:2023). */
-const aboutServer = "The server that serves this document, in production and locally.";
+const serverDescription = "The server that serves this document, in production and locally.";
 
-const aboutDescription = [
+const apiDescription = [
   "Users, their posts and comments, and a product catalogue with orders. [The reference](/docs) is the same document as a web page.",
   "**Versions.** The path names the version. A path without a version takes it from `Accept` (`application/vnd.tributary.v2+json`, or `application/json;version=2`), and the response names the versioned path in `Content-Location`. Every response names its version in `API-Version`. A deprecated version sends `Deprecation`, `Sunset` and `Link`; after its sunset the status is 410.",
   "**Reading.** Public resources need no token. Every `GET` path also supports `HEAD`. Responses have an `ETag`; send it in `If-None-Match`, and the status is 304 if the resource has not changed. A shared cache may send a response that is some seconds old; with `Cache-Control: no-cache` the response was requested from the service at most one second before the request arrived. `Range`, `If-Match` and `If-Unmodified-Since` are ignored.",

@@ -18,12 +18,18 @@ type SharedHeader =
 
 type SharedParameter = "IfNoneMatch" | "IfMatch" | "OptionalIfMatch" | "IdempotencyKey" | "OptionalIdempotencyKey";
 
-/** Collects the components that operations refer to. Unused components do not get into the document. */
+/**
+ * The components that operations of one OpenAPI document refer to. Each method that returns a `$ref` also adds the component to the document;
+ * others do not get into it.
+ */
 export interface Components {
+  /** Returns a reference to a parameter. */
   parameter(name: SharedParameter): Json;
+  /** Returns references to response headers, by name. */
   headers(...names: readonly SharedHeader[]): Json;
-  /** The response of one status, with all its error codes. */
+  /** Returns a reference to the problem response with these error codes, which must have the same status. */
   problem(codes: readonly ErrorCode[]): Json;
+  /** All components that were referred to so far. Call it after the last operation. */
   used(): Readonly<Record<"headers" | "parameters" | "responses" | "schemas", Json>>;
 }
 

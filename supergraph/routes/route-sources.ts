@@ -14,7 +14,7 @@ export interface RouteSource extends Pick<Subgraph, "name" | "owner"> {
   readonly failure?: string;
 }
 
-/** Imports each service's route declarations. They are pure data, so importing them runs nothing. */
+/** Imports each service's route declarations: modules with data only, so that the import has no effect. An edited file is imported again. */
 export function readRoutes(root: string, list: readonly Subgraph[]): Promise<RouteSource[]> {
   return Promise.all(list.map((subgraph) => readRoutesOf(root, subgraph)));
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { generateRepository } from "../../scripts/generate.ts";
 import { runCheck } from "../../supergraph/check.ts";
-import { writeGenerated } from "../../supergraph/composition/generated-files.ts";
+import { writeStaleFiles } from "../../supergraph/composition/generated-files.ts";
 import { describeDocumentProblems } from "../../supergraph/documents/openapi-sources.ts";
 import { type Files, sampleFiles, withChange, writeFiles, writeRepository } from "../supergraph/repository-fixture.ts";
 
@@ -75,7 +75,7 @@ async function check(edited: Files, code: number): Promise<string> {
   git(root, "init", "-q", "-b", "main");
   const generation = await generateRepository(root, { partial: false });
   if (!generation.ok) throw new Error(generation.errors[0]?.message);
-  writeGenerated(root, generation.files);
+  writeStaleFiles(root, generation.files);
   git(root, "add", "services", "supergraph");
   git(
     root,
@@ -93,7 +93,7 @@ async function check(edited: Files, code: number): Promise<string> {
   const now = repositoryOf(edited);
   execFileSync("cp", ["-r", join(root, ".git"), now]);
   let text = "";
-  expect(await runCheck({ root: now, args: [], today: "2026-06-01", write: (part) => (text += part) })).toBe(code);
+  expect(await runCheck({ root: now, args: [], today: "2026-06-01", print: (part) => (text += part) })).toBe(code);
   return text;
 }
 

@@ -11,8 +11,9 @@ export interface Account {
 const unprivilegedId = process.platform === "darwin" ? 4_294_967_294 : 65_534;
 
 /**
- * PostgreSQL does not run as root. For root this returns another account: the owner of the data folder; for a new folder the user `postgres`,
- * if it exists, else the unprivileged user. For any other user it is undefined: PostgreSQL runs as the calling user.
+ * PostgreSQL refuses to run as root. If this process is root, returns another account: the owner of the data folder; for a new folder, or one of
+ * root, the user `postgres` if it exists, else the unprivileged user.
+ * @returns undefined if this process is not root: PostgreSQL runs as the same user.
  */
 export function chooseAccount(directory: string): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;

@@ -13,7 +13,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { type Account, isReachable } from "./account.ts";
 
-/** Root's folder for files that another account reads: world readable, but unlike /tmp not world writable. */
+/** Where root stores files that another account reads: world readable, but unlike /tmp not world writable. */
 export const rootsFolder = "/var/lib/tributary";
 
 export interface Binaries {
@@ -25,6 +25,7 @@ export interface Binaries {
 /**
  * Finds the PostgreSQL programs that npm installed for this platform. If `account` cannot access them (a clone in a 0700 folder of root),
  * they are copied once per version to /var/lib/tributary.
+ * @throws Error if npm did not install them.
  */
 export function findBinaries(account: Account | undefined): Binaries {
   const { native, version } = findPackage();

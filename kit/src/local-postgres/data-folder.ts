@@ -17,7 +17,7 @@ const run = promisify(execFile);
 export const bareEnvironment = { LC_ALL: "C", TZ: "UTC" };
 
 /**
- * The real folder of the cluster. It is `directory`, unless root runs in a folder that the account may not enter: then the data is in
+ * Finds or chooses the folder for the cluster's files (the cluster: all databases of one server). It is `directory`, unless root runs in a folder that the account may not enter: then the data is in
  * /var/lib/tributary, and `directory` is a link to it.
  */
 export async function placeDataFolder(
@@ -47,7 +47,10 @@ async function removeUnlinked(folder: string, log: (line: string) => void): Prom
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Creates an empty cluster if there is none. If the process is killed meanwhile, no folder looks like a cluster. */
+/**
+ * Creates an empty cluster if there is none: in a temporary folder that is renamed, so that a killed process leaves no incomplete cluster.
+ * @throws Error if the folder has a cluster of another version, or other files.
+ */
 export async function ensureCluster(folder: string, initdb: string, account: Account | undefined): Promise<void> {
   const version = readVersion(folder);
   if (version === postgresMajor) return;

@@ -1,7 +1,10 @@
+// Creates the roles and databases of `npm start` and of the tests. Called by each process that needs one, before it connects as that role.
 import pg from "pg";
 
-// An arbitrary number, equal in all processes: roles and databases of a cluster are created one at a time.
-const lockKey = 7_233_104_018;
+// An arbitrary number, equal in all processes: while one holds the lock, no other creates a role or database. PostgreSQL's advisory locks are per
+// database, so all callers must connect to the same one (`superuserUrl`).
+const creationLockKey = 7_233_104_018;
+/** PostgreSQL silently truncates a longer name, so that two names could mean one database. */
 const identifierBytesMax = 63;
 
 export interface LocalDatabaseOptions {
@@ -12,21 +15,26 @@ export interface LocalDatabaseOptions {
 }
 
 /**
- * Creates the database if it is missing, with the role as its owner and without access for other roles. Idempotent, and safe to run
- * concurrently from several processes. Returns the URL for the role.
+ * Creates the role and the database if they are missing. In each call, sets the role's password and login, makes the role the database's owner, and
+ * revokes the access that every role has by default (`public`); what other roles were granted separately remains. Safe to run concurrently from
+ * several processes.
+ * @param superuserUrl the URL of the same database in all callers: `LocalPostgres.superuserUrl`.
+ * @returns the database's URL for the role.
  */
 export async function ensureDatabase(superuserUrl: string, options: LocalDatabaseOptions): Promise<string> {
   const name = quoteIdentifier(options.name);
   const role = quoteIdentifier(options.role);
   const client = new pg.Client({ connectionString: superuserUrl });
+  // A broken connection rejects the pending statement. Without a listener its `error` event would also end the process.
   client.on("error", () => {});
   await client.connect();
   try {
-    await client.query("select pg_advisory_lock($1)", [lockKey]);
-    const exists = async (text: string, value: string) => (await client.query(text, [value])).rowCount !== 0;
+    await client.query("select pg_advisory_lock($1)", [creationLockKey]);
+    const exists = async (sql: string, value: string) => (await client.query(sql, [value])).rowCount !== 0;
     const verb = (await exists("select from pg_roles where rolname = $1", options.role)) ? "alter" : "create";
     await client.query(`${verb} role ${role} with login password ${client.escapeLiteral(options.password)}`);
     if (!(await exists("select from pg_database where datname = $1", options.name)))
+      // Only template0 may be copied with another encoding and locale. C: the order of texts is the same on every machine.
       await client.query(`create database ${name} owner ${role} template template0 encoding 'UTF8' locale 'C'`);
     await client.query(`alter database ${name} owner to ${role}`);
     await client.query(`revoke all on database ${name} from public`);
@@ -44,7 +52,6 @@ function urlOf(superuserUrl: string, { name, role, password }: LocalDatabaseOpti
   return url.href;
 }
 
-// PostgreSQL silently truncates a longer name, so that two names could mean one database.
 function quoteIdentifier(name: string): string {
   const bytes = Buffer.byteLength(name);
   if (bytes === 0 || bytes > identifierBytesMax || name.includes("\0"))

@@ -7,7 +7,7 @@ import { identifyProcess, isRunning, type ProcessIdentity } from "../process/pro
 const pollMs = 20;
 const fastStopMs = 5_000;
 const immediateStopMs = 3_000;
-const killedMs = 2_000;
+const killStopMs = 2_000;
 
 /**
  * Prepares this data folder for a new server. Stops a server whose supervisor has ended (`kill -9`), and removes a postmaster.pid whose pid
@@ -29,12 +29,15 @@ export async function endLeftover(folder: string, log: (line: string) => void): 
   await endPostmaster(leftover);
 }
 
-/** Fast shutdown (SIGINT); after 5 s immediate (SIGQUIT), after 3 s more SIGKILL. Resolves when it has ended. */
+/**
+ * Fast shutdown (SIGINT); after 5 s immediate (SIGQUIT), after 3 s more SIGKILL. Resolves when the process has ended.
+ * @throws Error if it still runs 2 s after SIGKILL.
+ */
 export async function endPostmaster(postmaster: ProcessIdentity): Promise<void> {
   const steps = [
     ["SIGINT", fastStopMs],
     ["SIGQUIT", immediateStopMs],
-    ["SIGKILL", killedMs],
+    ["SIGKILL", killStopMs],
   ] as const;
   for (const [signal, waitMs] of steps) {
     signalProcess(postmaster.pid, signal);
@@ -48,7 +51,7 @@ export function writeSupervisor(folder: string): void {
   writeFileSync(join(folder, "supervisor.json"), JSON.stringify(identifyProcess(process.pid)));
 }
 
-/** Whether the supervisor of this data folder has ended. */
+/** Whether the supervisor of this data folder has ended. False if none is recorded. */
 export function isAbandoned(folder: string): boolean {
   const supervisor = readSupervisor(folder);
   return supervisor !== undefined && !isRunning(supervisor);

@@ -1,3 +1,5 @@
+// The embedded PostgreSQL of `npm start` and of the tests: an own server process on 127.0.0.1, with its data in one folder. The process that starts
+// it is its supervisor, and must stop it.
 import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -22,7 +24,7 @@ export interface LocalPostgresOptions {
   readonly directory: string;
   /** 1 to 65535 on 127.0.0.1; 0 chooses a free one below 32768. */
   readonly port: number;
-  /** Server settings, as in postgresql.conf. */
+  /** Server settings, as in postgresql.conf. They override the defaults of `server.ts`. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Called for every log line of the server. */
   log(line: string): void;
@@ -41,7 +43,7 @@ export interface LocalPostgres {
 /**
  * Starts PostgreSQL 18 for development and tests, from the programs that npm installed. A server that a killed supervisor left
  * running on the data folder is stopped first.
- * @throws Error if the folder or the port is in use, or if the server does not start.
+ * @throws Error if the folder or the port is in use, if the folder has data of another version, or if the server does not start in six attempts.
  */
 export async function startLocalPostgres(options: LocalPostgresOptions): Promise<LocalPostgres> {
   const directory = resolve(options.directory);
@@ -76,7 +78,7 @@ export async function endLocalPostgresLeftover(directory: string, log: (line: st
   if (existsSync(path)) await endLeftover(realpathSync(path), log);
 }
 
-/** Whether the supervisor of this data folder has ended; its server may still run. */
+/** Whether the supervisor of this data folder has ended; its server may still run. False if the folder never had one. */
 export function isAbandonedPostgres(directory: string): boolean {
   return isAbandoned(resolve(directory));
 }

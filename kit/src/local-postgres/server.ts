@@ -21,7 +21,7 @@ export interface PostgresServerOptions {
 
 export interface PostgresServer {
   readonly child: ChildProcess;
-  /** The last log lines, for an error message. */
+  /** The last 20 log lines, for an error message. The list changes as the server logs. */
   readonly lastLines: readonly string[];
 }
 
@@ -43,7 +43,7 @@ export function spawnServer(options: PostgresServerOptions): PostgresServer {
   return { child, lastLines };
 }
 
-/** Resolves when the server executes statements. @throws Error if it ends before, or needs more than 60 s. */
+/** Resolves when the server executes statements. @param url of the superuser. @throws Error if it ends before, needs more than 60 s, or rejects the password. */
 export async function waitUntilReady(server: PostgresServer, url: string): Promise<void> {
   const { child, lastLines } = server;
   let isEnded = child.exitCode !== null;
@@ -55,7 +55,7 @@ export async function waitUntilReady(server: PostgresServer, url: string): Promi
   throw new Error(`PostgreSQL was not ready after ${readyTimeoutMs} ms:\n${lastLines.join("\n")}`);
 }
 
-// The first statement also revokes access to the two default databases, which every role could open otherwise.
+// Whether the server executes a statement. The statement also revokes access to the two default databases, which every role could open otherwise.
 async function isResponsive(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
   client.on("error", () => {});

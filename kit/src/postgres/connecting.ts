@@ -8,7 +8,7 @@ export class NoConnection extends Error {
 export interface ConnectingOptions {
   /** Whether any request waits for a connection. */
   isWanted(): boolean;
-  /** Called for each connection that the server refuses, and for each attempt that the pause prevents. */
+  /** Called for each connection attempt that fails, and for each attempt that the pause prevents. */
   onRefusal(error: Error): void;
 }
 

@@ -11,7 +11,7 @@ export interface MigrateOptions {
 /**
  * Applies pending migrations, forward only, under an advisory lock, so that processes may call it concurrently.
  * @returns the names of the migrations that were applied now.
- * @throws Error that names the migration that failed.
+ * @throws Error that names the migration that failed; the driver's error if there is no connection.
  */
 export async function migrate({ databaseUrl, directory, log }: MigrateOptions): Promise<readonly string[]> {
   let current: string | undefined;

@@ -16,7 +16,10 @@ export interface PoolOptions {
   readonly onError?: (error: Error) => void;
 }
 
-/** A connection attempt may take longer than requests wait for it; on an overloaded machine it would otherwise never succeed. After this it fails. */
+/**
+ * The time limit of a connection attempt, or `acquireTimeoutMs` if that is longer. Requests stop waiting before; on an overloaded machine no attempt
+ * would succeed otherwise.
+ */
 const connectTimeoutMsMin = 10_000;
 /** With more waiting requests per connection, a new one would not be served in time. */
 const waitingPerConnectionMax = 200;
@@ -35,8 +38,8 @@ export function createPool(o: PoolOptions) {
   pool.on("error", () => {});
 
   /**
-   * If there are open connections, `max` is lowered to their number, so that waiting requests use those and the pool opens no others. If there
-   * are none, all waiting requests fail.
+   * After a refused connection: if there are open connections, lowers `max` to their number, so that waiting requests use those and the pool opens no
+   * others until the pause is over (`acquire` restores it). If there are none, all waiting requests fail.
    */
   function onRefusal(error: Error): void {
     const openCount = pool.totalCount - connecting.size;
@@ -66,7 +69,7 @@ export function createPool(o: PoolOptions) {
     }
   }
 
-  /** Returns a connection to the pool; a `lost` one is closed. */
+  /** Returns a connection to the pool. With `lost`, the error that broke it, it is closed instead. */
   function release(client: pg.PoolClient, lost?: Error): void {
     if (lost) reportBroken(client, lost);
     client.release(lost !== undefined);

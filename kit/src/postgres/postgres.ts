@@ -10,14 +10,18 @@ export interface Queryable {
 }
 
 export interface Database extends Queryable {
-  /** Runs the work in one transaction. After a deadlock it is retried, at most twice, so side effects of `work` besides SQL must be idempotent. */
+  /**
+   * Runs the work in one transaction. After a deadlock or a serialization failure `work` is called again, at most twice, so its side effects
+   * besides SQL must be idempotent.
+   */
   transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>;
-  /** Whether the database responds. */
+  /** Whether the database responds within the limits of the pool. Never rejects. */
   isReachable(): Promise<boolean>;
   close(): Promise<void>;
 }
 
 export interface PooledDatabase extends Database {
+  /** The current state of the pool, for metrics. */
   readPool(): PoolState;
 }
 
@@ -29,7 +33,7 @@ export interface PoolState {
 }
 
 export interface DatabaseOptions extends PoolOptions {
-  /** Called for every statement, with its name. */
+  /** Called for every named statement, before it runs; not for `begin`, `commit` and `rollback`. */
   readonly onStatement?: (name: string) => void;
   /**
    * Wraps every statement, including the wait for a connection. For a transaction also `acquire` (only that wait), `begin`, and `commit` or
@@ -148,6 +152,7 @@ async function translateErrors<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
+/** A deadlock, or a serialization failure: PostgreSQL has rolled the transaction back, and it may succeed if it is repeated. */
 function isDeadlock(error: unknown): boolean {
   return error instanceof pg.DatabaseError && (error.code === "40P01" || error.code === "40001");
 }

@@ -3,11 +3,13 @@ import { findMisspeltVariables, type MisspeltVariable } from "./misspelt-variabl
 /** The variables of a process, as `process.env` gives them. Only `main.ts` files read the real one. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** What a process reads from one variable, for the tables in the READMEs. */
 export interface VariableDescription {
   readonly name: string;
   readonly kind: "integer" | "number" | "string" | "url" | "choice" | "list" | "flag";
   readonly required: boolean;
   readonly secret: boolean;
+  /** The default, as text. */
   readonly fallback: string | undefined;
   /** The allowed range or choices, as text. */
   readonly range: string | undefined;
@@ -36,11 +38,11 @@ export interface EnvironmentReader {
   /** Values separated by commas, trimmed, empty ones dropped. */
   list(name: string, o: VariableOptions & { fallback?: readonly string[] }): readonly string[];
   flag(name: string, o: VariableOptions & { fallback: boolean }): boolean;
-  /** All variables whose name starts with the prefix and is longer, by name. */
+  /** All variables that are set and whose name is the prefix and at least one more character, by their whole name. */
   withPrefix(prefix: string): Readonly<Record<string, string>>;
-  /** Refuses an old variable name, so that its value is not ignored after an upgrade. */
+  /** Reports a problem if the old name is set, so that its value is not ignored after an upgrade. */
   renamed(oldName: string, newName: string): void;
-  /** Variables that are set and resemble one that is read. Complete once all variables are read. */
+  /** Variables that are set and resemble one that is read. `readEnvironment` fills this list after `read` has returned. */
   readonly misspeltVariables: readonly MisspeltVariable[];
   /** Reports a problem of several variables, such as two that exclude each other. */
   problem(text: string): void;
@@ -58,7 +60,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads a configuration from variables. An empty value counts as not set.
+ * Reads a configuration from variables: calls `read` once, with a reader that collects problems. A variable with a problem reads as a placeholder,
+ * and the configuration is not returned. An empty value counts as not set.
  * @throws ConfigError with every problem at once.
  */
 export function readEnvironment<T>(environment: Environment, read: (env: EnvironmentReader) => T): T {
@@ -88,7 +91,7 @@ export function readEnvironment<T>(environment: Environment, read: (env: Environ
   throw new ConfigError([...problems, ...hints]);
 }
 
-/** Environments that record which variables are read; only `describeEnvironment` adds one. */
+/** Functions that receive each variable that is read from an environment. Only `describeEnvironment`, which tests call, adds one. */
 const recorders = new WeakMap<Environment, Recorder>();
 type Recorder = (description: VariableDescription) => void;
 

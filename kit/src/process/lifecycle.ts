@@ -10,8 +10,8 @@ export interface RunningServer {
   readonly port: number;
   readonly url: string;
   /**
-   * Withdraws readiness, then closes the listener, waits for responses to complete requests, closes the connections, then calls `close`.
-   * Safe to call twice.
+   * Makes `/health/ready` respond 503 and serves as usual for `drainDelayMs`. Then closes the listener, waits for the pending responses, closes the
+   * connections and calls `close`. A second call returns the same promise.
    */
   drain(): Promise<void>;
 }
@@ -28,10 +28,11 @@ export interface ServerOptions {
   /** 0 takes any free port. */
   readonly port: number;
   readonly log: Log;
+  /** Called for each `GET /health/ready`; not while draining. An error counts as not ready. */
   isReady(): boolean | Promise<boolean>;
-  /** Fields such as the version, which the readiness response contains. Called for each. */
+  /** Further fields of the response to `GET /health/ready`, such as the version. Called for each. */
   readinessFields?(): Readonly<Record<string, string>>;
-  /** Called once, after the last request. */
+  /** Called once, after the last response. */
   close(): Promise<void>;
   /** How long the process continues to accept requests after readiness is 503, so that load balancers notice. */
   readonly drainDelayMs: number;
@@ -49,12 +50,13 @@ export interface ServerOptions {
 }
 
 /**
- * Starts an HTTP server: `GET /health/live` (200 while the process runs), `GET /health/ready` (200 or 503), all else to the handler.
+ * Starts an HTTP server. It responds itself to `/health/live` (200 while the process runs), `/health/ready` (200 or 503) and other paths below
+ * `/health/` (404), by any method. All other requests go to the handler.
  * @throws ConfigError that names the port, if it is in use.
  */
 export async function startServer(o: ServerOptions): Promise<RunningServer> {
-  let draining = false;
-  const isReady = async () => !draining && (await o.isReady());
+  let isDraining = false;
+  const isReady = async () => !isDraining && (await o.isReady());
   const pendingResponses = createPendingResponseList();
   const { optimizeEmptyRequests = false } = o;
   const server = createServer({ connectionsCheckingInterval: 1_000, optimizeEmptyRequests }, (request, response) => {
@@ -71,7 +73,7 @@ export async function startServer(o: ServerOptions): Promise<RunningServer> {
   const { port } = server.address() as AddressInfo;
 
   async function drainOnce(): Promise<void> {
-    draining = true;
+    isDraining = true;
     pendingResponses.closeConnections();
     o.log.info({ drainDelayMs: o.drainDelayMs, shutdownGraceMs: o.shutdownGraceMs }, "draining");
     await wait(o.drainDelayMs);
@@ -87,12 +89,12 @@ interface Stoppable {
   drain(): Promise<void>;
 }
 
-/** SIGTERM and SIGINT drain and exit with 0; a second signal exits at once with 1. */
+/** SIGTERM and SIGINT drain all servers and exit with 0, or with 1 if that fails. A second signal exits at once with 1. */
 export function stopOnSignals(servers: readonly Stoppable[], log: Log): void {
-  let stopping = false;
+  let isStopping = false;
   const stop = (signal: NodeJS.Signals) => {
-    if (stopping) process.exit(1);
-    stopping = true;
+    if (isStopping) process.exit(1);
+    isStopping = true;
     log.info({ signal }, "stopping");
     void Promise.all(servers.map((server) => server.drain())).then(
       () => process.exit(0),
@@ -155,9 +157,9 @@ function listen(
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
-      const taken = error.code === "EADDRINUSE";
+      const isPortInUse = error.code === "EADDRINUSE";
       reject(
-        taken
+        isPortInUse
           ? new ConfigError([`${name}: port ${port} on ${host} is in use. Free it, or set ${portVariable} to another.`])
           : error,
       );
@@ -173,9 +175,9 @@ function listen(
 const incompleteRequestGraceMs = 1_000;
 
 /**
- * Closes the listener, then waits up to `graceMs` for the responses to complete requests. Idle connections are closed after that: until then
- * each may send one more request, so that none is closed while its client sends one. Connections with an incomplete request, or without
- * any, are closed last.
+ * Closes the listener, then waits for the pending responses. Idle connections remain open until then, so that none is closed while its client sends
+ * a request; its response has `Connection: close`. Connections with an incomplete request, or without any, are closed a second later. After
+ * `graceMs` all connections are closed, also those with a pending response.
  */
 async function closeServer(server: Server, pending: PendingResponseList, graceMs: number): Promise<void> {
   const deadline = setTimeout(() => server.closeAllConnections(), graceMs);

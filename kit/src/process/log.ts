@@ -14,7 +14,7 @@ export interface LogOptions {
   readonly version?: string;
   /** Fields of the current request, such as `requestId` and `trace_id`, added to every line. */
   readonly context?: () => object;
-  /** Called with the level of each line of level warn and above. */
+  /** Called with the level of each line of level warn and above, before it is written. */
   readonly onTrouble?: (level: string) => void;
   readonly destination?: NodeJS.WritableStream;
 }
@@ -22,8 +22,8 @@ export interface LogOptions {
 const warnLevel = 40;
 
 /**
- * Writes JSON lines with ISO times to standard output (or `destination`), within 250 ms, from level warn on immediately. Fields with secret
- * names, tokens and email addresses are redacted, and of errors only properties without client data are logged.
+ * Writes JSON lines with ISO times to standard output, within 250 ms, from level warn on immediately; to `destination`, which tests set, without
+ * a buffer. Fields with secret names, tokens and email addresses are redacted, and of errors only properties without client data are logged.
  */
 export function createLog({ name, level, version, context, onTrouble, destination }: LogOptions): Log {
   const options = {
@@ -79,4 +79,5 @@ function openOutput(): BufferedOutput {
   return processOutput;
 }
 
+/** Logs nothing. */
 export const silentLog: Log = pino({ level: "silent" });

@@ -1,7 +1,7 @@
 import { ConfigError } from "./env.ts";
 
 /**
- * Runs a process's `main`. If it fails to start, prints the reason on standard error and exits with 1: the problems of an invalid
+ * Runs a process's `main`, which returns when the process has started. If it fails, prints the reason on standard error and exits with 1: the problems of an invalid
  * configuration, else the error with its stack.
  */
 export async function runMain(main: () => Promise<void>): Promise<void> {

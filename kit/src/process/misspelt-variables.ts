@@ -15,16 +15,17 @@ export interface KnownNames {
   readonly prefixes: ReadonlySet<string>;
 }
 
-/** Two edits turn a short name into another word: `HOME` and `PATH` are two edits from `HOST` and `PORT`. */
-const shortCharactersMax = 7;
+/** A name resembles another if it is at most this many edits from it. */
 const editsMax = 2;
+/** For names of up to seven characters. Two edits would make another word: `HOME` and `PATH` are two edits from `HOST` and `PORT`. */
 const editsOfShortMax = 1;
+const shortCharactersMax = 7;
 /** Longer names are not compared: a comparison takes time in proportion to the product of the lengths. */
 const charactersMax = 100;
 
 /**
- * Variables that are set, that the process does not read, and whose names are at most two edits from one that it reads. Names of
- * Kubernetes' service links are left out: they are made from the names of services.
+ * Variables that are set, that the process does not read, and whose names resemble one that it reads. Names of Kubernetes' service links are
+ * left out: they are made from the names of services.
  */
 export function findMisspeltVariables(
   environment: EnvironmentVariables,
@@ -68,8 +69,8 @@ function findNearest(name: string, { names, prefixes }: KnownNames): MisspeltVar
     nearest = suggestion;
     fewest = edits;
   };
-  for (const one of names) compare(name, one, one);
-  // The rest of a name with a prefix is not checked.
+  for (const knownName of names) compare(name, knownName, knownName);
+  // Of a variable such as SUBGRAPH_URL_USERS only the prefix is compared.
   for (const prefix of prefixes) compare(name.slice(0, prefix.length), prefix, `${prefix}…`);
   return nearest === undefined ? undefined : { name, nearest };
 }
@@ -84,18 +85,18 @@ function countEdits(a: string, b: string): number {
       const isSame = a[row - 1] === b[column - 1];
       const isSwap = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
       current[column] = Math.min(
-        at(last, column) + 1,
-        at(current, column - 1) + 1,
-        at(last, column - 1) + (isSame ? 0 : 1),
-        isSwap ? at(beforeLast, column - 2) + 1 : Number.POSITIVE_INFINITY,
+        cellAt(last, column) + 1,
+        cellAt(current, column - 1) + 1,
+        cellAt(last, column - 1) + (isSame ? 0 : 1),
+        isSwap ? cellAt(beforeLast, column - 2) + 1 : Number.POSITIVE_INFINITY,
       );
     }
     beforeLast = last;
     last = current;
   }
-  return at(last, b.length);
+  return cellAt(last, b.length);
 }
 
-function at(row: readonly number[], column: number): number {
+function cellAt(row: readonly number[], column: number): number {
   return row[column] ?? Number.POSITIVE_INFINITY;
 }

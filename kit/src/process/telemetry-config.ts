@@ -52,7 +52,10 @@ export function readTelemetryConfig(env: EnvironmentReader, { name }: { readonly
     }),
     tracing: readTracingConfig(env, name),
     build: {
-      version: env.string("BUILD_VERSION", { fallback: "development", why: "the version of this build; images set it" }),
+      version: env.string("BUILD_VERSION", {
+        fallback: "development",
+        why: "the version of this build; images set it",
+      }),
       revision: env.string("BUILD_REVISION", {
         fallback: "unknown",
         why: "the source revision of this build; images set it",

@@ -1,7 +1,6 @@
+// Finds the replicas of a service from its URLs: each IP address of a host name is one replica. Used by `upstream.ts`, once per service.
 import { lookup } from "node:dns/promises";
 import { isIP, type LookupFunction } from "node:net";
-
-// Finds the replicas of a service from its URLs: each IP address of a host name is one replica. Used by `upstream.ts`, once per service.
 
 /** Where one replica listens. */
 export interface ReplicaAddress {

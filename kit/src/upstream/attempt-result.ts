@@ -1,9 +1,8 @@
+// What the result of one attempt means: for a retry, for the replica's health, and for the client.
 import { Readable } from "node:stream";
 import type { AttemptOutcome } from "./replica-health.ts";
 import type { RetryReason } from "./replica-set.ts";
 import type { ResponseBody, TransportResponse, TransportResult } from "./transport.ts";
-
-// What the result of one attempt means: for a retry, for the replica's health, and for the client.
 
 /** Bad gateway, service unavailable, gateway timeout (RFC 9110, section 15.6): another replica may respond better. */
 const unavailableStatuses: ReadonlySet<number> = new Set([502, 503, 504]);

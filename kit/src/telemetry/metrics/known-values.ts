@@ -73,7 +73,7 @@ interface Candidate {
 
 type Names = Map<string, string>;
 
-/** Gives our string for the client's equal one, so that its hash is computed once for all look-ups and none of the client's is retained. */
+/** Gives our string for the client's equal one, so that its hash is computed once for all lookups and none of the client's is retained. */
 function createNames(known: Iterable<string>): Names {
   return new Map(Array.from(known, (name) => [name, name]));
 }

@@ -28,7 +28,7 @@ export type Expected<D extends MetricDeclaration, Label extends keyof NonNullabl
 
 /** From the time of a cached response to the longest request deadline. */
 const requestSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const;
-/** From the time of a primary key look-up to STATEMENT_TIMEOUT_MS. */
+/** From the time of a primary key lookup to STATEMENT_TIMEOUT_MS. */
 const statementSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5] as const;
 
 const errorCodes = Object.keys(statusOf) as ErrorCode[];
@@ -261,7 +261,7 @@ export const gatewayMetrics = {
   },
   tributary_gateway_lookup_failures_total: {
     kind: "counter",
-    help: "Failed DNS look-ups of a subgraph's host name; its last addresses remain in use.",
+    help: "Failed DNS lookups of a subgraph's host name; its last addresses remain in use.",
     labels: ["subgraph"],
   },
   tributary_gateway_supergraph_loads_total: {
@@ -372,7 +372,7 @@ export const restMetrics = {
   },
   tributary_rest_lookup_failures_total: {
     kind: "counter",
-    help: "Failed DNS look-ups of a service's host name; its last addresses remain in use.",
+    help: "Failed DNS lookups of a service's host name; its last addresses remain in use.",
     labels: ["service"],
   },
   tributary_rest_cache_requests_total: {

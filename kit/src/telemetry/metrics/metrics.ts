@@ -3,7 +3,7 @@ import type { MetricDeclarations } from "./metric-declarations.ts";
 /** The values of a metric's labels: from code, schema or configuration, or mapped by `KnownValues`; never the text that a client sent. */
 export type Labels<L extends string> = Readonly<Record<L, string | number>>;
 
-/** One series of a counter. Hot code keeps it, to skip the look-up of labels. */
+/** One series of a counter. Hot code keeps it, to skip the lookup of labels. */
 export interface CounterSeries {
   /** @param by default 1; never negative. */
   add(by?: number): void;
