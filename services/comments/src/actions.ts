@@ -11,7 +11,7 @@ import {
   type CommentState,
   editableMs,
   isVisible,
-  type ListPart,
+  type ParentPageRequest,
   type NewComment,
   type Parent,
   type VisibleComment,
@@ -30,6 +30,7 @@ export interface CommentDeps {
 export type DeletedAs = "NOT_FOUND" | "GONE";
 
 export interface ChangeOptions {
+  /** Reads the conditions of the request; called only after the scope check. */
   readonly precondition?: () => Precondition;
   /** The error code for a deleted comment. INVALID_STATE is for GraphQL, which shows tombstones. */
   readonly deletedAs?: "INVALID_STATE" | DeletedAs;
@@ -41,11 +42,13 @@ export interface DeletionOptions extends ChangeOptions {
 }
 
 /**
- * The operations on comments, with their authorization rules, for both endpoints. Input is a function that is called only after
- * authorization. One statement checks and makes a change; if it matches no row, a second one finds the reason.
+ * The operations on comments, with their authorization rules, for both endpoints. Everyone may read comments. Input is a function that is
+ * called only after the scope check, so that a caller without the scope gets 401 or 403, not an error in the input. One statement then checks
+ * all other conditions of a change (author, age, version) and makes it; if it matches no row, a second one finds the reason.
  */
 export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
-  const lookUpState = batchLookups((ids) => store.findCommentStates(ids));
+  // Concurrent requests share one statement. Nothing is cached.
+  const findStateBatched = batchLookups((ids) => store.findCommentStates(ids));
 
   return {
     findComments: (ids: readonly string[]) => store.findComments(ids),
@@ -63,16 +66,19 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
      * @throws AppError NOT_FOUND, GONE.
      */
     async getCommentState(id: string, deletedAs: DeletedAs): Promise<CommentState> {
-      const state = await lookUpState(id);
+      const state = await findStateBatched(id);
       if (state === undefined) throw toMissingError();
       if (state.deletedAt !== null) throw toAbsentError(deletedAs);
       return state;
     },
 
+    /** Includes deleted comments, which are null in `body`. */
     listComments: (filters: CommentFilters, request: PageRequest) => store.listComments(filters, request),
     listVisible: (filters: CommentFilters, request: PageRequest) => store.listVisible(filters, request),
     listVisibleVersions: (filters: CommentFilters, request: PageRequest) => store.listVisibleVersions(filters, request),
-    listParts: (parent: Parent, parts: readonly ListPart[]) => store.listParts(parent, parts),
+    /** Includes deleted comments. The result has one page per request, in the same sequence. */
+    listPagesOfParents: (parent: Parent, requests: readonly ParentPageRequest[]) =>
+      store.listPagesOfParents(parent, requests),
     countVisible: (postIds: readonly string[]) => store.countVisible(postIds),
 
     /** @throws AppError UNAUTHENTICATED, FORBIDDEN, BAD_USER_INPUT. */
@@ -81,7 +87,12 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
       return store.insertComment(input(), userId);
     },
 
-    /** @throws AppError UNAUTHENTICATED, FORBIDDEN, BAD_USER_INPUT, NOT_FOUND, GONE, INVALID_STATE, PRECONDITION_FAILED. */
+    /**
+     * Only the author may edit a comment, within `editableMs` of its creation. A comment that the caller may not edit takes precedence over
+     * errors in the conditions and in the input.
+     * @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, INVALID_STATE, the code `deletedAs`, PRECONDITION_FAILED, and the errors of
+     * `precondition` and `input`.
+     */
     async editComment(
       identity: Identity,
       id: string,
@@ -100,7 +111,7 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
       throw toVersionError();
     },
 
-    /** @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, GONE, INVALID_STATE, PRECONDITION_FAILED. */
+    /** @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, the code `deletedAs`, PRECONDITION_FAILED, and the errors of `precondition`. */
     async deleteComment(
       identity: Identity,
       id: string,

@@ -1,6 +1,6 @@
 import { createServiceApp, type ServiceApp, type ServiceParts } from "@tributary/kit/service/service";
 import { createCommentActions } from "./actions.ts";
-import { createContext } from "./graphql/context.ts";
+import { createContextFactory } from "./graphql/context.ts";
 import { resolvers } from "./graphql/resolvers.ts";
 import { createHandlers } from "./rest/rest.ts";
 import { routes } from "./rest/routes.ts";
@@ -13,7 +13,7 @@ export interface CommentsParts extends ServiceParts {
   readonly clock?: () => number;
 }
 
-/** Assembles the comments service: store, actions, and the GraphQL and REST endpoints. */
+/** Assembles the comments service: store, actions, and the GraphQL and REST endpoints. Called once at start; it opens no port. */
 export function createApp(parts: CommentsParts): Promise<ServiceApp> {
   const { database, cursors, clock = Date.now } = parts;
   const actions = createCommentActions({ store: createCommentStore(database), clock });
@@ -21,7 +21,7 @@ export function createApp(parts: CommentsParts): Promise<ServiceApp> {
   return createServiceApp(parts, {
     schema: new URL("../schema.graphql", import.meta.url),
     resolvers,
-    createContext: createContext(actions, cursors),
+    createContext: createContextFactory(actions, cursors),
     routes,
     handlers: { 1: createHandlers(rest, version1), 2: createHandlers(rest, version2) },
   });

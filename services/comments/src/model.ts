@@ -3,7 +3,7 @@ import { listOrder, type ListOrder } from "@tributary/kit/lists/list-order";
 import { parseShape, text } from "@tributary/kit/errors/validate";
 import { z } from "zod";
 
-/** The fields that the ETag and Last-Modified depend on. */
+/** The fields of a comment that its visibility, its ETag and its Last-Modified depend on. */
 export interface CommentState {
   readonly id: string;
   readonly createdAt: Date;
@@ -39,12 +39,12 @@ export interface CommentFilters {
 /** The entity that a list of comments belongs to. */
 export type Parent = "post" | "author";
 
-/** A page of one parent's comments. */
-export interface ListPart {
+/** The first `limit` comments of one post or author after a comment id, newest first. */
+export interface ParentPageRequest {
   readonly parentId: string;
-  /** At most this many. */
+  /** 1 to 101: connections request one comment more, to find out whether there is a next page. */
   readonly limit: number;
-  /** The last comment of the previous page; null for the first page. */
+  /** The id of the last comment of the previous page; null for the first page. After a malformed id the page is empty. */
   readonly afterId: string | null;
 }
 
@@ -82,7 +82,7 @@ export const readCommentChange = (input: unknown): CommentChange => parseShape(c
 /** A malformed id is accepted: its list is empty. @throws AppError BAD_USER_INPUT for an unknown sort order. */
 export const readCommentFilters = (input: unknown): CommentFilters => parseShape(filters, input);
 
-/** When the visible content of a comment last changed. */
+/** When the body of a comment last changed. A deletion does not count: REST shows no deleted comments. */
 export function lastModifiedOf({ createdAt, editedAt }: CommentState): Date {
   return editedAt ?? createdAt;
 }

@@ -3,13 +3,21 @@ import { isRowId, onlyRowIds } from "@tributary/kit/postgres/row-id";
 import { createKeyset, type ListPage, type PageRequest, toPage } from "@tributary/kit/lists/keyset";
 import { toIdOrder } from "@tributary/kit/lists/list-order";
 import type { Queryable } from "@tributary/kit/postgres/postgres";
-import type { Comment, CommentFilters, CommentState, ListPart, NewComment, Parent, VisibleComment } from "./model.ts";
+import type {
+  Comment,
+  CommentFilters,
+  CommentState,
+  ParentPageRequest,
+  NewComment,
+  Parent,
+  VisibleComment,
+} from "./model.ts";
 
 export type CommentStore = ReturnType<typeof createCommentStore>;
 
 const columns = toColumns("");
 
-/** All SQL of the comments service. A malformed id matches no row. */
+/** All SQL of the comments service. A malformed id matches no row. Checks no scopes. */
 export function createCommentStore(database: Queryable) {
   return { ...createReads(database), ...createLists(database), ...createChanges(database) };
 }
@@ -88,10 +96,13 @@ function createLists(database: Queryable) {
         visibleOnly: true,
       }),
 
-    /** Parts of several parents' lists, with tombstones, in one statement; the result has the order of `parts`. */
-    async listParts(parent: Parent, parts: readonly ListPart[]): Promise<readonly (readonly Comment[])[]> {
-      const requested = parts.flatMap((part, index) => (hasValidIds(part) ? [{ ...part, index }] : []));
-      const lists: Comment[][] = parts.map(() => []);
+    /** One page of each parent's list, with tombstones, in one statement; the result has one page per request, in the same sequence. */
+    async listPagesOfParents(
+      parent: Parent,
+      requests: readonly ParentPageRequest[],
+    ): Promise<readonly (readonly Comment[])[]> {
+      const requested = requests.flatMap((page, index) => (hasValidIds(page) ? [{ ...page, index }] : []));
+      const lists: Comment[][] = requests.map(() => []);
       if (requested.length === 0) return lists;
       const name = `list-parts-by-${parent}`;
       const values = [
@@ -100,7 +111,7 @@ function createLists(database: Queryable) {
         requested.map(({ afterId }) => afterId),
         requested.map(({ limit }) => limit),
       ];
-      const rows = await database.rows<Comment & { index: number }>(name, toPartsSql(parent), values);
+      const rows = await database.rows<Comment & { index: number }>(name, toParentPagesSql(parent), values);
       for (const { index, ...comment } of rows) lists[index]?.push(comment);
       return lists;
     },
@@ -138,8 +149,8 @@ function createChanges(database: Queryable) {
     },
 
     /**
-     * Replaces a comment with a tombstone: the row remains, without its body. `authorId` null means any author; `unmodifiedSince` has whole
-     * seconds, like the HTTP header.
+     * Replaces a comment with a tombstone: the row remains, without its body. `authorId` null means any author. `unmodifiedSince` has whole
+     * seconds, like the HTTP header, so the row's time is compared without its milliseconds.
      * @returns undefined if no comment matches.
      */
     async deleteComment(
@@ -165,15 +176,15 @@ function createChanges(database: Queryable) {
 const largestBigint = "9223372036854775807";
 const columnOf: Readonly<Record<Parent, string>> = { post: "post_id", author: "author_id" };
 
-/** One index scan per part, limited to `length` rows; `index` is the position of the part in the request. */
-function toPartsSql(parent: Parent): string {
-  return `select ${toColumns("list.")}, part.index
-    from unnest($1::int[], $2::bigint[], $3::bigint[], $4::int[]) as part (index, parent_id, after_id, length)
+/** One index scan per page, limited to `length` rows; `index` is the position of the page in the result. */
+function toParentPagesSql(parent: Parent): string {
+  return `select ${toColumns("list.")}, page.index
+    from unnest($1::int[], $2::bigint[], $3::bigint[], $4::int[]) as page (index, parent_id, after_id, length)
     cross join lateral (
-      select * from comments where ${columnOf[parent]} = part.parent_id and id < coalesce(part.after_id, ${largestBigint})
-      order by id desc limit part.length
+      select * from comments where ${columnOf[parent]} = page.parent_id and id < coalesce(page.after_id, ${largestBigint})
+      order by id desc limit page.length
     ) as list
-    order by part.index, list.id desc`;
+    order by page.index, list.id desc`;
 }
 
 function toColumns(prefix: string): string {
@@ -182,7 +193,7 @@ function toColumns(prefix: string): string {
     ${prefix}row_version as "rowVersion"`;
 }
 
-function hasValidIds({ parentId, afterId }: ListPart): boolean {
+function hasValidIds({ parentId, afterId }: ParentPageRequest): boolean {
   return isRowId(parentId) && (afterId === null || isRowId(afterId));
 }
 

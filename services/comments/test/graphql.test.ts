@@ -197,3 +197,16 @@ function codeOf({ errors }: Awaited<ReturnType<TestService["graphql"]>>): string
 
 const post = (id: string) => ({ __typename: "Post", id });
 const user = (id: string) => ({ __typename: "User", id });
+
+test("each mutation of an operation sees what the mutations before it changed", async () => {
+  const { data } = await comments.graphql(
+    `mutation ($input: AddCommentInput!) {
+      first: addComment(input: $input) { comment { post { commentCount comments { body } } } }
+      second: addComment(input: $input) { comment { post { commentCount comments { body } } } }
+    }`,
+    { input: { postId: "77", body: "Again." } },
+    ada,
+  );
+  expect(data.first.comment.post).toEqual({ commentCount: 1, comments: [{ body: "Again." }] });
+  expect(data.second.comment.post).toEqual({ commentCount: 2, comments: [{ body: "Again." }, { body: "Again." }] });
+});

@@ -58,8 +58,8 @@ const cases: Readonly<Record<string, readonly [index: string, run: () => Promise
   "a post's visible comments, backwards": ["comments_living_by_post", () => store.listVisible({ postId: "7" }, prev)],
   "an author's comments": ["comments_by_author", () => store.listComments({ authorId: "7" }, { limit: 20 })],
   "an author's visible comments": ["comments_living_by_author", () => store.listVisible({ authorId: "7" }, next)],
-  "many posts' comments": ["comments_by_post", () => store.listParts("post", parts(20))],
-  "many authors' comments": ["comments_by_author", () => store.listParts("author", parts(20))],
+  "many posts' comments": ["comments_by_post", () => store.listPagesOfParents("post", parts(20))],
+  "many authors' comments": ["comments_by_author", () => store.listPagesOfParents("author", parts(20))],
   "many posts' counts": ["comments_living_by_post", () => store.countVisible(["1", "2", "3"])],
 };
 

@@ -4,7 +4,7 @@ import { type Identity, hasScope, isUser, denyAccess, requireScope } from "@trib
 import { batchLookups } from "@tributary/kit/lists/batched-lookup";
 import type { PageRequest } from "@tributary/kit/lists/keyset";
 import {
-  type ListPart,
+  type CustomerPageRequest,
   type NewOrder,
   type Order,
   type OrderFilters,
@@ -17,18 +17,21 @@ import {
 import type { OrderStore } from "./store.ts";
 
 export interface CancellationOptions {
+  /** The version that the order must have; any version by default. */
   readonly precondition?: Precondition;
-  readonly input?: () => void;
+  /** Throws if the request body is invalid. Called after the precondition holds (RFC 9110, 13.2.1). */
+  readonly validateInput?: () => void;
 }
 
 export type OrderActions = ReturnType<typeof createOrderActions>;
 
 /**
  * The operations on orders and products, with their authorization rules, for both endpoints. Input is a function that is called only
- * after authorization, so that an anonymous client gets 401 before any other error.
+ * after the scope check, so that a caller without permission gets 401 or 403, not an error in the input. Everyone may read products.
  */
 export function createOrderActions(store: OrderStore) {
-  const lookUpVersion = batchLookups((skus) => store.findProductVersions(skus));
+  // Concurrent requests share one statement. Nothing is cached.
+  const findVersionBatched = batchLookups((skus) => store.findProductVersions(skus));
 
   return {
     findProducts: (skus: readonly string[]) => store.findProducts(skus),
@@ -41,7 +44,7 @@ export function createOrderActions(store: OrderStore) {
 
     /** @throws AppError NOT_FOUND. */
     async getProductVersion(sku: string): Promise<string> {
-      return requireFound(await lookUpVersion(sku), "product").rowVersion;
+      return requireFound(await findVersionBatched(sku), "product").rowVersion;
     },
 
     listProducts: (request: PageRequest) => store.listProducts(request),
@@ -70,17 +73,17 @@ export function createOrderActions(store: OrderStore) {
     /** Does not check permissions: call it only with orders that the caller may read. */
     findLines: (orderIds: readonly string[]) => store.findLines(orderIds),
 
-    /** @returns the caller's id. @throws AppError UNAUTHENTICATED, FORBIDDEN. */
-    requireReader: (identity: Identity): string => requireScope(identity, "orders:read", "orders:read:all").userId,
+    /** The customer id for the list of the caller's own orders. @throws AppError UNAUTHENTICATED, FORBIDDEN. */
+    getOwnCustomerId: (identity: Identity): string => requireScope(identity, "orders:read", "orders:read:all").userId,
 
-    /** @returns the user's id, if the caller may read this user's orders. @throws AppError UNAUTHENTICATED, FORBIDDEN. */
-    requireReaderOf(identity: Identity, userId: string): string {
+    /** The customer id for the list of this user's orders: `userId`, unless an error is thrown. @throws AppError UNAUTHENTICATED, FORBIDDEN. */
+    getReadableCustomerId(identity: Identity, userId: string): string {
       requireScope(identity, "orders:read", "orders:read:all");
       if (isUser(identity, userId) || hasScope(identity, "orders:read:all")) return userId;
       throw denyAccess(identity, "Only this user, or a caller with the scope orders:read:all, may read these orders.");
     },
 
-    /** Does not check permissions: call `requireReader` or `requireReaderOf` first. */
+    /** Does not check permissions: get `customerId` from `getOwnCustomerId` or `getReadableCustomerId`, which do. */
     listOrders: (customerId: string, filters: OrderFilters, request: PageRequest) =>
       store.listOrders(customerId, filters, request),
 
@@ -88,30 +91,30 @@ export function createOrderActions(store: OrderStore) {
     listOrderVersions: (customerId: string, filters: OrderFilters, request: PageRequest) =>
       store.listOrderVersions(customerId, filters, request),
 
-    /** Does not check permissions, like `listOrders`. The result has the order of `parts`. */
-    listParts: (parts: readonly ListPart[]) => store.listParts(parts),
+    /** Does not check permissions, like `listOrders`. The result has one page per request, in the same sequence. */
+    listPagesOfCustomers: (requests: readonly CustomerPageRequest[]) => store.listPagesOfCustomers(requests),
 
-    /** @throws AppError UNAUTHENTICATED, FORBIDDEN, BAD_USER_INPUT, OUT_OF_STOCK, IDEMPOTENCY_KEY_IN_FLIGHT, IDEMPOTENCY_KEY_REUSED. */
+    /**
+     * @throws AppError UNAUTHENTICATED, FORBIDDEN, then the errors of `input`, then those of pricing and of the idempotency key:
+     * BAD_USER_INPUT, OUT_OF_STOCK, IDEMPOTENCY_KEY_IN_FLIGHT, IDEMPOTENCY_KEY_REUSED.
+     */
     placeOrder(identity: Identity, input: () => NewOrder) {
       const { userId } = requireScope(identity, "orders:write");
       return store.placeOrder(userId, input());
     },
 
-    /**
-     * `input` reads the request body; it is called after the precondition holds (RFC 9110, 13.2.1).
-     * @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, PRECONDITION_FAILED, INVALID_STATE, and the errors of `input`.
-     */
+    /** @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, PRECONDITION_FAILED, the errors of `validateInput`, INVALID_STATE. */
     async cancelOrder(
       identity: Identity,
       id: string,
-      { precondition = anyVersion, input = () => {} }: CancellationOptions = {},
+      { precondition = anyVersion, validateInput = () => {} }: CancellationOptions = {},
     ): Promise<Order> {
       requireScope(identity, "orders:write", "orders:write:all");
       return requireFound(
         await store.changeStatus(id, "CANCELLED", (order) => {
           requireMayCancel(identity, order);
           requireVersion(precondition, order.rowVersion);
-          input();
+          validateInput();
           requireCancellable(order.status);
         }),
         "order",
@@ -136,7 +139,7 @@ function mayRead(identity: Identity, order: OrderState): boolean {
   );
 }
 
-/** NOT_FOUND instead of FORBIDDEN for a caller who may not read the order. */
+/** @throws AppError FORBIDDEN for a caller who may read the order but not cancel it, NOT_FOUND for one who may not read it either. */
 function requireMayCancel(identity: Identity, order: Order): void {
   if (isUser(identity, order.customerId) || hasScope(identity, "orders:write:all")) return;
   requireReadable(identity, order);

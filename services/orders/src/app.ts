@@ -1,6 +1,6 @@
 import { createServiceApp, type ServiceApp, type ServiceParts } from "@tributary/kit/service/service";
 import { createOrderActions } from "./actions.ts";
-import { createContext } from "./graphql/context.ts";
+import { createContextFactory } from "./graphql/context.ts";
 import { resolvers } from "./graphql/resolvers.ts";
 import { createMoneyFormat } from "./money.ts";
 import { createHandlers } from "./rest/rest.ts";
@@ -9,16 +9,16 @@ import { version1 } from "./rest/v1.ts";
 import { version2 } from "./rest/v2.ts";
 import { createOrderStore } from "./store.ts";
 
-/** Assembles the orders service: store, actions, and the GraphQL and REST endpoints. */
+/** Assembles the orders service: store, actions, and the GraphQL and REST endpoints. Called once at start; it opens no port. */
 export function createApp(parts: ServiceParts): Promise<ServiceApp> {
   const { database, cursors } = parts;
   const actions = createOrderActions(createOrderStore(database));
-  const money = createMoneyFormat();
+  const moneyFormat = createMoneyFormat();
   const rest = { actions, cursors };
   return createServiceApp(parts, {
     schema: new URL("../schema.graphql", import.meta.url),
     resolvers,
-    createContext: createContext({ actions, cursors, money }),
+    createContext: createContextFactory({ actions, cursors, moneyFormat }),
     routes,
     handlers: { 1: createHandlers(rest, version1), 2: createHandlers(rest, version2) },
   });

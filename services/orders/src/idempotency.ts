@@ -1,7 +1,8 @@
+// What store.ts stores and locks for an idempotency key, so that a repeated request returns the order that the first one placed.
 import { createHash } from "node:crypto";
 import type { NewLine, PlacedOrder } from "./model.ts";
 
-/** SHA-256 of the order lines, sorted by sku: equal for both REST versions and GraphQL. */
+/** SHA-256 of the order lines, sorted by sku: the same for both REST versions and GraphQL, whatever the sequence of the lines in the request. */
 export function fingerprintOf(lines: readonly NewLine[]): Buffer {
   const canonical = lines.map(({ sku, quantity }) => [sku, quantity] as const).sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash("sha256").update(JSON.stringify(canonical)).digest();
@@ -12,7 +13,7 @@ export function lockNumberOf(customerId: string, key: string): string {
   return createHash("sha256").update(`idempotency\n${customerId}\n${key}`).digest().readBigInt64BE().toString();
 }
 
-/** A placed order as stored in JSON, with its date as a string. */
+/** A placed order as `JSON.stringify` stores it: `placedAt` is a string. */
 export type Snapshot = Omit<PlacedOrder, "order"> & {
   readonly order: Omit<PlacedOrder["order"], "placedAt"> & { readonly placedAt: string };
 };

@@ -1,3 +1,5 @@
+// The process of the orders service. Without an argument it serves until SIGTERM or SIGINT. `migrate` applies the pending migrations and
+// exits; it is the only command, and a start applies no migrations.
 import { requireDurability } from "@tributary/kit/postgres/postgres";
 import { runMain } from "@tributary/kit/process/main";
 import { runService } from "@tributary/kit/service/service";

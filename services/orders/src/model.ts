@@ -17,7 +17,7 @@ export interface Product {
   readonly rowVersion: string;
 }
 
-/** The fields that decide who may read an order, and the ETag. */
+/** The fields of an order that its readers and its ETag depend on. */
 export interface OrderState {
   readonly customerId: string;
   readonly rowVersion: string;
@@ -46,7 +46,7 @@ export interface Reference {
   readonly id: string;
 }
 
-/** A placed order with its lines, sorted by sku, and its products right after the stock was taken. */
+/** A placed order with its lines, sorted by sku, and its products with the stock that remained right after the order was placed. */
 export interface PlacedOrder {
   readonly order: Order;
   readonly lines: readonly OrderLine[];
@@ -58,16 +58,16 @@ export interface OrderFilters {
   readonly sort?: ListOrder;
 }
 
-/** A page of one customer's list. */
-export interface ListPart {
+/** The first `limit` orders of one customer after an order id, newest first. */
+export interface CustomerPageRequest {
   readonly customerId: string;
   /** 1 to 100. */
   readonly limit: number;
-  /** The id of the last order of the previous page. */
+  /** The id of the last order of the previous page; undefined for the first page. After a malformed id the page is empty. */
   readonly after?: string | undefined;
 }
 
-/** How long a repeated request with the same key returns the order that the first one placed. */
+/** How long a repeated request with the same idempotency key returns the order that the first one placed. */
 export const idempotencyHours = 24;
 
 /** The status that follows each status; a status without an entry is final. */
@@ -77,7 +77,7 @@ const nextStatus: Partial<Readonly<Record<OrderStatus, OrderStatus>>> = {
   SHIPPED: "DELIVERED",
 };
 
-/** @throws AppError INVALID_STATE. */
+/** Requires that `to` is the next status after `from`. @throws AppError INVALID_STATE. */
 export function requireAdvance(from: OrderStatus, to: OrderStatus): void {
   if (nextStatus[from] === to) return;
   const next = nextStatus[from];
@@ -91,12 +91,12 @@ export function requireCancellable(from: OrderStatus): void {
   throw new AppError("INVALID_STATE", `An order that is ${from} cannot be cancelled.`);
 }
 
-/** Whether a string is a well-formed order id: a UUIDv7 in lower case (RFC 9562, 5.7). */
+/** Whether a string is a well-formed order id, that is a UUIDv7 in lower case (RFC 9562, 5.7). No order needs to have it. */
 export function isOrderId(text: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(text);
 }
 
-/** Whether a string is a well-formed sku. */
+/** Whether a string is a well-formed sku. No product needs to have it. */
 export function isSku(text: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(text);
 }
@@ -112,6 +112,7 @@ export interface NewLine {
 export interface NewOrder {
   /** In the order of the request, because problems point to their positions. */
   readonly lines: readonly NewLine[];
+  /** From `input.idempotencyKey` in GraphQL, from the header `Idempotency-Key` in REST. Without a key a repeated request orders again. */
   readonly idempotencyKey?: string | undefined;
 }
 
@@ -127,14 +128,14 @@ export const quantity = z
 
 const countRule = `An order has 1 to ${linesMax} lines.`;
 
-/** A schema for the lines of an order; `line` has the field names of one endpoint. Two lines with the same product are rejected. */
+/** A schema for the lines of an order; `line` has the field names of GraphQL or of one REST version. Two lines with one sku are rejected. */
 export function linesOf<L extends z.ZodType<{ readonly sku: string }>>(line: L) {
   return z
     .array(line, "Lines are a list.")
     .min(1, countRule)
     .max(linesMax, countRule)
     .superRefine(rejectDuplicates, {
-      // Report this together with all other problems.
+      // By default Zod skips this check after other problems; all problems are reported together.
       when: ({ value }) => Array.isArray(value),
     });
 }
@@ -174,7 +175,7 @@ const filters = z.strictObject({
   sort: listOrder,
 });
 
-/** @throws AppError BAD_USER_INPUT with every problem. */
+/** Reads the input of GraphQL's `placeOrder`; rest/read.ts reads that of REST. @throws AppError BAD_USER_INPUT with every problem. */
 export const readNewOrder = (input: unknown): NewOrder => parseShape(newOrder, input);
 /** @throws AppError BAD_USER_INPUT with every problem. */
 export const readOrderFilters = (input: unknown): OrderFilters => parseShape(filters, input);

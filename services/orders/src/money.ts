@@ -1,4 +1,4 @@
-/** Integer minor units of a currency; 0 to 2^31 - 1 here. */
+/** An amount in integer minor units of its currency (cents of EUR), 0 to 2^31 - 1. */
 export interface Money {
   readonly amountMinor: number;
   /** Three capital letters (ISO 4217). */
@@ -6,7 +6,7 @@ export interface Money {
 }
 
 /**
- * The decimal places of a currency by ISO 4217, list one. Intl.NumberFormat deviates from the standard: it has 0 for IQD (3), and for
+ * The decimal places of a currency by ISO 4217, list one; 2 for a currency that is not in the list below. Intl.NumberFormat deviates from the standard: it has 0 for IQD (3), and for
  * HUF, LAK and COP (2).
  */
 export function exponentOf(currency: string): number {
@@ -33,7 +33,10 @@ export function toDecimal({ amountMinor, currency }: Money): `${number}` {
 
 export type MoneyFormat = ReturnType<typeof createMoneyFormat>;
 
-/** Formats amounts for display, in English: `€12.99`. Creating an Intl.NumberFormat is expensive, so at most `formattersMax` are cached. */
+/**
+ * Formats amounts for display, in English: `€12.99`. Creating an Intl.NumberFormat is expensive, so one per currency is cached. When there
+ * are `formattersMax`, all are discarded.
+ */
 export function createMoneyFormat(options: { readonly formattersMax?: number } = {}) {
   const { formattersMax = 200 } = options;
   const formatters = new Map<string, Intl.NumberFormat>();

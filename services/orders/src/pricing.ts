@@ -6,7 +6,7 @@ interface PricedLine extends NewLine {
 }
 
 export interface PricedOrder {
-  /** By sku. */
+  /** Sorted by sku. */
   readonly lines: readonly PricedLine[];
   readonly totalMinor: number;
   readonly currency: string;
@@ -18,13 +18,15 @@ export const totalMinorMax = 2_147_483_647;
 interface OrderedProduct {
   readonly line: NewLine;
   readonly product: Product;
+  /** The position of the line in the request, for problem pointers. */
   readonly index: number;
 }
 
 /**
- * Prices the lines of a new order. Requires that every sku exists, that all products have one currency, and that enough is in stock.
- * @param products their rows are locked.
- * @throws AppError BAD_USER_INPUT or OUT_OF_STOCK, with a problem for each invalid line.
+ * Prices the lines of a new order. Checks in this sequence that every sku exists, that all products have one currency, that the total is
+ * at most `totalMinorMax`, and that enough is in stock. The first check that fails throws with all of its problems. Changes no stock.
+ * @param products the existing products of the lines. The caller has locked their rows, so stock and prices remain until it commits.
+ * @throws AppError BAD_USER_INPUT, OUT_OF_STOCK.
  */
 export function priceOrder(lines: readonly NewLine[], products: readonly Product[]): PricedOrder {
   const ordered = findOrderedProducts(lines, products);

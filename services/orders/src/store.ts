@@ -9,7 +9,7 @@ import {
   idempotencyHours,
   isOrderId,
   isSku,
-  type ListPart,
+  type CustomerPageRequest,
   type NewLine,
   type NewOrder,
   type Order,
@@ -39,12 +39,12 @@ const orderVersionColumns = `o.id, o.row_version as "rowVersion"`;
 
 const productVersionColumns = `p.sku as id, p.row_version as "rowVersion"`;
 
-/** Expired records that each insert deletes: more than one, so that their number decreases. */
+/** Expired idempotency records that each insert deletes: more than the one it adds, so that their number decreases. */
 const expiredRecordsMax = 10;
 
 /**
- * All SQL of the orders service. A malformed id or sku matches no row. Every transaction locks rows in the same sequence, the order first,
- * then products by sku, so that transactions cannot deadlock.
+ * All SQL of the orders service. A malformed id or sku matches no row (except in `findLines`). Every transaction locks rows in the same
+ * sequence, the order first, then products by sku, so that transactions cannot deadlock. Checks no permissions.
  */
 export function createOrderStore(database: Database) {
   return { ...createProductReads(database), ...createOrderReads(database), ...createOrderWrites(database) };
@@ -89,7 +89,7 @@ function createOrderReads(database: Queryable) {
       return database.rows<Order>("find-orders", text, [validIds]);
     },
 
-    /** By order, then by sku. */
+    /** Sorted by order, then by sku. `orderIds` must be well-formed: they come from loaded orders. */
     async findLines(orderIds: readonly string[]): Promise<readonly OrderLine[]> {
       if (orderIds.length === 0) return [];
       const text = `select l.order_id as "orderId", l.sku, l.quantity, l.unit_price_minor as "unitPriceMinor", o.currency
@@ -97,7 +97,7 @@ function createOrderReads(database: Queryable) {
       return database.rows<OrderLine>("find-lines", text, [orderIds]);
     },
 
-    /** The columns that visibility and ETags depend on. */
+    /** The columns that an order's readers and its ETag depend on. */
     async findOrderState(id: string): Promise<OrderState | undefined> {
       if (!isOrderId(id)) return undefined;
       const text = `select ${orderVersionColumns}, o.customer_id as "customerId" from orders o where o.id = $1`;
@@ -112,10 +112,10 @@ function createOrderReads(database: Queryable) {
     listOrderVersions: (customerId: string, filters: OrderFilters, request: PageRequest) =>
       list<RowVersion>("order-versions", orderVersionColumns, { customerId, ...filters }, request),
 
-    /** Parts of several customers' lists, newest first, in one statement; the result has the order of `parts`. */
-    async listParts(parts: readonly ListPart[]): Promise<readonly (readonly Order[])[]> {
-      const requested = parts.flatMap((part, index) => (hasValidIds(part) ? [{ ...part, index }] : []));
-      const lists: Order[][] = parts.map(() => []);
+    /** One page of each customer's list, newest first, in one statement; the result has one page per request, in the same sequence. */
+    async listPagesOfCustomers(requests: readonly CustomerPageRequest[]): Promise<readonly (readonly Order[])[]> {
+      const requested = requests.flatMap((page, index) => (hasValidIds(page) ? [{ ...page, index }] : []));
+      const lists: Order[][] = requests.map(() => []);
       if (requested.length === 0) return lists;
       const values = [
         requested.map(({ index }) => index),
@@ -123,7 +123,7 @@ function createOrderReads(database: Queryable) {
         requested.map(({ after }) => after ?? null),
         requested.map(({ limit }) => limit),
       ];
-      const rows = await database.rows<Order & { index: number }>("list-parts", partsSql, values);
+      const rows = await database.rows<Order & { index: number }>("list-parts", customerPagesSql, values);
       for (const { index, ...order } of rows) lists[index]?.push(order);
       return lists;
     },
@@ -148,19 +148,17 @@ function createOrderReads(database: Queryable) {
 
 const largestUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
-/**
- * One scan of the index orders_by_customer per part, limited to `length` rows; `index` is the position of the part in the request.
- */
-const partsSql = `select part.index, list.*
-  from unnest($1::int[], $2::bigint[], $3::uuid[], $4::int[]) as part (index, customer_id, after_id, length)
+/** One scan of the index orders_by_customer per page, limited to `length` rows; `index` is the position of the page in the result. */
+const customerPagesSql = `select page.index, list.*
+  from unnest($1::int[], $2::bigint[], $3::uuid[], $4::int[]) as page (index, customer_id, after_id, length)
   cross join lateral (
     select ${orderColumns} from orders o
-    where o.customer_id = part.customer_id and o.id < coalesce(part.after_id, '${largestUuid}')
-    order by o.id desc limit part.length
+    where o.customer_id = page.customer_id and o.id < coalesce(page.after_id, '${largestUuid}')
+    order by o.id desc limit page.length
   ) as list
-  order by part.index, list.id desc`;
+  order by page.index, list.id desc`;
 
-function hasValidIds({ customerId, after }: ListPart): boolean {
+function hasValidIds({ customerId, after }: CustomerPageRequest): boolean {
   return isRowId(customerId) && (after === undefined || isOrderId(after));
 }
 
@@ -186,7 +184,7 @@ function createOrderWrites(database: Database) {
 
     /**
      * Changes the status of an order. A cancellation returns its products to stock.
-     * @param check receives the locked order, and throws to reject the change.
+     * @param check called synchronously with the locked order, before the change; throws to reject it.
      * @returns undefined if no order has this id.
      */
     async changeStatus(id: string, to: OrderStatus, check: (order: Order) => void): Promise<Order | undefined> {
@@ -205,7 +203,7 @@ function createOrderWrites(database: Database) {
   };
 }
 
-/** @throws AppError IDEMPOTENCY_KEY_IN_FLIGHT while another transaction uses this key. */
+/** Locks a key until the transaction ends, without waiting. @throws AppError IDEMPOTENCY_KEY_IN_FLIGHT while another transaction holds it. */
 async function lockKey(transaction: Queryable, customerId: string, key: string): Promise<void> {
   const text = "select pg_try_advisory_xact_lock($1::bigint) as locked";
   const [row] = await transaction.rows<{ locked: boolean }>("lock-key", text, [lockNumberOf(customerId, key)]);
@@ -220,8 +218,9 @@ async function lockKey(transaction: Queryable, customerId: string, key: string):
 }
 
 /**
- * Runs as a separate statement after the lock, so that its snapshot includes what the previous holder of the lock committed.
- * @throws AppError IDEMPOTENCY_KEY_REUSED.
+ * The stored result of the request that used this key in the last 24 hours; undefined if none did. Runs as a separate statement after the
+ * lock, so that its snapshot includes what the previous holder of the lock committed.
+ * @throws AppError IDEMPOTENCY_KEY_REUSED if that request had other lines.
  */
 async function findReplay(
   transaction: Queryable,

@@ -94,11 +94,11 @@ const reads: Readonly<Record<string, Case>> = {
   "an order's version": [["orders_pkey"], () => store.findOrderState(middle)],
   "many customers' orders": [
     ["orders_by_customer"],
-    () => store.listParts(["1", "2", "3"].map((customerId) => ({ customerId, limit: 5 }))),
+    () => store.listPagesOfCustomers(["1", "2", "3"].map((customerId) => ({ customerId, limit: 5 }))),
   ],
   "many customers' orders, further on": [
     ["orders_by_customer"],
-    () => store.listParts(["1", "2", "3"].map((customerId) => ({ customerId, limit: 5, after: middle }))),
+    () => store.listPagesOfCustomers(["1", "2", "3"].map((customerId) => ({ customerId, limit: 5, after: middle }))),
   ],
   "orders by id": [["orders_pkey"], () => store.findOrders([middle])],
   "lines of orders": [["order_lines_pkey", "orders_pkey"], () => store.findLines([middle])],

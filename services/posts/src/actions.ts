@@ -13,7 +13,7 @@ import {
   type PostFilters,
   type PostState,
   type PostStatus,
-  type Slice,
+  type AuthorPageRequest,
   statusesBefore,
   type VisibleFilters,
 } from "./model.ts";
@@ -22,11 +22,12 @@ import type { PostStore } from "./store.ts";
 export type PostActions = ReturnType<typeof createPostActions>;
 
 /**
- * The operations on posts, with their authorization rules, for both endpoints. Input is a function that is called only after
- * authorization, so that an anonymous client gets 401 before any other error.
+ * The operations on posts, with their authorization rules, for both endpoints. `find…` omits posts that the caller may not read. Input is a
+ * function that is called only after authorization, so that a caller without permission gets 401, 403 or 404, not an error in the input.
  */
 export function createPostActions(store: PostStore) {
-  const lookUpState = batchLookups((ids) => store.findPostStates(ids));
+  // Concurrent requests share one statement, so permissions are checked afterwards. Nothing is cached.
+  const findStateBatched = batchLookups((ids) => store.findPostStates(ids));
 
   return {
     ...createListActions(store),
@@ -42,9 +43,9 @@ export function createPostActions(store: PostStore) {
       return post;
     },
 
-    /** Only the state of the post that `findPost` returns. */
+    /** Only the state of the post that `findPost` returns; undefined in the same cases. */
     async findPostState(identity: Identity, id: string): Promise<PostState | undefined> {
-      const state = await lookUpState(id);
+      const state = await findStateBatched(id);
       return state !== undefined && mayRead(identity, state) ? state : undefined;
     },
 
@@ -55,8 +56,9 @@ export function createPostActions(store: PostStore) {
     },
 
     /**
-     * @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, PRECONDITION_REQUIRED, BAD_USER_INPUT, PRECONDITION_FAILED,
-     * INVALID_STATE.
+     * @param precondition reads the conditions of the request; called after authorization and before `input`.
+     * @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, the errors of `precondition`, PRECONDITION_FAILED, the errors of `input`,
+     * BAD_USER_INPUT, INVALID_STATE.
      */
     async updatePost(
       identity: Identity,
@@ -94,16 +96,19 @@ export function createPostActions(store: PostStore) {
     throw toStatusError(step.from);
   }
 
-  /** The reason why an update matched no row. A wrong version is reported before a wrong status. */
+  /** The reason why an update matched no row. A wrong version takes precedence over a wrong status. */
   async function explainUnchanged(id: string, { status }: PostChanges, versions: Precondition): Promise<AppError> {
-    const state = await lookUpState(id);
+    const state = await findStateBatched(id);
     const isCurrent = state !== undefined && allowsVersion(versions, state.rowVersion);
     const allowed = status === undefined ? undefined : statusesBefore(status);
     if (isCurrent && allowed && !allowed.includes(state.status)) return toStatusError(allowed);
     return toVersionError();
   }
 
-  /** NOT_FOUND for a post that the caller may neither write nor read; FORBIDDEN for one that they may read. */
+  /**
+   * @throws AppError UNAUTHENTICATED, FORBIDDEN without the scope or for a post that the caller may read but not write, NOT_FOUND for one that
+   * the caller may not read either.
+   */
   async function requireWritable(identity: Identity, id: string): Promise<Post> {
     requireScope(identity, "posts:write", "posts:write:all");
     const [post] = await store.findPosts([id]);
@@ -120,10 +125,10 @@ function toVersionError(): AppError {
 function createListActions(store: PostStore) {
   return {
     /**
-     * The user that a list is for; undefined for published posts, which are the same for every caller.
+     * The id of the user that the list differs for, which is the caller; undefined for published posts, which are the same for every caller.
      * @throws AppError UNAUTHENTICATED if an anonymous client requests other posts than published ones.
      */
-    listViewer: (identity: Identity, { status }: PostFilters): string | undefined =>
+    viewerIdOf: (identity: Identity, { status }: PostFilters): string | undefined =>
       status === "PUBLISHED" ? undefined : requireUser(identity).userId,
 
     /** @throws AppError UNAUTHENTICATED if an anonymous client requests other posts than published ones. */
@@ -149,16 +154,25 @@ function createListActions(store: PostStore) {
     },
 
     /**
-     * The page of an author's list that `listSlices` loads, restricted to what the caller may read.
+     * Adds to a page of an author's list what the caller may read. `listPagesOfAuthors` and `listBriefPagesOfAuthors` load the result.
+     * `position` is always forward: a plain list and `User.postsConnection` have no backward cursors.
      * @throws AppError UNAUTHENTICATED if an anonymous client requests other posts than published ones.
      */
-    sliceOf(identity: Identity, authorId: string, filters: PostFilters, { limit, position }: PageRequest): Slice {
+    toAuthorPageRequest(
+      identity: Identity,
+      authorId: string,
+      filters: PostFilters,
+      { limit, position }: PageRequest,
+    ): AuthorPageRequest {
       const { status, visibleTo } = restrictToVisible(identity, filters);
       return { authorId, status, visibleTo, limit, after: position?.id };
     },
 
-    listSlices: (slices: readonly Slice[]) => store.listSlices(slices),
-    listBriefSlices: (slices: readonly Slice[]) => store.listBriefSlices(slices),
+    /** Does not check permissions: the requests from `toAuthorPageRequest` contain them. */
+    listPagesOfAuthors: (requests: readonly AuthorPageRequest[]) => store.listPagesOfAuthors(requests),
+
+    /** Like `listPagesOfAuthors`, without texts. */
+    listBriefPagesOfAuthors: (requests: readonly AuthorPageRequest[]) => store.listBriefPagesOfAuthors(requests),
   };
 }
 

@@ -1,3 +1,5 @@
+// The process of the posts service. Without an argument it serves until SIGTERM or SIGINT. `migrate` applies the pending migrations and
+// exits; it is the only command, and a start applies no migrations.
 import { runMain } from "@tributary/kit/process/main";
 import { runService } from "@tributary/kit/service/service";
 import { createApp } from "./app.ts";

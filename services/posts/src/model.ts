@@ -8,7 +8,7 @@ export type PostStatus = (typeof postStatuses)[number];
 const contentFormats = ["PLAIN", "MARKDOWN"] as const;
 export type ContentFormat = (typeof contentFormats)[number];
 
-/** The fields that decide who may read a post, and the ETag. */
+/** The fields of a post that its readers and its ETag depend on. */
 export interface PostState {
   readonly id: string;
   readonly authorId: string;
@@ -23,7 +23,7 @@ export interface BriefPost extends PostState {
   readonly createdAt: Date;
   /** When title, text or format last changed. */
   readonly updatedAt: Date;
-  /** When it was first published; null for a draft only. */
+  /** When it was first published, also if it is archived now; null for a draft. */
   readonly publishedAt: Date | null;
 }
 
@@ -58,14 +58,14 @@ export interface VisibleFilters extends PostFilters {
   readonly visibleTo?: string | undefined;
 }
 
-/** A page of one author's list, forward only. */
-export interface Slice {
+/** The first `limit` posts of one author after a post id, newest first. */
+export interface AuthorPageRequest {
   readonly authorId: string;
   readonly status: PostStatus;
   readonly visibleTo?: string | undefined;
   /** 1 to 100. */
   readonly limit: number;
-  /** The id of the last post of the previous page. */
+  /** The id of the last post of the previous page; undefined for the first page. After a malformed id the page is empty. */
   readonly after?: string | undefined;
 }
 
@@ -80,7 +80,7 @@ export const statusTransitions = {
   archive: { from: ["PUBLISHED"], to: "ARCHIVED" },
 } as const satisfies Record<string, StatusTransition>;
 
-/** The statuses that allow a change to `status`: itself, and those with a transition to it. */
+/** The statuses from which a post may change to `status`: `status` itself, and those with a transition to it. */
 export function statusesBefore(status: PostStatus): readonly PostStatus[] {
   const transitions: readonly StatusTransition[] = Object.values(statusTransitions);
   return [status, ...transitions.filter(({ to }) => to === status).flatMap(({ from }) => from)];
@@ -119,7 +119,7 @@ const textGivenTwice = {
   path: ["body"],
   error: "Send the text as content or as body, not as both.",
   params: { code: "given_twice" },
-  // Report this together with all other problems.
+  // By default Zod skips this check after other problems; all problems are reported together.
   when: () => true,
 };
 
@@ -145,13 +145,14 @@ const filters = z.strictObject({
   sort: listOrder,
 });
 
-/** @throws AppError BAD_USER_INPUT with every problem. */
+/** Reads GraphQL input; rest/read.ts reads REST bodies. @throws AppError BAD_USER_INPUT with every problem. */
 export const readNewPost = (input: unknown): NewPost => parseShape(newPost, input);
-/** @throws AppError BAD_USER_INPUT with every problem. */
+/** Reads GraphQL input, which never changes the status; rest/read.ts reads REST bodies. @throws AppError BAD_USER_INPUT with every problem. */
 export const readPostChanges = (input: unknown): PostChanges => parseShape(postChanges, input);
-/** @throws AppError BAD_USER_INPUT with every problem. */
+/** Reads the filters of both endpoints. The status is PUBLISHED by default. @throws AppError BAD_USER_INPUT with every problem. */
 export const readPostFilters = (input: unknown): PostFilters => parseShape(filters, input);
 
+/** The text with its format; null while the post has no text. @throws Error like `textOf`. */
 export function contentOf(post: LoadedPost): Content | null {
   const text = textOf(post);
   return text === null ? null : { format: post.format, text };
@@ -175,7 +176,7 @@ function toText({ content, body }: TextInput): Partial<Content> | { readonly tex
   return content === null || body === null ? { text: null } : {};
 }
 
-/** Runs on input that is not validated yet. */
+/** Runs before the input is validated: it may be any JSON value. */
 function hasAtMostOneText(input: unknown): boolean {
   const { content, body } = Object(input) as Record<string, unknown>;
   return (content ?? undefined) === undefined || (body ?? undefined) === undefined;

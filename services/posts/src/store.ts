@@ -11,14 +11,14 @@ import {
   type Post,
   type PostChanges,
   type PostState,
-  type Slice,
+  type AuthorPageRequest,
   statusesBefore,
   type VisibleFilters,
 } from "./model.ts";
 
 /**
- * Pages of at most this many posts are read without measuring their texts in the database: measuring adds half the time of the statement,
- * and such a page has at most eight megabytes.
+ * Pages of at most this many posts are read without measuring their texts in the database: measuring makes the statement half as slow again,
+ * and the texts of such a page have at most 8 MB (20 times 100,000 characters of 4 bytes).
  */
 const unmeasuredRowsMax = 20;
 
@@ -33,7 +33,7 @@ const versionColumns = `id, row_version as "rowVersion"`;
 
 const setPublishedAt = "published_at = coalesce(published_at, date_trunc('milliseconds', now()))";
 
-/** All SQL of the posts service. A malformed id matches no row. */
+/** All SQL of the posts service. Checks no permissions. A malformed id matches no row, but `updatePost` and `changeStatus` need a well-formed one. */
 export function createPostStore(database: Database) {
   return { ...createReads(database), ...createLists(database), ...createChanges(database) };
 }
@@ -51,7 +51,7 @@ function createReads(database: Database) {
     /** Without texts, which PostgreSQL stores out of line (TOAST) and reads separately. */
     findBriefPosts: (ids: readonly string[]) => find<BriefPost>("find-brief-posts", briefColumns, ids),
 
-    /** The columns that visibility and ETags depend on. */
+    /** The columns that a post's readers and its ETag depend on. */
     findPostStates: (ids: readonly string[]) =>
       find<PostState>("find-post-states", `${versionColumns}, author_id as "authorId", status`, ids),
   };
@@ -68,29 +68,31 @@ function createLists(database: Database) {
     listPostVersions: (filters: VisibleFilters, request: PageRequest) =>
       list<RowVersion>("post-versions", versionColumns, filters, request),
 
-    /** The pages of several authors in one statement, in the order of `slices`. */
-    listSlices: (slices: readonly Slice[]) => listSlices<Post>("list-slices", columns, slices),
+    /** One page of each author's list in one statement; the result has one page per request, in the same sequence. */
+    listPagesOfAuthors: (requests: readonly AuthorPageRequest[]) => listPages<Post>("list-slices", columns, requests),
 
-    listBriefSlices: (slices: readonly Slice[]) => listSlices<BriefPost>("list-brief-slices", briefColumns, slices),
+    listBriefPagesOfAuthors: (requests: readonly AuthorPageRequest[]) =>
+      listPages<BriefPost>("list-brief-slices", briefColumns, requests),
   };
 
-  async function listSlices<Row extends BriefPost>(
+  async function listPages<Row extends BriefPost>(
     name: string,
     selected: string,
-    slices: readonly Slice[],
+    requests: readonly AuthorPageRequest[],
   ): Promise<readonly ListPage<Row>[]> {
     const values = [
-      slices.map(({ authorId }) => (isRowId(authorId) ? authorId : null)),
-      slices.map(({ authorId, visibleTo = authorId }) => (isRowId(visibleTo) ? visibleTo : null)),
-      slices.map(({ status }) => status),
+      requests.map(({ authorId }) => (isRowId(authorId) ? authorId : null)),
+      // The author of the list if the caller may read all posts: then the condition on visible_to always holds.
+      requests.map(({ authorId, visibleTo = authorId }) => (isRowId(visibleTo) ? visibleTo : null)),
+      requests.map(({ status }) => status),
       // After a malformed id the page is empty: no id is below 0.
-      slices.map(({ after = null }) => (after === null || isRowId(after) ? after : "0")),
-      slices.map(({ limit }) => limit + 1),
+      requests.map(({ after = null }) => (after === null || isRowId(after) ? after : "0")),
+      requests.map(({ limit }) => limit + 1),
     ];
-    const rows = await database.rows<Row & { slice: number }>(name, toSlicesSql(selected), values);
-    const bySlice = Map.groupBy(rows, ({ slice }) => slice);
-    return slices.map(({ limit, after }, index) => {
-      const posts: readonly Row[] = bySlice.get(index + 1) ?? [];
+    const rows = await database.rows<Row & { page: number }>(name, toAuthorPagesSql(selected), values);
+    const byPage = Map.groupBy(rows, ({ page }) => page); // `with ordinality` counts from 1.
+    return requests.map(({ limit, after }, index) => {
+      const posts: readonly Row[] = byPage.get(index + 1) ?? [];
       return toPage(posts, { limit, position: after === undefined ? undefined : { direction: "next", id: after } });
     });
   }
@@ -133,6 +135,7 @@ function createChanges(database: Database) {
 
     /**
      * Changes a post if the precondition accepts the row's version, and the new status can follow the current one.
+     * Without changes the update still checks the precondition, and the row keeps its version.
      * @returns undefined if no post matches.
      */
     async updatePost(id: string, changes: PostChanges, { only, not }: Precondition): Promise<Post | undefined> {
@@ -165,8 +168,8 @@ function createChanges(database: Database) {
 }
 
 /**
- * Limits a page to the rows that begin within `bytesMax` bytes of text: a hundred of the longest posts have forty megabytes, and a response
- * contains one. octet_length() does not read the texts.
+ * Limits a page to the rows that begin within `bytesMax` bytes of text: a hundred of the longest posts have 40 MB, and a response contains at
+ * most 1 MiB of them. octet_length() does not read the texts.
  */
 function toSqlWithinBytes(page: string, selected: string, orderBy: string, bytesMax: string): string {
   return `select ${selected} from (
@@ -184,12 +187,12 @@ function nameUpdate({ published, status, ...contents }: PostChanges): string {
 
 const columnOf = { title: "title", text: "body", format: "body_format" } as const;
 
-/** One index scan on posts_by_author per slice, limited to the slice's rows. */
-function toSlicesSql(selected: string): string {
+/** One scan of the index posts_by_author per page, limited to the rows of the page. */
+function toAuthorPagesSql(selected: string): string {
   return `
-  select requested.slice::int as slice, post.*
+  select requested.page::int as page, post.*
   from unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::int[])
-    with ordinality as requested (author_id, visible_to, status, after, rows_max, slice)
+    with ordinality as requested (author_id, visible_to, status, after, rows_max, page)
   cross join lateral (
     select ${selected} from posts
     where author_id = requested.author_id and author_id = requested.visible_to and status = requested.status
@@ -197,5 +200,5 @@ function toSlicesSql(selected: string): string {
     order by posts.id desc
     limit requested.rows_max
   ) post
-  order by requested.slice, post.id desc`;
+  order by requested.page, post.id desc`;
 }

@@ -335,3 +335,18 @@ test("an invalid token is rejected before execution", async () => {
   expect(response).toMatchObject({ status: 401, errors: [{ extensions: { code: "UNAUTHENTICATED" } }] });
   expect(posts.database.takeStatements()).toEqual([]);
 });
+
+test("each mutation of an operation sees what the mutations before it changed", async () => {
+  const id = await addPost(posts, "DRAFT", "4");
+  const margaret = await posts.issuer.token("4", usual);
+  const { data } = await posts.graphql(
+    `mutation ($id: ID!) {
+      publishPost(input: { id: $id }) { post { author { posts { id } } } }
+      archivePost(input: { id: $id }) { post { author { posts { id } } } }
+    }`,
+    { id },
+    margaret,
+  );
+  expect(data.publishPost.post.author.posts).toEqual([{ id }]);
+  expect(data.archivePost.post.author.posts).toEqual([]);
+});

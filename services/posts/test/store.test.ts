@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import type { Database } from "@tributary/kit/postgres/postgres";
 import { createTestDatabase, type TestDatabase } from "@tributary/kit/testing/database";
-import type { Slice } from "../src/model.ts";
+import type { AuthorPageRequest } from "../src/model.ts";
 import { createPostStore, type PostStore } from "../src/store.ts";
 
 let scratch: TestDatabase;
@@ -66,8 +66,8 @@ const lists: Readonly<Record<string, readonly [index: RegExp, Run]>> = {
     /posts_title_folded_words/,
     (store) => store.listPosts({ status: "PUBLISHED", search: "word77" }, { limit: 20 }),
   ],
-  "many authors' slices": [/posts_by_author/, (store) => store.listSlices(slicesOfTwenty())],
-  "many authors' slices without texts": [/posts_by_author/, (store) => store.listBriefSlices(slicesOfTwenty())],
+  "many authors' pages": [/posts_by_author/, (store) => store.listPagesOfAuthors(pagesOfTwenty())],
+  "many authors' pages without texts": [/posts_by_author/, (store) => store.listBriefPagesOfAuthors(pagesOfTwenty())],
   "published posts without texts": [either, (store) => store.listBriefPosts({ status: "PUBLISHED" }, { limit: 100 })],
 };
 
@@ -81,7 +81,7 @@ for (const [name, [index, run]] of Object.entries(lists)) {
 }
 
 test("a page at the end of a list starts in the index, without an offset", async () => {
-  for (const name of ["published posts deep down", "an author's posts deep down", "many authors' slices"]) {
+  for (const name of ["published posts deep down", "an author's posts deep down", "many authors' pages"]) {
     expect(await explainForAny(await capture(lists[name]![1]))).toMatch(/Index Cond: .*\bid <=? /);
   }
   for (const name of ["published posts, oldest first", "an author's posts, oldest first"]) {
@@ -89,14 +89,14 @@ test("a page at the end of a list starts in the index, without an offset", async
   }
 });
 
-test("slices are in the requested order, each with its own limit", async () => {
+test("pages are in the requested order, each with its own limit", async () => {
   const store = createPostStore(scratch.database);
-  const slice = { status: "PUBLISHED", limit: 2 } as const;
-  const pages = await store.listSlices([
-    { ...slice, authorId: "9" },
-    { ...slice, authorId: "an anonymous client" },
-    { ...slice, authorId: "8", limit: 1, after: "1000" },
-    { ...slice, authorId: "9", visibleTo: "8" },
+  const first = { status: "PUBLISHED", limit: 2 } as const;
+  const pages = await store.listPagesOfAuthors([
+    { ...first, authorId: "9" },
+    { ...first, authorId: "an anonymous client" },
+    { ...first, authorId: "8", limit: 1, after: "1000" },
+    { ...first, authorId: "9", visibleTo: "8" },
   ]);
   expect(pages.map(({ items }) => items.map(({ id }) => id))).toEqual([["5808", "5608"], [], ["807"], []]);
   expect(pages.map(({ hasNext, hasPrev }) => [hasNext, hasPrev])).toEqual([
@@ -107,7 +107,7 @@ test("slices are in the requested order, each with its own limit", async () => {
   ]);
 });
 
-test("a slice reads exactly one row more than its limit", async () => {
+test("a page reads exactly one row more than its limit", async () => {
   let read = 0;
   const rows: Database["rows"] = async <Row>(name: string, text: string, values?: readonly unknown[]) => {
     const found = await scratch.database.rows<Row>(name, text, values);
@@ -115,8 +115,8 @@ test("a slice reads exactly one row more than its limit", async () => {
     return found;
   };
   const store = createPostStore({ ...scratch.database, rows });
-  const slices = [5, 9].map((limit) => ({ authorId: "9", status: "PUBLISHED", limit }) as const);
-  const pages = await store.listSlices(slices);
+  const requests = [5, 9].map((limit) => ({ authorId: "9", status: "PUBLISHED", limit }) as const);
+  const pages = await store.listPagesOfAuthors(requests);
   expect([read, ...pages.map(({ items }) => items.length)]).toEqual([6 + 10, 5, 9]);
 });
 
@@ -141,7 +141,7 @@ interface Statement {
   readonly values: readonly unknown[];
 }
 
-function slicesOfTwenty(): readonly Slice[] {
+function pagesOfTwenty(): readonly AuthorPageRequest[] {
   const authors = Array.from({ length: 20 }, (_, index) => String(index + 1));
   return authors.map((authorId) => ({ authorId, status: "PUBLISHED", limit: 20, after: "5000" }));
 }

@@ -7,7 +7,7 @@ import type { PageRequest } from "@tributary/kit/lists/keyset";
 import type { NewUser, PrivatePart, User, UserChanges, UserFilters, UserState } from "./model.ts";
 import type { UserStore } from "./store.ts";
 
-/** The error code for a deactivated account. It depends on the endpoint: GraphQL shows such accounts, REST version 1 does not. */
+/** The error code for a deactivated account: INVALID_STATE in GraphQL, which shows such accounts; in REST, NOT_FOUND (version 1) or GONE (version 2). */
 export type DeactivatedAs = "INVALID_STATE" | "GONE" | "NOT_FOUND";
 
 interface InputOptions {
@@ -24,13 +24,15 @@ export interface ChangeOptions extends InputOptions {
 export type UserActions = ReturnType<typeof createUserActions>;
 
 /**
- * The operations on users, with their authorization rules, for both endpoints. Input is a function that is called only after
- * authorization, so that an anonymous client gets 401 before any other error.
+ * The operations on users, with their authorization rules, for both endpoints. Everyone may read users, but not their private fields. Input
+ * is a function that is called only after authorization, so that a caller without permission gets 401 or 403, not an error in the input.
  */
 export function createUserActions(store: UserStore) {
-  const lookUpState = batchLookups((ids) => store.findUserStates(ids));
+  // Concurrent requests share one statement. Nothing is cached.
+  const findStateBatched = batchLookups((ids) => store.findUserStates(ids));
 
   return {
+    /** Includes deactivated accounts. */
     findUsers: (ids: readonly string[]) => store.findUsers(ids),
 
     /** @throws AppError NOT_FOUND, or `deactivatedAs` for a deactivated account. */
@@ -41,9 +43,10 @@ export function createUserActions(store: UserStore) {
 
     /** Only the state of the user that `getActiveUser` returns, with the same errors. */
     async getActiveState(id: string, deactivatedAs: DeactivatedAs): Promise<UserState> {
-      return requireActive(await lookUpState(id), deactivatedAs);
+      return requireActive(await findStateBatched(id), deactivatedAs);
     },
 
+    /** Only active accounts. */
     listUsers: (filters: UserFilters, request: PageRequest) => store.listUsers(filters, request),
 
     listUserVersions: (filters: UserFilters, request: PageRequest) => store.listUserVersions(filters, request),
@@ -68,7 +71,12 @@ export function createUserActions(store: UserStore) {
       return rejectDuplicateEmail(await store.insertUser(input()), options);
     },
 
-    /** @throws AppError UNAUTHENTICATED, FORBIDDEN, BAD_USER_INPUT, CONFLICT, NOT_FOUND, PRECONDITION_FAILED, and `deactivatedAs`. */
+    /**
+     * A missing or deactivated account takes precedence over errors in the conditions, and these over errors in the input. The scope for a
+     * change of the role is checked last, because the input says whether there is one.
+     * @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, the code `deactivatedAs`, PRECONDITION_FAILED, CONFLICT, and the errors of
+     * `precondition` and `input`.
+     */
     async updateUser(
       identity: Identity,
       id: string,
@@ -78,7 +86,7 @@ export function createUserActions(store: UserStore) {
       const { precondition = () => anyVersion, deactivatedAs = "INVALID_STATE" } = options;
       requireOwnerOrAll(identity, id);
       const { versions, change } = await readChange({ precondition, input }, async (readConditions) => {
-        const { rowVersion } = requireActive(await lookUpState(id), deactivatedAs);
+        const { rowVersion } = requireActive(await findStateBatched(id), deactivatedAs);
         if (readConditions && !allowsVersion(readConditions, rowVersion)) throw toVersionError();
       });
       if (change.role !== undefined) requireScope(identity, "users:write:all");
@@ -97,7 +105,7 @@ export function createUserActions(store: UserStore) {
   };
 
   async function explainUnchanged(id: string, deactivatedAs: DeactivatedAs): Promise<AppError> {
-    requireActive(await lookUpState(id), deactivatedAs);
+    requireActive(await findStateBatched(id), deactivatedAs);
     return toVersionError();
   }
 }

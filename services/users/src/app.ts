@@ -1,6 +1,6 @@
 import { createServiceApp, type ServiceApp, type ServiceParts } from "@tributary/kit/service/service";
 import { createUserActions } from "./actions.ts";
-import { createContext } from "./graphql/context.ts";
+import { createContextFactory } from "./graphql/context.ts";
 import { resolvers } from "./graphql/resolvers.ts";
 import { createHandlers } from "./rest/rest.ts";
 import { routes } from "./rest/routes.ts";
@@ -8,7 +8,7 @@ import { version1 } from "./rest/v1.ts";
 import { version2 } from "./rest/v2.ts";
 import { createUserStore } from "./store.ts";
 
-/** Assembles the users service: store, actions, and the GraphQL and REST endpoints. */
+/** Assembles the users service: store, actions, and the GraphQL and REST endpoints. Called once at start; it opens no port. */
 export function createApp(parts: ServiceParts): Promise<ServiceApp> {
   const { database, cursors } = parts;
   const actions = createUserActions(createUserStore(database));
@@ -16,7 +16,7 @@ export function createApp(parts: ServiceParts): Promise<ServiceApp> {
   return createServiceApp(parts, {
     schema: new URL("../schema.graphql", import.meta.url),
     resolvers,
-    createContext: createContext(actions, cursors),
+    createContext: createContextFactory(actions, cursors),
     routes,
     handlers: { 1: createHandlers(rest, version1), 2: createHandlers(rest, version2) },
   });

@@ -12,7 +12,7 @@ export interface Preferences {
   readonly newsletter?: boolean | null | undefined;
 }
 
-/** The fields that decide whether a user is visible, and the ETag. */
+/** The fields of a user that their visibility in REST and their ETag depend on. */
 export interface UserState {
   readonly id: string;
   readonly deactivatedAt: Date | null;
@@ -38,6 +38,7 @@ export interface UserFilters {
   readonly sort?: ListOrder;
 }
 
+/** Replaces the name of a deactivated account. */
 export const formerUserName = "Former user";
 
 export const name = text({ min: 1, max: 80, what: "A name" });
@@ -102,7 +103,7 @@ export type NewUser = z.output<typeof newUser>;
 /** An undefined field remains, a null field is cleared; the same applies to each preference. */
 export type UserChanges = z.output<typeof userChanges>;
 
-/** @throws AppError BAD_USER_INPUT with every problem. */
+/** Reads GraphQL input and bodies of REST version 1; rest/read.ts reads version 2. @throws AppError BAD_USER_INPUT with every problem. */
 export const readNewUser = (input: unknown): NewUser => parseShape(newUser, input);
 /** @throws AppError BAD_USER_INPUT with every problem. */
 export const readUserChanges = (input: unknown): UserChanges => parseShape(userChanges, input);

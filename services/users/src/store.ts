@@ -21,7 +21,7 @@ const columns = `id, name, email, avatar_url as "avatarUrl", created_at as "crea
 
 const versionColumns = `id, row_version as "rowVersion"`;
 
-/** All SQL of the users service. A malformed id matches no row. */
+/** All SQL of the users service. A malformed id matches no row. Checks no permissions. */
 export function createUserStore(database: Database) {
   return {
     async findUsers(ids: readonly string[]): Promise<readonly User[]> {
@@ -30,7 +30,7 @@ export function createUserStore(database: Database) {
       return database.rows<User>("find-users", `select ${columns} from users where id = any($1::bigint[])`, [validIds]);
     },
 
-    /** The columns that visibility and ETags depend on, without personal data. */
+    /** The columns that a user's visibility and ETag depend on, without personal data. */
     async findUserStates(ids: readonly string[]): Promise<readonly UserState[]> {
       const validIds = onlyRowIds(ids);
       if (validIds.length === 0) return [];
@@ -52,7 +52,8 @@ export function createUserStore(database: Database) {
     },
 
     /**
-     * Changes an active user if the precondition accepts the row's version.
+     * Changes an active user if the precondition accepts the row's version. Without changes the update still checks this, and the row keeps
+     * its version.
      * @returns undefined if no active user matches; "email-taken" if another user has the address.
      */
     async updateUser(

@@ -3,7 +3,7 @@ import type { Identity } from "@tributary/kit/identity/tokens";
 import type { CommentActions } from "../actions.ts";
 import { createLoaders, type Loaders } from "./loaders.ts";
 
-/** The context argument of every resolver, created for each request. */
+/** The context argument of every resolver. Each GraphQL request has its own, because it has its own caller and loaders. */
 export interface Context {
   readonly identity: Identity;
   readonly actions: CommentActions;
@@ -11,6 +11,7 @@ export interface Context {
   readonly loaders: Loaders;
 }
 
-export function createContext(actions: CommentActions, cursors: Cursors) {
+/** Called once at start. The function that it returns is called for each GraphQL request, after its token is verified. */
+export function createContextFactory(actions: CommentActions, cursors: Cursors) {
   return (identity: Identity): Context => ({ identity, actions, cursors, loaders: createLoaders(actions) });
 }

@@ -1,15 +1,28 @@
 import { loadById, loadByKey } from "@tributary/kit/graphql/loaders";
 import type { CommentActions } from "../actions.ts";
-import type { ListPart } from "../model.ts";
+import type { Parent, ParentPageRequest } from "../model.ts";
 
 export type Loaders = ReturnType<typeof createLoaders>;
 
 /** The DataLoaders of one request; they cache what they load, so each request creates its own. */
 export function createLoaders(actions: CommentActions) {
-  return {
+  const loaders = {
     comment: loadById(actions.findComments, (comment) => comment.id),
-    commentsOfPost: loadByKey((parts: readonly ListPart[]) => actions.listParts("post", parts)),
-    commentsOfAuthor: loadByKey((parts: readonly ListPart[]) => actions.listParts("author", parts)),
+    commentsOfPost: loadPagesOf("post"),
+    commentsOfAuthor: loadPagesOf("author"),
     commentCount: loadByKey(actions.countVisible),
+  };
+
+  function loadPagesOf(parent: Parent) {
+    return loadByKey((requests: readonly ParentPageRequest[]) => actions.listPagesOfParents(parent, requests));
+  }
+
+  return {
+    ...loaders,
+
+    /** Each mutation calls this after its action: a later mutation of the same operation must not read values from before. */
+    clearAll(): void {
+      for (const loader of Object.values(loaders)) loader.clearAll();
+    },
   };
 }

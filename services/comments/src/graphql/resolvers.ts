@@ -1,3 +1,6 @@
+// The resolvers of this subgraph. They read arguments, call actions, load entities by id through the DataLoaders of the request, and
+// return references ({ id }) to entities of other services. Authorization is in actions.ts: it calls `() => read…(input)` only after it
+// has checked the token and its scopes, so 401 and 403 take precedence over errors in the input.
 import { readConnectionRequest, readFirst, toConnection } from "@tributary/kit/lists/connection";
 import { nameList } from "@tributary/kit/lists/cursor";
 import { toPage } from "@tributary/kit/lists/keyset";
@@ -21,14 +24,16 @@ export const resolvers: Resolvers = {
   },
   Post: {
     __resolveReference: ({ id }) => ({ id }),
+    // `after` is a comment id here, not a cursor: this field is a plain list, not a connection.
     comments: ({ id }, { first, after }, { loaders }) =>
       loaders.commentsOfPost.load({ parentId: id, limit: readFirst(first), afterId: after ?? null }),
     commentsConnection: async ({ id }, args, { cursors, loaders }) => {
+      // The name of Query.comments with this postId: the same list, so their cursors are interchangeable.
       const list = nameList("comments", { postId: id });
       const request = readConnectionRequest(args, cursors, list);
-      const part = { parentId: id, limit: request.limit + 1, afterId: request.position?.id ?? null };
+      const onePageAndNext = { parentId: id, limit: request.limit + 1, afterId: request.position?.id ?? null };
       return toConnection(
-        toPage(await loaders.commentsOfPost.load(part), request),
+        toPage(await loaders.commentsOfPost.load(onePageAndNext), request),
         cursors,
         list,
         (comment) => comment.id,
@@ -38,18 +43,25 @@ export const resolvers: Resolvers = {
   },
   User: {
     __resolveReference: ({ id }) => ({ id }),
+    // `after` is a comment id here too.
     comments: ({ id }, { first, after }, { loaders }) =>
       loaders.commentsOfAuthor.load({ parentId: id, limit: readFirst(first), afterId: after ?? null }),
   },
   Mutation: {
-    addComment: async (_, { input }, { identity, actions }) => ({
-      comment: await actions.addComment(identity, () => readNewComment(input)),
-    }),
-    editComment: async (_, { input: { id, ...change } }, { identity, actions }) => ({
-      comment: await actions.editComment(identity, id, () => readCommentChange(change)),
-    }),
-    deleteComment: async (_, { input: { id } }, { identity, actions }) => ({
-      comment: await actions.deleteComment(identity, id),
-    }),
+    addComment: async (_, { input }, { identity, actions, loaders }) => {
+      const comment = await actions.addComment(identity, () => readNewComment(input));
+      loaders.clearAll();
+      return { comment };
+    },
+    editComment: async (_, { input: { id, ...change } }, { identity, actions, loaders }) => {
+      const comment = await actions.editComment(identity, id, () => readCommentChange(change));
+      loaders.clearAll();
+      return { comment };
+    },
+    deleteComment: async (_, { input: { id } }, { identity, actions, loaders }) => {
+      const comment = await actions.deleteComment(identity, id);
+      loaders.clearAll();
+      return { comment };
+    },
   },
 };

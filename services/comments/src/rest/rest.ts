@@ -1,3 +1,6 @@
+// The REST handlers, one per route of routes.ts. The versions share them; v1.ts and v2.ts have the differences. Authorization is in
+// actions.ts. `readVersion` runs before `load`, and only for conditional requests: without a change, the response is 304 and `load` is not
+// called.
 import { type Cursors, nameList } from "@tributary/kit/lists/cursor";
 import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/http/etag";
 import { isRowId } from "@tributary/kit/postgres/row-id";
@@ -35,7 +38,7 @@ export interface RestVersion {
   readCommentChange(body: unknown): CommentChange;
 }
 
-/** The REST handlers of one version. They show no deleted comments. */
+/** Creates the handlers of one version, once at start. They show no deleted comments. */
 export function createHandlers({ actions, cursors }: RestDeps, version: RestVersion): Handlers<typeof routes> {
   const { projection, deletedAs } = version;
 

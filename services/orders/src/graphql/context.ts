@@ -7,15 +7,17 @@ import { createLoaders, type Loaders } from "./loaders.ts";
 interface ContextParts {
   readonly actions: OrderActions;
   readonly cursors: Cursors;
-  readonly money: MoneyFormat;
+  /** Formats amounts for `Money.display`. One for the process, because its formatters are expensive to create. */
+  readonly moneyFormat: MoneyFormat;
 }
 
-/** The context argument of every resolver, created for each request. */
+/** The context argument of every resolver. Each GraphQL request has its own, because it has its own caller and loaders. */
 export interface Context extends ContextParts {
   readonly identity: Identity;
   readonly loaders: Loaders;
 }
 
-export function createContext(parts: ContextParts) {
+/** Called once at start. The function that it returns is called for each GraphQL request, after its token is verified. */
+export function createContextFactory(parts: ContextParts) {
   return (identity: Identity): Context => ({ ...parts, identity, loaders: createLoaders(parts.actions, identity) });
 }

@@ -1,11 +1,14 @@
 import { loadById, loadByKey } from "@tributary/kit/graphql/loaders";
 import type { Identity } from "@tributary/kit/identity/tokens";
 import type { OrderActions } from "../actions.ts";
-import type { Order, OrderLine, PlacedOrder } from "../model.ts";
+import type { OrderLine, PlacedOrder } from "../model.ts";
 
 export type Loaders = ReturnType<typeof createLoaders>;
 
-/** The DataLoaders of one request and its caller; they cache what they load, so each request creates its own. */
+/**
+ * The DataLoaders of one request and its caller; they cache what they load, so each request creates its own. `lines` does not check
+ * permissions: load only lines of orders that `order` or an action returned.
+ */
 export function createLoaders(actions: OrderActions, identity: Identity) {
   const order = loadById(
     (ids) => actions.findOrders(identity, ids),
@@ -16,12 +19,7 @@ export function createLoaders(actions: OrderActions, identity: Identity) {
     return orderIds.map((id) => byOrder.get(id) ?? []);
   });
   const product = loadById(actions.findProducts, ({ sku }) => sku);
-  const ordersOfUser = loadByKey(actions.listParts);
-
-  /** A write makes cached values stale. */
-  function clear(): void {
-    for (const loader of [order, lines, product, ordersOfUser]) loader.clearAll();
-  }
+  const ordersOfUser = loadByKey(actions.listPagesOfCustomers);
 
   return {
     order,
@@ -29,18 +27,19 @@ export function createLoaders(actions: OrderActions, identity: Identity) {
     product,
     ordersOfUser,
 
-    /** Clears the loaders after an order changed its status. */
-    clearAfter(changed: Order): Order {
-      clear();
-      return changed;
+    /** Each mutation calls this after its action: a later mutation of the same operation must not read values from before. */
+    clearAll(): void {
+      for (const loader of [order, lines, product, ordersOfUser]) loader.clearAll();
     },
 
-    /** Clears the loaders and primes them with the order's lines and products as stored, so that a replay shows the first result. */
-    primeWith(placed: PlacedOrder): Order {
-      clear();
+    /**
+     * Stores the lines and products of a placed order, so that this mutation's payload has them without a statement. If an earlier request
+     * placed the order, they are the products as they were then, and the payload equals the first one. Call `clearAll` first: priming
+     * does not replace a cached value.
+     */
+    primePlaced(placed: PlacedOrder): void {
       lines.prime(placed.order.id, placed.lines);
       for (const row of placed.products) product.prime(row.sku, row);
-      return placed.order;
     },
   };
 }

@@ -1,3 +1,6 @@
+// The resolvers of this subgraph. They read arguments, call actions, load entities by id through the DataLoaders of the request, and
+// return references ({ id }) to entities of other services. Authorization is in actions.ts: it calls `() => read…(input)` only after it
+// has checked the token and its scopes, so 401 and 403 take precedence over errors in the input.
 import { readConnectionRequest, readFirst, toConnection } from "@tributary/kit/lists/connection";
 import { nameList } from "@tributary/kit/lists/cursor";
 import { readNewOrder, readOrderFilters } from "../model.ts";
@@ -6,8 +9,9 @@ import type { Resolvers } from "./schema-types.ts";
 export const resolvers: Resolvers = {
   Query: {
     order: (_, { id }, { loaders }) => loaders.order.load(id),
+    // `after` is a signed cursor here and in Query.products.
     orders: async (_, { first, after, ...rest }, { identity, actions, cursors }) => {
-      const customer = actions.requireReader(identity);
+      const customer = actions.getOwnCustomerId(identity);
       const filters = readOrderFilters(rest);
       const list = nameList("orders", { customer, ...filters });
       const page = await actions.listOrders(customer, filters, readConnectionRequest({ first, after }, cursors, list));
@@ -22,8 +26,9 @@ export const resolvers: Resolvers = {
   },
   User: {
     __resolveReference: ({ id }) => ({ id }),
+    // `after` is an order id here, not a cursor: this field is a plain list, not a connection.
     orders: ({ id }, { first, after }, { identity, actions, loaders }) => {
-      const customerId = actions.requireReaderOf(identity, id);
+      const customerId = actions.getReadableCustomerId(identity, id);
       return loaders.ordersOfUser.load({ customerId, limit: readFirst(first), after: after ?? undefined });
     },
   },
@@ -43,17 +48,25 @@ export const resolvers: Resolvers = {
     post: ({ postId }) => (postId === null ? null : { id: postId }),
   },
   Money: {
-    display: (amount, _, { money }) => money.display(amount),
+    display: (amount, _, { moneyFormat }) => moneyFormat.display(amount),
   },
   Mutation: {
-    placeOrder: async (_, { input }, { identity, actions, loaders }) => ({
-      order: loaders.primeWith(await actions.placeOrder(identity, () => readNewOrder(input))),
-    }),
-    cancelOrder: async (_, { input: { id } }, { identity, actions, loaders }) => ({
-      order: loaders.clearAfter(await actions.cancelOrder(identity, id)),
-    }),
-    advanceOrder: async (_, { input: { id, to } }, { identity, actions, loaders }) => ({
-      order: loaders.clearAfter(await actions.advanceOrder(identity, id, to)),
-    }),
+    placeOrder: async (_, { input }, { identity, actions, loaders }) => {
+      // `input` includes the idempotency key, which REST has in a header.
+      const placed = await actions.placeOrder(identity, () => readNewOrder(input));
+      loaders.clearAll();
+      loaders.primePlaced(placed);
+      return { order: placed.order };
+    },
+    cancelOrder: async (_, { input: { id } }, { identity, actions, loaders }) => {
+      const order = await actions.cancelOrder(identity, id);
+      loaders.clearAll();
+      return { order };
+    },
+    advanceOrder: async (_, { input: { id, to } }, { identity, actions, loaders }) => {
+      const order = await actions.advanceOrder(identity, id, to);
+      loaders.clearAll();
+      return { order };
+    },
   },
 };

@@ -1,3 +1,5 @@
+// Names the cache groups of product responses (RFC 9875). A placed or cancelled order changes the stock, so its response names the groups that
+// shared caches must invalidate.
 import { createHash } from "node:crypto";
 import type { OrderLine } from "../model.ts";
 
@@ -7,8 +9,10 @@ export const catalogueGroup = "products";
 /** The cache group of all single products, for orders with more products than a header can name. */
 const everyProductGroup = "every-product";
 
-/** A header names at most 32 groups of at most 32 characters (RFC 9875, 2); a sku has up to 64. */
+/** A header names at most 32 groups (RFC 9875, 2), and one of them is `catalogueGroup`. */
 const namedMax = 31;
+
+/** A group name has at most 32 characters (RFC 9875, 2), and `product-` has 8. A sku has up to 64. */
 const skuCharsMax = 24;
 
 /** The cache groups of a response with one product. */
@@ -22,7 +26,7 @@ export function groupsOfStock(lines: readonly OrderLine[]): readonly string[] {
   return [catalogueGroup, ...products];
 }
 
-/** A hash collision would only invalidate one cached response too many. */
+/** A long sku is hashed. A collision would only invalidate one cached response too many. */
 function nameOf(sku: string): string {
   const isShort = sku.length <= skuCharsMax;
   return `product-${isShort ? sku : createHash("sha256").update(sku).digest("hex").slice(0, skuCharsMax)}`;

@@ -1,3 +1,4 @@
+// Reads the request bodies of both REST versions into the types of the model. GraphQL input is read in model.ts.
 import { AppError } from "@tributary/kit/errors/app-error";
 import { requireBody } from "@tributary/kit/rest/rest-endpoint";
 import { parseShape } from "@tributary/kit/errors/validate";
@@ -43,7 +44,7 @@ function readKey(header: string): string {
   throw new AppError("MALFORMED_REQUEST", `${keyRule} Send the header Idempotency-Key once.`);
 }
 
-/** Rewrites the pointers of OUT_OF_STOCK problems to the version's name for `quantity`. */
+/** Calls `run`. If it throws OUT_OF_STOCK, renames `quantity` in the problems' pointers to the version's field name. */
 export async function withQuantityName<T>(quantityName: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run();

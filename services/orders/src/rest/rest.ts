@@ -1,3 +1,6 @@
+// The REST handlers, one per route of routes.ts. The versions share them; v1.ts and v2.ts have the differences. Authorization is in
+// actions.ts. `readVersion` runs before `load`, and only for conditional requests: without a change, the response is 304 and `load` is not
+// called.
 import { type Cursors, nameList } from "@tributary/kit/lists/cursor";
 import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/http/etag";
 import type { ConditionalResponse, Handlers, RestResponse, RestRequest } from "@tributary/kit/rest/rest-endpoint";
@@ -27,7 +30,7 @@ export interface RestVersion {
   readNewOrder(body: unknown, keyHeader: string | undefined): NewOrder;
 }
 
-/** The REST handlers of one version. */
+/** Creates the handlers of one version, once at start. */
 export function createHandlers(deps: RestDeps, version: RestVersion): Handlers<typeof routes> {
   return { ...createOrderHandlers(deps, version), ...createProductHandlers(deps, version) };
 }
@@ -49,10 +52,10 @@ function createOrderHandlers(
       return { ...toResponse(order, lines), status: 201, headers, invalidates: groupsOfStock(lines) };
     },
     async listOrders(request) {
-      return list(request, actions.requireReader(request.identity));
+      return list(request, actions.getOwnCustomerId(request.identity));
     },
     async listUserOrders(request) {
-      return list(request, actions.requireReaderOf(request.identity, request.params["id"] ?? ""));
+      return list(request, actions.getReadableCustomerId(request.identity, request.params["id"] ?? ""));
     },
     async getOrder(request) {
       const id = request.params["id"] ?? "";
@@ -65,10 +68,10 @@ function createOrderHandlers(
       });
     },
     async cancelOrder({ identity, params, body, header }) {
-      // If-Match refers to the order: the cancellation itself has no ETag.
+      // If-Match refers to the order: the cancellation itself has no ETag. Optional conditions cannot be missing, so this never throws.
       const precondition = readPrecondition(header, "optional");
-      const input = () => requireEmptyBody(body);
-      const order = await actions.cancelOrder(identity, params["id"] ?? "", { precondition, input });
+      const validateInput = () => requireEmptyBody(body);
+      const order = await actions.cancelOrder(identity, params["id"] ?? "", { precondition, validateInput });
       const lines = await actions.findLines([order.id]);
       return { ...toResponse(order, lines), invalidates: groupsOfStock(lines) };
     },
@@ -83,7 +86,7 @@ function createOrderHandlers(
     return { etag: writeEtag(rowVersion, version.orders, "whole"), audience: "caller", groups: [] };
   }
 
-  /** @param customer whose orders the caller may read. */
+  /** @param customer from `getOwnCustomerId` or `getReadableCustomerId`, which check that the caller may read their orders. */
   async function list(request: RestRequest, customer: string): Promise<RestResponse | ConditionalResponse> {
     const filters = readFilters(request, readOrderFilters);
     return respondWithList<Order & { readonly lines: readonly OrderLine[] }>({
@@ -106,7 +109,7 @@ function createOrderHandlers(
   }
 }
 
-/** Products are the same for every caller. */
+/** No permission is needed: products are the same for every caller. */
 function createProductHandlers(
   { actions, cursors }: RestDeps,
   { products, toProduct }: RestVersion,

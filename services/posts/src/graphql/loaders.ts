@@ -2,23 +2,32 @@ import { loadById, loadByKey } from "@tributary/kit/graphql/loaders";
 import type { Identity } from "@tributary/kit/identity/tokens";
 import type { ListPage } from "@tributary/kit/lists/keyset";
 import type { PostActions } from "../actions.ts";
-import type { BriefPost, Post, Slice } from "../model.ts";
+import type { BriefPost, Post, AuthorPageRequest } from "../model.ts";
 
 export type Loaders = ReturnType<typeof createLoaders>;
 
 /**
- * The DataLoaders of one request; they cache what they load, so each request creates its own. `whole` loads posts with their texts,
- * `brief` without.
+ * The DataLoaders of one request and its caller; they cache what they load, so each request creates its own. `whole` loads posts with their
+ * texts, `brief` without.
  */
 export function createLoaders(actions: PostActions, identity: Identity) {
+  const whole = {
+    post: loadById<Post>((ids) => actions.findPosts(identity, ids), idOf),
+    pageOfAuthor: loadByKey<AuthorPageRequest, ListPage<Post>>(actions.listPagesOfAuthors),
+  };
+  const brief = {
+    post: loadById<BriefPost>((ids) => actions.findBriefPosts(identity, ids), idOf),
+    pageOfAuthor: loadByKey<AuthorPageRequest, ListPage<BriefPost>>(actions.listBriefPagesOfAuthors),
+  };
+  const all = [whole.post, whole.pageOfAuthor, brief.post, brief.pageOfAuthor];
+
   return {
-    whole: {
-      post: loadById<Post>((ids) => actions.findPosts(identity, ids), idOf),
-      slice: loadByKey<Slice, ListPage<Post>>(actions.listSlices),
-    },
-    brief: {
-      post: loadById<BriefPost>((ids) => actions.findBriefPosts(identity, ids), idOf),
-      slice: loadByKey<Slice, ListPage<BriefPost>>(actions.listBriefSlices),
+    whole,
+    brief,
+
+    /** Each mutation calls this after its action: a later mutation of the same operation must not read values from before. */
+    clearAll(): void {
+      for (const loader of all) loader.clearAll();
     },
   };
 }

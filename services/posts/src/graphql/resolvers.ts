@@ -1,3 +1,6 @@
+// The resolvers of this subgraph. They read arguments, call actions, load entities by id through the DataLoaders of the request, and
+// return references ({ id }) to entities of other services. Authorization is in actions.ts: it calls `() => read…(input)` only after it
+// has checked the token and its scopes, so 401 and 403 take precedence over errors in the input.
 import { readConnectionRequest, readFirst, toConnection } from "@tributary/kit/lists/connection";
 import { nameList } from "@tributary/kit/lists/cursor";
 import type { ListPage } from "@tributary/kit/lists/keyset";
@@ -29,40 +32,49 @@ export const resolvers: Resolvers = {
     html: (content) => renderHtml(content.text),
   },
   User: {
+    // `after` is a post id here, not a cursor: this field is a plain list of published posts, not a connection.
     posts: async ({ id }, { first, after }, { identity, actions, loaders }, info) => {
       const position = after ? ({ direction: "next", id: after } as const) : undefined;
       const filters = readPostFilters({});
-      const slice = actions.sliceOf(identity, id, filters, { limit: readFirst(first), position });
-      return [...(await loaders[extentOf(info)].slice.load(slice)).items];
+      const request = actions.toAuthorPageRequest(identity, id, filters, { limit: readFirst(first), position });
+      return [...(await loaders[extentOf(info)].pageOfAuthor.load(request)).items];
     },
     postsConnection: async ({ id }, { first, after, status }, { identity, actions, cursors, loaders }, info) => {
       const filters = readPostFilters({ status });
-      // A different name than for Query.posts: its cursors may also lead backwards, which this list does not support.
+      // Not the name of Query.posts: REST writes cursors for that list that lead backwards, which this list does not support.
       const list = nameList("User.posts", { id, status: filters.status });
       const request = readConnectionRequest({ first, after }, cursors, list);
-      const page: ListPage<LoadedPost> = await loaders[extentOf(info)].slice.load(
-        actions.sliceOf(identity, id, filters, request),
+      const page: ListPage<LoadedPost> = await loaders[extentOf(info)].pageOfAuthor.load(
+        actions.toAuthorPageRequest(identity, id, filters, request),
       );
       return toConnection(page, cursors, list, (post) => post.id);
     },
   },
   Mutation: {
-    createPost: async (_, { input }, { identity, actions }) => ({
-      post: await actions.createPost(identity, () => readNewPost(input)),
-    }),
-    updatePost: async (_, { input: { id, ...changes } }, { identity, actions }) => ({
-      post: await actions.updatePost(identity, id, () => readPostChanges(changes)),
-    }),
-    publishPost: async (_, { input: { id } }, { identity, actions }) => ({
-      post: await actions.publishPost(identity, id),
-    }),
-    archivePost: async (_, { input: { id } }, { identity, actions }) => ({
-      post: await actions.archivePost(identity, id),
-    }),
+    createPost: async (_, { input }, { identity, actions, loaders }) => {
+      const post = await actions.createPost(identity, () => readNewPost(input));
+      loaders.clearAll();
+      return { post };
+    },
+    updatePost: async (_, { input: { id, ...changes } }, { identity, actions, loaders }) => {
+      const post = await actions.updatePost(identity, id, () => readPostChanges(changes));
+      loaders.clearAll();
+      return { post };
+    },
+    publishPost: async (_, { input: { id } }, { identity, actions, loaders }) => {
+      const post = await actions.publishPost(identity, id);
+      loaders.clearAll();
+      return { post };
+    },
+    archivePost: async (_, { input: { id } }, { identity, actions, loaders }) => {
+      const post = await actions.archivePost(identity, id);
+      loaders.clearAll();
+      return { post };
+    },
   },
 };
 
-/** Whether a field selects the texts of its posts. They are a hundred times as long as all other columns. */
+/** `whole` if the operation selects the texts of this field's posts. The texts are much longer than all other columns together. */
 function extentOf(info: GraphQLResolveInfo): "whole" | "brief" {
   return selectsField(info, "Post", ["body", "content"]) ? "whole" : "brief";
 }

@@ -1,3 +1,4 @@
+// Reads the request bodies of both REST versions into the types of the model. GraphQL input is read in model.ts.
 import { requireBody } from "@tributary/kit/rest/rest-endpoint";
 import { parseShape } from "@tributary/kit/errors/validate";
 import { z } from "zod";
@@ -28,7 +29,7 @@ const newPostV2 = z
   .strictObject({ title, content: content.nullish() })
   .transform(({ title, content }): NewPost => ({ title, ...(content ?? noContent) }));
 
-/** RFC 7396 applies to nested objects too: text or format of the content may be sent alone. */
+/** RFC 7396 applies to nested objects too: text or format of the content may be sent alone. Null for `content` deletes the text. */
 const postChangesV2 = z
   .strictObject({
     title: title.optional(),

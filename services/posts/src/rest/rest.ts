@@ -1,3 +1,6 @@
+// The REST handlers, one per route of routes.ts. The versions share them; v1.ts and v2.ts have the differences. Authorization is in
+// actions.ts. `readVersion` runs before `load`, and only for conditional requests: without a change, the response is 304 and `load` is not
+// called.
 import { type Cursors, nameList } from "@tributary/kit/lists/cursor";
 import { AppError } from "@tributary/kit/errors/app-error";
 import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/http/etag";
@@ -32,7 +35,7 @@ export interface RestVersion {
   readPostChanges(body: unknown): PostChanges;
 }
 
-/** The REST handlers of one version. */
+/** Creates the handlers of one version, once at start. */
 export function createHandlers({ actions, cursors }: RestDeps, version: RestVersion): Handlers<typeof routes> {
   return {
     listPosts: async (request) => list(request, readFilters(request, readPostFilters)),
@@ -68,7 +71,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     return { status: 200, body: version.toJson(post), representation: toMetadata(post) };
   }
 
-  /** Responses with published posts are the same for every caller; all others are for this caller alone. */
+  /** A published post is the same for every caller; a response with another one is for this caller alone. */
   function toMetadata(post: PostState): RepresentationMetadata {
     const isPublic = post.status === "PUBLISHED";
     return {
@@ -79,12 +82,12 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
   }
 
   async function list(request: RestRequest, filters: PostFilters): Promise<RestResponse | ConditionalResponse> {
-    const viewer = actions.listViewer(request.identity, filters);
-    const isPublic = viewer === undefined;
+    const viewerId = actions.viewerIdOf(request.identity, filters);
+    const isPublic = viewerId === undefined;
     return respondWithList<Post>({
       request,
       cursors,
-      list: nameList("posts", { ...filters, lister: viewer }),
+      list: nameList("posts", { ...filters, lister: viewerId }),
       projection: version.projection,
       view: isPublic ? "public" : "private",
       audience: isPublic ? "everyone" : "caller",

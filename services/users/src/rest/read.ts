@@ -1,3 +1,4 @@
+// Reads the request bodies of both REST versions into the types of the model. GraphQL input is read in model.ts.
 import { requireBody } from "@tributary/kit/rest/rest-endpoint";
 import { parseShape } from "@tributary/kit/errors/validate";
 import { z } from "zod";

@@ -1,3 +1,6 @@
+// The REST handlers, one per route of routes.ts. The versions share them; v1.ts and v2.ts have the differences. Authorization is in
+// actions.ts. `readVersion` runs before `load`, and only for conditional requests: without a change, the response is 304 and `load` is not
+// called.
 import { type Cursors, nameList } from "@tributary/kit/lists/cursor";
 import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/http/etag";
 import type { Identity } from "@tributary/kit/identity/tokens";
@@ -28,7 +31,7 @@ export interface RestVersion {
   readUserChanges(body: unknown): UserChanges;
 }
 
-/** The REST handlers of one version. */
+/** Creates the handlers of one version, once at start. */
 export function createHandlers({ actions, cursors }: RestDeps, version: RestVersion): Handlers<typeof routes> {
   const { projection, deactivatedAs, emailPointer } = version;
 
