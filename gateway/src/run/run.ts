@@ -89,13 +89,13 @@ async function follow(step: PlanStep, run: Run, o: RunOptions): Promise<void> {
 /** Sends one request of the plan, unless there is no object for it, and accepts its response. */
 async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<void> {
   // After an error of a non-null field, the later fields of a mutation are not executed (GraphQL spec, "Handling Execution Errors").
-  if (request.fieldsBefore > 0 && o.isDataNull(run.plan, run, request.fieldsBefore)) return;
+  if (request.rootFieldsBefore > 0 && o.isDataNull(run.plan, run, request.rootFieldsBefore)) return;
   const { service, isMutation, mayRepeat, fetches } = request;
   const sets = fetches.map((fetch) => representationsOf(fetch, run));
   if (!fetches.some((fetch, i) => hasTarget(fetch, sets[i], run))) return;
   const post = (text: RequestText) =>
     run.fetch({ service, isMutation, mayRepeat, body: bodyOf(request, text, sets, run) });
-  const text = request.text();
+  const text = request.currentText();
   const firstResult = await post(text);
   const isRepeated = stopKeyChecks(firstResult, text, service, o);
   const result = isRepeated ? await post(request.textWithoutAddedKeys()) : firstResult;

@@ -179,7 +179,7 @@ function writeObject(value: unknown, shape: OutputShape & { kind: "object" }, wr
   }
   const layout = shape.position.layoutOf(value as Json, writer.joins);
   if (!layout) return recordProblem("SUBGRAPH_BAD_ANSWER", shape, writer);
-  if (!layout.isVisible) return writeNull(shape, writer);
+  if (!layout.isInApiSchema) return writeNull(shape, writer);
   return writeFields(layout.fields, value as Json, writer);
 }
 
