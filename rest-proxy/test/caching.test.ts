@@ -151,7 +151,9 @@ test("a client that does not read its cached response is disconnected in the end
   never.socket.pause();
   await expect
     .poll(() => proxy.observed)
-    .toContainEqual(expect.objectContaining({ kind: "response-truncated", reason: "GATEWAY_TIMEOUT", path: "/v1/news/7" }));
+    .toContainEqual(
+      expect.objectContaining({ kind: "response-truncated", reason: "GATEWAY_TIMEOUT", path: "/v1/news/7" }),
+    );
 });
 
 test("a hit is counted like any other response: by route, version and client, with its duration", async () => {

@@ -144,7 +144,9 @@ test("a slow response is truncated at the deadline", async () => {
   const response = await sendRaw(proxy.port, get);
   expect(response).toContain("200 OK");
   expect(response).not.toMatch(/\r\n0\r\n\r\n$/);
-  expect(proxy.observed).toContainEqual(expect.objectContaining({ kind: "response-truncated", reason: "GATEWAY_TIMEOUT" }));
+  expect(proxy.observed).toContainEqual(
+    expect.objectContaining({ kind: "response-truncated", reason: "GATEWAY_TIMEOUT" }),
+  );
 });
 
 test("a client that reads slowly has longer than the service, and is disconnected in the end", async () => {
@@ -160,7 +162,9 @@ test("a client that reads slowly has longer than the service, and is disconnecte
   const shortTimeout = await startProxy(stub, { upstreamTimeoutMs: 100, responseTimeoutMs: 200 });
   const never = await openConnection(shortTimeout.port, `${get}\r\n\r\n`);
   never.socket.pause();
-  await expect.poll(() => shortTimeout.observed).toContainEqual(expect.objectContaining({ kind: "response-truncated" }));
+  await expect
+    .poll(() => shortTimeout.observed)
+    .toContainEqual(expect.objectContaining({ kind: "response-truncated" }));
 });
 
 test("control: timeout adds a listener for each request of a connection", async () => {
