@@ -20,16 +20,15 @@ export interface OverrideOptions {
 }
 
 const noLabels: OverrideCombination = { percentMax: 100, labels: [] };
-const withoutLabels: readonly OverrideCombination[] = [noLabels];
 
 /**
- * Lists the combinations of labels that requests for an operation can have, by ascending percentile. Where `percent(5)` is true, `percent(50)` is
+ * Returns a function that lists the combinations of labels that requests for an operation can have, by ascending `percentMax`; the last is 100. Where `percent(5)` is true, `percent(50)` is
  * true too, so n labels have at most n + 1 combinations.
  */
 export function createOverrideCombinations({ apiSchema, overrideLabels, enabledLabels }: OverrideOptions) {
   const enabled = new Set(enabledLabels);
   return (validated: ValidatedOperation): readonly OverrideCombination[] => {
-    if (overrideLabels.size === 0) return withoutLabels;
+    if (overrideLabels.size === 0) return [noLabels];
     const labels = [...findLabels(validated, apiSchema, overrideLabels)].toSorted();
     const shares = labels.map((label) => ({ label, percent: readPercent(label) ?? (enabled.has(label) ? 100 : 0) }));
     const bounds = new Set([...shares.map(({ percent }) => percent).filter((percent) => percent > 0), 100]);

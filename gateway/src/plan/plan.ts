@@ -2,7 +2,7 @@
 // values of `@skip`/`@include` variables and of override labels (progressive `@override`).
 //
 // The steps for a variant that is not cached, in this order:
-//   normalize       resolves conditions, writes fragments out, and gives aliases a prefix
+//   normalize       resolves `@skip` and `@include`, inlines fragments, and gives aliases a prefix
 //   plan            gets the query plan from plan-cache.ts, or else from the planner pool (planner/), whose workers run Apollo's planner (rewrite/)
 //   compile         prepares the query plan for execution
 // `__schema` and `__type` are not planned: at the start of stage 4, introspection/ executes them over the API schema.
@@ -25,6 +25,7 @@ export interface PlanOptions {
   readonly compile: Compile;
   /** Lists the combinations of override labels that requests for the operation can have. */
   readonly listCombinations: (validated: ValidatedOperation) => readonly OverrideCombination[];
+  /** Called for each variant that is compiled. */
   readonly onCompiled: (plan: CompiledPlan) => void;
 }
 
@@ -63,7 +64,7 @@ interface Variant {
   readonly retention: Retention;
 }
 
-/** Adds the bytes of one variant to the size of its operation in the operation store. */
+/** Adds the bytes of one variant to the size of its operation's document in the operation store. */
 interface Retention {
   add(bytes: number): void;
   /** Subtracts them all. Later calls of both functions do nothing. */
@@ -87,7 +88,7 @@ export function createPlanStage(o: PlanOptions): PlanStage {
 
   async function queryPlanFor(validated: ValidatedOperation, conditions: Variables, { labels }: OverrideCombination) {
     const { client, planned } = normalize(validated.document, validated.operation, conditions, o.aliasPrefix);
-    // Nothing remains to be planned.
+    // The operation selects nothing but introspection fields and `__typename` at the root.
     if (!planned) return { client, plan: { kind: "QueryPlan" } satisfies QueryPlan };
     const plan = JSON.parse(await o.plan(print(planned), labels)) as QueryPlan;
     if (!plan.node) throw new Rejection("OPERATION_NOT_RESOLVABLE");

@@ -51,7 +51,10 @@ export interface CompiledRequest {
   readonly isMutation: boolean;
   /** For a mutation request: how many of the client's root fields are executed before it. 0 for a query, and for entity fetches in a mutation. */
   readonly rootFieldsBefore: number;
-  /** The text to send now: without the added key fields whose checks have been stopped. Written again after another check was stopped, else the same object. */
+  /**
+   * The text to send now: without the added key fields whose checks have been stopped. The same object for each call, until another check is
+   * stopped.
+   */
   currentText(): RequestText;
   /** The text without any added key field, for a retry after the subgraph reported errors at added keys. */
   textWithoutAddedKeys(): RequestText;

@@ -53,7 +53,7 @@ interface PositionFacts {
   readonly listDepth: number;
   /** The only possible object type, if a subgraph has the field with that type although others have it with an abstract one. */
   readonly onlyTypename?: string | undefined;
-  /** First the fetches that provide the objects themselves (none at the root), then the fetches that are joined to the objects, in the plan's order. */
+  /** First the fetches that provide the objects themselves (none at the root), then the fetches that are joined to them, in the plan's order. */
   readonly sources: readonly PositionSource[];
   /** What the client selects of the objects. */
   readonly clientSets: readonly SelectionSetNode[];

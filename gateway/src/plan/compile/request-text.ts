@@ -97,7 +97,7 @@ interface OperationParts {
   readonly selectionSet: SelectionSetNode;
 }
 
-/** Gives the `_entities` field its alias, and the variable of the representations its name. The other variables have equal definitions in all fetches. */
+/** Renames the `_entities` field and the variable of the representations. The other variables have equal definitions in all fetches. */
 function renameParts(operation: OperationDefinitionNode, { variable, entitiesKey }: FetchNames): OperationParts {
   const entities = findEntities(operation);
   if (!entities) throw new Error("Only entity fetches can be merged into one request");

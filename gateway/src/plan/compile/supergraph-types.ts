@@ -33,7 +33,10 @@ export interface SupergraphTypes {
   findDeclaredObjectType(service: string, typename: string, fieldName: string): string | undefined;
   /** Whether some subgraph has the union without this member. False if `unionName` is not a union. */
   isPartialMember(unionName: string, typename: string): boolean;
-  /** Whether these fields contain all top-level fields of a resolvable key that the type or an interface of it has in this subgraph. True if there is no such key. */
+  /**
+   * Whether these fields contain all top-level fields of a resolvable key that the type, or an interface of it, has in this subgraph. True if there
+   * is no such key.
+   */
   containWholeKey(service: string, typename: string, fieldNames: ReadonlySet<string>): boolean;
 }
 
@@ -109,7 +112,7 @@ function readGraphNames(schema: GraphQLSchema): ReadonlyMap<string, string> {
   );
 }
 
-/** Omits external fields and the keys of extended types (federation 1): a subgraph may accept them in a representation and be unable to return them. */
+/** Omits external fields and the keys of extended types (federation 1): a subgraph may accept them in representations but not return them. */
 function readKeyFields(schema: GraphQLSchema, graph: string | undefined, typename: string): ReadonlySet<string> {
   const type = schema.getType(typename);
   const joins = joinsOf(type, graph).filter((directive) => readBoolean(directive, "extension") !== true);

@@ -1,5 +1,6 @@
-// Normalizes an operation before it is planned, once per variant. `query ($s: Boolean!) { books { ...B stock: inStock @skip(if: $s) } } fragment B on Book { title }`
-// becomes, for `s: false`, the planner's `{ books { ... on Book { title } a_stock: inStock } }`.
+// Normalizes an operation before it is planned, once per variant. For example, with `s: false`
+//   query ($s: Boolean!) { books { ...B stock: inStock @skip(if: $s) } } fragment B on Book { title }
+// becomes the planner's `{ books { ... on Book { title } a_stock: inStock } }`.
 import {
   type ArgumentNode,
   type DirectiveNode,
@@ -17,7 +18,10 @@ import { createPlannerKeys, type PlannerKeys } from "./planner-keys.ts";
 import { addFragment, noDirectives, resolveConditions, selectionSetOf } from "./resolve-conditions.ts";
 
 export interface NormalizedOperation {
-  /** The client's operation: `@skip` and `@include` resolved, named fragments replaced by inline fragments, aliases unchanged. A selection set may be empty. */
+  /**
+   * The client's operation: `@skip` and `@include` resolved, named fragments replaced by inline fragments, aliases unchanged. A selection set may be
+   * empty.
+   */
   readonly client: OperationDefinitionNode;
   /**
    * The operation for the planner: without a name, fragment definitions, `@skip` and `@include`, its aliases with the prefix, and without the

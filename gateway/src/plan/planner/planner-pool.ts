@@ -30,8 +30,8 @@ export interface PlannerPoolOptions {
   /** The number of worker threads. Each holds a query planner for every supergraph in use. */
   readonly workers: number;
   /**
-   * A worker that takes longer for one operation or introspection is terminated and replaced, and the operation is rejected. The time in the queue
-   * does not count.
+   * A worker that takes longer for one operation or introspection is terminated and replaced, and the request is rejected with
+   * OPERATION_TOO_COMPLEX. The time in the queue does not count.
    */
   readonly planTimeoutMs: number;
   readonly observe: GatewayObserver;
@@ -45,7 +45,7 @@ export interface PlannerPoolOptions {
   readonly loadTimeoutMs?: number;
   /**
    * The heap limit of each worker, 512 MB by default: the query planner of a large supergraph takes 100 MB. A worker that needs more is terminated
-   * and replaced, and the task that it ran fails and is not retried: an operation is rejected with OPERATION_TOO_COMPLEX.
+   * and replaced, and its task is not retried: a request is rejected with OPERATION_TOO_COMPLEX, the load of a supergraph fails.
    */
   readonly workerHeapMbMax?: number;
 }

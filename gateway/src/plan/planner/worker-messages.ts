@@ -66,7 +66,7 @@ export interface WorkerLost {
   readonly cause: Error;
 }
 
-/** No worker started the task in time. */
+/** No worker started the task; with `waited-too-long`, a setup task may also have been started but not completed. */
 interface TaskNotStarted {
   readonly kind: "not-started";
   readonly reason: "queue-full" | "waited-too-long" | "closed";

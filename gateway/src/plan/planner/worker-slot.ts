@@ -23,9 +23,10 @@ export interface WorkerSlotOptions {
   readonly onReplaced: (lost: WorkerLost) => void;
 }
 
-/** Workers that are lost one after the other, with no completed job in between, are replaced after 0, 100, 200, 400 ms and so on, up to this delay. */
+/** Workers that are lost in a row (no setup job or queued job completes in between) are replaced after 0, 100, 200, 400 ms, …, up to this delay. */
 const restartDelayMsMax = 10_000;
 
+/** Starts the first worker at once. */
 export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
   let worker: PlannerWorker | undefined;
   let startJobs: PlannerJob[] = [];
@@ -65,7 +66,7 @@ export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
     for (let next = takeJob(); next; next = takeJob()) {
       const { job } = next;
       const outcome = await next.worker.run(job.task, job.timeoutMs);
-      // A start job does not reset the delay: a later start job may be what ends each new worker.
+      // A start job does not reset the delay, because each new worker may be lost in a later start job.
       if (!next.isStartJob && outcome.kind !== "worker-lost") lossesInARow = 0;
       job.settle(outcome);
     }

@@ -60,7 +60,7 @@ const federationSpecs = "https://specs.apollo.dev/";
 const effective = new Set(["link", "core", "join", "tag", "inaccessible"].map((name) => federationSpecs + name));
 const builtIn = new Set(specifiedDirectives.map(({ name }) => name));
 
-/** Lists the directives without effect that the supergraph applies. Omits executable directives in operations: the gateway forwards them to subgraphs. */
+/** Lists the directives without effect that the supergraph applies. Uses in operations do not count: the gateway forwards them to subgraphs. */
 export function listIneffectiveDirectives(supergraph: Schema): IneffectiveDirectives {
   const features = supergraph.coreFeatures;
   const applied = supergraph.directives().flatMap((one) => {
