@@ -22,7 +22,7 @@ export interface OverrideOptions {
 const noLabels: OverrideCombination = { percentMax: 100, labels: [] };
 
 /**
- * Returns a function that lists the combinations of labels that requests for an operation can have, by ascending `percentMax`; the last is 100. Where `percent(5)` is true, `percent(50)` is
+ * Returns a function that lists the combinations of labels for an operation, by ascending `percentMax`; the last is 100. Where `percent(5)` is true, `percent(50)` is
  * true too, so n labels have at most n + 1 combinations.
  */
 export function createOverrideCombinations({ apiSchema, overrideLabels, enabledLabels }: OverrideOptions) {

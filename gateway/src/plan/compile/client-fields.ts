@@ -1,4 +1,4 @@
-// Creates the client's fields of one layout, when its first object is written: for each field its name as response text, its constant if it has
+// Creates the client's fields of one layout, when they are first read: for each field its name as response text, its constant if it has
 // one, how it is read, and the shape of its value.
 import {
   type FieldNode,

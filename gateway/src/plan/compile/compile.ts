@@ -24,7 +24,8 @@ export interface CompilerOptions extends RequestCompilerOptions {
 /**
  * @param client the client's operation, `@skip`, `@include` and named fragments resolved.
  * @param plan without a node if the operation selects nothing but `__typename`, `__schema` and `__type` at the root.
- * @param addRetainedBytes adds to the size of the operation's document in the operation store. Called once now, and whenever a layout is created later.
+ * @param addRetainedBytes adds to the size of the operation's document in the operation store. Called once now, and for each layout
+ * that is created later.
  */
 export type Compile = (
   client: OperationDefinitionNode,

@@ -60,7 +60,7 @@ const entriesMax = 10_000;
 const entryBytes = 500;
 
 export function createIntrospection(o: IntrospectionOptions): Introspection {
-  const bytesMax = Math.max(o.bytesMax, 2 * Math.max(0, ...o.standard.map(({ values }) => lengthOf(values))));
+  const bytesMax = Math.max(o.bytesMax, 2 * Math.max(0, ...o.standard.map(({ values }) => bytesOf(values))));
   const standard = new Map(o.standard.map(({ key, values }) => [key, values]));
   const runInHalfTimeQueue = createHalfTimeQueue();
   const pending = new Map<string, Promise<IntrospectionValues>>();
@@ -70,14 +70,14 @@ export function createIntrospection(o: IntrospectionOptions): Introspection {
     onEvicted: o.onEvicted,
   });
   /** The keys of plans whose operation has no variables, so that their selection is computed once. */
-  const keys = new WeakMap<IntrospectedPlan, string>();
+  const keyOfPlan = new WeakMap<IntrospectedPlan, string>();
 
-  function find(key: string): IntrospectionValues | undefined {
+  function findValues(key: string): IntrospectionValues | undefined {
     return standard.get(key) ?? cache.get(key);
   }
 
-  function store(key: string, values: IntrospectionValues): IntrospectionValues {
-    cache.set(key, values, lengthOf(values) + 2 * key.length + entryBytes);
+  function storeValues(key: string, values: IntrospectionValues): IntrospectionValues {
+    cache.set(key, values, bytesOf(values) + 2 * key.length + entryBytes);
     return values;
   }
 
@@ -87,7 +87,7 @@ export function createIntrospection(o: IntrospectionOptions): Introspection {
     const earlier = pending.get(key);
     if (earlier) return earlier;
     const small = writeIntrospection(o.apiSchema, selection, Math.min(mainThreadBytesMax, bytesMax));
-    if (small) return store(key, small);
+    if (small) return storeValues(key, small);
     if (pending.size >= pendingMax) throw createBusyRejection();
     const values = executeLarge(key).finally(() => pending.delete(key));
     pending.set(key, values);
@@ -96,7 +96,7 @@ export function createIntrospection(o: IntrospectionOptions): Introspection {
 
   async function executeLarge(key: string): Promise<IntrospectionValues> {
     const large = await runInHalfTimeQueue(() => o.executeInWorker(key, bytesMax));
-    if (large) return store(key, large);
+    if (large) return storeValues(key, large);
     throw new Rejection(
       "INTROSPECTION_TOO_LARGE",
       `The response to the introspection is longer than ${bytesMax} bytes. Select less of the schema.`,
@@ -107,13 +107,14 @@ export function createIntrospection(o: IntrospectionOptions): Introspection {
     size: cache.size,
     read(plan, { operation: { variableDefinitions = [] } }, variables) {
       if (!plan.introspection) return undefined;
-      const knownKey = keys.get(plan);
-      const cached = knownKey === undefined ? undefined : find(knownKey);
+      const knownKey = keyOfPlan.get(plan);
+      const cached = knownKey === undefined ? undefined : findValues(knownKey);
       if (cached) return cached;
       const { coerced = {} } = getVariableValues(o.apiSchema, variableDefinitions, variables);
       const selection = selectIntrospection(o.apiSchema, plan.introspection, coerced);
-      if (variableDefinitions.length === 0 && selection.key.length <= keyCharactersMax) keys.set(plan, selection.key);
-      return find(selection.key) ?? execute(selection);
+      if (variableDefinitions.length === 0 && selection.key.length <= keyCharactersMax)
+        keyOfPlan.set(plan, selection.key);
+      return findValues(selection.key) ?? execute(selection);
     },
   };
 }
@@ -143,6 +144,6 @@ function createBusyRejection(): Rejection {
   return new Rejection("SERVICE_UNAVAILABLE", message, { "Retry-After": "1" });
 }
 
-function lengthOf(values: IntrospectionValues): number {
+function bytesOf(values: IntrospectionValues): number {
   return Object.values(values).reduce((sum, { length }) => sum + length, 0);
 }
