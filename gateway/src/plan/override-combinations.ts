@@ -22,8 +22,8 @@ export interface OverrideOptions {
 const noLabels: OverrideCombination = { percentMax: 100, labels: [] };
 
 /**
- * Returns a function that lists the combinations of labels for an operation, by ascending `percentMax`; the last is 100. Where `percent(5)` is true, `percent(50)` is
- * true too, so n labels have at most n + 1 combinations.
+ * Returns a function that lists the combinations of labels for an operation, by ascending `percentMax`; the last is 100. Where `percent(5)` is true,
+ * `percent(50)` is true too, so n labels have at most n + 1 combinations.
  */
 export function createOverrideCombinations({ apiSchema, overrideLabels, enabledLabels }: OverrideOptions) {
   const enabled = new Set(enabledLabels);

@@ -59,8 +59,8 @@ export interface CompiledRequest {
   /** The text without any added key field, for a retry after the subgraph reported errors at added keys. */
   textWithoutAddedKeys(): RequestText;
   /**
-   * Another request of the plan has the same text. If both also have the same variables and are in a query, stage 4 sends one
-   * of them and uses its response for both.
+   * Another request of the plan has the same text. If both also have the same variables and are in a query, stage 4 sends one of them and uses its
+   * response for both.
    */
   readonly mayRepeat: boolean;
   readonly fetches: readonly CompiledFetch[];
@@ -87,7 +87,7 @@ export interface CompiledFetch {
   readonly representations: RepresentationPlan | undefined;
   /** Response names that become other planner keys. Applied if `isMerged`; joined data keeps its names. */
   readonly renames: readonly KeyRename[];
-  /** The key fields whose values in a returned entity are compared with the object for which it was requested. */
+  /** The key fields whose values in a returned entity are compared with the object for which it was requested. The same list for each call. */
   keyChecks(layout: ObjectLayout): readonly KeyCheck[];
   /** Whether an entity with this `__typename` is possible for an object of this layout. */
   acceptsEntity(layout: ObjectLayout, typename: string): boolean;
@@ -157,8 +157,9 @@ export interface ResponsePosition {
 
 /** How the objects of one type at one position are read. */
 export interface ObjectLayout {
+  /** An object type, or an interface if the object's type is not known. */
   readonly typename: string;
-  /** The type is in the API schema. False for an interface whose object type is not known. */
+  /** If false, the objects are null for clients. True also for an interface of the API schema, if the object's type is not known. */
   readonly isInApiSchema: boolean;
   /** The client's fields, in the client's order. Created at the first read. */
   readonly fields: readonly ClientField[];
@@ -191,7 +192,7 @@ export interface FieldAccess {
   read(object: Readonly<Record<string, unknown>>, joins: Joins): unknown;
   /** Defined if `read` only reads this property, of the object or of what is joined to it. */
   readonly plainKey: string | undefined;
-  /** The join from which the field is read; `noJoin` for the object itself. */
+  /** The join from which the field is read, of the first provider if there are several. `noJoin` for the object itself. */
   readonly joinIndex: number;
   /** The first subgraph that provides the field. Undefined for an introspection field, and in a merged tree, where it is not known. */
   readonly service: string | undefined;
