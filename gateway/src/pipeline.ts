@@ -1,7 +1,7 @@
 /*
  * READ FIRST. What happens to a request to /graphql. Each stage may reject it.
  *
- *   1 admit   Host, CORS, method, media types, CSRF, body
+ *   1 admit   Host, CORS, method, media types, CSRF, body (server.ts and paths/ call its functions)
  *   2 parse   parameters; document limits, syntax and validation, once for each document; operation; variables
  *   3 plan    the query plan: from the cache, or from a planner thread; then compiled
  *   4 run     the fetches of the plan, in its order
@@ -28,7 +28,7 @@ import { listTimings, withQueryPlan } from "./shape/diagnostics.ts";
 import type { SupergraphStages } from "./supergraph-stages.ts";
 
 export interface PipelineOptions {
-  /** Of a request body, decompressed. */
+  /** The longest request body, decompressed. */
   readonly graphqlBodyBytesMax: number;
   readonly requestTimeoutMs: number;
   /** Whether `X-Query-Plan` adds the query plan to the response: development only. */
@@ -37,7 +37,7 @@ export interface PipelineOptions {
   readonly observe: GatewayObserver;
 }
 
-/** A request whose operation is validated. */
+/** A request that has passed stage 1, with its parameters. */
 export interface ParsedRequest {
   readonly exchange: GatewayExchange;
   readonly responseType: ResponseType;
@@ -45,9 +45,12 @@ export interface ParsedRequest {
 }
 
 export interface Pipeline {
-  /** Stages 1 and 2 for the body of a POST. `done` gets the parameters, or a Rejection or a bug. A callback: see receiveBody. */
+  /** Stages 1 and 2 for the body of a POST. `done` gets the parameters, or a Rejection or a bug, once. A callback: see receiveBody. */
   receive(exchange: GatewayExchange, done: (received: GraphqlRequest | Error) => void): void;
-  /** Stages 2 to 5 from the variables on. Never rejects the promise: rejections and bugs are responses too. */
+  /**
+   * Stages 2 to 5, from the coercion of the variables on. Rejections and bugs in stages 3 to 5 are responses too.
+   * @throws synchronously for a bug during coercion.
+   */
   respond(stages: SupergraphStages, operation: ValidatedOperation, request: ParsedRequest): Promise<ClientResponse>;
 }
 

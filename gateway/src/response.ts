@@ -1,19 +1,19 @@
-// A response to a client, as stages hand it to each other: media type, status, body and how the request ended.
+// A response to a client before it is sent: status, media type, headers, body and how the request ended.
 
 /** The media types of a GraphQL response. The first is used for a missing `Accept` and for any type (GraphQL over HTTP, "Accept"). */
 export const responseTypes = ["application/json", "application/graphql-response+json"] as const;
 export type ResponseType = (typeof responseTypes)[number];
 
 /**
- * How an operation ended: with data; with data and errors; with errors alone; rejected before it ran; or aborted, since the client
- * disconnected before the result was known.
+ * How an operation ended: with data and no errors; with data and errors; with errors and no data; rejected before it ran; or aborted, since
+ * the client disconnected before the result was known.
  */
 export type RequestOutcome = "ok" | "partial" | "failed" | "rejected" | "aborted";
 
 /** How a response with errors is counted and logged. */
 export interface ResultSummary {
   readonly outcome: RequestOutcome;
-  /** The codes of its `errors[]`. */
+  /** The codes of its `errors[]`, one for each entry. */
   readonly codes: readonly string[];
 }
 
@@ -37,8 +37,8 @@ export function contentTypeOf(responseType: ResponseType): string {
 }
 
 /**
- * The HTTP status of a well-formed GraphQL request. With `application/json` a rejected operation is 200: the client reads the rejection in
- * `errors[]` (GraphQL over HTTP, "Status Codes").
+ * The HTTP status of the response to a well-formed GraphQL request: `status`, but 200 instead of 400 with `application/json`. The client then reads
+ * the rejection in `errors[]` (GraphQL over HTTP, "Status Codes").
  */
 export function statusFor(status: number, responseType: ResponseType): number {
   return status === 400 && responseType === "application/json" ? 200 : status;

@@ -1,4 +1,4 @@
-// The error codes of the gateway.
+// The error codes that clients of the gateway can receive, with their HTTP status and default message.
 import { internalErrorMessage, statusOf } from "@tributary/kit/errors/app-error";
 
 /** The stages of a request, in order; see pipeline.ts. */
@@ -16,7 +16,7 @@ export interface CodeDescription {
 }
 
 /**
- * Every code that a client of the gateway can receive, by the stage that uses it. Codes of `parse` are 400 only for clients that accept
+ * Every code that a client of the gateway can receive, by the stage that uses it first. A 400 of `parse`, `plan` and `run` is sent only to clients that accept
  * `application/graphql-response+json`; with `application/json` a well-formed request is 200.
  */
 export const codes = {

@@ -1,4 +1,5 @@
-// What a client may read of an error that Apollo Server or graphql-js reports.
+// Masks the errors that Apollo Server and graphql-js report while a request is parsed and validated. Errors that subgraphs send are masked in stage 5
+// (shape/client-error.ts), and errors that the gateway throws in rejections.ts.
 import type { GraphQLFormattedError } from "graphql";
 import { type ClientCode, codes, isClientCode } from "./codes.ts";
 
@@ -10,8 +11,10 @@ const codesByApolloCode: Readonly<Record<string, ClientCode>> = {
 };
 
 /**
- * Keeps the message of an error with a code from codes.ts. Any other error is a bug and gets the message of INTERNAL_SERVER_ERROR.
- * @param onBug gets the error that was masked.
+ * Keeps the message of an error with a code from codes.ts, up to 1,000 characters. An error with any other code is a bug and gets the message of
+ * INTERNAL_SERVER_ERROR. Of the extensions only `code`, `service` and `problems` remain.
+ * @param formatted the error as the library would send it.
+ * @param onBug gets `error` if it was masked.
  */
 export function maskLibraryError(
   formatted: GraphQLFormattedError,
@@ -32,6 +35,7 @@ export function maskLibraryError(
   return { message: readMessage(formatted.message), ...location, extensions: { code, ...details } };
 }
 
+/** graphql-js reports a stack overflow during validation as a validation error. */
 function readMessage(message: string): string {
   if (message === "Maximum call stack size exceeded") return "The document is nested too deeply.";
   return message.slice(0, messageCharactersMax);

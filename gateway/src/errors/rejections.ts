@@ -1,4 +1,4 @@
-// Rejections of whole requests, at any stage.
+// Rejections of whole requests, at any stage, and the responses for them.
 import type { TraceContext } from "@tributary/kit/http/trace-context";
 import type { GraphQLError } from "graphql";
 import type { GatewayObserver, OperationIdentity } from "../observations.ts";
@@ -6,7 +6,7 @@ import { type ClientResponse, contentTypeOf, type ResponseType, statusFor } from
 import { type ClientCode, codes } from "./codes.ts";
 import { maskLibraryError } from "./library-errors.ts";
 
-/** Thrown to reject a whole request. `message` is for the client. */
+/** Thrown, or returned in place of a result, to reject a whole request. `message` and `headers` are for the client. */
 export class Rejection extends Error {
   readonly code: ClientCode;
   readonly headers: Readonly<Record<string, string>>;
@@ -35,7 +35,7 @@ interface RejectedRequest {
 
 /**
  * The response for a request that failed with `error`. Any error but a Rejection is a bug: the client gets INTERNAL_SERVER_ERROR, and the
- * error is logged with its stack.
+ * error is logged with its stack. Reports both to `observe`; sends nothing.
  * @param identity undefined before the operation is validated.
  */
 export function rejectRequest(
@@ -72,7 +72,7 @@ export function rejectVariables(problems: readonly GraphQLError[], responseType:
   };
 }
 
-/** A request that passed stage 1 is a well-formed GraphQL request. */
+/** Rejections with codes of stage 1 are for requests that are not well-formed: their status does not depend on the media type. */
 function isWellFormed(code: ClientCode): boolean {
   return codes[code].stage !== "admit";
 }

@@ -1,4 +1,4 @@
-// Stage 2 of 5: parse. Measures each new document before Apollo Server validates it.
+// Stage 2 of 5: parse. Parses each new document and checks its limits, before Apollo Server validates it (supergraph/apollo-validation.ts).
 import { type DocumentNode, GraphQLError, parse } from "graphql";
 import { findExcessiveMerging } from "./field-merging-cost.ts";
 import { type ExceededLimit, findExceededLimit, type OperationLimits } from "./limits.ts";
@@ -11,10 +11,14 @@ export interface DocumentCheckOptions {
 export interface CheckedDocument {
   /** Without locations, which are two thirds of a document's memory. Undefined if the text cannot be parsed or exceeds a limit. */
   readonly document?: DocumentNode;
+  /** Undefined if the text exceeds no limit, or has a syntax error. */
   readonly exceeded?: ExceededLimit;
 }
 
-/** A text with a syntax error exceeds no limit: Apollo Server's parser reports the error with its location. */
+/**
+ * A text with a syntax error, or with too many tokens, has neither result: Apollo Server's parser then reports the error with its location. All
+ * other limits are checked here.
+ */
 export function checkDocument(text: string, { documentTokensMax, limits }: DocumentCheckOptions): CheckedDocument {
   try {
     const document = parse(text, { maxTokens: documentTokensMax, noLocation: true });

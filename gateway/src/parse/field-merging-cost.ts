@@ -1,4 +1,5 @@
-// Stage 2 of 5: parse. The cost of validating "Field Selection Merging": validation compares every two fields with the same response path.
+// Stage 2 of 5: parse. Rejects documents whose validation of "Field Selection Merging" would take too long: validation compares every two fields with
+// the same response path. document-check.ts calls it once for each new document.
 import {
   type DocumentNode,
   type FieldNode,
@@ -10,23 +11,23 @@ import {
 import type { ExceededLimit } from "./limits.ts";
 
 /**
- * Steps and comparisons for one document: validation takes 2 to 25 ms for as many. graphql-js itself stops after 500,000 ("Field Selection
- * Merging", GraphQL spec), when it has blocked the event loop for 40 to 90 ms. Real documents repeat few fields: a hundred fragments on one
- * object that share ten fields cost 50,000.
+ * Steps and comparisons for one document: validation takes 2 to 25 ms for this number. graphql-js itself stops after 500,000, when it has blocked the
+ * event loop for 40 to 90 ms. Real documents repeat few fields: a hundred fragments on one object that share ten fields cost 50,000.
  */
 const costMax = 60_000;
 
-/** Fields with one response name in one scope: within one field, or several fields with one path, and all fragments in it. */
+/** The fields with one response name in one scope. A scope is the selection sets of all fields with one response path, and the fragments in them. */
 interface Group {
   count: number;
-  /** Validation also checks each inline fragment separately. */
+  /** 1 plus the inline fragments around the most nested field: validation also compares the fields within each inline fragment. */
   inlineDepthMax: number;
+  /** The selection sets of these fields: together they are one scope. */
   readonly childSets: SelectionSetNode[];
 }
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
-/** Undefined if the document is within the limit. Fields of a fragment count wherever it is spread. */
+/** Undefined if the document is within the limit. Fields of a fragment count wherever it is spread, and once more for its definition. */
 export function findExcessiveMerging({ definitions }: DocumentNode): ExceededLimit | undefined {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of definitions)
@@ -43,7 +44,7 @@ export function findExcessiveMerging({ definitions }: DocumentNode): ExceededLim
   return undefined;
 }
 
-/** Stops when the cost exceeds `limit`: nested fragment spreads can multiply without bound. */
+/** The cost of one definition. Stops when it exceeds `limit`: nested fragment spreads can multiply without bound. */
 function measureCost(
   { selectionSet }: OperationDefinitionNode | FragmentDefinitionNode,
   fragments: Fragments,
@@ -63,23 +64,23 @@ function measureCost(
   return cost;
 }
 
-interface Collecting {
+interface ScopeState {
   readonly groups: Map<string, Group>;
   readonly fragments: Fragments;
   readonly entered: Set<string>;
 }
 
-/** @returns the number of steps. */
-function collectFields({ selections }: SelectionSetNode, inlineDepth: number, o: Collecting): number {
+/** Adds the fields of a selection set to their groups; each fragment is entered once per scope. @returns the number of steps. */
+function collectFields({ selections }: SelectionSetNode, inlineDepth: number, scope: ScopeState): number {
   let steps = selections.length;
   for (const selection of selections) {
-    if (selection.kind === Kind.FIELD) addToGroup(o.groups, selection, inlineDepth);
+    if (selection.kind === Kind.FIELD) addToGroup(scope.groups, selection, inlineDepth);
     else if (selection.kind === Kind.INLINE_FRAGMENT)
-      steps += collectFields(selection.selectionSet, inlineDepth + 1, o);
-    else if (!o.entered.has(selection.name.value)) {
-      o.entered.add(selection.name.value);
-      const fragment = o.fragments.get(selection.name.value);
-      if (fragment) steps += collectFields(fragment.selectionSet, inlineDepth, o);
+      steps += collectFields(selection.selectionSet, inlineDepth + 1, scope);
+    else if (!scope.entered.has(selection.name.value)) {
+      scope.entered.add(selection.name.value);
+      const fragment = scope.fragments.get(selection.name.value);
+      if (fragment) steps += collectFields(fragment.selectionSet, inlineDepth, scope);
     }
   }
   return steps;

@@ -1,4 +1,4 @@
-// Stage 2 of 5: parse. The parameters of a GraphQL request (GraphQL over HTTP, "Request Parameters").
+// Stage 2 of 5: parse. Reads and checks the parameters of a GraphQL request (GraphQL over HTTP, "Request Parameters").
 import { createHash } from "node:crypto";
 import { parseExactJson } from "@tributary/kit/json/exact-json";
 import { JsonError } from "@tributary/kit/http/json-body";
@@ -13,12 +13,12 @@ export interface GraphqlRequest {
   readonly extensions: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** `JSON.stringify` recurses: far deeper values overflow the stack. */
+/** Levels of `variables` and of `extensions`. `JSON.stringify` recurses: far deeper values overflow the stack. */
 const jsonLevelsMax = 500;
 
 /**
  * Reads the parsed body of a POST. Unknown members are ignored.
- * @throws Refusal MALFORMED_REQUEST.
+ * @throws Rejection MALFORMED_REQUEST.
  */
 export function readGraphqlBody(body: unknown): GraphqlRequest {
   if (Array.isArray(body))
@@ -34,7 +34,7 @@ export function readGraphqlBody(body: unknown): GraphqlRequest {
 
 /**
  * Reads the query string of a GET, in which variables and extensions are JSON.
- * @throws Refusal MALFORMED_REQUEST.
+ * @throws Rejection MALFORMED_REQUEST.
  */
 export function readGraphqlSearch(search: URLSearchParams): GraphqlRequest {
   return readParameters({
@@ -57,7 +57,10 @@ function readParameters(raw: Readonly<Record<keyof GraphqlRequest, unknown>>): G
   return request;
 }
 
-/** Automatic persisted queries: `extensions.persistedQuery: { version: 1, sha256Hash }`, with or without the query. */
+/**
+ * Checks that there is a query, or an automatic persisted query: `extensions.persistedQuery: { version: 1, sha256Hash }`, with or without the query.
+ * @throws Rejection MALFORMED_REQUEST, also if the hash is not that of the query.
+ */
 function checkPersistedQuery({ query, extensions }: GraphqlRequest): void {
   const persisted = extensions === undefined ? undefined : ownMember(extensions, "persistedQuery");
   if (persisted === undefined || persisted === null) {
@@ -74,7 +77,7 @@ function checkPersistedQuery({ query, extensions }: GraphqlRequest): void {
   }
 }
 
-/** The hash of an automatic persisted query; undefined for other requests. */
+/** The hash of an automatic persisted query, which `readParameters` has checked; undefined for other requests. */
 export function persistedHashOf({ extensions }: GraphqlRequest): string | undefined {
   const persisted = extensions === undefined ? undefined : ownMember(extensions, "persistedQuery");
   return isRecord(persisted) ? (persisted["sha256Hash"] as string) : undefined;
@@ -100,6 +103,7 @@ function optionalRecord(value: unknown, name: string): Readonly<Record<string, u
   return value;
 }
 
+/** @throws Rejection if the parameter occurs twice. */
 function readSingle(search: URLSearchParams, name: string): string | undefined {
   const values = search.getAll(name);
   if (values.length > 1) throw malformed(`\`${name}\` may occur only once.`);

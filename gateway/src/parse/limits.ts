@@ -1,4 +1,4 @@
-// Stage 2 of 5: parse. Limits on the size of operations, checked before validation and planning, which cost more.
+// Stage 2 of 5: parse. Limits on the size of operations, checked once for each new document, before validation and planning, which cost more.
 import {
   type DirectiveNode,
   type DocumentNode,
@@ -16,7 +16,7 @@ import type { ClientCode } from "../errors/codes.ts";
 
 /** Limits on one operation, with its fragments expanded wherever they are spread. */
 export interface OperationLimits {
-  /** Of nested fields. */
+  /** Levels of nested fields; fragments are not a level. */
   readonly depthMax: number;
   readonly aliasesMax: number;
   readonly rootFieldsMax: number;
@@ -25,7 +25,10 @@ export interface OperationLimits {
   readonly listEntriesMax: number;
   /** Fields, spreads and inline fragments. */
   readonly selectionsMax: number;
-  /** Of names, aliases and values: plans and fetches contain the text of the operation with its fragments expanded. */
+  /**
+   * Characters of names, aliases and values. Plans and fetches contain the text of the operation with its fragments expanded, so its length is
+   * limited even if the document is short.
+   */
   readonly charactersMax: number;
 }
 
@@ -83,7 +86,7 @@ function createMeasure(document: DocumentNode): (operation: OperationDefinitionN
     const known = measured.get(name);
     if (known) return known;
     const fragment = fragments.get(name);
-    // Ends a cycle, which validation rejects.
+    // Ends a cycle of fragments, which validation rejects.
     measured.set(name, noSizes);
     const sizes = fragment ? withDirectives(ofSet(fragment.selectionSet), fragment.directives) : noSizes;
     measured.set(name, sizes);
@@ -115,7 +118,7 @@ function createMeasure(document: DocumentNode): (operation: OperationDefinitionN
   return (operation) => withDirectives(ofSet(operation.selectionSet), operation.directives);
 }
 
-/** Of two sibling selections: counts are added, depths and list lengths are the maximum. */
+/** The sizes of two sibling selections together: counts are added, depths and list lengths are the maximum. */
 function combineSiblings(a: Sizes, b: Sizes): Sizes {
   return {
     depth: Math.max(a.depth, b.depth),

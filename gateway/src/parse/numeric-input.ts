@@ -1,5 +1,5 @@
-// Stage 2 of 5: parse. Rejects a client's numbers that a double cannot represent: the planner fails on them or rounds them, and
-// `JSON.stringify` sends null in their place.
+// Stage 2 of 5: parse. Rejects a client's numbers that a double cannot represent, in documents and in variables: the planner fails on them or rounds
+// them, and `JSON.stringify` sends null in their place.
 import {
   type ASTVisitor,
   type FloatValueNode,
@@ -19,8 +19,8 @@ const outOfRange = "The number is out of range: a double-precision number (IEEE 
 const inexact = "A double-precision number (IEEE 754) cannot represent the number exactly. Send it as a string.";
 
 /**
- * Validation rule for literals. In graphql-js 16 `1e400` is a valid Float (Infinity), and any literal is valid for a custom scalar. Its
- * ValuesOfCorrectTypeRule covers the other types; an ID keeps all its digits.
+ * Validation rule for literals of type Float and of custom scalars. In graphql-js 16 `1e400` is a valid Float (Infinity), and any literal is valid
+ * for a custom scalar. ValuesOfCorrectTypeRule of graphql-js covers the other types; an ID keeps all its digits.
  */
 export function NumericLiteralsRule(context: ValidationContext): ASTVisitor {
   function check(node: IntValueNode | FloatValueNode): void {
@@ -40,7 +40,10 @@ function findProblem({ kind, value }: IntValueNode | FloatValueNode, type: Graph
   return isCustom && kind === Kind.INT && BigInt(value) !== BigInt(number) ? inexact : undefined;
 }
 
-/** Makes custom scalars reject variables with a number that is out of range, at any depth. Changes the schema. */
+/**
+ * Makes custom scalars reject variables with a number that is out of range, at any depth. Changes the schema. A whole number that
+ * is not exact is a string here (kit/src/json/exact-json.ts).
+ */
 export function limitCustomScalars(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {
     if (isScalarType(type) && !isSpecifiedScalarType(type)) type.parseValue = parseCustomScalar;

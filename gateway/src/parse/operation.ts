@@ -1,4 +1,4 @@
-// Stage 2 of 5: parse. Chooses the operation of a document, and checks its variables.
+// Stage 2 of 5: parse. Checks the operation that a request chooses, and its variables.
 import {
   type GraphQLError,
   type GraphQLSchema,
@@ -16,8 +16,10 @@ import type { ValidatedOperation } from "./validated-operation.ts";
 const variableProblemsMax = 50;
 
 /**
- * Rejects a request whose operationName does not choose one operation: Apollo Gateway would run the first operation, or fail with 500.
- * @throws Refusal OPERATION_RESOLUTION_FAILURE, GRAPHQL_VALIDATION_FAILED.
+ * Rejects a request whose `operationName` does not choose one operation (Apollo Gateway would run the first one, or fail with 500), subscriptions,
+ * and operation types that the schema lacks.
+ * @param operation the chosen one; null or undefined if there is none.
+ * @throws Rejection OPERATION_RESOLUTION_FAILURE, GRAPHQL_VALIDATION_FAILED.
  */
 export function requireOperation(
   schema: GraphQLSchema,
@@ -41,8 +43,9 @@ function describeMissing(operationName: string | undefined): string {
 const none: readonly never[] = [];
 
 /**
- * The errors of coercing the variables (GraphQL spec, "CoerceVariableValues"), each with its location. Stored documents have no locations,
- * so the document of a rejected request is parsed again.
+ * The errors of coercing the variables (GraphQL spec, "CoerceVariableValues"), the first 50, each with its location. The coerced values are not
+ * returned: subgraphs get the values that the client sent. Stored documents have no locations, so the document of a rejected request is parsed
+ * again.
  */
 export function findVariableProblems(
   schema: GraphQLSchema,

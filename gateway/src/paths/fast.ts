@@ -1,6 +1,6 @@
-// The fast path of /graphql: operations that the full path has validated before, without Express and Apollo Server. It rejects no request
-// before it has found the operation: any other request goes to the full path, with everything that was read of it. The hottest code of the
-// gateway.
+// The fast path of /graphql: operations that the full path has validated before, without Express and Apollo Server. It responds only after it has
+// found the operation: any other request goes to the full path, which also rejects it if it is invalid, with the parameters that were read of it.
+// The hottest code of the gateway.
 import type { IncomingMessage } from "node:http";
 import type { BoundedMap } from "@tributary/kit/collections/bounded-map";
 import { hasOneHost } from "@tributary/kit/http/host";
@@ -34,8 +34,9 @@ export function createFastPath(o: FastPathOptions): FastPath {
 
   return (exchange) => {
     const responseType = readResponseType(exchange.request);
-    if (responseType === undefined || generations.current?.validation.hasRequestHooks !== false)
-      return continueInFull(exchange);
+    // Also before a supergraph is loaded, and with an Apollo Server plugin that must see every request.
+    const isOff = generations.current?.validation.hasRequestHooks !== false;
+    if (responseType === undefined || isOff) return continueInFull(exchange);
     pipeline.receive(exchange, (received) => {
       exchange.record?.enter("parse");
       if (received instanceof Error || !respondIfKnown(exchange, responseType, received))
@@ -43,7 +44,7 @@ export function createFastPath(o: FastPathOptions): FastPath {
     });
   };
 
-  /** @returns false if the operation is not in the store. */
+  /** @returns false, with nothing sent, if only the full path can respond. Otherwise the response is sent later. */
   function respondIfKnown(exchange: GatewayExchange, responseType: ResponseType, graphql: GraphqlRequest): boolean {
     const source = registersQuery(graphql) ? undefined : findSource(graphql, o.persistedQueries);
     const pinned = source === undefined ? undefined : generations.pin();
@@ -71,13 +72,13 @@ export function createFastPath(o: FastPathOptions): FastPath {
   }
 }
 
-/** Undefined for a request that the fast path does not take. */
+/** Undefined for a request that the fast path does not take: the full path rejects it if its Host or Accept is invalid. */
 function readResponseType(request: IncomingMessage): ResponseType | undefined {
   if (request.method !== "POST" || request.url !== "/graphql" || !hasOneHost(request)) return undefined;
   return preferResponseType(request.headers.accept);
 }
 
-/** A persisted query that is sent with its text is registered, which only the full path does. */
+/** Whether an automatic persisted query is sent with its text: only the full path stores the text under its hash. */
 function registersQuery(graphql: GraphqlRequest): boolean {
   return graphql.query !== undefined && persistedHashOf(graphql) !== undefined;
 }

@@ -1,4 +1,5 @@
-// The full path of /graphql: it takes every request. Express routes the request to it, and Apollo Server validates the document.
+// The full path of /graphql: it takes every request for which the fast path has not responded. Express (server.ts) routes the request to it, and
+// Apollo Server validates the document.
 import type { IncomingMessage } from "node:http";
 import { rejectCrossSite } from "../admit/csrf.ts";
 import type { GatewayExchange } from "../admit/exchange.ts";
@@ -19,9 +20,10 @@ export interface FullPathOptions {
   readonly observe: GatewayObserver;
 }
 
-/** What the fast path has read of a request already: a body can be read only once. */
+/** The parameters that the fast path has read from the body, or its rejection: a body can be read only once. */
 export type ReceivedParameters = GraphqlRequest | Error;
 
+/** Never rejects: it sends a response in every case. */
 export type FullPath = (exchange: GatewayExchange, received?: ReceivedParameters) => Promise<void>;
 
 export function createFullPath({ pipeline, generations, send, observe }: FullPathOptions): FullPath {
@@ -49,7 +51,7 @@ export function createFullPath({ pipeline, generations, send, observe }: FullPat
     });
   }
 
-  /** The request keeps one generation from start to end. */
+  /** The request uses one generation from here to the end of the run. */
   async function respond(exchange: GatewayExchange, operationRequest: OperationRequest): Promise<ClientResponse> {
     const pinned = generations.pin();
     if (!pinned) throw new Rejection("SERVICE_UNAVAILABLE", undefined, { "Retry-After": "1" });

@@ -1,4 +1,5 @@
-// Stage 5 of 5: shape. The entry in `errors[]` for a field error.
+// Stage 5 of 5: shape. Turns each field error of the run into an entry of `errors[]`, and masks the errors that subgraphs send. Errors of Apollo Server
+// and graphql-js are masked in errors/library-errors.ts.
 import { type ClientCode, codes, isClientFacingCode, toClientCode } from "../errors/codes.ts";
 import type { FieldError } from "../run/field-errors.ts";
 import type { SubgraphError } from "../run/subgraph-response.ts";
@@ -13,7 +14,7 @@ export interface ClientError {
 const messageCharactersMax = 1_000;
 const problemsMax = 100;
 
-/** The gateway writes the message, unless the subgraph's error is meant for the client. */
+/** The message is that of the code in errors/codes.ts, unless the subgraph's error is meant for the client: then it is the subgraph's. */
 export function toClientError({ service, path, reason, moreCount }: FieldError): ClientError {
   const content = reason.kind === "fetch-failed" ? defaultContent(reason.code) : readSubgraphError(reason.error);
   const message =
@@ -44,7 +45,7 @@ function readSubgraphError({ message, extensions }: SubgraphError): ErrorContent
   return { code, message: text, problems: readProblems(extensions["problems"]) };
 }
 
-/** Keeps only the members of the contract: pointer, code, detail. */
+/** Forwards only the members `pointer`, `code` and `detail` of each problem; a member that is no text becomes empty. Undefined if there are none. */
 function readProblems(raw: unknown): readonly Readonly<Record<string, string>>[] | undefined {
   if (!Array.isArray(raw) || raw.length === 0) return undefined;
   return raw.slice(0, problemsMax).map((problem: unknown) => {

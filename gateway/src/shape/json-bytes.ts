@@ -1,21 +1,21 @@
-// Stage 5 of 5: shape. A buffer that JSON is written to as UTF-8.
+// Stage 5 of 5: shape. A growing buffer to which JSON is written as UTF-8. It does not check that the result is valid JSON.
 import type { AsciiToken } from "../plan/compile/compiled-plan.ts";
 
-/** Characters that `JSON.stringify` may escape: quotes, backslashes, controls, and surrogates, which may be unpaired. */
+/** Characters that `JSON.stringify` escapes, or may escape: quotes, backslashes, controls, and surrogates, which may be unpaired. */
 // oxlint-disable-next-line no-control-regex -- matches control characters on purpose
 const mayNeedEscape = /["\\\u0000-\u001f\ud800-\udfff]/;
 
-/** Longer texts are scanned and copied faster by V8: one call costs as much as some 20 characters here. */
+/** Shorter texts are copied by a loop. Longer ones are scanned and copied faster by V8: one call costs as much as some 20 characters in the loop. */
 const loopedCharactersMax = 24;
 
-/** Most bytes for one UTF-16 unit of a text, as `\u0000`. */
+/** The most bytes that one UTF-16 code unit of a text can become: `\u0000`. */
 const bytesPerUnitMax = 6;
 
 const initialBytes = 65_536;
 /** A longer buffer is freed after the response that needed it. */
 const retainedBytesMax = 4_194_304;
 
-/** Of a 32-bit integer. */
+/** The most digits of a positive 32-bit integer. */
 const digitsMax = 10;
 
 const zero = 0x30;
@@ -25,19 +25,20 @@ const space = 0x20;
 const firstBeyondAscii = 0x80;
 
 /**
- * One buffer is used for response after response, since each is written synchronously. Takes half the time of concatenated strings on a
- * response of many short fields.
+ * One buffer is used for one response after the other: each is written synchronously, from `rewind(0)` to `take`. Takes half the time of concatenated
+ * strings on a response of many short fields.
  */
 export class JsonBytes {
   #bytes = Buffer.allocUnsafeSlow(initialBytes);
   #view = viewOf(this.#bytes);
   #length = 0;
 
-  /** Bytes written. `rewind` to an earlier length removes the bytes after it. */
+  /** The number of bytes written. */
   get length(): number {
     return this.#length;
   }
 
+  /** Removes the bytes after an earlier `length`. */
   rewind(length: number): void {
     this.#length = length;
   }
@@ -62,7 +63,7 @@ export class JsonBytes {
     this.#length = at + length;
   }
 
-  /** @param value a 32-bit integer; -0 is written as 0, as in JSON. */
+  /** @param value a 32-bit integer; -0 is written as 0, as `JSON.stringify` does. */
   writeInteger(value: number): void {
     if (value < 0) return this.writeRaw(String(value));
     if (this.#length + digitsMax > this.#bytes.length) this.#grow(digitsMax);
@@ -110,7 +111,7 @@ export class JsonBytes {
     this.#length = at;
   }
 
-  /** The caller has made sure that the buffer is long enough. */
+  /** The caller has grown the buffer. */
   #writeLongText(text: string): void {
     const bytes = this.#bytes;
     if (mayNeedEscape.test(text)) {

@@ -5,7 +5,7 @@ import type { JsonBytes } from "./json-bytes.ts";
 
 const int32Max = 2_147_483_647;
 
-/** @param value not null. @returns false, with nothing written, if the value is not of this type. */
+/** @param value not null. A custom scalar can be any JSON value. @returns false, with nothing written, if the value is not of this type. */
 export function writeLeaf(value: unknown, leaf: LeafKind, out: JsonBytes): boolean {
   switch (leaf) {
     case "String":

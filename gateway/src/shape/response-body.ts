@@ -1,4 +1,5 @@
-// Stage 5 of 5: shape. The response body from a run's result: `errors` first, as the GraphQL spec recommends ("Response Format").
+// Stage 5 of 5: shape. Writes the response body from a run's result: `errors` first, as the GraphQL spec recommends ("Response Format").
+// supergraph-stages.ts calls it once per request, or once for several requests with the same shared data.
 import { codes } from "../errors/codes.ts";
 import type { CompiledPlan } from "../plan/compile/compiled-plan.ts";
 import type { ResultSummary } from "../response.ts";
@@ -12,7 +13,7 @@ import { type FieldProblem, isDataNull, writeData } from "./write-data.ts";
 export interface ShapedBody {
   /** JSON in UTF-8. */
   readonly body: Buffer;
-  /** Values that do not fit the schema: for the log. */
+  /** The values that became null since they do not fit the schema, for the log: the first 100, without those that follow from a field error. */
   readonly problems: readonly FieldProblem[];
   /** Undefined: a response without errors. */
   readonly summary: ResultSummary | undefined;
@@ -23,7 +24,7 @@ const dataStart = '{"data":'.length;
 /** One buffer for all responses: each is written in one synchronous call. */
 const out = new JsonBytes();
 
-/** Writes the data first: its errors are known only then. They are put before it. */
+/** Writes the data first, since its errors are known only then, and puts the errors before it. */
 export function writeResponseBody(plan: CompiledPlan, { root, joins, fieldErrors }: RunResult): ShapedBody {
   out.rewind(0);
   out.writeRaw('{"data":');
@@ -42,7 +43,7 @@ export function writeResponseBody(plan: CompiledPlan, { root, joins, fieldErrors
   };
 }
 
-/** `isDataNull` of write-data.ts, with the buffer for responses as scratch space. */
+/** `isDataNull` of write-data.ts, with the buffer for responses as scratch space. Called during a run; no body is being written then. */
 export function isDataNullSoFar(
   plan: CompiledPlan,
   fetched: Pick<RunResult, "root" | "joins">,
@@ -68,14 +69,15 @@ function toProblemError({ path, code, service }: FieldProblem): ClientError {
   };
 }
 
+/** The entry for the problems that are not listed. */
 function toCountError(count: number): ClientError {
   const code = "INVALID_FIELD_VALUE";
   return { message: `${count} more values do not fit the schema.`, extensions: { code } };
 }
 
 /**
- * Leaves out nulls that only follow from a field error that is already listed: each field has one error (GraphQL spec, "Handling Field
- * Errors").
+ * Leaves out problems at, above or below the path of a field error: their nulls follow from that error, and each field has one error (GraphQL spec,
+ * "Handling Field Errors").
  */
 function withoutPropagatedNulls(
   problems: readonly FieldProblem[],

@@ -1,4 +1,5 @@
-// Stage 5 of 5: shape. Sends a response to the client, compressed if the client accepts that.
+// Stage 5 of 5: shape. Sends a response to the client, compressed if the client accepts that. All responses are sent here, but those of Express
+// (preflights, GraphiQL) and of admit/broken-request.ts.
 import type { ServerResponse } from "node:http";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { type ContentCoding, chooseContentCoding } from "@tributary/kit/http/accept";
@@ -6,11 +7,14 @@ import type { GatewayExchange } from "../admit/exchange.ts";
 import type { GatewayObserver } from "../observations.ts";
 import type { ClientResponse } from "../response.ts";
 
-/** Sends nothing if the client has disconnected. */
+/**
+ * Sets the outcome of the request's record, then sends the response: at once, or after it is compressed. Sends nothing if the client has disconnected,
+ * or if a response was sent before.
+ */
 export type SendResponse = (exchange: GatewayExchange, response: ClientResponse) => void;
 
 export interface ResponseSenderOptions {
-  /** A response that the client does not read is held in memory: after this time its connection is closed. */
+  /** A response that the client does not read is held in memory, so its connection is closed after this time. */
   readonly responseTimeoutMs: number;
   readonly observe: GatewayObserver;
 }
@@ -19,8 +23,8 @@ export interface ResponseSenderOptions {
 const compressedBytesMin = 1_024;
 
 /**
- * node:http sends a string in one write with the head, and a buffer in a second write. latin1 keeps the bytes unchanged. For 1.2 KB the
- * whole exchange takes 25 µs instead of 27; a longer body would cost an extra copy.
+ * A body up to this length is sent as a string, which node:http sends in one write with the head; a buffer needs a second write. latin1 keeps the
+ * bytes unchanged. A longer body would cost an extra copy.
  */
 const stringBytesMax = 16_384;
 
@@ -61,7 +65,7 @@ function chooseEncoding(body: Buffer, acceptEncoding: string | undefined): Conte
 
 /**
  * In Node's thread pool. Quality 4 of brotli is as fast as gzip and smaller.
- * @param done gets undefined if compression failed for want of memory: the body is then sent uncompressed.
+ * @param done gets undefined if compression failed, for example for lack of memory: the body is then sent uncompressed.
  */
 function compress(body: Buffer, encoding: ContentCoding, done: (compressed: Buffer | undefined) => void): void {
   const finish = (error: Error | null, compressed: Buffer) => done(error ? undefined : compressed);

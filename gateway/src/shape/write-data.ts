@@ -10,7 +10,7 @@ import { writeLeaf } from "./leaf.ts";
 type Json = Readonly<Record<string, unknown>>;
 type Path = readonly (string | number)[];
 
-/** A field without a valid value. */
+/** A value that became null, since it is missing, does not fit the schema, or is a null in a non-null field. */
 export interface FieldProblem {
   readonly path: Path;
   readonly code: Extract<ClientCode, "INVALID_FIELD_VALUE" | "SUBGRAPH_BAD_ANSWER" | "FIELD_NOT_PROVIDED">;
@@ -23,7 +23,7 @@ export interface WrittenData {
   readonly problemCount: number;
 }
 
-/** Further problems are only counted. */
+/** Problems that are listed; further ones are only counted, in `problemCount`. */
 const problemsMax = 100;
 
 interface Writer {
@@ -32,13 +32,14 @@ interface Writer {
   /** The current response path is the first `depth` elements; the others are from earlier fields. */
   readonly path: (string | number)[];
   depth: number;
+  /** The subgraph that provides the current field. */
   service: string | undefined;
   readonly problems: FieldProblem[];
   problemCount: number;
 }
 
 /**
- * Writes the data as JSON.
+ * Writes the data as JSON, or `null` if a null propagates to it.
  * @param root, joins of the run's result.
  */
 export function writeData({ root: position }: CompiledPlan, root: Json, joins: Joins, out: JsonBytes): WrittenData {
@@ -72,13 +73,14 @@ function createWriter(joins: Joins, out: JsonBytes): Writer {
 }
 
 /*
- * The functions below write a value and return true. They return false for a null in a non-null position: the parent rewinds the buffer and
- * becomes null itself.
+ * The functions below write a value and return true. They return false for a null in a non-null position: the parent then rewinds the buffer and
+ * becomes null itself, or returns false too.
  */
 
 function writeFields(fields: readonly ClientField[], object: Json, writer: Writer): boolean {
   const { depth, path, joins, out } = writer;
-  // Fields of one fetch are mostly adjacent: its joined object is looked up once for them. A join index below 0 is the object itself.
+  // The holder of a field is the object that has its value: the object itself (join index below 0), or what a fetch joined to it. Fields of one fetch
+  // are mostly adjacent, so the holder is looked up once for them.
   let joinIndex = -1;
   let holder: Json | undefined = object;
   if (fields.length === 0) out.writeRaw("{");
@@ -121,7 +123,10 @@ function writeComputedField({ access, shape }: ClientField, object: Json, writer
   return writeFieldValue(holder, access.read(object, writer.joins), shape, writer);
 }
 
-/** A requested field that is absent from a response is an error of the subgraph. If the whole fetch failed, its error is recorded already. */
+/**
+ * A requested field that is absent from a response is an error of the subgraph. If there is no holder, the fetch has failed or its entity is missing:
+ * the field is null, and an error is recorded already if there is one.
+ */
 function writeFieldValue(holder: Json | undefined, value: unknown, shape: OutputShape, writer: Writer): boolean {
   if (value === undefined && holder) return recordProblem("SUBGRAPH_BAD_ANSWER", shape, writer);
   return writeValue(value, shape, writer);
@@ -183,17 +188,18 @@ function writeObject(value: unknown, shape: OutputShape & { kind: "object" }, wr
   return writeFields(layout.fields, value as Json, writer);
 }
 
-/** Also for valid values that are hidden from clients (`@inaccessible`): another code would disclose that they exist. */
+/** Writes null, for a null value and for valid values that are hidden from clients (`@inaccessible`): another code would disclose that they exist. */
 function writeNull(shape: OutputShape, writer: Writer): boolean {
   return shape.isNonNull ? recordProblem("INVALID_FIELD_VALUE", shape, writer) : writeNullIfNullable(shape, writer);
 }
 
-/** Writes null if the type is nullable. */
+/** Writes null and returns true if the type is nullable. Otherwise returns false. */
 function writeNullIfNullable({ isNonNull }: OutputShape, { out }: Writer): boolean {
   if (!isNonNull) out.writeRaw("null");
   return !isNonNull;
 }
 
+/** Records a problem at the current path, then writes null if the type is nullable. */
 function recordProblem(code: FieldProblem["code"], shape: OutputShape, writer: Writer): boolean {
   writer.problemCount++;
   if (writer.problems.length < problemsMax) {

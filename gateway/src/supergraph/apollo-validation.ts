@@ -1,5 +1,6 @@
 /*
- * Stage 2 of 5, parse: Apollo Server validates documents, for one generation. It executes nothing and writes no response.
+ * Stage 2 of 5, parse: Apollo Server validates documents, for one generation. It executes nothing, and writes no response but the errors of a rejected
+ * operation.
  *
  *   paths/full.ts ── validate(request, proceed) ─► ApolloServer.executeOperation
  *                                                    persisted query, parse, validate
@@ -7,7 +8,7 @@
  *                                                      operation ─► operation store
  *   response ◄── channel of the context ◄───────────── proceed(operation): stages 3 to 5
  *
- * So the response does not pass through Apollo Server: the hook stores it in a channel of the request's context.
+ * So the response to a valid operation does not pass through Apollo Server: the hook stores it in a channel of the request's context.
  */
 import {
   ApolloServer,
@@ -55,11 +56,12 @@ export interface OperationRequest {
 
 type Proceed = (operation: ValidatedOperation) => Promise<ClientResponse>;
 
-/** Limits, syntax, validation, automatic persisted queries, choice of the operation. */
+/** Checks limits, syntax and validity of documents, stores automatic persisted queries, and chooses the operation. */
 export interface ApolloValidation {
   /**
    * @param proceed responds to a validated operation; not called for a rejected one.
-   * @throws Rejection
+   * @returns the response of `proceed`, or the response for an operation that Apollo Server rejected.
+   * @throws Rejection for any other rejection, and what `proceed` throws.
    */
   validate(request: OperationRequest, proceed: Proceed): Promise<ClientResponse>;
   /** Whether an Apollo Server plugin has hooks for requests: then every request must go through Apollo Server. */
@@ -73,7 +75,7 @@ export interface ApolloValidationOptions {
   readonly introspection: boolean;
   readonly documentTokensMax: number;
   readonly operationLimits: OperationLimits;
-  /** Texts by hash. Shared by all generations; each validates a text anew. */
+  /** The texts of automatic persisted queries by hash. Shared by all generations; each validates a text again. */
   readonly persistedQueries: BoundedMap<string>;
   /** Their hooks are called; changes to the response have no effect. */
   readonly plugins: readonly ApolloServerPlugin[];
@@ -83,9 +85,9 @@ export interface ApolloValidationOptions {
 /** Apollo Server's context of one request. */
 interface ValidationContext {
   readonly proceed: Proceed;
-  /** The new document, parsed when it was measured. Undefined if it is known, or if it has a syntax error. */
+  /** The new document without locations. Undefined if the document is stored already, or cannot be parsed. */
   readonly checked: DocumentNode | undefined;
-  /** Set after Apollo Server has validated the document. */
+  /** Filled by the hook after Apollo Server has validated the document; empty if Apollo Server rejects the operation. */
   readonly channel: { response?: ClientResponse; error?: unknown };
 }
 
@@ -96,7 +98,7 @@ export async function createApolloValidation(o: ApolloValidationOptions): Promis
   await server.start();
   const nextIteration = createEventLoopQueue();
 
-  /** Undefined for a known document. @throws Rejection if the document exceeds a limit. */
+  /** Checks a new document. Undefined for a stored document. @throws Rejection if the document exceeds a limit. */
   async function checkIfNew(source: string | undefined): Promise<DocumentNode | undefined> {
     if (source === undefined || o.operations.hasDocument(source)) return undefined;
     await nextIteration();
@@ -136,7 +138,7 @@ function readCode({ extensions }: GraphQLFormattedError): string {
   return isClientCode(code) ? code : "INTERNAL_SERVER_ERROR";
 }
 
-/** Passes on the checked parameters only: Apollo Server sees no headers of the client. */
+/** Apollo Server gets the checked parameters only, and no headers of the client. */
 function executeOperation(
   server: ValidationServer,
   method: OperationRequest["method"],

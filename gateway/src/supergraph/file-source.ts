@@ -1,3 +1,4 @@
+// A supergraph in a file (SUPERGRAPH_FILE).
 import { type FSWatcher, watch } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
@@ -6,7 +7,7 @@ import type { SupergraphSource } from "./supergraph-source.ts";
 const fileBytesMax = 50_000_000;
 
 /**
- * A supergraph in a file. Watches the folder instead of the file, so that a replaced file or symlink is noticed too (Kubernetes replaces the
+ * Watches the folder instead of the file, so that a replaced file or symlink is noticed too (Kubernetes replaces the
  * symlink `..data`). Polling covers file systems without events, such as network mounts.
  */
 export function createFileSource(path: string): SupergraphSource {
@@ -26,13 +27,14 @@ export function createFileSource(path: string): SupergraphSource {
   };
 }
 
+/** @returns undefined if the folder cannot be watched: the file is then only polled. */
 function watchFolder(path: string, onHint: () => void): FSWatcher | undefined {
   try {
     const names = new Set([basename(path), "..data"]);
     const watcher = watch(dirname(path), { persistent: false }, (_event, name) => {
       if (name === null || names.has(name)) onHint();
     });
-    // The folder was removed: only polling continues.
+    // The folder was removed: from now on the file is only polled.
     watcher.on("error", () => watcher.close());
     return watcher;
   } catch {

@@ -25,13 +25,13 @@ export interface Generation {
    * not valid in this supergraph are skipped.
    */
   warm(operations: readonly UsedOperation[], signal: AbortSignal): Promise<void>;
-  /** Drops the cached operations: no new request uses this generation. Called once, before `close`. */
+  /** Drops the cached operations: no new request uses this generation. Called when another one replaces it, before `close`. */
   retire(): void;
-  /** Frees its resources. Called once, when no request uses it any more. */
+  /** Frees its resources. Called once: when no request uses it any more, when its grace time has passed, or when the gateway closes. */
   close(): Promise<void>;
 }
 
-/** What another generation needs to prepare an operation. */
+/** What the next generation needs to prepare an operation. */
 export interface UsedOperation {
   readonly source: string;
   readonly operationName: string | undefined;
@@ -39,20 +39,22 @@ export interface UsedOperation {
   readonly conditions: readonly Readonly<Record<string, unknown>>[];
 }
 
+/** A generation that is in use by one request. */
 export interface Pinned {
   readonly generation: Generation;
+  /** Must be called when the run of the request has ended. Further calls do nothing. */
   release(): void;
 }
 
 export interface Generations {
-  /** The current generation, which is not closed before `release`. Undefined before the first supergraph is loaded. */
+  /** The current generation, which is not closed before `release`, or `graceMs` after it was replaced. Undefined before the first supergraph is loaded. */
   pin(): Pinned | undefined;
   readonly current: Generation | undefined;
   /** A hash of the current supergraph. */
   readonly currentId: string | undefined;
   /**
    * Builds a generation in the background, warms it with the most used operations of the current one, and replaces the current one. A
-   * supergraph that cannot be used is reported and changes nothing. The caller waits for one load before it starts the next.
+   * supergraph that cannot be used is reported and changes nothing. Never rejects. The caller must wait for one load before it starts the next.
    */
   load(supergraphSdl: string): Promise<void>;
   /** Called after the last request. */
@@ -62,20 +64,20 @@ export interface Generations {
 export interface GenerationsOptions {
   readonly build: (supergraphSdl: string) => Promise<Generation>;
   readonly observe: GatewayObserver;
-  /** A retired generation is closed when no request uses it, at the latest after this time, which is longer than a request may take. */
+  /** A replaced generation is closed when no request uses it, and at the latest after this time. */
   readonly graceMs: number;
   /** Warming stops after this time. */
   readonly warmMsMax?: number;
 }
 
 const operationsWarmedMax = 50;
-/** Retired generations with requests in flight. The next generation is built when there are fewer. */
+/** Replaced generations that still have requests in flight. The next generation is built when there are fewer. */
 const retiredMax = 4;
 
 interface Entry {
   readonly id: string;
   readonly generation: Generation;
-  /** Requests that use it. */
+  /** The number of requests that use it. */
   pins: number;
   readonly closed: PromiseWithResolvers<void>;
   graceTimer?: NodeJS.Timeout;
@@ -159,7 +161,7 @@ export function createGenerations({ build, observe, graceMs, warmMsMax = 5_000 }
   };
 }
 
-/** Rejects if `next.warm` rejects. */
+/** Warms the next generation with the most used operations of the old one, until `warmMsMax` have passed. Rejects if `next.warm` rejects. */
 async function warm(next: Generation, old: Generation | undefined, warmMsMax: number): Promise<void> {
   const operations = old?.listMostUsed(operationsWarmedMax) ?? [];
   if (operations.length === 0) return;

@@ -1,3 +1,4 @@
+// A supergraph at a URL (SUPERGRAPH_URL).
 import { request } from "undici";
 import type { SupergraphSource } from "./supergraph-source.ts";
 
@@ -7,7 +8,7 @@ export interface UrlSourceOptions {
   readonly bodyBytesMax?: number;
 }
 
-/** A supergraph at a URL. Sends `If-None-Match` (RFC 9110, section 13.1.2), so that an unchanged supergraph is not sent again. */
+/** Follows no redirects. Sends `If-None-Match` (RFC 9110, section 13.1.2), so that an unchanged supergraph is not sent again. */
 export function createUrlSource({
   url,
   timeoutMs = 10_000,
