@@ -1,3 +1,4 @@
+// Identity: verifies the token of each request to a service, and checks identities and scopes for its actions.ts.
 import { createRemoteJWKSet, customFetch, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
 import { createBoundedMap } from "../collections/bounded-map.ts";
 import { AppError } from "../errors/app-error.ts";
@@ -23,35 +24,47 @@ export interface AuthenticatorOptions {
   readonly issuer: string;
   readonly audience: string;
   readonly jwksUrl: string;
-  /** The claim that holds the user's id. */
+  /** The claim that holds the user's id: a row id, as a string or as a whole number that a double represents. */
   readonly userIdClaim: string;
   /** Allowed clock difference to the issuer, in seconds. Default 5. */
   readonly clockToleranceSeconds?: number;
-  /** Verified tokens in the cache, each for at most 60 s. Default 10,000. */
+  /** The maximum number of verified tokens in the cache. Default 10,000. */
   readonly verifiedTokensMax?: number;
   readonly now?: () => number;
-  /** Called when the keys could not be fetched again. The known keys remain in use. */
+  /** Called when a fetch in the background failed. The known keys remain in use. Any other failed fetch is the error of its request. */
   readonly onKeysError?: (error: unknown) => void;
-  /** Called after each fetch of the keys: whether the response was a 200. */
+  /** Called after each fetch of the keys. `isOk`: the response was a 200. */
   readonly onKeysFetched?: (isOk: boolean) => void;
   /** A fetch of keys becomes a span of the request that causes it. */
   readonly trace?: Pick<Trace, "span">;
 }
 
+/** Gets the value of `Authorization`. Without one, the caller is anonymous; an invalid one is an error. */
 export type Authenticate = (authorization: string | undefined) => Promise<Identity>;
 
+/**
+ * The accepted values of a token's `alg`. All are asymmetric: with a symmetric one, anyone could sign with the public key as the secret
+ * (RFC 8725, 2.1). `none` is not accepted.
+ */
+const signatureAlgorithms = ["RS256", "ES256", "EdDSA"];
+/** How long a verified token is accepted without verification, but not after its `exp`. */
 const verifiedTokenMs = 60_000;
 const tokenCharsMax = 8_192;
-/** Keys are fetched again after this, in the background. A token with an unknown key id causes a fetch that its request waits for. */
+/**
+ * The first request after this time causes a fetch of the keys, without waiting for it. A token with an unknown key id causes a fetch for which its
+ * request waits, unless the last fetch succeeded less than `keysCooldownMs` ago.
+ */
 const keysFreshMs = 600_000;
+const keysCooldownMs = 1_000;
+const keysTimeoutMs = 3_000;
 /** How long known keys are used while the issuer cannot be reached. */
 const keysMaxAgeMs = 86_400_000;
-/** The pause after a failed fetch. */
+/** The pause after a failed fetch in the background. */
 const keysRetryMs = 30_000;
 
 /**
- * Verifies bearer tokens (RFC 6750, RFC 8725): only asymmetric signatures, issuer, audience, `exp` and the user's id are required.
- * The keys come only from `jwksUrl`: `jku`, `jwk` and `x5u` in a token's header are ignored.
+ * Verifies bearer tokens (RFC 6750, RFC 8725). A token must have a signature by an accepted algorithm, the configured issuer and audience, an `exp`
+ * in the future and the user's id. The keys come only from `jwksUrl`: `jku`, `jwk` and `x5u` in a token's header are ignored.
  * @returns a function that throws AppError UNAUTHENTICATED for an invalid token, SERVICE_UNAVAILABLE if the keys cannot be fetched.
  */
 export function createAuthenticator(o: AuthenticatorOptions): Authenticate {
@@ -73,7 +86,7 @@ export function createAuthenticator(o: AuthenticatorOptions): Authenticate {
   async function verify(token: string): Promise<JWTPayload> {
     try {
       const { payload } = await jwtVerify(token, keys, {
-        algorithms: ["RS256", "ES256", "EdDSA"],
+        algorithms: signatureAlgorithms,
         issuer: o.issuer,
         audience: o.audience,
         requiredClaims: ["exp", o.userIdClaim],
@@ -87,11 +100,11 @@ export function createAuthenticator(o: AuthenticatorOptions): Authenticate {
   }
 }
 
-/** The issuer's keys. While the issuer is down, tokens signed with a known key remain valid. */
+/** The issuer's keys, first fetched when the first token is verified. While the issuer is down, tokens signed with a known key remain valid. */
 function createKeys({ jwksUrl, onKeysError, onKeysFetched, trace = noTrace }: AuthenticatorOptions): JWTVerifyGetKey {
   const remote = createRemoteJWKSet(new URL(jwksUrl), {
-    timeoutDuration: 3_000,
-    cooldownDuration: 1_000,
+    timeoutDuration: keysTimeoutMs,
+    cooldownDuration: keysCooldownMs,
     cacheMaxAge: keysMaxAgeMs,
     async [customFetch](url, options) {
       const response = await fetchKeys(url, options, trace).catch((error: unknown) => {
@@ -102,6 +115,7 @@ function createKeys({ jwksUrl, onKeysError, onKeysFetched, trace = noTrace }: Au
       return response;
     },
   });
+  /** When the keys are to be fetched again in the background. */
   let renewAt = 0;
 
   async function renew(): Promise<void> {
@@ -115,6 +129,7 @@ function createKeys({ jwksUrl, onKeysError, onKeysFetched, trace = noTrace }: Au
   }
 
   return async (header, token) => {
+    // Without any keys, `remote` itself fetches them below.
     if (remote.jwks() === undefined) renewAt = Date.now() + keysFreshMs;
     else if (Date.now() >= renewAt) void renew();
     return remote(header, token);
@@ -137,6 +152,7 @@ export function hasScope(identity: Identity, scope: string): boolean {
   return identity.kind === "user" && identity.scopes.has(scope);
 }
 
+/** Whether the caller is this user. Null, a row without an owner, is no user. */
 export function isUser(identity: Identity, userId: string | null): boolean {
   return identity.kind === "user" && identity.userId === userId;
 }
@@ -155,7 +171,7 @@ export function requireScope(identity: Identity, ...anyOf: readonly string[]): U
 }
 
 /**
- * Creates the error for a caller without access: UNAUTHENTICATED without a token, FORBIDDEN with one.
+ * Creates, and does not throw, the error for a caller without access: UNAUTHENTICATED without a token, FORBIDDEN with one.
  * @param message the same for all reasons, so that it does not reveal which resources exist.
  */
 export function denyAccess(identity: Identity, message: string): AppError {

@@ -1,3 +1,4 @@
+// How a service documents its REST routes, in its rest/openapi.ts. supergraph/documents/ builds the OpenAPI documents from it.
 import type { z } from "zod";
 import type { ErrorCode } from "../errors/app-error.ts";
 import type { RouteDeclaration } from "../rest/routes.ts";
@@ -5,7 +6,7 @@ import type { RouteDeclaration } from "../rest/routes.ts";
 /** Parameters by name. The metadata of each schema contains its description. */
 export type ParameterSchemas = Readonly<Record<string, z.ZodType>>;
 
-/** Response headers in addition to those of every response. */
+/** Response headers that not every response has. */
 export type HeaderName = "ETag" | "Last-Modified" | "Link" | "Location" | "Idempotency-Replayed";
 
 /** A link from a response to another operation, with its parameters as runtime expressions (OpenAPI 3.1, "Link Object"). */
@@ -31,17 +32,21 @@ export type Callers = "everyone" | readonly string[];
 /** The demo users of examples and tests. */
 export type DemoUser = "ada" | "grace" | "linus";
 
-/** A request and its response, shown in the document and run as a test. */
+/** A request and its response, shown in the document and sent to the running service by a test. */
 export interface OperationExample {
   /** In camel case; the name of the request example and of the response example. */
   readonly name: string;
   readonly summary: string;
+  /** Whose token the request has; anonymous without. */
   readonly as?: DemoUser;
   /** Required scopes besides those that the demo user has. */
   readonly scopes?: readonly string[];
   /** Path and query without the version, such as `/users/1`. */
   readonly path: string;
-  /** An operation whose example creates the resource of this example: `path` is appended to its `Location`. */
+  /**
+   * The id of an operation whose example is sent first and creates the resource of this one. `path` is then appended to the `Location` of its
+   * response.
+   */
   readonly follows?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
@@ -58,8 +63,9 @@ export interface OperationDocument {
   readonly callers: Callers;
   readonly path?: ParameterSchemas;
   readonly query?: ParameterSchemas;
+  /** Of the request. */
   readonly body?: z.ZodType;
-  /** Whether a change requires `If-Match` (428 without it), or evaluates it if it is sent. */
+  /** Of a change: `required` is 428 without `If-Match`; `optional` evaluates it if it is sent. */
   readonly ifMatch?: "required" | "optional";
   readonly response: DocumentedResponse;
   /** Error codes besides those of every operation. */
@@ -67,7 +73,7 @@ export interface OperationDocument {
   readonly examples: readonly OperationExample[];
 }
 
-/** The documentation of a service's routes. Composition fails if a version of a route has none. */
+/** The documentation of a service's routes, by route id and version. The documents cannot be built if a version of a route has none. */
 export interface ServiceDocuments<R extends readonly RouteDeclaration[] = readonly RouteDeclaration[]> {
   /** The OpenAPI tag of its operations. */
   readonly tag: { readonly name: string; readonly description: string };

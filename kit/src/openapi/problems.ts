@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../errors/app-error.ts";
 
-/** The explanation of a problem type, for its page and the OpenAPI documents. */
+/** The explanation of an error code for clients of REST: for its page under `/problems` and the OpenAPI documents, not for responses. */
 export interface Explanation {
   /** One sentence. */
   readonly means: string;
@@ -8,7 +8,7 @@ export interface Explanation {
   readonly remedy: string;
 }
 
-/** By code of `statusOf`. A missing one is a type error. */
+/** A missing code is a type error. */
 export const problemExplanations: Readonly<Record<ErrorCode, Explanation>> = {
   MALFORMED_REQUEST: {
     means: "The request is malformed: its syntax, its path, its query, a header or its JSON is invalid.",

@@ -1,16 +1,20 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 
-/** A part of a document. */
+/** A JSON object: a part of an OpenAPI document. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** Writes zod schemas as JSON Schemas. Schemas with a name (`meta({ id })`) are referenced, and collected in `named`. */
+/**
+ * Writes zod schemas as the JSON Schemas of one OpenAPI document. A schema with a name (`meta({ id })`) becomes a reference, and its definition
+ * is collected for `components/schemas`.
+ */
 export interface SchemaBook {
   /**
    * @param io `input` for requests, `output` for responses.
    * @throws Error for a schema without a JSON equivalent, and for two different schemas with one name.
    */
   write(schema: z.ZodType, io: "input" | "output"): Json;
+  /** The named schemas of all calls of `write` before this one, sorted by name. */
   named(): Json;
 }
 

@@ -1,6 +1,7 @@
+// Zod schemas for the OpenAPI documents only: they describe requests and responses, and do not validate them.
 import { z } from "zod";
 
-/** The characters that `text` in errors/validate.ts rejects, for a character class. */
+/** The characters that `text` in errors/validate.ts rejects, as the inside of a regular expression's character class. */
 const rejectedCharacters = String.raw`\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F`;
 
 /**
@@ -17,7 +18,7 @@ export function withTextLimits<S extends z.ZodType>(
   return schema.meta({ minLength: min, maxLength: max, pattern });
 }
 
-/** Text in a response, of at most so many characters (code points). */
+/** Text in a response. @param max in characters (code points). */
 export function responseText(max: number, example: string) {
   return z.string().meta({ maxLength: max, pattern: `^[^${rejectedCharacters}]*$`, examples: [example] });
 }
@@ -32,7 +33,7 @@ export function opaqueId(description: string, example: string) {
     .meta({ description, examples: [example] });
 }
 
-/** An id in a list's filter: any text is accepted, and one that cannot be an id matches nothing. */
+/** An id in a list's filter: any text without NUL is accepted, and one that cannot be an id matches nothing. */
 export function anyId(description: string, example: string) {
   return z
     .string()
@@ -40,7 +41,7 @@ export function anyId(description: string, example: string) {
     .meta({ pattern: String.raw`^[^\u0000]*$`, description, examples: [example] });
 }
 
-/** An id in a path: not empty and short. Characters with a meaning in URLs lead to 404. */
+/** An id in a path. The pattern excludes characters with a meaning in URLs, since a path with them is another path. */
 export function anyIdInPath(description: string, example: string) {
   return z
     .string()

@@ -20,13 +20,16 @@ export interface ServiceConfig extends ListenerConfig, TelemetryConfig {
 /** The local issuer of development, on its default port. */
 const localIssuer = "http://127.0.0.1:4020";
 
-/** The token issuer. Production must configure its own, never the local issuer, which issues tokens without authentication. */
-export function readIdentityConfig(env: EnvironmentReader, profile: ServiceConfig["profile"]) {
+/**
+ * Reads which token issuer is trusted. In production the operator must configure one; the local issuer is a problem there, since it issues tokens
+ * without authentication.
+ */
+function readIdentityConfig(env: EnvironmentReader, profile: ServiceConfig["profile"]) {
   const local = profile === "development" ? { fallback: localIssuer } : {};
   const localKeys = profile === "development" ? { fallback: `${localIssuer}/.well-known/jwks.json` } : {};
   const identity = {
-    issuer: env.string("ISSUER", { ...local, why: "who signs the tokens: their `iss`" }),
-    audience: env.string("AUDIENCE", { fallback: "tributary", why: "for whom tokens are made: their `aud`" }),
+    issuer: env.string("ISSUER", { ...local, why: "the issuer that signs the tokens: their `iss`" }),
+    audience: env.string("AUDIENCE", { fallback: "tributary", why: "the required audience of tokens: their `aud`" }),
     jwksUrl: env.url("JWKS_URL", { ...localKeys, why: "where the issuer's public keys are" }),
     userIdClaim: env.string("USER_ID_CLAIM", { fallback: "sub", why: "the claim that holds the user's id" }),
   };
@@ -42,7 +45,10 @@ interface ServiceDefaults {
   readonly port: number;
 }
 
-/** Reads a service's configuration; see `readEnvironment` for what it throws. */
+/**
+ * Reads a service's configuration. Called at the start, by the `readConfig` of each service.
+ * @throws ConfigError with every problem at once.
+ */
 export function readServiceConfig(
   environment: Environment,
   { name = "service", port }: ServiceDefaults,
@@ -51,44 +57,47 @@ export function readServiceConfig(
     const profile = env.choice("PROFILE", {
       fallback: "development",
       of: ["development", "production"],
-      why: "production refuses whatever is only fit for development",
+      why: "production has no defaults for ISSUER, JWKS_URL and CURSOR_KEYS, and rejects the local issuer",
     });
     return {
       profile,
       ...readListenerConfig(env, { port, shutdownGraceMs: 10_000 }),
       ...readTelemetryConfig(env, { name }),
       ...readIdentityConfig(env, profile),
-      databaseUrl: env.url("DATABASE_URL", { secret: true, why: "this service's own database, with its own role" }),
+      databaseUrl: env.url("DATABASE_URL", {
+        secret: true,
+        why: "the database of this service only, with a role of this service only",
+      }),
       connectionsMax: env.integer("DATABASE_CONNECTIONS_MAX", {
         fallback: 10,
         min: 1,
         max: 200,
-        why: "connections of one replica; replicas times this has to fit the database",
+        why: "connections of one replica; the database must allow this times the replicas",
       }),
       statementTimeoutMs: env.integer("STATEMENT_TIMEOUT_MS", {
         fallback: 5_000,
         min: 50,
         max: 60_000,
-        why: "after this PostgreSQL ends a statement",
+        why: "PostgreSQL cancels a statement after this time",
       }),
       lockTimeoutMs: env.integer("LOCK_TIMEOUT_MS", {
         fallback: 2_000,
         min: 10,
         max: 60_000,
-        why: "after this PostgreSQL gives up waiting for a lock",
+        why: "PostgreSQL cancels a statement that waits longer for a lock",
       }),
       acquireTimeoutMs: env.integer("ACQUIRE_TIMEOUT_MS", {
         fallback: 2_000,
         min: 10,
         max: 60_000,
-        why: "how long a request waits for a connection",
+        why: "how long a request waits for a connection of the pool",
       }),
       cursorKeys: readCursorKeys(env, profile),
     };
   });
 }
 
-/** The local issuer is a host named `issuer`, or port 4020 of this machine. */
+/** Whether a URL names the local issuer: a host named `issuer`, as in Docker Compose, or port 4020 of this machine. */
 function isLocalIssuer(address: string): boolean {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (!url) return false;

@@ -1,3 +1,4 @@
+// A service's process: `main.ts` calls `runService`, which calls the `createApp` of the service's app.ts, which calls `createServiceApp`.
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import express, { type Express, type NextFunction, type Request, type Response } from "express";
@@ -35,6 +36,7 @@ export interface ServiceParts {
 
 export interface ServiceApp {
   readonly handler: Express;
+  /** Called once the process has stopped serving. Does not close the database. */
   stop(): Promise<void>;
 }
 
@@ -47,12 +49,13 @@ export interface ServiceEndpoints<Context extends object, R extends readonly Rou
   /** Called for each GraphQL request. */
   readonly createContext: (identity: Identity) => Context;
   readonly routes: R;
-  /** By version. A route without a handler, or a handler without a route, is a type error and prevents the start. */
+  /** By REST version. A route without a handler, or a handler without a route, is a type error and prevents the start. */
   readonly handlers: Readonly<Record<number, Handlers<R>>>;
 }
 
 /**
- * The two endpoints of a service in one app: `/graphql`, and `/rest/v<N>` for each version. Anything else is a 404 problem.
+ * Creates the app with both endpoints of a service: `/graphql`, and `/rest/v<N>` for each version. Any other path is a 404 problem, apart from
+ * `/health/…`, which the kit's `startServer` serves.
  * @throws ConfigError naming each declared route without a handler, and each handler without a route.
  */
 export async function createServiceApp<Context extends object, const R extends readonly RouteDeclaration[]>(
@@ -103,15 +106,13 @@ type HandlersByVersion = Readonly<Record<number, Readonly<Record<string, unknown
 function requireHandlers(routes: readonly RouteDeclaration[], handlers: HandlersByVersion): void {
   const served = Object.keys(handlers).map(Number);
   const missing = routes.flatMap(({ id, method, path, versions }) => {
-    const without = versions.filter((version) => typeof handlers[version]?.[id] !== "function");
-    return without.length === 0
-      ? []
-      : [
-          `${method} ${path} (${id}) has no handler in ${nameVersions(without)}. Add one, or remove the route or version.`,
-        ];
+    const unserved = versions.filter((version) => typeof handlers[version]?.[id] !== "function");
+    if (unserved.length === 0) return [];
+    const remedy = "Add one, or remove the route or version.";
+    return [`${method} ${path} (${id}) has no handler in ${nameVersions(unserved)}. ${remedy}`];
   });
-  const ids = [...new Set(Object.values(handlers).flatMap((ofVersion) => Object.keys(ofVersion)))];
-  const unused = ids
+  const handlerIds = [...new Set(Object.values(handlers).flatMap((ofVersion) => Object.keys(ofVersion)))];
+  const unused = handlerIds
     .filter((id) => !routes.some((route) => route.id === id))
     .map((id) => {
       const versions = served.filter((version) => Object.hasOwn(handlers[version] ?? {}, id));
@@ -126,6 +127,7 @@ function nameVersions(versions: readonly number[]): string {
   return `${versions.length === 1 ? "version" : "versions"} ${versions.join(", ")}`;
 }
 
+/** Express throws a URIError for a path that it cannot decode. */
 function toPathError(error: unknown): unknown {
   if (!(error instanceof URIError)) return error;
   return new AppError("MALFORMED_REQUEST", "The path is not text in percent-encoded UTF-8.");
@@ -137,13 +139,16 @@ export interface ServiceProcessOptions {
   /** The folder of the service's migrations. */
   readonly migrations: URL;
   readonly createApp: (parts: ServiceParts) => Promise<ServiceApp>;
-  /** Checked before the service listens. @throws ConfigError. */
+  /** Called before the service listens. Throws a ConfigError if the service must not run on this database. */
   readonly check?: (database: Database) => Promise<void>;
-  /** `migrate` applies the migrations and exits without serving. */
+  /**
+   * The first argument of the process. `migrate`, the only command, applies the pending migrations; the process then exits without serving.
+   * Otherwise the service starts, and applies no migrations: run `migrate` before each release.
+   */
   readonly command: string | undefined;
 }
 
-/** Runs a service's process until it is stopped by a signal. */
+/** Starts a service, or runs its command. Resolves once the service listens, which then runs until a signal stops it, or after the migration. */
 export async function runService(o: ServiceProcessOptions): Promise<void> {
   if (o.command === "migrate") {
     const log = createLog({ name: o.name, level: o.config.logLevel });
@@ -155,7 +160,7 @@ export async function runService(o: ServiceProcessOptions): Promise<void> {
   warnOfMisspeltVariables(log, o.config.misspeltVariables);
   const server = await serve(o, telemetry);
   stopOnSignals([server], log);
-  // Logged last: its reader may send a signal immediately.
+  // Logged last: a program that waits for this line may send a signal immediately.
   log.info({ url: server.url }, "listening");
 }
 
