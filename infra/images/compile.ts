@@ -1,5 +1,6 @@
 // Runs during an image build, with the user and the flags of the process: starts it once, to fill NODE_COMPILE_CACHE with V8's compiled code
-// and to check that it can load everything. There is no database: a process that requires one exits by itself.
+// and to check that it can load everything. It is stopped as soon as it listens. There is no database: a service exits by itself when it cannot
+// reach one, which is after it has loaded everything.
 //
 //   node --v8-pool-size=1 infra/images/compile.ts gateway/src/main.ts
 import { spawn } from "node:child_process";
@@ -8,7 +9,7 @@ import { once } from "node:events";
 const startMsMax = 60_000;
 /** The message of the SERVICE_UNAVAILABLE error in kit/src/postgres/postgres.ts. */
 const databaseIsMissing = "The database is not reachable";
-/** The settings that any of the processes requires to start. */
+/** The settings that the processes require to start; each process ignores those of others. */
 const environment = {
   ...process.env,
   PORT: "0",

@@ -1,4 +1,5 @@
-// Finds the packages that a process imports, for collect.ts. // The sources are searched with regular expressions, because no parser is installed in the stage of the build that runs this.
+// Finds the packages that a process imports, for collect.ts. The sources are searched with regular
+// expressions, because no parser is installed in the stage of the image build that runs this.
 import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";

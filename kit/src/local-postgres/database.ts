@@ -1,4 +1,4 @@
-// Creates the roles and databases of `npm start` and of the tests. Called by each process that needs one, before it connects as that role.
+// Creates the role and the database of one service in a local PostgreSQL. Called by `npm start`, by the tests and by programs that start the platform.
 import pg from "pg";
 
 // An arbitrary number, equal in all processes: while one holds the lock, no other creates a role or database. PostgreSQL's advisory locks are per

@@ -8,7 +8,7 @@ export interface AdminServerOptions {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
-  /** The metrics in Prometheus' text format. */
+  /** Returns the metrics in Prometheus' text format. Called for each scrape. */
   write(): Promise<string>;
   isReady(): boolean | Promise<boolean>;
 }
@@ -30,8 +30,9 @@ export function startAdminServer({ host, port, write, isReady }: AdminServerOpti
 }
 
 /**
- * Starts the admin listener if its port is configured. Call it after the process has announced its label values: it logs the metrics that
- * have too many of them for a zero each.
+ * Starts the admin listener if its port is configured. Call it after the process has announced its label values (`Metrics.announce`): it logs the
+ * metrics for which these are too many, so that some have no zero.
+ * @returns undefined if the port is not configured.
  */
 export async function startMetricsListener(
   { adminPort, adminHost }: Pick<TelemetryConfig, "adminPort" | "adminHost">,

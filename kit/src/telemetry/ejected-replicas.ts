@@ -1,13 +1,12 @@
-/** Counts the ejected replicas of each service from their observations. */
+/** The number of ejected replicas of each service, for a gauge. The telemetry of the gateway and the REST proxy updates it from observations. */
 export interface EjectedReplicas {
   eject(service: string, replica: string): void;
   /** The replica is healthy again, or no longer exists. */
   restore(service: string, replica: string): void;
-  /** By service, including those whose replicas are all healthy again. */
+  /** By service. A service without an ejection so far is missing; after its last replica is restored it has 0. */
   counts(): ReadonlyMap<string, number>;
 }
 
-/** Bounded by the number of services and replicas. */
 export function createEjectedReplicas(): EjectedReplicas {
   const services = new Map<string, Set<string>>();
   const ejectedOf = (service: string) => {

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Log } from "../process/log.ts";
 
-/** The properties by which failures are counted. They are for the log, never for clients. */
+/** What failures are grouped by. For the log, never for clients. */
 export interface Failure {
   /** The subgraph or service. */
   readonly service: string;
@@ -15,12 +15,12 @@ export interface Failure {
 export interface FailureLog {
   /** Logs the first failure with this service, replica and reason in full, and counts further ones. */
   report(failure: Failure, details: object, message: string): void;
-  /** Logs the counts since the last line. Each later failure is logged in full, since few requests end after it. */
+  /** Logs the counts that are not logged yet. Called when the process stops. Each later failure is logged in full, since few requests end after it. */
   close(): void;
 }
 
 const intervalMs = 10_000;
-/** Intervals without a failure after which a group is deleted: rare failures are one outage. */
+/** A group is deleted in the interval after this many without a failure, so after 30 to 40 s. */
 const quietIntervalsMax = 3;
 /** Pairs of replica and reason that are logged separately, per service. Further ones are counted as replica `other`. */
 const groupsMax = 100;
@@ -28,9 +28,9 @@ const groupsMax = 100;
 /** Failures with one replica and one reason. */
 interface FailureGroup {
   readonly failure: Failure;
-  /** Since the last line. */
+  /** Failures since the last log line of this group. */
   count: number;
-  /** Since the last failure. */
+  /** Intervals that have ended since the last failure. */
   quietIntervals: number;
 }
 
@@ -44,13 +44,12 @@ interface Outage {
 
 /**
  * Logs the first failure of each replica and reason with its details, such as the stack; then the count of each replica and reason every 10 s,
- * and a line when the service has not failed for 30 s. After 30 s without a failure a replica and reason counts as new, even while others of
- * the service fail. The access log lists the requests that failed.
+ * and a line when no request to the service has failed for 30 to 40 s. After that time without a failure, a replica and reason counts as new, even
+ * while others of the service fail. The access log lists the requests that failed.
  */
 export function createFailureLog(log: Log): FailureLog {
   const outages = new Map<string, Outage>();
   let timer: NodeJS.Timeout | undefined;
-
   let isClosed = false;
 
   function logCounts({ groups }: Outage): void {
@@ -67,8 +66,8 @@ export function createFailureLog(log: Log): FailureLog {
       deleteQuietGroups(outage);
       if (outage.groups.size > 0) continue;
       const { count, startedMs, lastMs } = outage;
-      const about = { observation: "failures-ended", service, count, durationMs: Math.round(lastMs - startedMs) };
-      log.info(about, "no request to the service has failed for 30 s");
+      const fields = { observation: "failures-ended", service, count, durationMs: Math.round(lastMs - startedMs) };
+      log.info(fields, "no request to the service has failed for 30 s");
       outages.delete(service);
     }
     if (outages.size === 0) stop();
@@ -115,7 +114,7 @@ function deleteQuietGroups({ groups }: Outage): void {
   }
 }
 
-/** @returns false for the first failure of its group. */
+/** Adds a failure to its group. @returns false if it is the first of the group, which is then created. */
 function countInGroup({ groups }: Outage, failure: Failure): boolean {
   const isNew = !groups.has(keyOf(failure));
   const counted = isNew && groups.size >= groupsMax ? { ...failure, replica: "other" } : failure;

@@ -8,7 +8,7 @@ export function createGraphqlObserver(observer: ServiceObserver, schema: GraphQL
   return {
     requestDidStart: () =>
       Promise.resolve({
-        // The operation is validated now, so the schema bounds the values of the label.
+        // Called after validation, so only names of the schema become label values. Other requests keep the route `other`.
         didResolveOperation({ operation }) {
           if (operation) observer.nameRoute("graphql", nameOf(operation));
           return Promise.resolve();
@@ -30,7 +30,7 @@ function listNames(schema: GraphQLSchema): readonly string[] {
   });
 }
 
-/** `query things`, by its only root field; `query several` for more fields, or a fragment. */
+/** `query things`, by its only root field; `query several` if it has more fields, or a fragment. Aliases are ignored. */
 function nameOf({ operation, selectionSet }: OperationDefinitionNode): string {
   const [first, ...others] = selectionSet.selections;
   const isOne = others.length === 0 && first?.kind === Kind.FIELD;

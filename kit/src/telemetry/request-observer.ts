@@ -3,9 +3,12 @@ import type { TelemetryConfig } from "../process/telemetry-config.ts";
 import type { KnownValues } from "./metrics/known-values.ts";
 import type { Span, Trace } from "./tracing/trace.ts";
 
-/** Counts, traces and logs the requests of one server. `Record` is what the server notes about a request while it is in flight. */
+/**
+ * Observes the requests of one server, for the three kinds of processes: the gateway, the REST proxy and the services. `Record` is what the server notes about
+ * a request while it is in flight; `onFinished` counts, traces and logs it.
+ */
 export interface RequestObserver<Record> {
-  /** Starts the observation of a request. It ends when the response is closed. */
+  /** Starts the observation of a request, and its span if it is traced. It ends when the response is closed. */
   begin(request: IncomingMessage, response: ServerResponse, requestId: string): Record;
 }
 
@@ -13,7 +16,7 @@ export interface FinishedRequest<Record> {
   readonly record: Record;
   readonly request: IncomingMessage;
   readonly requestId: string;
-  /** Of the response; 499, as in nginx, if the client disconnected before it was complete. */
+  /** The status of the response; 499, as in nginx, if the client disconnected before it was complete. */
   readonly status: number;
   readonly milliseconds: number;
 }
@@ -24,9 +27,9 @@ export interface RequestObserverOptions<Record> {
   readonly methodOf: KnownValues;
   /** @param span undefined if the request is not traced. */
   readonly createRecord: (span: Span | undefined, request: IncomingMessage, requestId: string) => Record;
-  /** Counts, traces and logs the request. */
+  /** Called when the response is closed. Must end the span of the record. */
   readonly onFinished: (finished: FinishedRequest<Record>) => void;
-  /** Sets the gauge of requests in flight at each scrape. */
+  /** Called once, at creation, with the function that a gauge of the requests in flight reads at each scrape. */
   readonly onScrape: (readInFlight: () => number) => void;
 }
 
@@ -59,7 +62,10 @@ function beginSpan(trace: Trace, { method, headers }: IncomingMessage, methodOf:
   return trace.begin("request", headers["traceparent"], { kind: "server", attributes });
 }
 
-/** Whether the access log gets a line. With `sampled` it gets the traced requests and those that failed because of a server. */
+/**
+ * Whether the access log gets a line. With `sampled`: if the request is traced or has failed.
+ * @param hasFailed by a fault of the platform, not of the client.
+ */
 export function isAccessLogged(
   accessLog: TelemetryConfig["accessLog"],
   { span, hasFailed }: { readonly span: Span | undefined; readonly hasFailed: boolean },
@@ -72,7 +78,7 @@ export function roundMilliseconds(milliseconds: number): number {
   return Math.round(milliseconds * 10) / 10;
 }
 
-/** The name that the calling program sends (`apollographql-client-name`, else `x-client-name`). */
+/** The name that the client sends (`apollographql-client-name`, else `x-client-name`). Not a label yet: map it by `KnownValues`. */
 export function readClientName(headers: IncomingHttpHeaders): string | undefined {
   const name = headers["apollographql-client-name"] ?? headers["x-client-name"];
   return Array.isArray(name) ? name.join() : name;

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Span } from "./tracing/trace.ts";
 
-/** The data of a request in flight, for its log lines and its metrics. */
+/** What a service notes about a request in flight, for its log lines, metrics and span. The last three fields change while it is handled. */
 export interface ServiceRequestRecord {
   readonly requestId: string;
   /** Undefined if the caller sent none and the request is not traced. */
@@ -14,9 +14,10 @@ export interface ServiceRequestRecord {
   failureCode: string | undefined;
 }
 
-/** Finds the record of the current request. */
+/** Keeps the record of the current request in an AsyncLocalStorage, so that code far from the server can find it. */
 export interface RequestRecords {
   run<T>(record: ServiceRequestRecord, work: () => T): T;
+  /** Undefined outside of a request. */
   current(): ServiceRequestRecord | undefined;
 }
 

@@ -19,9 +19,9 @@ export interface ServiceObserver {
   nameRoute(endpoint: ServiceRequestRecord["endpoint"], route: string): void;
   /** Announces a route to the metrics, see `Metrics.announce`. */
   announceRoute(endpoint: ServiceRequestRecord["endpoint"], route: string, methods: readonly string[]): void;
-  /** Counts an entry of `errors[]` in a GraphQL response. */
+  /** Counts an entry of `errors[]` in a GraphQL response. Codes of failures of the service also mark the request as failed. */
   countGraphqlError(code: string): void;
-  /** The current request fails with this code. */
+  /** Notes that the current request fails with this code, by a fault of the service. The first code counts. */
   failRequest(code: string): void;
 }
 
@@ -37,6 +37,7 @@ const methodOf = createKnownValues(["GET", "HEAD", "POST", "PATCH", "DELETE", "O
 const codeOf = createKnownValues([...Object.keys(statusOf), "GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED"]);
 /** Codes of failures of the service, not of the client. */
 const failureCodes = new Set(["INTERNAL_SERVER_ERROR", "SERVICE_UNAVAILABLE"]);
+
 export function createServiceObserver(o: ServiceObserverOptions): ServiceObserver {
   const { metrics, records } = o;
   const errors = metrics.counter("tributary_service_graphql_errors_total");

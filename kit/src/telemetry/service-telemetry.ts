@@ -15,15 +15,17 @@ export interface ServiceTelemetry {
   readonly log: Log;
   readonly trace: Trace;
   readonly observer: ServiceObserver;
+  /** Undefined if metrics and tracing are off. */
   readonly aroundStatement: AroundStatement | undefined;
   /** Exports the connections of the pool. */
   observePool(database: Pick<PooledDatabase, "readPool">, connectionsMax: number): void;
   /** Counts a fetch of the issuer's keys. */
   countKeysFetch(isOk: boolean): void;
-  /** Starts the listener for /metrics, if it is configured. */
+  /** Starts the listener for /metrics. Undefined if it is not configured. Call it after all routes are announced. */
   startAdmin(isReady: () => Promise<boolean>): Promise<RunningServer | undefined>;
 }
 
+/** @throws Error if tracing is configured and OpenTelemetry's modules cannot be loaded. */
 export async function createServiceTelemetry(
   name: string,
   config: TelemetryConfig & { readonly logLevel: string },

@@ -6,14 +6,14 @@ import type { Trace } from "./tracing/trace.ts";
 /** Wraps each SQL statement. @param name of the statement in its store. */
 export type AroundStatement = <T>(name: string, run: () => Promise<T>) => Promise<T>;
 
-/** Measures statements, and records those of traced requests as spans. Undefined if metrics and tracing are off. */
+/** Measures the duration of statements, and records those of traced requests as spans. Undefined if metrics and tracing are off. */
 export function createStatementObserver(
   metrics: Metrics<typeof serviceMetrics>,
   trace: Trace,
 ): AroundStatement | undefined {
   if (!metrics.isOn && !trace.isOn) return undefined;
   const durations = metrics.histogram("tributary_service_database_statement_duration_seconds");
-  // The statements of every transaction. Those of a store are announced at their first use, with all outcomes.
+  // The statements of every transaction. Those of a store get their zeros at their first use, for all outcomes.
   for (const statement of ["acquire", "begin", "commit", "rollback"]) metrics.announce({ statement });
   return async (name, run) => {
     const startedMs = performance.now();

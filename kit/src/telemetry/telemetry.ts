@@ -27,7 +27,10 @@ export interface TelemetryOptions<D extends MetricDeclarations> {
   readonly logContext?: () => object;
 }
 
-/** Creates the configured telemetry. No library is loaded for parts that are off. */
+/**
+ * Creates the telemetry of a process, once at its start. The libraries of metrics and traces are loaded only if these are on. Does not listen: see
+ * `startMetricsListener`.
+ */
 export async function createTelemetry<D extends MetricDeclarations & typeof processMetrics>(
   o: TelemetryOptions<D>,
 ): Promise<Telemetry<D>> {

@@ -15,9 +15,9 @@ export function createKnownValues(known: Iterable<string>): KnownValues {
 
 /** Labels that a process learns from what clients send. */
 export interface LearnedValues {
-  /** The label, without counting an occurrence: for values of requests that were rejected. */
+  /** Returns the label without counting an occurrence: for values of requests that were rejected. */
   readonly find: KnownValues;
-  /** Counts one occurrence, and gives the label. */
+  /** Counts one occurrence, and returns the label: `other` until the value has occurred more than `occurrencesMin` times. */
   readonly count: KnownValues;
 }
 
@@ -35,7 +35,7 @@ const candidatesMax = 1_000;
 /** A longer value is never a label. */
 const labelCharactersMax = 100;
 
-/** A value gets its label for good: a client that sends many cannot take it from another, only use up the remaining places. */
+/** A value never loses its label: a client that sends many values cannot take the label of another, only use up the remaining ones. */
 export function createLearnedValues({ known, valuesMax, occurrencesMin }: LearnedValuesOptions): LearnedValues {
   const names = createNames(known);
   const candidates = createBoundedMap<Candidate>({ entriesMax: candidatesMax });
@@ -73,7 +73,7 @@ interface Candidate {
 
 type Names = Map<string, string>;
 
-/** Gives our string for the client's equal one, so that its hash is computed once for all lookups and none of the client's is retained. */
+/** Maps a client's string to the equal known one, so that its hash is computed once for all lookups and none of the client's is retained. */
 function createNames(known: Iterable<string>): Names {
   return new Map(Array.from(known, (name) => [name, name]));
 }

@@ -3,7 +3,7 @@ import type { MetricDeclarations } from "./metric-declarations.ts";
 /** The values of a metric's labels: from code, schema or configuration, or mapped by `KnownValues`; never the text that a client sent. */
 export type Labels<L extends string> = Readonly<Record<L, string | number>>;
 
-/** One series of a counter. Hot code keeps it, to skip the lookup of labels. */
+/** One series of a counter: one combination of label values. Code that runs per request keeps it, to skip the lookup of labels. */
 export interface CounterSeries {
   /** @param by default 1; never negative. */
   add(by?: number): void;
@@ -22,7 +22,7 @@ export interface Gauge<L extends string> {
   onScrape(read: (gauge: Gauge<L>) => void): void;
 }
 
-/** One series of a histogram, for hot code. */
+/** One series of a histogram: one combination of label values. */
 export interface HistogramSeries {
   /** @param value in the unit of the metric's name. */
   observe(value: number): void;

@@ -4,8 +4,8 @@ import type { CounterSeries, Gauge as OurGauge, HistogramSeries, Labels, Metrics
 import { completeLabels, createCounters, createHistograms, type SeriesTable } from "./series.ts";
 
 /**
- * Counts metrics and writes them for Prometheus. prom-client is loaded only here, so that a process without metrics does not load it. All
- * declared metrics are exported from the start.
+ * Counts metrics and writes them for Prometheus. prom-client is loaded only when this is called, so that a process without metrics does not load it.
+ * All declared metrics are exported from the start, with prom-client's metrics of process and runtime.
  */
 export async function createPrometheus<D extends MetricDeclarations>(declarations: D): Promise<Metrics<D>> {
   const client = await import("prom-client");

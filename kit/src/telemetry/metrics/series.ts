@@ -14,11 +14,11 @@ interface ScrapedValue {
 }
 
 export interface SeriesTable<Series> extends ScrapedMetric {
-  /** The series with these labels, created at its first use. */
+  /** The series with these labels. At its first use it is created, and with it, at zero, the series with the other expected values. */
   of(labels: Labels<string>): Series;
   /** See `Metrics.announce`. */
   announce(labels: Labels<string>): void;
-  /** The number of announced label sets that have no zero, since the metric has as many early series as it may have. */
+  /** The number of announced label sets that have no zero, since the metric already has `earlySeriesMax` series. */
   countMissingZeros(): number;
 }
 
@@ -67,7 +67,7 @@ function createTable<Series>(declaration: MetricDeclaration, createSeries: (labe
   const { labels: names, expected = {} } = declaration;
   const list: Series[] = [];
   const root = createBranch<Series>();
-  /** Label sets as JSON. Announced values come from code, schema and configuration, which bound their number. */
+  /** Announced label sets without a series, as JSON. Announced values come from code, schema and configuration, which bound their number. */
   const missingZeros = new Set<string>();
   const others = Object.fromEntries(names.map((name) => [name, "other"]));
 
@@ -149,18 +149,18 @@ class ObservedSeries implements HistogramSeries {
 
   observe(value: number): void {
     const bounds = this.#bounds;
-    let at = 0;
-    while (at < bounds.length && value > (bounds[at] ?? 0)) at++;
-    this.#counts[at] = (this.#counts[at] ?? 0) + 1;
+    let bucket = 0;
+    while (bucket < bounds.length && value > (bounds[bucket] ?? 0)) bucket++;
+    this.#counts[bucket] = (this.#counts[bucket] ?? 0) + 1;
     this.#sum += value;
   }
 
   write(name: string): readonly ScrapedValue[] {
     const labels = this.#labels;
     let count = 0;
-    const buckets = this.#counts.map((inBucket, at) => {
+    const buckets = this.#counts.map((inBucket, bucket) => {
       count += inBucket;
-      return { metricName: `${name}_bucket`, labels: { le: this.#bounds[at] ?? "+Inf", ...labels }, value: count };
+      return { metricName: `${name}_bucket`, labels: { le: this.#bounds[bucket] ?? "+Inf", ...labels }, value: count };
     });
     return [
       ...buckets,

@@ -2,7 +2,8 @@ import { type CallerContext, isSampled } from "../../http/trace-context.ts";
 import type { TracingConfig } from "../../process/telemetry-config.ts";
 
 /**
- * Decides whether a request is traced, by OTEL_TRACES_SAMPLER. Called before anything is allocated for a span, since most requests are not.
+ * Creates the decision whether a request is traced, by OTEL_TRACES_SAMPLER. It is made before anything is allocated for a span, since most requests
+ * are not traced. A parentbased sampler follows the caller's decision if there is a caller; the others decide by its trace id.
  * @param random in [0, 1).
  */
 export function createSampling(

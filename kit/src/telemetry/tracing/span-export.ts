@@ -4,7 +4,7 @@ import type { Deliver, SpanRecord } from "./span-record.ts";
 export interface SpanExportOptions extends Omit<ExportThreadOptions, "url"> {
   /** OTEL_EXPORTER_OTLP_ENDPOINT, without `/v1/traces`. */
   readonly endpoint: string;
-  /** Called when spans are lost, and not again before a batch has arrived. */
+  /** Called when a batch is lost, and not again before another one has been accepted. */
   readonly onLost: (error: Error) => void;
 }
 
@@ -69,10 +69,10 @@ export async function createSpanExport({ endpoint, onLost, ...o }: SpanExportOpt
   };
 }
 
-/** If the thread ends, its batches are lost, and the next batch starts another one. */
+/** Starts the export thread. If it ends, the batches in flight are lost, and the next batch starts another one. */
 async function createSender(o: ExportThreadOptions) {
   let thread = startExportThread(o);
-  // A module that cannot be loaded fails the start of the process.
+  // Awaited, so that a module that cannot be loaded fails the start of the process.
   await thread;
 
   return {

@@ -26,8 +26,8 @@ export interface SpanParent {
 export type Deliver = (record: SpanRecord) => void;
 
 /**
- * A minimal span in place of OpenTelemetry's: only 1 % of the requests run this code, so it is never optimized, and each line costs many times
- * as much as elsewhere. The export thread converts it to OpenTelemetry's format.
+ * A minimal span in place of OpenTelemetry's. Few requests are traced (1 % by default), so V8 may never optimize this code, and each line costs more
+ * than in code of every request. The export thread converts the record to OpenTelemetry's format.
  */
 export class RecordedSpan implements Span {
   readonly traceId: string;

@@ -57,17 +57,20 @@ export interface Trace {
   /** False: nothing is ever recorded. */
   readonly isOn: boolean;
   /**
-   * The first span of a request in this process, if the request is sampled.
+   * Starts the first span of a request in this process. Undefined if the request is not sampled.
    * @param traceParent the header as sent; may be invalid.
    */
   begin(name: string, traceParent: string | readonly string[] | undefined, o?: SpanOptions): Span | undefined;
   /** The span in which the running code was started by `run` or `span`. */
   current(): Span | undefined;
-  /** Runs `work` with `span` as the current one, also in its asynchronous calls. */
+  /** Runs `work` with `span` as the current one, also in its asynchronous calls. If `span` is undefined, the current one remains. */
   run<T>(span: Span | undefined, work: () => T): T;
-  /** Runs `work` in a child of the current span, which ends with it or with its promise. An error marks the child as failed. */
+  /**
+   * Runs `work` in a child of the current span, which ends with it or with its promise. An error marks the child as failed and is rethrown. Without a
+   * current span only runs `work`.
+   */
   span<T>(name: string, work: (span: Span | undefined) => T, o?: SpanOptions): T;
-  /** Sends the recorded spans and stops. Waits at most 2 s. */
+  /** Sends the spans that have ended and stops. Waits at most 2 s. */
   stop(): Promise<void>;
 }
 

@@ -9,7 +9,7 @@ import type { Span, Trace } from "./trace.ts";
 export interface TracingOptions {
   readonly tracing: Pick<TracingConfig, "sampler" | "ratio">;
   readonly deliver: Deliver;
-  /** Sends the recorded spans and ends the export. */
+  /** Sends the delivered spans and ends the export. */
   readonly stop: () => Promise<void>;
 }
 
