@@ -4,8 +4,11 @@
  *   admit     CORS, rate limit, request target, Host                    rejects with 400, 429
  *   route     documents, version, OPTIONS, route, query                 rejects with 400, 404, 405, 406, 410
  *   cache     a fresh cached response is sent; else the cache fetches
- *   forward   body, request headers, a replica of the service           rejects with 400, 413, 431, 502, 503, 504
+ *   forward   body (admit/body.ts), request headers, a replica          rejects with 400, 413, 431, 502, 503, 504
  *   respond   proxy headers; a problem document for every error
+ *
+ * Each stage adds headers to `exchange.proxyHeaders`, and respond writes them. Input that is not valid HTTP never gets here: `admit/connections.ts`
+ * rejects it (400, 408, 413, 431).
  *
  * To follow a cache miss, read this file, `cache/read.ts` and `cache/origin-fetch.ts`.
  */
@@ -21,7 +24,7 @@ import { readHost, readTarget } from "./admit/request-target.ts";
 import type { CacheLookup, OriginFetch } from "./cache/cache-request.ts";
 import type { SharedCache } from "./cache/shared-cache.ts";
 import { createDocuments, type Documents } from "./documents/documents.ts";
-import { ClientDisconnected, ServiceFailure, toServiceError } from "./errors/errors.ts";
+import { ClientDisconnected, ServiceFailure, toServiceError } from "./errors/service-failure.ts";
 import type { ServiceRequest } from "./forward/client.ts";
 import { requireFittingHeaders, toServiceHeaders } from "./forward/headers.ts";
 import { createServices, type Services } from "./forward/services.ts";
@@ -93,7 +96,7 @@ interface AdmittedRequest extends Exchange {
   readonly lookup: CacheLookup;
 }
 
-/** What the stages consist of. */
+/** The parts of the stages that live as long as the process. */
 export interface Stages {
   readonly cors: Cors;
   readonly admission: Admission;
@@ -112,7 +115,7 @@ export interface Stages {
   readonly observe: Observe;
 }
 
-/** A few for each of the threads that compress, of 2 MiB at most. */
+/** Responses, of at most 2 MiB each, that are compressed at once: several for each thread of Node's pool. */
 const compressionsMax = 32;
 
 export function createStages(o: RestProxyOptions): Stages {
@@ -140,7 +143,7 @@ export function createStages(o: RestProxyOptions): Stages {
 export function handleRequest(exchange: Exchange, stages: Stages): void {
   const { observe } = stages;
   try {
-    const admitted = receive(exchange, stages);
+    const admitted = handleSynchronously(exchange, stages);
     if (!admitted) return;
     fetchResponse(admitted, stages).catch((error: unknown) => respondWithProblem(error, exchange, observe));
   } catch (error) {
@@ -150,9 +153,10 @@ export function handleRequest(exchange: Exchange, stages: Stages): void {
 
 /**
  * The synchronous part: stages admit and route, and the cache hit. Only the route table decides which service gets a request, never a header.
- * @returns undefined if the response is written.
+ * @returns undefined if the response is written: a document, a response to `OPTIONS`, or a cache hit.
+ * @throws AppError for a rejected request.
  */
-function receive(exchange: Exchange, stages: Stages): AdmittedRequest | undefined {
+function handleSynchronously(exchange: Exchange, stages: Stages): AdmittedRequest | undefined {
   const { cors, routeCache, retirements, table, cache } = stages;
   const { request, response, method, url, proxyHeaders, record } = exchange;
   const { headers } = request;
@@ -166,7 +170,7 @@ function receive(exchange: Exchange, stages: Stages): AdmittedRequest | undefine
   const host = readHost(request, target);
 
   // Route.
-  const document = cachedRoute ? undefined : stages.documents.find({ method, path: target.path, headers });
+  const document = cachedRoute ? undefined : stages.documents.find(target.path);
   if (document) {
     respondWithDocument(exchange, document, cors);
     return undefined;
@@ -200,17 +204,21 @@ function receive(exchange: Exchange, stages: Stages): AdmittedRequest | undefine
   return undefined;
 }
 
-/** The asynchronous part: a cache miss or a write. @throws AppError BAD_GATEWAY, GATEWAY_TIMEOUT, SERVICE_UNAVAILABLE, and for an invalid body. */
+/**
+ * The asynchronous part: a cache miss, a stale response or a write.
+ * @throws AppError BAD_GATEWAY, GATEWAY_TIMEOUT or SERVICE_UNAVAILABLE if there is no response, HEADERS_TOO_LARGE, and for an invalid body;
+ * ClientDisconnected.
+ */
 async function fetchResponse(admitted: AdmittedRequest, stages: Stages): Promise<void> {
   const { request, response, requestId, proxyHeaders, host, route, resource, lookup, record } = admitted;
   // Before the request counts as in flight at the service: a slow sender must not occupy one of its slots.
   const body = await stages.readBody(request, response);
-  const isOfRead = isRead(request);
+  const isReadRequest = isRead(request);
   const headers = toServiceHeaders(request, {
     ...{ requestId, traceParent: record.traceParent, client: stages.admission.findClient(request), host },
     bodyBytes: bodyBytesOf(request, body),
-    isRead: isOfRead,
-    isForOthers: isOfRead && route.cache !== "none",
+    isRead: isReadRequest,
+    mayBeShared: isReadRequest && route.cache !== "none",
   });
   const target = upstreamPath(resource);
   requireFittingHeaders(target, headers);
@@ -223,7 +231,7 @@ async function fetchResponse(admitted: AdmittedRequest, stages: Stages): Promise
     );
     // A request in the background may have several clients, or none: its informational responses are dropped.
     const background = createOriginFetch(admitted, { target, body }, stages);
-    // A read has no body, so it may outlive its client, and others may join it. The cache never uses a write for other clients.
+    // A read has no body, so it may outlive its client, and other clients may join it. For a write, the cache only uses `forClient`.
     await stages.cache.respond(lookup, response, { headers, forClient, background }, (head) => {
       recordCacheStatus(record, head);
       return addProxyHeaders(head, proxyHeaders);
@@ -238,7 +246,7 @@ async function fetchResponse(admitted: AdmittedRequest, stages: Stages): Promise
 /** The parts of a request to a service that the cache does not choose. */
 type ForwardedRequest = Pick<ServiceRequest, "target" | "body" | "onInformation">;
 
-/** Sends this request to its service, for the cache: the cache chooses the conditions, and everything else is fixed. */
+/** Creates the function by which the cache sends this request to its service: the cache chooses method and headers (for example conditions) and aborts. */
 function createOriginFetch(
   admitted: AdmittedRequest,
   { target, body, onInformation }: ForwardedRequest,
@@ -268,7 +276,7 @@ function createOriginFetch(
   };
 }
 
-/** @returns the error for the client. */
+/** Reports the failure of a service; not a bug, which `respondWithProblem` reports. @returns the error for the client, or the bug unchanged. */
 function reportFailure(error: unknown, admitted: AdmittedRequest, observe: Observe): unknown {
   const failure = toServiceError(error);
   if (failure.code === "INTERNAL_SERVER_ERROR") return error;

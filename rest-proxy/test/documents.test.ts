@@ -2,9 +2,10 @@ import { execFileSync } from "node:child_process";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { statusOf } from "@tributary/kit/errors/app-error";
 import { expect, test } from "vitest";
-import { createDocuments, type DocumentResponse, type DocumentRequest } from "../src/documents/documents.ts";
+import { createDocuments } from "../src/documents/documents.ts";
 import { html, markdown } from "../src/documents/html.ts";
 import { loadDocuments } from "../src/documents/load.ts";
+import type { NegotiationHeaders, PageResponse } from "../src/documents/pages.ts";
 
 const texts = loadDocuments(new URL("../../supergraph/openapi", import.meta.url).pathname);
 const documents = createDocuments({ texts, retirements: [] });
@@ -186,17 +187,18 @@ test("other methods are rejected with Allow, and other paths have no document", 
   const refused = find({ method: "POST", path: "/docs", headers: {} });
   expect(refused.status).toBe(405);
   expect(headersOf(refused)).toMatchObject({ Allow: "GET, HEAD, OPTIONS", "Content-Type": "application/problem+json" });
-  expect(find({ method: "OPTIONS", path: "/docs", headers: {} }).status).toBe(204);
+  expect(refused.bytes.toString()).toContain("Use GET, HEAD or OPTIONS for this path.");
+  expect(documents.find("/docs")?.allow).toBe("GET, HEAD, OPTIONS");
   for (const path of ["/", "/docs/", "/docs/v3", "/openapi/v3.json", "/problems/nothing", "/v1/users", "/__proto__"]) {
-    expect(documents.find({ method: "GET", path, headers: {} })).toBeUndefined();
+    expect(documents.find(path)).toBeUndefined();
   }
 });
 
 test("a proxy without OpenAPI documents still has the problem pages", () => {
   const bare = createDocuments({ texts: loadDocuments("/nowhere"), retirements: [] });
-  expect(bare.find({ method: "GET", path: "/openapi/v1.json", headers: {} })).toBeUndefined();
-  expect(bare.find({ method: "GET", path: "/problems/not-found", headers: {} })?.status).toBe(200);
-  expect(bare.find({ method: "GET", path: "/docs", headers: {} })?.status).toBe(200);
+  expect(bare.find("/openapi/v1.json")).toBeUndefined();
+  expect(get("/problems/not-found", {}, bare).status).toBe(200);
+  expect(get("/docs", {}, bare).status).toBe(200);
 });
 
 test("inserted values are escaped", () => {
@@ -208,13 +210,19 @@ test("inserted values are escaped", () => {
   );
 });
 
-function find(request: DocumentRequest, from = documents): DocumentResponse {
-  const response = from.find(request);
-  if (!response) throw new Error(`There is nothing at ${request.path}.`);
-  return response;
+interface DocumentRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: NegotiationHeaders;
 }
 
-function get(path: string, headers: DocumentRequest["headers"] = {}, from = documents): DocumentResponse {
+function find({ method, path, headers }: DocumentRequest, from = documents): PageResponse {
+  const document = from.find(path);
+  if (!document) throw new Error(`There is nothing at ${path}.`);
+  return document.respond(method, headers);
+}
+
+function get(path: string, headers: NegotiationHeaders = {}, from = documents): PageResponse {
   return find({ method: "GET", path, headers }, from);
 }
 
@@ -223,11 +231,11 @@ interface ServedOpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly deprecated?: boolean }>>>>;
 }
 
-function readOpenApi({ bytes }: DocumentResponse): ServedOpenApi {
+function readOpenApi({ bytes }: PageResponse): ServedOpenApi {
   return JSON.parse(bytes.toString()) as ServedOpenApi;
 }
 
-function headersOf({ headers }: DocumentResponse): Readonly<Record<string, string>> {
+function headersOf({ headers }: PageResponse): Readonly<Record<string, string>> {
   return Object.fromEntries(Array.from({ length: headers.length / 2 }, (_, i) => [headers[i * 2], headers[i * 2 + 1]]));
 }
 

@@ -100,9 +100,9 @@ function followLinks(start: string): readonly string[] {
   const documents = createDocuments({ retirements: [], texts: loadDocuments(join(root, "supergraph/openapi")) });
   const pages = new Set([start]);
   for (const path of pages) {
-    const text = documents.find({ method: "GET", path, headers: { accept: "*/*" } })?.bytes.toString() ?? "";
+    const text = documents.find(path)?.respond("GET", { accept: "*/*" }).bytes.toString() ?? "";
     for (const [, link = ""] of text.matchAll(/"?(?:href|src)"?[:=]\s?"(\/[^"#]*)/g)) {
-      if (documents.find({ method: "HEAD", path: link, headers: {} })) pages.add(link);
+      if (documents.find(link)) pages.add(link);
     }
   }
   return [...pages];

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { AppError } from "@tributary/kit/errors/app-error";
-import { ClientDisconnected } from "../errors/errors.ts";
+import { ClientDisconnected } from "../errors/service-failure.ts";
 
 /** How much of an unwanted body is read and discarded so that its sender can read the response; then the connection is closed. */
 const discardedBytesMax = 1_048_576;

@@ -4,7 +4,7 @@ import type { RequestObserver } from "@tributary/kit/telemetry/request-observer"
 import type { ObservedRequest } from "../telemetry/observations.ts";
 import { createRequestRecord, type RequestRecord } from "../telemetry/request-record.ts";
 
-/** One request and its response. */
+/** One request and its response, from the first stage to the last. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -16,11 +16,17 @@ export interface Exchange {
   readonly record: RequestRecord;
 }
 
-/** The headers that the proxy adds to a response. The stages fill it in; nothing of it is stored in the cache. */
+/**
+ * The headers that the proxy adds to a response. Every stage adds to these lists, and only stage 5 writes them (`respond/proxy-headers.ts`). They are
+ * about one request, so the cache never stores them.
+ */
 export interface ProxyHeaders {
-  /** On every response, problem documents too: alternating names and values. */
+  /**
+   * For every response, problem documents too: alternating names and values. `openExchange` adds the ids, `handleSynchronously` CORS,
+   * `admission.ts` the rate limit, and `version.ts` the version.
+   */
   readonly onEvery: string[];
-  /** Only on responses of a service or the cache, never on the proxy's problem documents. */
+  /** Only for responses of a service or the cache, never for the proxy's own problem documents or `OPTIONS`: `Content-Location`. */
   readonly onResource: string[];
   /** Field names for `Vary`, besides the service's. */
   readonly vary: string[];
@@ -32,7 +38,7 @@ export function createProxyHeaders(): ProxyHeaders {
   return { onEvery: [], onResource: [], vary: [], mediaType: undefined };
 }
 
-/** Gives the request its id and its trace, which every response repeats, and reports the end of the response to the observer. */
+/** Called first for each request: gives it its id and its trace, which every response repeats, and starts its record, which the observer reports at the end. */
 export function openExchange(
   request: IncomingMessage,
   response: ServerResponse,

@@ -3,19 +3,19 @@ import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 
 export interface RelayOptions {
-  /** Gets the body; its head is written. Undefined if no client reads along. */
+  /** The client's response, whose head is written. Undefined if no client gets this body. */
   readonly client: ServerResponse | undefined;
-  /** Bytes to collect for the store; 0: none. */
+  /** A body of at most this many bytes is collected for the store; 0: none is. */
   readonly bytesMax: number;
-  /** Called if the client disconnects: whether another client still needs the whole body. */
+  /** Called if the client disconnects while the body is collected: whether another client needs the whole body. If not, the body is destroyed. */
   readonly isWanted: () => boolean;
-  /** The body is longer than `bytesMax`. */
+  /** Called once if a body that is collected is longer than `bytesMax`. */
   readonly onTooLong?: () => void;
 }
 
 /**
- * Reads a body to its end and writes it to the client. While the body is collected, a slow client does not slow down the others that wait for it:
- * its write buffer is bounded by `bytesMax`. After that, the client's pace applies.
+ * Reads a body to its end and writes it to the client. While the body is collected, a slow client does not slow down the clients that wait for it:
+ * what it has not read yet is buffered, at most `bytesMax`. If the body is not collected (any more), it is read at the client's pace.
  * @returns the whole body; undefined if it was not to be collected or is too long.
  * @throws Error for a truncated body. The client's connection is destroyed then, so that it does not take the body for complete (RFC 9112, 8).
  */
@@ -28,19 +28,19 @@ export function relayBody(body: Buffer | Readable, o: RelayOptions): Promise<Buf
   return Promise.resolve(undefined);
 }
 
-/** Up to this size, copying the body costs less than a second buffer in the write. */
+/** Up to this size, to copy the body into the text of the head costs less than to write two buffers. */
 const textBytesMax = 8_192;
 
 /**
- * Ends a response of which only the head was written. Node concatenates a text to the head and passes both to the system in one write; latin1
- * maps each byte to one character. It takes 5 % off the cost of a cache hit.
+ * Ends a response after `writeHead`. Node concatenates a body that is a string to the head, and passes both to the system in one write; latin1 maps
+ * each byte to one character. This takes 5 % off the cost of a cache hit.
  */
 export function endWith(response: ServerResponse, body: Buffer | undefined): void {
   if (body === undefined || body.length > textBytesMax) response.end(body);
   else response.end(body.toString("latin1"), "latin1");
 }
 
-/** Reads an unused body to its end, so that its connection can be used again. */
+/** Reads an unused body to its end and discards it, so that its connection can be used again. */
 export function dropBody(body: Buffer | Readable): void {
   if (body instanceof Readable) body.on("error", () => {}).resume();
 }
@@ -144,7 +144,7 @@ class Relay {
   }
 }
 
-/** A chunk may be a slice of Node's buffer pool, which it would keep in memory as a whole, uncounted. */
+/** Copies the chunks. A chunk may be a slice of Node's buffer pool: to store it would keep the whole pool in memory, uncounted. */
 function concatUnpooled(chunks: readonly Buffer[], bytes: number): Buffer {
   const whole = Buffer.allocUnsafeSlow(bytes);
   let at = 0;

@@ -1,4 +1,4 @@
-/** What a caller gives to the cache: the request to look up and the ways to fetch it from the origin. And what the cache reports. */
+/** What the caller of the cache passes to it: the request to look up, and functions that fetch it from the origin. And what the cache reports. */
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
@@ -6,34 +6,34 @@ import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 /** The part of a client's request that the cache reads. */
 export type CacheableRequest = Pick<IncomingMessage, "method" | "headers">;
 
-/** What to look up. */
+/** A client's request, as the cache looks it up. */
 export interface CacheLookup {
   /** Identifies the origin server: a write to it may change every resource that it serves. */
   readonly origin: string;
   /** The canonical URI: requests with the same key are for the same resource. The cache does not interpret it. */
   readonly key: string;
   /**
-   * A request header as `Vary` compares it (RFC 9111, 4.1), by its name in lower case: normalized where the caller has a normal form (`accept`,
-   * `accept-encoding`), else as it was sent. Undefined if the request does not have it.
+   * The value of a request header as `Vary` compares it (RFC 9111, 4.1), by its name in lower case: normalized if the caller has a normal form for
+   * it, else as it was sent. Undefined if the request does not have the header, or if the caller does not let it distinguish variants.
    */
-  readonly selecting: (field: string) => string | undefined;
+  readonly varyValueOf: (field: string) => string | undefined;
   readonly request: CacheableRequest;
 }
 
-/** Fetches one request from its origin. Created only if the cache has no fresh response. */
+/** How the cache fetches one client's request from its origin. The caller creates it only after `findFresh` found nothing. */
 export interface OriginFetchers {
   /**
-   * The request headers without a cache: alternating names and values, end-to-end only. The cache removes conditions or adds its own. If others
-   * may join the request, they contain nothing about this client beyond the key and the `Vary` headers.
+   * The headers that the origin would get without a cache: alternating names and values, end-to-end only. The cache removes conditions or adds its
+   * own. If other clients may get the response, the caller leaves out what identifies this client, for example `Forwarded`.
    */
   readonly headers: readonly string[];
-  /** For this client's own request, with its body; aborted if the client disconnects. */
+  /** For this client's own request, with its body. Its signal is aborted if the client disconnects. */
   readonly forClient: OriginFetch;
-  /** For a request without a body that may outlive the client: coalesced misses and background refreshes. May be called later. */
+  /** For a request without a body that may outlive the client: coalesced misses and background refreshes. */
   readonly background: OriginFetch;
 }
 
-/** Rejects if there is no response. It may retry; the cache calls it once. */
+/** Sends one request to the origin. Rejects if there is no response. It may retry; the cache never calls it again for the same request. */
 export type OriginFetch = (request: OriginRequest) => Promise<OriginResponse>;
 
 /** A request of the cache to the origin. The fetcher itself knows URL and body. */
@@ -55,7 +55,7 @@ export interface OriginResponse {
 }
 
 /** Why a request was sent to the origin (RFC 9211, 2.2). */
-export type Forwarded = "bypass" | "method" | "uri-miss" | "vary-miss" | "request" | "stale" | "partial";
+export type ForwardReason = "bypass" | "method" | "uri-miss" | "vary-miss" | "request" | "stale" | "partial";
 
 /** What the cache did, for metrics and logs. */
 export type CacheObservation =

@@ -3,26 +3,31 @@ import type { ServerResponse } from "node:http";
 import { InFlightList } from "@tributary/kit/collections/in-flight-list";
 import { AbortSource } from "@tributary/kit/http/abort-source";
 import type { CacheLookup } from "./cache-request.ts";
-import { type Entry, isSelected, type Selection, type SentRead } from "./entry.ts";
+import type { Entry, SentRead } from "./entry.ts";
 import type { InvalidationLog } from "./invalidation.ts";
 import { isRecentValidation } from "./reuse-rules.ts";
+import { matchesVary, type VaryKey } from "./vary.ts";
 
-/** A whole response for every client that selects it. Undefined: each client has to send its own request. */
+/** A whole response for every waiting client whose request matches its `Vary`. Undefined if each client has to send its own request. */
 export type FetchOutcome = { readonly entry: Entry; readonly isStale: boolean } | undefined;
 
 /** One request to the origin that other clients may join. */
 export interface SharedFetch {
+  /** Aborted when the last waiter has left, and when the cache closes. */
   readonly signal: AbortSource;
-  /** Rejects if there is no response. */
+  /** Settled by `finish` or `fail`. Rejects if there is no response. */
   readonly outcome: Promise<FetchOutcome>;
-  /** Known once the head of the response is received. */
+  /** The cache groups of the response; undefined until its head is received. */
   groups: readonly string[] | undefined;
   /**
-   * Adds a waiter and returns its `leave()`. The origin request is aborted when the last waiter leaves.
-   * @param response of the waiting client, which leaves if it disconnects. Undefined for a background refresh.
+   * Adds a waiter. The origin request is aborted when the last waiter leaves.
+   * @param response of the waiting client, which leaves when it disconnects. Undefined for a background refresh, which never leaves.
+   * @returns a function that makes the waiter leave.
    */
   join(response?: ServerResponse): () => void;
+  /** The number of waiters. */
   readonly waiting: number;
+  /** Only the first call of `finish` or `fail` has an effect. */
   finish(outcome: FetchOutcome): void;
   fail(error: unknown): void;
 }
@@ -30,41 +35,44 @@ export interface SharedFetch {
 export interface SharedFetches {
   readonly inFlight: number;
   /**
-   * One that the request may join: its response contains every change that is known here, and every write that a client has a response to. A
-   * request with `no-cache` (`isValidation`) joins only one that another such request started less than a second ago. A request without
-   * `Authorization` joins none that was sent with it: an invalid token must not cost anonymous clients their shared request.
+   * Finds a fetch in flight that the request may join: one that was sent after every invalidation and every settled write that concern it. A
+   * request with `no-cache` (`isValidation`) joins only a fetch that another such request started less than a second ago. A request without
+   * `Authorization` joins no fetch that was sent with it: an invalid token must not cost anonymous clients their shared request.
    */
   find(lookup: CacheLookup, isValidation: boolean): SharedFetch | undefined;
-  /** Whether a response that this request could use is being fetched and, as far as is known, will be stored. */
+  /** Whether a response that this request could use is being fetched, and no invalidation prevents that it is stored. */
   isBeingFetched(lookup: CacheLookup): boolean;
-  /** @param selection how the response is expected to vary. */
-  start(lookup: CacheLookup, selection: Selection, isValidation: boolean): SharedFetch;
-  /** No further request joins those in flight; those that have joined get the response. */
+  /**
+   * Adds a fetch; the caller sends it.
+   * @param varyKey the expected one: by the `Vary` of the newest stored response. The response may have another `Vary`.
+   */
+  start(lookup: CacheLookup, varyKey: VaryKey, isValidation: boolean): SharedFetch;
+  /** No further request joins the fetches of this key that are in flight. The clients that have joined get the response. */
   stopJoining(key: string): void;
-  /** Aborts all and waits until they have ended. */
+  /** Aborts all fetches in flight and waits until they have ended. */
   close(): Promise<void>;
 }
 
-interface Listed {
+interface ListedFetch {
   readonly fetch: SharedFetch;
-  readonly selection: Selection;
+  readonly varyKey: VaryKey;
   readonly sent: SentRead;
   /** It is sent to the origin with the `Authorization` of the client that started it. */
   readonly hasToken: boolean;
 }
 
 export function createSharedFetches({
-  log,
+  invalidationLog,
   nowMs,
 }: {
-  readonly log: InvalidationLog;
+  readonly invalidationLog: InvalidationLog;
   readonly nowMs: () => number;
 }): SharedFetches {
   // An object instead of a Map, for the reason in kit/src/collections/in-flight-list.ts.
-  const byKey = Object.create(null) as Record<string, Listed[]>;
+  const byKey = Object.create(null) as Record<string, ListedFetch[]>;
   const all = new InFlightList<SharedFetch>();
 
-  function unlist(key: string, listed: Listed): void {
+  function unlist(key: string, listed: ListedFetch): void {
     const others = (byKey[key] ?? []).filter((other) => other !== listed);
     if (others.length > 0) byKey[key] = others;
     else stopJoining(key);
@@ -75,29 +83,29 @@ export function createSharedFetches({
     delete byKey[key];
   }
 
-  const isCurrent = ({ fetch, selection, sent }: Listed, { selecting }: CacheLookup) =>
-    !fetch.signal.aborted && isSelected(selection, selecting) && !log.isOutdated(sent, fetch.groups);
+  const isCurrent = ({ fetch, varyKey, sent }: ListedFetch, { varyValueOf }: CacheLookup) =>
+    !fetch.signal.aborted && matchesVary(varyKey, varyValueOf) && !invalidationLog.isOutdated(sent, fetch.groups);
 
   return {
     get inFlight() {
       return all.size;
     },
     find(lookup, isValidation) {
-      const mayJoin = ({ sent, hasToken }: Listed) =>
+      const mayJoin = ({ sent, hasToken }: ListedFetch) =>
         (!hasToken || isAuthorized(lookup)) &&
-        !log.precedesWrite(sent) &&
+        !invalidationLog.precedesWrite(sent) &&
         (!isValidation || isRecentValidation(sent.validationSentAtMs, nowMs()));
       return byKey[lookup.key]?.find((listed) => mayJoin(listed) && isCurrent(listed, lookup))?.fetch;
     },
     isBeingFetched: (lookup) => byKey[lookup.key]?.some((listed) => isCurrent(listed, lookup)) ?? false,
-    start(lookup, selection, isValidation) {
+    start(lookup, varyKey, isValidation) {
       const { key } = lookup;
       const fetch = createSharedFetch(() => {
         unlist(key, listed);
         all.remove(item);
       });
-      const sent = log.placeRead(lookup, isValidation ? nowMs() : undefined);
-      const listed = { fetch, selection, sent, hasToken: isAuthorized(lookup) };
+      const sent = invalidationLog.startRead(lookup, isValidation ? nowMs() : undefined);
+      const listed = { fetch, varyKey, sent, hasToken: isAuthorized(lookup) };
       byKey[key] = [...(byKey[key] ?? []), listed];
       const item = all.add(fetch);
       return fetch;

@@ -4,7 +4,7 @@ import { isSameEtag, matchesIfNoneMatch } from "@tributary/kit/http/etag";
 import { parseHttpDate } from "@tributary/kit/http/http-date";
 import { findHeader } from "@tributary/kit/http/raw-headers";
 
-/** The parts of a stored response that conditions are compared with. */
+/** The parts of a stored response that a client's conditions are compared with. */
 export interface Validators {
   readonly etag: string | undefined;
   /**
@@ -14,6 +14,7 @@ export interface Validators {
   readonly lastModifiedMs: number | undefined;
 }
 
+/** @param nowMs the time of receipt, see `parseHttpDate`. */
 export function validatorsOf(headers: readonly string[], nowMs: number): Validators {
   const etag = findHeader(headers, "etag");
   const lastModified = findHeader(headers, "last-modified");
@@ -52,7 +53,7 @@ export function isCondition(name: string): boolean {
   return conditions.has(name);
 }
 
-/** The conditions that validate a stored response at the origin (RFC 9111, 4.3.1); none if it has no validator. */
+/** The headers that validate a stored response at the origin (RFC 9111, 4.3.1), as alternating names and values; empty if it has no validator. */
 export function validationConditions(headers: readonly string[]): readonly string[] {
   const etag = findHeader(headers, "etag");
   const lastModified = findHeader(headers, "last-modified");
@@ -63,8 +64,8 @@ export function validationConditions(headers: readonly string[]): readonly strin
 }
 
 /**
- * Whether a 304 is about the stored response (RFC 9111, 4.3.4). A strong ETag must be identical, a weak one must match by weak comparison. A 304
- * without an ETag is about the response that was validated.
+ * Whether a 304 is about the stored response (RFC 9111, 4.3.4). A strong ETag must be identical, a weak one must match by weak comparison. If the
+ * 304 or the stored response has no ETag, the 304 is about the response that was validated.
  */
 export function confirmsStored(update: readonly string[], stored: readonly string[]): boolean {
   const etag = findHeader(update, "etag");

@@ -6,7 +6,7 @@ import {
   type HeadOptions,
   type ReceivedHead,
   type SentRead,
-  storedHeaders,
+  endToEndHeaders,
   toEntry,
   toStoredHead,
   withDate,
@@ -17,31 +17,35 @@ import type { Store } from "./store.ts";
 
 export interface FresheningOptions extends HeadOptions {
   readonly store: Store;
-  readonly log: InvalidationLog;
+  readonly invalidationLog: InvalidationLog;
 }
 
-/** The request that the new headers answer. */
+/** The request whose response has the new headers. */
 export interface FresheningRead extends Omit<ReceivedHead, "status" | "headers"> {
   readonly sent: SentRead;
 }
 
-/** Replaces the entry by one with the new headers (RFC 9111, 3.2), unless it was invalidated in the meantime. */
+/**
+ * Replaces an entry in the store by one with the new headers (RFC 9111, 3.2). If an invalidation has outdated the response meanwhile, or its new
+ * headers forbid to store it, the entry is only removed.
+ * @returns a function that returns the updated entry, also if it is not stored.
+ */
 export function createFreshening(o: FresheningOptions) {
-  const { store, log } = o;
+  const { store, invalidationLog } = o;
 
   return (entry: Entry, update: readonly string[], read: FresheningRead) => {
-    // Without a Date of its own, the update would keep the stored one and look old (RFC 9110, 6.6.1).
-    const headers = freshenedHeaders(entry.headers, withDate(storedHeaders(update), read.receivedAtMs));
+    // Without `Date` in the update, the stored `Date` would remain, and the response would count as old (RFC 9110, 6.6.1).
+    const headers = freshenedHeaders(entry.headers, withDate(endToEndHeaders(update), read.receivedAtMs));
     const head = toStoredHead({ status: entry.status, headers, ...read }, o);
-    // If it must not be stored any longer, it is still the response for this client.
+    // Also if it must not be stored any longer: the client that caused the validation gets it.
     const freshened = toEntry(read.sent, head ?? { ...entry, headers }, entry.body);
-    const isCurrent = head !== undefined && !log.isOutdated(read.sent, head.groups);
+    const isCurrent = head !== undefined && !invalidationLog.isOutdated(read.sent, head.groups);
     store.remove(entry);
     return { entry: freshened, isStored: isCurrent && store.put(freshened) };
   };
 }
 
-/** Headers about the body, which a 304 does not have (RFC 9111, 3.2 for `Content-Length`), and the validator that it confirms. */
+/** Headers about the body, which a 304 does not have (RFC 9111, 3.2 for `Content-Length`), and the ETag that it confirms. */
 const aboutTheBody: ReadonlySet<string> = new Set([
   "content-encoding",
   "content-length",
@@ -55,7 +59,7 @@ export function freshenedHeaders(stored: readonly string[], update: readonly str
   const updated = withoutHeaders(update, (name) => aboutTheBody.has(name));
   const names = new Set<string>();
   for (let at = 0; at < updated.length; at += 2) names.add((updated[at] ?? "").toLowerCase());
-  // The age of the update counts from now on (RFC 9111, 4.2.3).
+  // The `Age` of the update, or its absence, replaces the stored one (RFC 9111, 4.2.3).
   return [...withoutHeaders(stored, (name) => name === "age" || names.has(name)), ...updated];
 }
 
@@ -65,32 +69,32 @@ export interface HeadValidationOptions extends FresheningOptions {
 
 /**
  * Uses a response to `HEAD` for the stored response to `GET` (RFC 9111, 4.3.5): a 200 with the same validators and length freshens it, any other
- * 200 removes it. Call it when the request is sent, and call the returned function with the response.
+ * 200 removes it; other statuses change nothing. Call it when the request is sent, and call the returned function with the response.
  */
 export function createHeadValidation(o: HeadValidationOptions) {
   const freshen = createFreshening(o);
 
   return (lookup: CacheLookup) => {
-    const { key, selecting, request } = lookup;
-    const sent = o.log.placeRead(lookup);
+    const { key, varyValueOf, request } = lookup;
+    const sent = o.invalidationLog.startRead(lookup);
     const requestedAtMs = o.nowMs();
     const wasAuthorized = request.headers["authorization"] !== undefined;
 
     return ({ status, headers }: OriginResponse): void => {
-      const entry = o.store.find(key, selecting);
+      const entry = o.store.find(key, varyValueOf);
       if (status !== 200 || entry?.status !== 200) return;
       const receivedAtMs = o.nowMs();
-      // The response to a token says nothing about the response for other clients (RFC 9111, 3.5).
+      // The response to a token may differ from the response for other clients (RFC 9111, 3.5).
       if (wasAuthorized && !readPolicy(headers, o.targetedFields, receivedAtMs).admitsAuthorized) return;
       if (!isSameRepresentation(headers, entry.headers)) return o.store.remove(entry);
-      freshen(entry, headers, { sent, requestedAtMs, receivedAtMs, wasAuthorized, selecting });
+      freshen(entry, headers, { sent, requestedAtMs, receivedAtMs, wasAuthorized, varyValueOf });
     };
   };
 }
 
 const compared = ["etag", "last-modified", "content-length"];
 
-/** All of the compared headers that the `HEAD` response has are equal, and it has at least one, which the RFC does not require. */
+/** Whether the `HEAD` response has at least one of the compared headers, which the RFC does not require, and each that it has is equal. */
 function isSameRepresentation(received: readonly string[], stored: readonly string[]): boolean {
   const present = compared.filter((name) => findHeader(received, name) !== undefined);
   return present.length > 0 && present.every((name) => findHeader(received, name) === findHeader(stored, name));

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createInvalidationLog, type InvalidationLog } from "./invalidation.ts";
 
-const place = (log: InvalidationLog, key: string, origin = "things") => log.placeRead({ key, origin });
+const place = (log: InvalidationLog, key: string, origin = "things") => log.startRead({ key, origin });
 
 test("a read sent before an invalidation is outdated, one sent after it is not", () => {
   const log = createInvalidationLog({ notesMax: 10 });

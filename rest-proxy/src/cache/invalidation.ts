@@ -4,7 +4,7 @@ import type { CacheObservation, OriginResponse } from "./cache-request.ts";
 import { groupNames, type SentRead } from "./entry.ts";
 import type { Store } from "./store.ts";
 
-/** What is invalid. */
+/** What to remove from the cache: the responses with these keys, and those in these cache groups. */
 export interface Invalidation {
   readonly keys?: readonly string[];
   readonly groups?: readonly string[];
@@ -18,8 +18,10 @@ export function isSafe(method: string): boolean {
 }
 
 /**
- * What an unsafe request invalidates (RFC 9111, 4.4; RFC 9875, 3): unless it was rejected, its URI, the URIs of `Location` and `Content-Location`,
- * and the groups that the response names. Without a response its URI counts as changed.
+ * What an unsafe request invalidates (RFC 9111, 4.4; RFC 9875, 3): its key, the keys of `Location` and `Content-Location`, and the groups in
+ * `Cache-Group-Invalidation`. Nothing after an error response (4xx, 5xx).
+ * @param response undefined if there is none: the request may have been processed, so its key is invalidated.
+ * @param key of the request.
  */
 export function invalidatedBy(
   response: OriginResponse | undefined,
@@ -37,24 +39,24 @@ export function invalidatedBy(
 export interface InvalidateOptions {
   readonly store: Store;
   readonly sharedFetches: { stopJoining(key: string): void };
-  readonly log: InvalidationLog;
+  readonly invalidationLog: InvalidationLog;
   readonly observe: (observation: CacheObservation) => void;
 }
 
 /**
- * Removes stored responses, and keeps reads in flight from being stored or joined. Invalidating a group does not invalidate the other groups of
- * its responses (RFC 9875, 2.2.1).
+ * Removes stored responses, and prevents that responses to reads in flight are stored, and that requests join these reads. Invalidating a group
+ * does not invalidate the other groups of its responses (RFC 9875, 2.2.1).
  */
-export function createInvalidate({ store, sharedFetches, log, observe }: InvalidateOptions) {
+export function createInvalidate({ store, sharedFetches, invalidationLog, observe }: InvalidateOptions) {
   return ({ keys = [], groups = [] }: Invalidation): void => {
     let entries = 0;
     for (const key of keys) {
-      log.noteKey(key);
+      invalidationLog.noteKey(key);
       sharedFetches.stopJoining(key);
       entries += store.removeKey(key);
     }
     for (const group of groups) {
-      log.noteGroup(group);
+      invalidationLog.noteGroup(group);
       entries += store.removeGroup(group);
     }
     if (entries > 0) observe({ kind: "invalidated", entries });
@@ -63,60 +65,65 @@ export function createInvalidate({ store, sharedFetches, log, observe }: Invalid
 
 export interface InvalidationLog {
   /**
-   * Places a read that is sent now.
-   * @param validationSentAtMs the time, if a client's `no-cache` causes the read: responses to all earlier reads then count as older than its own.
+   * Call it when a read is sent to the origin: gives the read its position in the order of the notes.
+   * @param validationSentAtMs the present time, if a client's `no-cache` causes the read. The read then has a higher position than all earlier
+   * reads, so `Store.put` does not replace its response by one of theirs.
    */
-  placeRead(read: { readonly origin: string; readonly key: string }, validationSentAtMs?: number): SentRead;
+  startRead(read: { readonly origin: string; readonly key: string }, validationSentAtMs?: number): SentRead;
   noteKey(key: string): void;
   noteGroup(group: string): void;
-  /** A write to the origin has settled. */
+  /** A write to the origin has settled: it has a response, or has failed after it may have been sent. */
   noteWrite(origin: string): void;
   /** A write got no response: it may have changed anything that the origin serves. */
   noteLostWrite(origin: string): void;
-  /** Whether the response may be older than a change: it must not be stored then. Without groups, any group counts. */
+  /**
+   * Whether an invalidation that was noted after the read was sent concerns its response, which must not be stored then.
+   * @param groups of the response. Undefined while they are unknown: the invalidation of any group counts then.
+   */
   isOutdated(read: SentRead, groups?: readonly string[]): boolean;
-  /** Whether a write to the origin has settled since: a client that has its response must not join the read. */
+  /** Whether a write to the origin has settled after the read was sent: a client that has the write's response must not join the read. */
   precedesWrite(read: SentRead): boolean;
 }
 
 /**
- * A read that was sent before a write and answered after it may return the state before the write, and would be stored as fresh. So each
- * invalidation and each settled write is noted with its position. At most `notesMax` notes; a read sent before an evicted note counts as
- * outdated, which costs a request and never returns a stale response.
+ * A read that was sent before a write, and whose response arrives after it, may return the state before the write, and would be stored as
+ * fresh. So each invalidation and each settled write is noted with the next position, a number that only grows. At most `notesMax` notes; a read
+ * sent before an evicted note counts as outdated and as preceding a write, which costs a request and never sends an outdated response.
  */
 export function createInvalidationLog({ notesMax }: { readonly notesMax: number }): InvalidationLog {
   const notes = new Map<string, number>();
-  let position = 0;
+  let lastPosition = 0;
   let evictedUpTo = 0;
   let lastGroupAt = 0;
 
   function note(name: string): void {
     notes.delete(name);
-    notes.set(name, ++position);
+    notes.set(name, ++lastPosition);
     if (notes.size <= notesMax) return;
+    // A Map iterates in the order of insertion, so the first note is the oldest.
     for (const [oldest, at] of notes) {
       evictedUpTo = at;
       return void notes.delete(oldest);
     }
   }
 
-  const isSince = (sentAt: number, name: string) => sentAt < evictedUpTo || (notes.get(name) ?? 0) > sentAt;
+  const isNotedAfter = (position: number, name: string) => position < evictedUpTo || (notes.get(name) ?? 0) > position;
   return {
-    placeRead({ origin, key }, validationSentAtMs) {
-      if (validationSentAtMs !== undefined) position++;
-      return { origin, key, sentAt: position, validationSentAtMs };
+    startRead({ origin, key }, validationSentAtMs) {
+      if (validationSentAtMs !== undefined) lastPosition++;
+      return { origin, key, position: lastPosition, validationSentAtMs };
     },
     noteKey: (key) => note(`key ${key}`),
     noteGroup(group) {
       note(`group ${group}`);
-      lastGroupAt = position;
+      lastGroupAt = lastPosition;
     },
     noteWrite: (origin) => note(`write ${origin}`),
     noteLostWrite: (origin) => note(`lost write ${origin}`),
-    isOutdated({ origin, key, sentAt }, groups) {
-      if (isSince(sentAt, `key ${key}`) || isSince(sentAt, `lost write ${origin}`)) return true;
-      return groups ? groups.some((group) => isSince(sentAt, `group ${group}`)) : lastGroupAt > sentAt;
+    isOutdated({ origin, key, position }, groups) {
+      if (isNotedAfter(position, `key ${key}`) || isNotedAfter(position, `lost write ${origin}`)) return true;
+      return groups ? groups.some((group) => isNotedAfter(position, `group ${group}`)) : lastGroupAt > position;
     },
-    precedesWrite: ({ origin, sentAt }) => isSince(sentAt, `write ${origin}`),
+    precedesWrite: ({ origin, position }) => isNotedAfter(position, `write ${origin}`),
   };
 }

@@ -1,4 +1,7 @@
-/** Fetches one `GET` from the origin, writes the response to the client, and stores it if the policy permits. READ `fetch` FIRST. */
+/**
+ * Fetches one `GET` from the origin, writes the response to the client, and stores it if the policy permits: for one client (`fetchAlone` in
+ * `read.ts`), for several (`fetchShared`) or in the background (`refresh`). Read `CacheFetcher.fetch` first.
+ */
 import type { ServerResponse } from "node:http";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import { findHeader, withoutHeaders } from "@tributary/kit/http/raw-headers";
@@ -6,7 +9,7 @@ import { dropBody, relayBody } from "./body-relay.ts";
 import type {
   CacheLookup,
   CacheObservation,
-  Forwarded,
+  ForwardReason,
   OriginFetch,
   OriginFetchers,
   OriginResponse,
@@ -34,23 +37,23 @@ export interface OriginRead {
   readonly signal: AbortSignalLike;
   /** The stored response to validate, if any. */
   readonly entry: Entry | undefined;
-  /** The client's own conditions are sent too, unless an entry is validated. */
+  /** The client's own conditions are sent, unless `entry` is present. */
   readonly withConditions: boolean;
   /** A client's `no-cache` caused the request. */
   readonly isValidation: boolean;
 }
 
-/** The same, with what happens to the response. */
+/** One `GET` to send to the origin, and what happens to the response. */
 export interface CacheFetch extends OriginRead {
-  /** Undefined for a background refresh. */
+  /** The client's; undefined for a background refresh. */
   readonly response: ServerResponse | undefined;
   readonly complete: CompleteHeaders;
-  readonly forwarded: Forwarded;
+  readonly forwarded: ForwardReason;
   /** Whether another client still needs the whole body. */
   readonly isWanted: () => boolean;
   /** Called with the cache groups of the response once its head is received. */
   readonly onHead?: (groups: readonly string[]) => void;
-  /** Called once it is known what other clients may use. */
+  /** Called with what the waiting clients may use. May be called more than once: only the first call counts. */
   readonly onOutcome?: (outcome: FetchOutcome) => void;
 }
 
@@ -60,13 +63,13 @@ export interface CacheFetchOptions extends FresheningOptions {
   /** Bodies that are collected for the store at once. */
   readonly collectingMax: number;
   readonly stale: StaleRules;
-  /** Keys whose responses could not be shared: requests for them do not wait for one another. */
+  /** Keys whose last response could not be shared: requests for them do not wait for one another. */
   readonly unshared: TtlSet;
   readonly nowMs: () => number;
   readonly observe: (observation: CacheObservation) => void;
 }
 
-/** How long a key counts as unshared, unless a response that can be shared arrives. */
+/** How long a key counts as unshared, unless a response that can be shared arrives before. */
 const unsharedMs = 30_000;
 
 export class CacheFetcher {
@@ -76,10 +79,13 @@ export class CacheFetcher {
 
   constructor(o: CacheFetchOptions) {
     this.#o = o;
-    this.#send = createOriginRead(o);
+    this.#send = createReadSender(o);
   }
 
-  /** @throws the error of the origin fetch, unless a stored response is sent instead; Error for a truncated response. */
+  /**
+   * Resolves when the response is written.
+   * @throws the error of the origin fetch, unless a stored response is sent instead; Error for a truncated response.
+   */
   async fetch(f: CacheFetch): Promise<void> {
     const sentAtMs = this.#o.nowMs();
     let result: OriginResult;
@@ -95,7 +101,10 @@ export class CacheFetcher {
     await this.#respondFetched(f, result);
   }
 
-  /** RFC 5861, 4: sends the stored entry instead of an error, if the origin permits it and the entry is still in the store. */
+  /**
+   * Sends the stored entry instead of an error (RFC 5861, 4), if the origin permits it and the entry is still in the store.
+   * @param status of the origin's response; undefined without a response.
+   */
   #useStaleOnError(f: CacheFetch, sentAtMs: number, status: number | undefined): boolean {
     const { entry, response, lookup, complete, onOutcome } = f;
     const { stale, store, observe } = this.#o;
@@ -117,9 +126,9 @@ export class CacheFetcher {
   }
 
   async #respondFetched(f: CacheFetch, { response, head, sent }: OriginResult & { kind: "fetched" }): Promise<void> {
-    const { store, log, entryBytesMax, collectingMax, nowMs, observe, name } = this.#o;
+    const { store, invalidationLog, entryBytesMax, collectingMax, nowMs, observe, name } = this.#o;
     const stored = mayFit(response, entryBytesMax) && this.#collecting < collectingMax ? head : undefined;
-    const isOutdated = () => log.isOutdated(sent, stored?.groups);
+    const isOutdated = () => invalidationLog.isOutdated(sent, stored?.groups);
     f.onHead?.(stored?.groups ?? []);
     this.#noteShared(f, response, stored !== undefined && isFresh(stored, nowMs()));
     if (f.entry && replacesEntry(response.status, f)) store.remove(f.entry);
@@ -131,7 +140,7 @@ export class CacheFetcher {
     if (!body || !stored) return;
     const entry = toEntry(sent, stored, body);
     if (!isOutdated()) store.put(entry);
-    // The waiting clients sent their requests before the change too, so they may get the response from before it.
+    // Also if a change has outdated it meanwhile: no request has joined since the change (`SharedFetches.find`).
     f.onOutcome?.({ entry, isStale: false });
   }
 
@@ -153,15 +162,15 @@ export class CacheFetcher {
 
   #noteShared({ lookup, onOutcome }: CacheFetch, { status }: Pick<OriginResponse, "status">, isShared: boolean): void {
     if (isShared) return this.#o.unshared.delete(lookup.key);
-    // Errors are temporary, a 304 is not about the whole response, and a response to a token is not about anonymous clients.
+    // Not conclusive: errors, which are temporary; a 304, which is not a whole response; a response to a token, which anonymous clients do not get.
     const isConclusive = status < 500 && status !== 304 && lookup.request.headers["authorization"] === undefined;
     if (isConclusive) this.#o.unshared.add(lookup.key, unsharedMs);
     onOutcome?.(undefined);
   }
 
   /**
-   * Writes the head of the fetched response. A client that already has it gets a 304: its conditions were not sent to the origin.
-   * @returns the client if it gets the body.
+   * Writes the head of the fetched response; or the 304, if the client's conditions, which were not sent to the origin, show that it has it.
+   * @returns the client, which gets the body next; undefined after a 304.
    */
   #writeHead(
     { lookup, complete }: CacheFetch,
@@ -184,7 +193,7 @@ export class CacheFetcher {
 /** Client errors which mean that anonymous clients cannot read the resource (any more). Others, such as 429, concern one request. */
 const unreadable: ReadonlySet<number> = new Set([401, 403, 404, 410]);
 
-/** Whether the response ends the stored one. A client error in response to a token may concern only the token's owner. */
+/** Whether the response means that the stored one is no longer valid. A client error in response to a token may concern only the token's owner. */
 function replacesEntry(status: number, { lookup: { request } }: CacheFetch): boolean {
   if (status < 400) return true;
   return unreadable.has(status) && request.headers["authorization"] === undefined;
@@ -206,15 +215,15 @@ type OriginResult =
       readonly sent: SentRead;
     };
 
-/** Sends one `GET` to the origin. A 304 freshens the entry (RFC 9111, 4.3.3 and 4.3.4), unless it was invalidated in the meantime. */
-function createOriginRead(o: CacheFetchOptions): (read: OriginRead) => Promise<OriginResult> {
-  const { log, nowMs } = o;
+/** Sends one `GET` to the origin. A 304 to the cache's own conditions freshens the entry (RFC 9111, 4.3.3 and 4.3.4). */
+function createReadSender(o: CacheFetchOptions): (read: OriginRead) => Promise<OriginResult> {
+  const { invalidationLog, nowMs } = o;
   const freshen = createFreshening(o);
 
   return async (read) => {
     const { lookup, signal, fetch, fetchers } = read;
     const requestedAtMs = nowMs();
-    const sent = log.placeRead(lookup, read.isValidation ? requestedAtMs : undefined);
+    const sent = invalidationLog.startRead(lookup, read.isValidation ? requestedAtMs : undefined);
     const conditions = read.entry ? validationConditions(read.entry.headers) : [];
     const entry = conditions.length > 0 ? read.entry : undefined;
     const hasClientConditions = !read.entry && read.withConditions;
@@ -223,10 +232,11 @@ function createOriginRead(o: CacheFetchOptions): (read: OriginRead) => Promise<O
       : [...withoutHeaders(fetchers.headers, isCondition), ...conditions];
     const response = await fetch({ method: "GET", headers, signal });
     const wasAuthorized = lookup.request.headers["authorization"] !== undefined;
-    const received = { requestedAtMs, receivedAtMs: nowMs(), wasAuthorized, selecting: lookup.selecting };
+    const received = { requestedAtMs, receivedAtMs: nowMs(), wasAuthorized, varyValueOf: lookup.varyValueOf };
     if (response.status !== 304 || !entry) {
-      const isOfClient = hasClientConditions && response.status === 304;
-      const head = isOfClient ? undefined : toStoredHead({ ...response, ...received }, o);
+      // A 304 to the client's own conditions is about the client's copy, so there is nothing to store.
+      const isForClient = hasClientConditions && response.status === 304;
+      const head = isForClient ? undefined : toStoredHead({ ...response, ...received }, o);
       return { kind: "fetched", response, head, sent };
     }
     dropBody(response.body);

@@ -1,4 +1,7 @@
-/** Whether a response may be stored, and for how long it is fresh (RFC 9111, 3, 4.2 and 5.2). */
+/**
+ * Whether a response may be stored, and for how long it is fresh (RFC 9111, 3, 4.2 and 5.2). `toStoredHead` in `entry.ts` calls it once per origin
+ * response; whether a stored response may be reused for a request, `reuse-rules.ts` decides.
+ */
 import { parseHttpDate } from "@tributary/kit/http/http-date";
 import { findHeader, joinHeaderLines, listHeaderLines } from "@tributary/kit/http/raw-headers";
 import { parseDictionary, type StructuredItem } from "./structured-fields.ts";
@@ -15,16 +18,21 @@ export interface Policy {
   readonly neverStale: boolean;
   /** May be stored although the request had `Authorization` (RFC 9111, 3.5). */
   readonly admitsAuthorized: boolean;
-  /** Freshness lifetime; undefined if the origin does not define it. */
+  /** Freshness lifetime; undefined if the origin does not define it: then `heuristicSeconds` does. */
   readonly lifetimeSeconds: number | undefined;
-  /** RFC 5861, 3 and 4; undefined if the origin does not define it. */
+  /** `stale-while-revalidate` (RFC 5861, 3). */
   readonly whileRevalidateSeconds: number | undefined;
+  /** `stale-if-error` (RFC 5861, 4). */
   readonly ifErrorSeconds: number | undefined;
   /** Fields that `no-cache="…"` names: the response is stored without them (RFC 9111, 3.1). */
   readonly unstoredFields: readonly string[];
 }
 
-/** Reads the first targeted field that is present and valid; otherwise `Cache-Control` and `Expires`. */
+/**
+ * Reads the first targeted field that is present and valid (RFC 9213, 2.2). Only without one it reads `Cache-Control` and `Expires`.
+ * @param targetedFields names in lower case, such as `cdn-cache-control`.
+ * @param nowMs the time of receipt, in milliseconds since 1970.
+ */
 export function readPolicy(headers: readonly string[], targetedFields: readonly string[], nowMs: number): Policy {
   for (const field of targetedFields) {
     const targeted = readTargeted(joinHeaderLines(headers, field));
@@ -56,13 +64,14 @@ function toPolicy(directives: Directives, expires: number | undefined): Policy {
   };
 }
 
+/** The field names in `no-cache="…"`. */
 function fieldsOf(argument: string | true | undefined): readonly string[] {
   if (argument === undefined || argument === true) return [];
   const names = argument.split(",").map((name) => name.trim().toLowerCase());
   return names.filter((name) => name !== "");
 }
 
-/** `Expires` minus `Date`, or minus the time of arrival; an invalid date is in the past (RFC 9111, 5.3). */
+/** `Expires` minus `Date`, or minus the time of receipt; 0 for an invalid date, undefined without `Expires` (RFC 9111, 5.3). */
 function expiresSeconds(headers: readonly string[], nowMs: number): number | undefined {
   const [expires] = listHeaderLines(headers, "expires");
   if (expires === undefined) return undefined;
@@ -74,7 +83,7 @@ function expiresSeconds(headers: readonly string[], nowMs: number): number | und
 
 const numeric: ReadonlySet<string> = new Set(["max-age", "s-maxage", "stale-while-revalidate", "stale-if-error"]);
 
-/** RFC 9213, 2.1 and 2.2: a field that is empty, not a dictionary, or has a time of the wrong type is ignored. */
+/** @returns undefined for a field that is to be ignored: empty, not a dictionary, or with a time of the wrong type (RFC 9213, 2.1 and 2.2). */
 function readTargeted(text: string | undefined): Directives | undefined {
   const members = text === undefined ? undefined : parseDictionary(text);
   if (!members || members.size === 0) return undefined;
@@ -91,7 +100,7 @@ function isSeconds(item: StructuredItem): boolean {
   return item.kind === "integer" && item.value >= 0;
 }
 
-/** Directives by name in lower case; the first of a name counts (RFC 9111, 4.2.1). `true` for one without an argument. */
+/** Directives by name in lower case, with their arguments; of a repeated directive the first one (RFC 9111, 4.2.1). `true`: no argument. */
 export type Directives = ReadonlyMap<string, string | true>;
 
 const directivePattern = /\s*(?:,|([!#$%&'*+\-.^_`|~0-9A-Za-z]+)(?:=(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*)))?\s*(?=,|$))/y;
@@ -130,7 +139,6 @@ export function secondsOf(directives: Directives, name: string): number | undefi
   return argument !== true && /^\d+$/.test(argument) ? Math.min(Number(argument), secondsMax) : 0;
 }
 
-/** What decides whether a response to a `GET` may be stored, except `Vary: *`. */
 export interface StorageCandidate {
   readonly status: number;
   readonly policy: Policy;
@@ -144,7 +152,7 @@ const understood: ReadonlySet<number> = new Set([
   413, 414, 415, 416, 417, 421, 422, 426, 428, 429, 500, 501, 502, 503, 504, 505,
 ]);
 
-/** RFC 9111, 3: in the order of the section. */
+/** Whether the response may be stored (RFC 9111, 3, in the order of the section). The caller checks `Vary: *`. */
 export function isStorable({ status, policy, wasAuthorized }: StorageCandidate): boolean {
   // Final responses only; 206 and 304 are not complete responses.
   if (status < 200 || status === 206 || status === 304) return false;
@@ -155,7 +163,6 @@ export function isStorable({ status, policy, wasAuthorized }: StorageCandidate):
   return policy.isPublic || policy.lifetimeSeconds !== undefined || cacheableByDefault.has(status);
 }
 
-/** What decides whether a stored response could ever be used. */
 export interface StorageWorth {
   readonly policy: Policy;
   /** See `heuristicSeconds`. */

@@ -1,12 +1,13 @@
 /**
- * How the cache responds to a `GET` or `HEAD` (RFC 9111, 4), the cheapest way first: a fresh entry; a stale entry that is refreshed in the
- * background; a request to the origin that other clients share (`coalescing.ts`); this client's own request. `origin-fetch.ts` sends the requests.
+ * How the cache responds to a `GET` or `HEAD` (RFC 9111, 4). It tries in this order: a fresh entry; a stale entry that may still be sent, with a
+ * refresh in the background; a request to the origin that other clients share (`coalescing.ts`); this client's own request. `origin-fetch.ts`
+ * sends the requests.
  */
 import type { ServerResponse } from "node:http";
 import { createDisconnectSignal } from "@tributary/kit/http/abort-source";
-import type { CacheLookup, CacheObservation, Forwarded, OriginFetchers } from "./cache-request.ts";
+import type { CacheLookup, CacheObservation, ForwardReason, OriginFetchers } from "./cache-request.ts";
 import type { SharedFetch, SharedFetches } from "./coalescing.ts";
-import { type Entry, isFresh, isSelected, secondsLeft } from "./entry.ts";
+import { type Entry, isFresh, secondsLeft } from "./entry.ts";
 import { createHeadValidation } from "./freshening.ts";
 import { CacheFetcher, type CacheFetchOptions } from "./origin-fetch.ts";
 import {
@@ -22,6 +23,7 @@ import {
 } from "./respond.ts";
 import { mustValidate, type RequestRules } from "./reuse-rules.ts";
 import { createTtlSet, type TtlSet } from "./ttl-set.ts";
+import { matchesVary, toVaryKey } from "./vary.ts";
 
 export interface ReadOptions extends CacheFetchOptions {
   readonly sharedFetches: SharedFetches;
@@ -30,14 +32,17 @@ export interface ReadOptions extends CacheFetchOptions {
   readonly backgroundMax: number;
 }
 
-/** Responses that need no origin. */
+/** Responses that need no request to the origin. */
 export interface Hits {
-  /** The hit: synchronous, for `GET` and `HEAD` only. Undefined if a request to the origin is needed. */
+  /**
+   * Finds a response that may be sent at once, and counts it as a hit: the caller has to send it. Synchronous.
+   * @returns undefined without a usable entry, and for every method but `GET` and `HEAD`: call `respond` then.
+   */
   findFresh(lookup: CacheLookup): CachedResponse | undefined;
 }
 
 export interface Reads extends Hits {
-  /** Responds to a `GET` or `HEAD`. */
+  /** Responds to a `GET` or `HEAD`. @throws as `SharedCache.respond`. */
   read(
     lookup: CacheLookup,
     response: ServerResponse,
@@ -46,15 +51,15 @@ export interface Reads extends Hits {
   ): Promise<void>;
 }
 
-/** A client's read that needs a request to the origin. */
+/** A client's `GET` or `HEAD` that needs a request to the origin. */
 interface Miss {
   readonly lookup: CacheLookup;
   readonly response: ServerResponse;
   readonly fetchers: OriginFetchers;
   readonly complete: CompleteHeaders;
-  /** Stale, or not sufficient for this client. */
+  /** The stored response that matches, if any: it is stale, or the client demands more than it. */
   readonly entry: Entry | undefined;
-  readonly forwarded: Forwarded;
+  readonly forwarded: ForwardReason;
   /** The client demands a validated response, see `mustValidate`. */
   readonly isValidation: boolean;
 }
@@ -71,10 +76,10 @@ export function createReads(o: ReadOptions): Reads {
   const { fetchShared, refresh } = createSharedMisses(o, fetcher);
   const validateByHead = createHeadValidation(o);
 
-  function findFresh({ key, request, selecting }: CacheLookup): CachedResponse | undefined {
+  function findFresh({ key, request, varyValueOf }: CacheLookup): CachedResponse | undefined {
     if (request.method !== "GET" && request.method !== "HEAD") return undefined;
     if (rules.isForOrigin(request)) return undefined;
-    const entry = store.find(key, selecting);
+    const entry = store.find(key, varyValueOf);
     const atMs = nowMs();
     if (!entry || !rules.isUsable(entry, request, atMs)) return undefined;
     observe(hit);
@@ -93,7 +98,7 @@ export function createReads(o: ReadOptions): Reads {
     }
     const fresh = findFresh(lookup);
     if (fresh) return writeCachedResponse(response, fresh, complete);
-    const entry = store.find(lookup.key, lookup.selecting);
+    const entry = store.find(lookup.key, lookup.varyValueOf);
     const isValidation = mustValidate(request);
     if (entry && !isValidation && !isFresh(entry, nowMs()) && stale.mayWhileRevalidating(entry)) {
       refresh(lookup, fetchers, entry);
@@ -107,7 +112,7 @@ export function createReads(o: ReadOptions): Reads {
     if (rules.forbidsForwarding(request)) return respondOnlyIfCached(response, complete);
     const miss = { lookup, response, fetchers, complete, entry, forwarded: whyForwarded(lookup, entry), isValidation };
     const isHead = request.method === "HEAD";
-    // A `HEAD` with `no-cache` validates the entry as `GET` does, so that both together cause one request to the origin.
+    // A `HEAD` with `no-cache` validates the entry by a `GET`, so that both methods share one request to the origin. Any other `HEAD` is forwarded.
     if (!isHead || (isValidation && entry)) {
       if ((await fetchShared(miss)) || response.destroyed) return;
     }
@@ -115,7 +120,7 @@ export function createReads(o: ReadOptions): Reads {
     await fetchAlone(miss);
   }
 
-  function whyForwarded({ key }: CacheLookup, entry: Entry | undefined): Forwarded {
+  function whyForwarded({ key }: CacheLookup, entry: Entry | undefined): ForwardReason {
     if (entry) return isFresh(entry, nowMs()) ? "request" : "stale";
     return store.variants(key).length > 0 ? "vary-miss" : "uri-miss";
   }
@@ -126,7 +131,7 @@ export function createReads(o: ReadOptions): Reads {
     await fetcher.fetch({ ...miss, fetch, signal, withConditions: true, isWanted: () => false });
   }
 
-  /** RFC 9111, 5.2.1.7. */
+  /** 504 for `only-if-cached` (RFC 9111, 5.2.1.7). */
   function respondOnlyIfCached(response: ServerResponse, complete: CompleteHeaders): void {
     const headers = ["Cache-Status", o.name, "Content-Length", "0"];
     writeCachedResponse(response, { status: 504, headers, body: undefined }, complete);
@@ -136,20 +141,22 @@ export function createReads(o: ReadOptions): Reads {
 }
 
 interface SharedMisses {
-  /** Joins a request in flight or starts one. @returns false if the client has to send its own request; nothing is written then. */
+  /**
+   * Joins a shared fetch in flight or starts one, and writes its response.
+   * @returns false if the client has to send its own request; nothing is written then.
+   */
   fetchShared(miss: Miss): Promise<boolean>;
-  /** RFC 5861, 3: one background request per entry at a time; a pause after a failure. */
+  /** Refreshes a stale entry in the background (RFC 5861, 3): one request per entry at a time, none for `refreshPauseMs` after a failure. */
   refresh(lookup: CacheLookup, fetchers: OriginFetchers, entry: Entry): void;
 }
 
-/** Requests to the origin that other clients may join, and background refreshes. */
 function createSharedMisses(o: ReadOptions, fetcher: CacheFetcher): SharedMisses {
   const { store, nowMs, observe, sharedFetches, unshared } = o;
   const refreshPaused = createTtlSet({ entriesMax: pausesMax, nowMs });
 
   async function fetchShared(miss: Miss): Promise<boolean> {
     const { lookup, response, isValidation } = miss;
-    // Twice: the first response may show that the two requests select different variants, and another request may be in flight by then.
+    // At most twice: the response of the joined fetch may have a `Vary` that this request does not match, and another fetch may be in flight by then.
     for (let attempt = 0; attempt < 2 && mayShare(miss, unshared); attempt++) {
       const inFlight = sharedFetches.find(lookup, isValidation);
       if (inFlight) {
@@ -167,15 +174,15 @@ function createSharedMisses(o: ReadOptions, fetcher: CacheFetcher): SharedMisses
 
   function start(lookup: CacheLookup, isValidation: boolean): SharedFetch {
     // The next response is expected to vary as the newest one does.
-    const fields = store.variants(lookup.key)[0]?.selection.fields ?? [];
-    return sharedFetches.start(lookup, { fields, values: fields.map(lookup.selecting) }, isValidation);
+    const fields = store.variants(lookup.key)[0]?.varyKey.fields ?? [];
+    return sharedFetches.start(lookup, toVaryKey(fields, lookup.varyValueOf), isValidation);
   }
 
-  /** @returns false if the client cannot use the outcome. */
+  /** Waits for a shared fetch and writes its response. @returns false if this client cannot use the response. */
   async function awaitShared(shared: SharedFetch, { lookup, response, complete, forwarded }: Miss): Promise<boolean> {
     const leave = shared.join(response);
     const outcome = await shared.outcome.finally(leave);
-    if (!outcome || !isSelected(outcome.entry.selection, lookup.selecting)) return false;
+    if (!outcome || !matchesVary(outcome.entry.varyKey, lookup.varyValueOf)) return false;
     const { entry, isStale } = outcome;
     observe({ kind: "collapsed" });
     if (isStale) writeStale(o, response, lookup.request, entry, complete);
@@ -190,7 +197,7 @@ function createSharedMisses(o: ReadOptions, fetcher: CacheFetcher): SharedMisses
     const { origin, key } = lookup;
     if (sharedFetches.isBeingFetched(lookup) || refreshPaused.has(key)) return;
     if (sharedFetches.inFlight >= o.backgroundMax) return observe({ kind: "refresh-skipped" });
-    // With this client's token, if it has one: the response is stored only if it is declared to be for everyone (RFC 9111, 3.5).
+    // The request has this client's token, if the client sent one: the response is then stored only if it may be shared (RFC 9111, 3.5).
     const shared = start(lookup, false);
     shared.join();
     const miss = { lookup, fetchers, entry, forwarded: "stale", isValidation: false } as const;
@@ -231,9 +238,9 @@ async function runShared(
 }
 
 /**
- * A request does not wait for a response that may be for one client only (RFC 9111, 3.5), or that could not be shared the last time. One with
- * `no-cache` whose response is stored does: that response is shared, and probably will be once it is validated. With `Authorization` it may also
- * start a shared fetch, which only other requests with `Authorization` join.
+ * Whether the request may join or start a shared fetch. Not with `Authorization`, since the response may be for one client only (RFC 9111, 3.5), and
+ * not for a key whose last response could not be shared. The exception is a `no-cache` with a stored response: that response could be shared, so
+ * its validation probably can; with `Authorization` it may start a shared fetch, which only requests with `Authorization` join.
  */
 function mayShare({ lookup: { key, request }, entry, isValidation }: Miss, unshared: TtlSet): boolean {
   if (isValidation && entry !== undefined) return true;

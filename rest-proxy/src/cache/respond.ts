@@ -6,7 +6,7 @@ import type {
   CacheableRequest,
   CacheLookup,
   CacheObservation,
-  Forwarded,
+  ForwardReason,
   OriginFetchers,
   OriginResponse,
 } from "./cache-request.ts";
@@ -21,7 +21,7 @@ export type CompleteHeaders = (headers: string[]) => string[];
 
 export const unchangedHeaders: CompleteHeaders = (headers) => headers;
 
-/** A whole response from the store. The array belongs to the caller: it may push more headers. */
+/** A whole response from the store. The caller may change `headers`, which are a copy. */
 export interface CachedResponse {
   readonly status: number;
   /** Alternating names and values, with `Age` and `Cache-Status`; for one `writeHead`. */
@@ -30,7 +30,11 @@ export interface CachedResponse {
   readonly body: Buffer | undefined;
 }
 
-/** The response from an entry (RFC 9111, 4): a 304 if the client has it (4.3.2), no body for `HEAD` (RFC 9110, 9.3.2). */
+/**
+ * Creates the response from an entry (RFC 9111, 4), fresh or stale: a 304 if the client's conditions show that it has it (4.3.2), no body for `HEAD`
+ * (RFC 9110, 9.3.2).
+ * @param cacheStatus from `hitStatus` or `forwardedStatus`.
+ */
 export function createCachedResponse(
   entry: Entry,
   request: CacheableRequest,
@@ -44,6 +48,7 @@ export function createCachedResponse(
   return { status: isUnchanged ? 304 : entry.status, headers, body };
 }
 
+/** Writes a whole response. Does nothing if the client has disconnected. */
 export function writeCachedResponse(
   response: ServerResponse,
   { status, headers, body }: CachedResponse,
@@ -68,7 +73,7 @@ export function writeStale(
 }
 
 /**
- * Writes the head of an origin response; its body follows.
+ * Writes the head of an origin response; its body follows. Does nothing if the client has disconnected.
  * @throws TypeError for an invalid header; the body is destroyed then.
  */
 export function writeOriginHead(
@@ -93,14 +98,18 @@ export interface Bypass {
   readonly response: ServerResponse;
   readonly fetchers: OriginFetchers;
   readonly complete: CompleteHeaders;
-  readonly forwarded: Forwarded;
+  readonly forwarded: ForwardReason;
   /** Called before any byte of the response is written to the client. */
   readonly onResponse?: (response: OriginResponse) => void;
   /** Called if there is no response. */
   readonly onError?: (error: unknown) => void;
 }
 
-/** Sends the client's request to the origin unchanged and relays the response. Nothing is stored. */
+/**
+ * Sends the client's request to the origin unchanged and relays the response: writes, `OPTIONS` and the like, most `HEAD`, and reads that the cache
+ * must not handle. Nothing is stored.
+ * @throws the error of the origin fetch; nothing is written then.
+ */
 export async function bypass(
   { name, observe }: { readonly name: string; readonly observe: (observation: CacheObservation) => void },
   { lookup, response, fetchers, complete, forwarded, onResponse, onError }: Bypass,
@@ -122,8 +131,8 @@ export async function bypass(
 }
 
 export interface ForwardedStatus {
-  readonly forwarded: Forwarded;
-  /** Of the origin's response; 0 without one. */
+  readonly forwarded: ForwardReason;
+  /** Of the origin's response. Undefined for a client that joined another client's request. */
   readonly status?: number;
   readonly isStored?: boolean;
   readonly isCollapsed?: boolean;
@@ -138,7 +147,7 @@ export function forwardedStatus(name: string, { forwarded, status, isStored, isC
   return isCollapsed ? `${text}; collapsed` : text;
 }
 
-/** RFC 9211, 2.1 and 2.4. */
+/** This cache's member of `Cache-Status` for a response from the store (RFC 9211, 2.1 and 2.4). @param ttlSeconds negative for a stale one. */
 export function hitStatus(name: string, ttlSeconds: number): string {
   return `${name}; hit; ttl=${ttlSeconds}`;
 }

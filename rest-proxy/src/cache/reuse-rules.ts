@@ -1,25 +1,28 @@
-/** When a stored response may be sent without a request to the origin: what the client demands, and what the origin permits when it is stale. */
+/**
+ * Whether a stored response may be reused, that is, sent without a request to the origin (RFC 9111, 4): what the client demands, and what the origin
+ * permits when the response is stale. `policy.ts` decides whether a response is stored.
+ */
 import type { CacheableRequest } from "./cache-request.ts";
 import { ageSeconds, type Entry, isFresh, secondsLeft } from "./entry.ts";
 import { type Directives, parseCacheControl, secondsMax, secondsOf } from "./policy.ts";
 
-/** What a client's `GET` or `HEAD` demands of the cache. */
+/** What the headers of a client's `GET` or `HEAD` demand of the cache. */
 export interface RequestRules {
   /** Only the origin can evaluate it: `Range` (RFC 9110, 14.2), `If-Match` and `If-Unmodified-Since` (RFC 9111, 4.3.2). */
   isForOrigin(request: CacheableRequest): boolean;
   /** The stored response may be sent without a request to the origin: fresh, and fresh enough for this client (RFC 9111, 4.2 and 5.2.1). */
   isUsable(entry: Entry, request: CacheableRequest, nowMs: number): boolean;
-  /** RFC 9111, 5.2.1.5. */
+  /** `no-store` (RFC 9111, 5.2.1.5). */
   forbidsStoring(request: CacheableRequest): boolean;
-  /** `only-if-cached`, RFC 9111, 5.2.1.7. */
+  /** `only-if-cached` (RFC 9111, 5.2.1.7). */
   forbidsForwarding(request: CacheableRequest): boolean;
 }
 
 const none: Directives = new Map();
 
 /**
- * With `obeys`, every directive of the client counts. Without, `isUsable` grants `mustValidate` at most once per `validationIntervalMs` and cache
- * entry, and every other directive and `isForOrigin` is ignored: a client must not be able to turn the cache off for others.
+ * @param obeys true: every directive of the client counts. False: a client must not be able to turn the cache off for others, so only
+ * `mustValidate` counts, at most once per `validationIntervalMs` and cache entry; `isForOrigin`, `forbidsStoring` and `forbidsForwarding` are false.
  */
 export function createRequestRules(obeys: boolean): RequestRules {
   const directivesOf = ({ headers }: CacheableRequest) => {
@@ -44,14 +47,15 @@ export function createRequestRules(obeys: boolean): RequestRules {
   };
 }
 
-/** A validation that one client demanded is used for all clients that demand one for this long, from when it was sent to the origin. */
+/** After a client has caused a validation, other clients that demand one use its result for this long, from when it was sent to the origin. */
 const validationIntervalMs = 1_000;
 
 /**
  * Whether the client accepts only a response that the origin has just confirmed: `no-cache` (RFC 9111, 5.2.1.4), `max-age=0`, which accepts an
  * age of less than a second (5.2.1.1), or `Pragma: no-cache` without `Cache-Control` (RFC 7234, 5.4). Such a request that arrives at time t gets
  * a response whose request was sent to the origin at most `validationIntervalMs` before t. If the origin fails and `stale-if-error` permits the
- * stored response (RFC 5861, 4), the client gets that one, for as long without another request to the origin (`StaleRules.mayAfterError`).
+ * stored response (RFC 5861, 4), the client gets that one; until `validationIntervalMs` after the failed request was sent, it causes no further
+ * request to the origin (`StaleRules.mayAfterError`).
  */
 export function mustValidate({ headers }: CacheableRequest): boolean {
   const text = headers["cache-control"] ?? headers["pragma"];
@@ -60,7 +64,10 @@ export function mustValidate({ headers }: CacheableRequest): boolean {
   return directives.has("no-cache") || (text === headers["cache-control"] && secondsOf(directives, "max-age") === 0);
 }
 
-/** @param sentAtMs undefined for a request to the origin that no client's `mustValidate` caused: it may have been sent before the client's write. */
+/**
+ * Whether a validation was sent to the origin less than `validationIntervalMs` ago.
+ * @param sentAtMs undefined for a request to the origin that no client's `mustValidate` caused: it may have been sent before the client's write.
+ */
 export function isRecentValidation(sentAtMs: number | undefined, nowMs: number): boolean {
   if (sentAtMs === undefined) return false;
   const elapsedMs = nowMs - sentAtMs;
@@ -75,33 +82,38 @@ function isFreshEnough(entry: Entry, directives: Directives, nowMs: number): boo
   return secondsLeft(entry, nowMs) > (secondsOf(directives, "min-fresh") ?? 0) - staleSeconds(entry, directives);
 }
 
-/** `max-stale` (RFC 9111, 5.2.1.2): without a number, any age. */
+/** How long after its end of freshness the client accepts the response: `max-stale` (RFC 9111, 5.2.1.2), without a number for any time. */
 function staleSeconds({ policy }: Entry, directives: Directives): number {
   if (policy.neverStale) return 0;
   return directives.get("max-stale") === true ? secondsMax : (secondsOf(directives, "max-stale") ?? 0);
 }
 
 /**
- * What may be done with a stale response; seconds count from when it became stale. Only what the origin permits explicitly: RFC 9111, 4.2.4 would
+ * Whether a stale response may be sent: only if the origin permits it explicitly, for so many seconds after it became stale. RFC 9111, 4.2.4 would
  * permit more while the origin is unreachable.
  */
 export interface StaleRules {
-  /** RFC 5861, 3. */
+  /** The entry may be sent while it is refreshed: `stale-while-revalidate` (RFC 5861, 3). */
   mayWhileRevalidating(entry: Entry): boolean;
   /**
-   * RFC 5861, 4: the origin responded with 500, 502, 503 or 504, or not at all. A fresh entry needs `stale-if-error` too: the client's `no-cache`
-   * demands an entry that the origin has validated, so without permission the client gets the error (RFC 9111, 4.3.3 and 5.2.1.4).
+   * The entry may be sent instead of an error: `stale-if-error` (RFC 5861, 4), if the origin responded with 500, 502, 503 or 504, or not at all. A
+   * fresh entry needs `stale-if-error` too: the client's `no-cache` demands an entry that the origin has validated, so without permission the client
+   * gets the error (RFC 9111, 4.3.3 and 5.2.1.4).
+   * @param status undefined without a response.
    */
   mayOnError(entry: Entry, status: number | undefined): boolean;
   /** Records that the entry was sent instead of the error of a request that was sent to the origin at `sentAtMs`. */
   noteError(entry: Entry, sentAtMs: number): void;
-  /** `mayOnError` for a client that demands a validation while a failed one is recent: it gets the entry without a further request to the origin. */
+  /**
+   * The entry may be sent without a further request to the origin to a client that demands a validation: a validation has failed less than
+   * `validationIntervalMs` ago, and `mayOnError` permits it.
+   */
   mayAfterError(entry: Entry): boolean;
 }
 
 const errors: ReadonlySet<number> = new Set([500, 502, 503, 504]);
 
-/** Invalidated entries are not in the store any more, so none of these rules can apply to them (RFC 9111, 4.4). */
+/** The rules do not check whether an entry was invalidated: invalidated entries are not in the store any more (RFC 9111, 4.4). */
 export function createStaleRules(nowMs: () => number): StaleRules {
   /** When the last request that failed was sent, for entries that are in the store. */
   const failedAtMs = new WeakMap<Entry, number>();

@@ -1,4 +1,7 @@
-/** A shared cache for HTTP responses (RFC 9111): its options and promises, and what a write does. It knows no route, no service and no body. */
+/**
+ * A shared cache for HTTP responses (RFC 9111): its options and guarantees, and what a write does. `read.ts` handles reads. The cache knows no
+ * route, no service and no body format.
+ */
 import type { ServerResponse } from "node:http";
 import type { CacheLookup, CacheObservation, OriginFetchers, OriginResponse } from "./cache-request.ts";
 import { createSharedFetches } from "./coalescing.ts";
@@ -21,24 +24,24 @@ export interface SharedCacheOptions {
   readonly variantsMax: number;
   /** Coalesced misses and background refreshes in flight at once. Beyond it, nothing is refreshed early and each client sends its own request. */
   readonly backgroundMax: number;
-  /** Fields with precedence over `Cache-Control`, the most important first (RFC 9213, 2.2), in lower case: `cdn-cache-control`. */
+  /** Response header fields with precedence over `Cache-Control` (RFC 9213, 2.2), in this order, in lower case: `cdn-cache-control`. */
   readonly targetedFields: readonly string[];
-  /** Bound for the lifetime of a response without explicit freshness (RFC 9111, 4.2.2). Default 0: such a response is never fresh. */
+  /** Upper bound of the lifetime of a response without explicit freshness (RFC 9111, 4.2.2). Default 0: such a response is never fresh. */
   readonly heuristicSecondsMax?: number;
   /**
    * Whether a client's `Cache-Control` counts in full (RFC 9111, 5.2.1: it is advice), and `Range`, `If-Match` and `If-Unmodified-Since` make a read
-   * bypass the cache. Default false: one client could send every request to the origin. Of all these, `no-cache` and `max-age=0` then have an
-   * effect, once per second and cache entry (see `mustValidate`); the caller forwards none of the three conditions.
+   * bypass the cache. Default false, since one client could send every request to the origin: then only `no-cache` and `max-age=0` have an effect,
+   * once per second and cache entry (see `mustValidate`), and the caller must not forward the three conditions.
    */
   readonly obeysRequests?: boolean;
   /** Milliseconds since 1970. */
   readonly nowMs: () => number;
   /**
-   * The keys of the resource that a URI reference names: that of `Location`, `Content-Location`, or the URI that an unsafe request changed. None
-   * for another origin (RFC 9111, 4.4).
+   * Called after a write, to find the keys to invalidate: `reference` is its `Location`, its `Content-Location` or its own key; `key` is its key.
+   * Returns the keys of the resource that the reference names, none for another origin (RFC 9111, 4.4).
    */
   readonly keysOf: (reference: string, key: string) => readonly string[];
-  /** Whether the error of an origin fetch means that nothing was sent. Default: never. */
+  /** Whether the error of an origin fetch means that nothing was sent, so that a write has changed nothing. Default: never. */
   readonly isUnsent?: (error: unknown) => boolean;
   readonly observe?: (observation: CacheObservation) => void;
 }
@@ -46,8 +49,8 @@ export interface SharedCacheOptions {
 export interface SharedCache extends Hits {
   /**
    * Responds to a request of any method for which `findFresh` found nothing. Each head is passed to `complete` before it is written.
-   * @throws the error of the origin fetch, unless a stored response is sent instead; nothing is written then. If the response is truncated after
-   * its head was written, it is destroyed.
+   * @throws the error of the origin fetch, unless a stored response is sent instead; nothing is written then. It does not throw after the head was
+   * written (a truncated response is destroyed) or after the client has disconnected.
    */
   respond(
     lookup: CacheLookup,
@@ -57,13 +60,13 @@ export interface SharedCache extends Hits {
   ): Promise<void>;
   /** Removes stored responses; responses to requests that were sent before are neither stored nor joined any more. */
   invalidate(what: { readonly keys?: readonly string[]; readonly groups?: readonly string[] }): void;
-  /** Of the stored responses. */
+  /** Bytes and number of the stored responses. */
   readonly size: { readonly bytes: number; readonly entries: number };
   /** Aborts the coalesced and background requests in flight, and waits for their end. */
   close(): Promise<void>;
 }
 
-/** Invalidations and unshared keys to remember: some hundred bytes each. */
+/** Notes of invalidations and writes, and unshared keys, to remember: so many of each, some hundred bytes each. */
 const notesMax = 10_000;
 
 export function createSharedCache(options: SharedCacheOptions): SharedCache {
@@ -71,11 +74,11 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
   const { nowMs, backgroundMax, keysOf } = options;
   const o = { ...options, heuristicSecondsMax, observe };
   const store = new Store(o, ({ bytes }) => observe({ kind: "evicted", bytes }));
-  const log = createInvalidationLog({ notesMax });
-  const sharedFetches = createSharedFetches({ log, nowMs });
-  const invalidate = createInvalidate({ store, sharedFetches, log, observe });
+  const invalidationLog = createInvalidationLog({ notesMax });
+  const sharedFetches = createSharedFetches({ invalidationLog, nowMs });
+  const invalidate = createInvalidate({ store, sharedFetches, invalidationLog, observe });
   const reads = createReads({
-    ...{ ...o, store, log, sharedFetches, collectingMax: 2 * backgroundMax },
+    ...{ ...o, store, invalidationLog, sharedFetches, collectingMax: 2 * backgroundMax },
     rules: createRequestRules(obeysRequests),
     stale: createStaleRules(nowMs),
     unshared: createTtlSet({ entriesMax: notesMax, nowMs }),
@@ -100,7 +103,7 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
 
   /** Before the client has the response to its write: after it, the client must not read the state before the write. */
   function settleWrite({ origin, key }: CacheLookup, fetched: OriginResponse | undefined): void {
-    log.noteWrite(origin);
+    invalidationLog.noteWrite(origin);
     invalidate(invalidatedBy(fetched, key, keysOf));
   }
 
@@ -110,7 +113,7 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
    */
   function failWrite(error: unknown, lookup: CacheLookup, response: ServerResponse): void {
     if (isUnsent(error)) return;
-    if (!response.destroyed) log.noteLostWrite(lookup.origin);
+    if (!response.destroyed) invalidationLog.noteLostWrite(lookup.origin);
     settleWrite(lookup, undefined);
   }
 

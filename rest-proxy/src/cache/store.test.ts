@@ -10,7 +10,7 @@ interface EntryOptions {
   readonly language?: string;
   readonly bytes?: number;
   readonly groups?: string;
-  readonly sentAt?: number;
+  readonly position?: number;
 }
 
 function entry(key: string, o: EntryOptions = {}): Entry {
@@ -22,11 +22,11 @@ function entry(key: string, o: EntryOptions = {}): Entry {
     requestedAtMs: 0,
     receivedAtMs: 0,
     wasAuthorized: false,
-    selecting: () => o.language,
+    varyValueOf: () => o.language,
   };
   const head = toStoredHead(received, options);
   if (!head) throw new Error("not storable");
-  return toEntry({ key, sentAt: o.sentAt ?? 0 }, head, Buffer.alloc(o.bytes ?? 10));
+  return toEntry({ key, position: o.position ?? 0 }, head, Buffer.alloc(o.bytes ?? 10));
 }
 
 function setUp(o: Partial<typeof limits> = {}) {
@@ -35,7 +35,7 @@ function setUp(o: Partial<typeof limits> = {}) {
   return { store, evicted };
 }
 
-test("a response with the same selection replaces the old one", () => {
+test("a response with the same Vary key replaces the old one", () => {
   const { store } = setUp();
   store.put(entry("/a"));
   const second = entry("/a");
@@ -58,12 +58,12 @@ test("variants of one key are stored together, and the oldest is evicted beyond 
 
 test("a later request for one variant rejects earlier responses of that variant, not those of another", () => {
   const { store } = setUp();
-  store.put(entry("/a", { language: "en", sentAt: 1 }));
-  expect(store.put(entry("/a", { language: "de", sentAt: 0 }))).toBe(true);
+  store.put(entry("/a", { language: "en", position: 1 }));
+  expect(store.put(entry("/a", { language: "de", position: 0 }))).toBe(true);
   expect(store.find("/a", () => "de")).toBeDefined();
-  expect(store.put(entry("/a", { language: "en", sentAt: 0 }))).toBe(false);
+  expect(store.put(entry("/a", { language: "en", position: 0 }))).toBe(false);
   // Without `Vary`, the same requests select it.
-  expect(store.put(entry("/a", { sentAt: 0 }))).toBe(false);
+  expect(store.put(entry("/a", { position: 0 }))).toBe(false);
 });
 
 test("a new response is stored however often all others are used", () => {

@@ -1,4 +1,5 @@
-import { type Entry, isDisjoint, isSameSelection, isSelected, type Selecting } from "./entry.ts";
+import type { Entry } from "./entry.ts";
+import { isDisjoint, isSameVaryKey, matchesVary, type VaryValueOf } from "./vary.ts";
 
 export interface StoreLimits {
   readonly bytesMax: number;
@@ -24,7 +25,9 @@ export class Store {
   /** In eviction order. */
   readonly #byKey = new Map<string, Slot>();
   readonly #byGroup = new Map<string, Set<Entry>>();
+  /** Of all entries, see `Entry.bytes`. */
   bytes = 0;
+  /** The number of stored responses. */
   entries = 0;
 
   /** @param onEvicted called for each response that is removed because a limit is reached. */
@@ -33,30 +36,30 @@ export class Store {
     this.#onEvicted = onEvicted;
   }
 
-  /** The newest response that the request selects (RFC 9111, 4.1). Counts as a use. */
-  find(key: string, selecting: Selecting): Entry | undefined {
+  /** The newest stored response that matches the request (RFC 9111, 4.1), fresh or stale. Marks the key as used. */
+  find(key: string, varyValueOf: VaryValueOf): Entry | undefined {
     const slot = this.#byKey.get(key);
     if (!slot) return undefined;
     slot.isUsed = true;
-    for (const entry of slot.entries) if (isSelected(entry.selection, selecting)) return entry;
+    for (const entry of slot.entries) if (matchesVary(entry.varyKey, varyValueOf)) return entry;
     return undefined;
   }
 
-  /** All stored responses of a key, the newest first. */
+  /** All stored responses of a key, the newest first. Does not mark the key as used. */
   variants(key: string): readonly Entry[] {
     return this.#byKey.get(key)?.entries ?? [];
   }
 
   /**
-   * Replaces the entry with the same selection. False if it is too large, or if an entry that the same request may select was requested after a
-   * write or a `no-cache` that followed its own request. The caller has to reject an entry that an invalidation outdates (`InvalidationLog.isOutdated`).
+   * Stores an entry; it replaces the entry with the same `Vary` key. Does not check `InvalidationLog.isOutdated`: the caller has to.
+   * @returns false if the entry is not stored: it is too large, or an entry that matches the same requests has a higher `position`.
    */
   put(entry: Entry): boolean {
-    const { sentAt, selection } = entry;
-    const isNewer = (other: Entry) => other.sentAt > sentAt && !isDisjoint(other.selection, selection);
+    const { position, varyKey } = entry;
+    const isNewer = (other: Entry) => other.position > position && !isDisjoint(other.varyKey, varyKey);
     if (this.variants(entry.key).some(isNewer)) return false;
     const { entryBytesMax, bytesMax, variantsMax } = this.#limits;
-    const same = this.variants(entry.key).find(({ selection }) => isSameSelection(selection, entry.selection));
+    const same = this.variants(entry.key).find(({ varyKey }) => isSameVaryKey(varyKey, entry.varyKey));
     if (same) this.remove(same);
     if (entry.bytes > Math.min(entryBytesMax, bytesMax)) return false;
     this.#evictUntilFits(entry.bytes);
@@ -117,14 +120,16 @@ export class Store {
     this.#onEvicted(entry);
   }
 
-  /** Evicts until one more response of this size fits. */
+  /** Evicts keys from the front of the queue until one more response of this size fits. */
   #evictUntilFits(bytes: number): void {
     for (const [key, { entries, isUsed }] of this.#byKey) {
       if (this.#fits(bytes)) return;
       if (isUsed) {
         this.#byKey.delete(key);
         this.#byKey.set(key, { entries, isUsed: false });
-      } else this.#evictVariants(bytes, entries);
+      } else {
+        this.#evictVariants(bytes, entries);
+      }
     }
   }
 

@@ -1,11 +1,13 @@
-/** Structured fields (RFC 9651) that caching headers use: dictionaries and lists. Parameters are validated and dropped. */
+/** Parses the structured fields (RFC 9651) of caching headers: dictionaries and lists. Parameters are validated, but not returned. */
+
+/** A value of a dictionary or a member of a list. Of a display string, the percent-encoding is not decoded. */
 export type StructuredItem =
   | { readonly kind: "integer" | "decimal" | "date"; readonly value: number }
   | { readonly kind: "string" | "token" | "bytes" | "display-string"; readonly value: string }
   | { readonly kind: "boolean"; readonly value: boolean }
   | { readonly kind: "inner-list"; readonly value: readonly StructuredItem[] };
 
-/** RFC 9651, 4.2.2. Undefined if any part of the field is invalid; the last value of a repeated key counts. */
+/** RFC 9651, 4.2.2: the last value of a repeated key counts. @returns undefined if any part of the field is invalid. */
 export function parseDictionary(text: string): ReadonlyMap<string, StructuredItem> | undefined {
   const reader = new Reader(text);
   const members = new Map<string, StructuredItem>();
@@ -18,7 +20,7 @@ export function parseDictionary(text: string): ReadonlyMap<string, StructuredIte
   });
 }
 
-/** RFC 9651, 4.2.1. Undefined if any part of the field is invalid. */
+/** RFC 9651, 4.2.1. @returns undefined if any part of the field is invalid. */
 export function parseList(text: string): readonly StructuredItem[] | undefined {
   const reader = new Reader(text);
   const members: StructuredItem[] = [];
@@ -30,6 +32,7 @@ export function parseList(text: string): readonly StructuredItem[] | undefined {
 
 class InvalidField extends Error {}
 
+/** The value of a dictionary key without `=`. */
 const truth: StructuredItem = { kind: "boolean", value: true };
 const keyPattern = /[a-z*][a-z0-9_\-.*]*/y;
 const numberPattern = /-?\d+(?:\.\d+)?/y;
@@ -75,7 +78,7 @@ class Reader {
   }
 }
 
-/** Members separated by commas, to the end; an empty field is valid. */
+/** Reads members separated by commas, to the end of the text; an empty field is valid. */
 function parseWhole<T>(reader: Reader, members: T, readOne: () => void): T | undefined {
   try {
     reader.skipSpaces();

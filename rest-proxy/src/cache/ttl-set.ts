@@ -7,7 +7,7 @@ export interface TtlSet {
   delete(key: string): void;
 }
 
-/** At most `entriesMax` members. */
+/** @param entriesMax beyond this number, members are evicted before they expire. @param nowMs milliseconds since 1970. */
 export function createTtlSet({
   entriesMax,
   nowMs,

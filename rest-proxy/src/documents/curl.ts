@@ -1,11 +1,13 @@
-import { follow, type OpenApi, type Operation, type Parameter } from "./open-api.ts";
+import { resolveReference, type OpenApi, type Operation, type Parameter } from "./open-api.ts";
 
 /** `docs.js` replaces it by the origin of the page. */
 const exampleOrigin = "http://localhost:4010";
 
 /** A shell command that sends an example request. The token is in `$TOKEN`. */
 export function toCurl(document: OpenApi, method: string, path: string, operation: Operation): string {
-  const parameters = (operation.parameters ?? []).map((parameter) => follow(parameter, document.components.parameters));
+  const parameters = (operation.parameters ?? []).map((parameter) =>
+    resolveReference(parameter, document.components.parameters),
+  );
   const url = `${exampleOrigin}${document.servers[0]?.url ?? ""}${fill(path, parameters)}`;
   const [type, media] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
   const [example] = Object.values(media?.examples ?? {});

@@ -10,11 +10,11 @@ export interface OpenApi {
 interface Components {
   readonly schemas: Readonly<Record<string, Schema>>;
   readonly parameters?: Readonly<Record<string, Parameter>>;
-  readonly responses: Readonly<Record<string, Response>>;
+  readonly responses: Readonly<Record<string, ResponseObject>>;
   readonly headers: Readonly<Record<string, { readonly description: string }>>;
 }
 
-export interface Reference {
+export interface ReferenceObject {
   readonly $ref: string;
 }
 
@@ -27,9 +27,9 @@ export interface Operation {
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   /** A token needs one of them. */
   readonly "x-scopes"?: readonly string[];
-  readonly parameters?: readonly (Parameter | Reference)[];
+  readonly parameters?: readonly (Parameter | ReferenceObject)[];
   readonly requestBody?: { readonly content: Content };
-  readonly responses: Readonly<Record<string, Response | Reference>>;
+  readonly responses: Readonly<Record<string, ResponseObject | ReferenceObject>>;
 }
 
 export interface Parameter {
@@ -40,15 +40,15 @@ export interface Parameter {
   readonly schema: Schema;
 }
 
-export interface Response {
+export interface ResponseObject {
   readonly description: string;
-  readonly headers?: Readonly<Record<string, Reference>>;
+  readonly headers?: Readonly<Record<string, ReferenceObject>>;
   readonly content?: Content;
 }
 
-export type Content = Readonly<Record<string, Media>>;
+export type Content = Readonly<Record<string, MediaTypeObject>>;
 
-interface Media {
+interface MediaTypeObject {
   readonly schema: Schema;
   readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
 }
@@ -76,7 +76,10 @@ export interface Schema {
 }
 
 /** Resolves a reference. @throws Error for an unknown name. */
-export function follow<T extends object>(part: T | Reference, named: Readonly<Record<string, T>> | undefined): T {
+export function resolveReference<T extends object>(
+  part: T | ReferenceObject,
+  named: Readonly<Record<string, T>> | undefined,
+): T {
   if (!("$ref" in part)) return part;
   const target = named?.[nameOf(part.$ref)];
   if (target === undefined) throw new Error(`${part.$ref} does not exist.`);

@@ -1,3 +1,4 @@
+/** The pages of the documentation: compressed once, at the start of the process, and served from memory. */
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
@@ -6,24 +7,27 @@ import { chooseContentCoding, chooseMediaType } from "@tributary/kit/http/accept
 
 export interface PageSource {
   readonly path: string;
-  /** The first one is the default. */
+  /** One text for each media type. The first one is for clients that accept none of the types. */
   readonly variants: readonly { readonly type: string; readonly text: string }[];
-  /** More headers: alternating names and values. */
+  /** Additional response headers: alternating names and values. */
   readonly headers?: readonly string[];
 }
 
-interface PageResponse {
+export interface PageResponse {
   readonly status: number;
+  /** Alternating names and values. */
   readonly headers: readonly string[];
+  /** Empty for a response without a body. */
   readonly bytes: Buffer;
 }
 
 export interface Page {
   readonly path: string;
-  respond(headers: NegotiationHeaders, isHead: boolean): PageResponse;
+  /** The response to `GET` or `HEAD`: 200, or 304 if `If-None-Match` matches. */
+  readonly respond: (headers: NegotiationHeaders, isHead: boolean) => PageResponse;
 }
 
-type NegotiationHeaders = Pick<IncomingHttpHeaders, "accept" | "accept-encoding" | "if-none-match">;
+export type NegotiationHeaders = Pick<IncomingHttpHeaders, "accept" | "accept-encoding" | "if-none-match">;
 type Encoding = "identity" | "gzip" | "br";
 type Encoded = Readonly<
   Record<Encoding, { readonly head: readonly string[]; readonly etag: string; readonly bytes: Buffer }>
@@ -31,7 +35,7 @@ type Encoded = Readonly<
 
 const emptyBody = Buffer.alloc(0);
 
-/** Compresses the pages and computes their ETags once. They occupy half a megabyte. */
+/** Compresses the pages and computes their ETags. They occupy half a megabyte. */
 export function createPages(sources: readonly PageSource[]): readonly Page[] {
   return sources.map(({ path, variants, headers = [] }) => {
     const types = variants.map(({ type }) => type);

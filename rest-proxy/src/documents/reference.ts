@@ -2,12 +2,12 @@ import { toCurl } from "./curl.ts";
 import { type Html, html, layout, markdown } from "./html.ts";
 import {
   type Content,
-  follow,
+  resolveReference,
   nameOf,
   type OpenApi,
   type Operation,
   type Parameter,
-  type Response,
+  type ResponseObject,
 } from "./open-api.ts";
 import { viewSchema } from "./schema-view.ts";
 
@@ -112,9 +112,11 @@ function viewChapter(document: OpenApi, name: string, description: string, opera
 
 function viewOperation(document: OpenApi, { method, path, operation }: PathOperation): Html {
   const { components } = document;
-  const parameters = (operation.parameters ?? []).map((parameter) => follow(parameter, components.parameters));
+  const parameters = (operation.parameters ?? []).map((parameter) =>
+    resolveReference(parameter, components.parameters),
+  );
   const responses = Object.entries(operation.responses).map(([status, responseOrReference]) => {
-    const response = follow(responseOrReference, components.responses);
+    const response = resolveReference(responseOrReference, components.responses);
     return viewResponse(status, response, components.headers);
   });
   return html`<article id="${operation.operationId}">
@@ -161,7 +163,7 @@ function viewParameters(parameters: readonly Parameter[]): Html {
 
 function viewResponse(
   status: string,
-  { description, headers = {}, content = {} }: Response,
+  { description, headers = {}, content = {} }: ResponseObject,
   named: OpenApi["components"]["headers"],
 ): Html {
   const lines = Object.entries(headers).map(

@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { AttemptOutcome } from "@tributary/kit/upstream/replica-health";
 import type { PendingBody } from "@tributary/kit/upstream/upstream";
-import { isConnectionError, serviceLate } from "../errors/errors.ts";
+import { isConnectionError, gatewayTimeout } from "../errors/service-failure.ts";
 
 export interface BodyWatch {
   readonly pending: PendingBody;
@@ -22,7 +22,7 @@ export function watchBody(body: Readable, { pending, signal, readerExtraMs, onCl
   let isLate = false;
   let timer: NodeJS.Timeout | undefined;
   const abort = () => void body.destroy();
-  const destroyLate = () => void body.destroy(serviceLate(deadline.ended?.cause));
+  const destroyLate = () => void body.destroy(gatewayTimeout(deadline.ended?.cause));
   deadline.listener = {
     phase: "responding",
     onEnd(reason) {

@@ -18,9 +18,9 @@ import {
   type UpstreamOptions,
   type UpstreamRequest,
 } from "@tributary/kit/upstream/upstream";
-import { ClientDisconnected, serviceDown, serviceLate } from "../errors/errors.ts";
+import { ClientDisconnected, badGateway, gatewayTimeout } from "../errors/service-failure.ts";
 import type { ServiceClientObserver } from "../telemetry/service-observer.ts";
-import { isHopByHop, namesInConnection, toClientHeaders } from "./headers.ts";
+import { isHopByHop, connectionNamesOf, toClientHeaders } from "./headers.ts";
 import { watchBody } from "./body-watch.ts";
 import { createMiddlewareTransport } from "./middleware-transport.ts";
 import { closeConnection, openConnection, type ReplicaConnection } from "./replica-connection.ts";
@@ -87,11 +87,11 @@ export interface ServiceClientOptions extends Pick<
   readonly connectTimeoutMs?: number;
   readonly observe?: (observation: ServiceClientObservation) => void;
   /** Undefined if telemetry is off. */
-  readonly watch?: ServiceClientObserver | undefined;
+  readonly observer?: ServiceClientObserver | undefined;
 }
 
 export function createServiceClient(o: ServiceClientOptions): ServiceClient {
-  const { service, requestsMax, timeoutMs, connectTimeoutMs = 1_000, observe, watch } = o;
+  const { service, requestsMax, timeoutMs, connectTimeoutMs = 1_000, observe, observer } = o;
   const limits = { connectionsMax: requestsMax, connectTimeoutMs };
   const upstream = createUpstream<ReplicaConnection>({
     ...o,
@@ -105,14 +105,14 @@ export function createServiceClient(o: ServiceClientOptions): ServiceClient {
     request: ServiceRequest,
     transport: Transport<ReplicaConnection, ResponseBody>,
   ): Promise<ServiceResponse> {
-    if (upstream.isFull) throw rejectOverload(watch);
+    if (upstream.isFull) throw rejectOverload(observer);
     const { signal } = request;
-    const watched = watch?.begin();
+    const watched = observer?.begin();
     try {
       const response = await upstream.send(toUpstreamRequest(request, service, timeoutMs), transport);
       if (response.kind === "failed") throw toError(response);
       const { status, body, rawHeaders, pendingBody: pending } = response;
-      watched?.answered(status);
+      watched?.responded(status);
       const onClosed = () => watched?.closed();
       if (pending && body instanceof Readable) watchBody(body, { pending, signal, readerExtraMs, onClosed });
       else onClosed();
@@ -164,7 +164,7 @@ const replaced: ReadonlySet<string> = new Set(["expect", "host", deadlineHeader]
 
 /** Without the headers of the previous connection (RFC 9110, section 7.6.1). */
 function toEndToEnd(headers: readonly string[], isTraced: boolean): readonly string[] {
-  const dropped = namesInConnection(headers);
+  const dropped = connectionNamesOf(headers);
   const list: string[] = [];
   for (let at = 0; at < headers.length; at += 2) {
     const name = (headers[at] ?? "").toLowerCase();
@@ -183,7 +183,7 @@ function rejectOverload(watch: ServiceClientObserver | undefined): AppError {
 }
 
 function toError({ reason, cause, replica }: UpstreamFailure): Error {
-  if (reason === "timeout") return serviceLate(cause, replica);
+  if (reason === "timeout") return gatewayTimeout(cause, replica);
   if (reason === "aborted") return new ClientDisconnected("The client disconnected before the response.", { cause });
-  return serviceDown(cause, replica);
+  return badGateway(cause, replica);
 }

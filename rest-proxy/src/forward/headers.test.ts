@@ -10,7 +10,7 @@ const context = {
   host: undefined,
   bodyBytes: undefined,
   isRead: false,
-  isForOthers: false,
+  mayBeShared: false,
 };
 
 test("a shared request does not identify its client, and a read has the negotiated media type and coding", () => {
@@ -18,8 +18,8 @@ test("a shared request does not identify its client, and a read has the negotiat
   const request = { headers, httpVersion: "1.1" };
   const headersWith = (more: object) =>
     toRecord(toServiceHeaders(request as unknown as IncomingMessage, { ...context, host: "a", ...more }));
-  expect(Object.keys(headersWith({ isForOthers: true })).filter((name) => /forwarded/.test(name))).toEqual([]);
-  expect(headersWith({ isForOthers: true })).toMatchObject({ ...headers, via: "1.1 p, 1.1 tributary-rest-proxy" });
+  expect(Object.keys(headersWith({ mayBeShared: true })).filter((name) => /forwarded/.test(name))).toEqual([]);
+  expect(headersWith({ mayBeShared: true })).toMatchObject({ ...headers, via: "1.1 p, 1.1 tributary-rest-proxy" });
   expect(headersWith({ isRead: true })).toMatchObject({
     ...{ accept: "application/json", "accept-encoding": "identity", "accept-language": "de" },
     ...{ forwarded: 'for=10.0.0.7;host="a";proto=http', "x-forwarded-for": "10.0.0.7" },

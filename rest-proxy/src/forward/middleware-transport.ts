@@ -2,7 +2,7 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 import type { AttemptEndReason, AttemptPhase, EndListener, RequestDeadline } from "@tributary/kit/upstream/deadline";
 import type { Transport, TransportRequest, TransportResult } from "@tributary/kit/upstream/transport";
 import { createProxyMiddleware, type Plugin } from "http-proxy-middleware";
-import { isConnectionError } from "../errors/errors.ts";
+import { isConnectionError } from "../errors/service-failure.ts";
 import { MiddlewareRequest, unusedResponse } from "./middleware-request.ts";
 import { type ReplicaConnection, whenConnected } from "./replica-connection.ts";
 

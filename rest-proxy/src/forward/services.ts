@@ -34,9 +34,9 @@ export function createServices(o: ServicesOptions): Services {
       const urls = o.addresses[service];
       if (urls === undefined) throw new Error(`The service ${service} has no address.`);
       const { inFlightMax: requestsMax, upstreamTimeoutMs: timeoutMs, responseTimeoutMs: readTimeoutMs } = o;
-      const watch = o.observers?.(service);
+      const observer = o.observers?.(service);
       const client = createServiceClient({
-        ...{ service, urls, requestsMax, timeoutMs, readTimeoutMs, observe: o.observe, watch },
+        ...{ service, urls, requestsMax, timeoutMs, readTimeoutMs, observe: o.observe, observer },
       });
       clients.set(service, client);
       return client;

@@ -7,7 +7,7 @@ import { chooseContentCoding, type ContentCoding } from "@tributary/kit/http/acc
 import { findHeader, findHeaderIndex, isHeaderNamed, withoutHeaders } from "@tributary/kit/http/raw-headers";
 import type { OriginFetch, OriginRequest, OriginResponse } from "../cache/cache-request.ts";
 import { dropBody } from "../cache/body-relay.ts";
-import { ClientDisconnected, toServiceError } from "../errors/errors.ts";
+import { ClientDisconnected, toServiceError } from "../errors/service-failure.ts";
 
 /** Compressing a shorter body saves no packet. A longer one is sent uncompressed, since it is compressed in memory as a whole. */
 const bytesMin = 1_024;

@@ -4,9 +4,9 @@ import { createKeysOf, createLookup } from "./resource-cache.ts";
 
 test("Accept selects no variant, Accept-Encoding selects by the chosen coding, and other fields by their value", () => {
   const headers = { accept: "text/x", "accept-encoding": "br;q=0.1", authorization: "Bearer a", "x-many": ["1", "2"] };
-  const { key, selecting } = createLookup({ headers }, "things", "/v1/a", "br");
+  const { key, varyValueOf } = createLookup({ headers }, "things", "/v1/a", "br");
   expect(key).toBe("/v1/a");
-  expect(["accept", "accept-encoding", "authorization", "x-many", "x-none"].map(selecting)).toEqual([
+  expect(["accept", "accept-encoding", "authorization", "x-many", "x-none"].map(varyValueOf)).toEqual([
     undefined,
     "br",
     "Bearer a",

@@ -53,13 +53,13 @@ export function createLookup(
   coding: ContentCoding | undefined,
 ): CacheLookup {
   const { headers } = request;
-  const selecting = (field: string) => {
+  const varyValueOf = (field: string) => {
     if (field === "accept") return undefined;
     if (field === "accept-encoding") return coding;
     const value = headers[field];
     return typeof value === "string" ? value : value?.join(", ");
   };
-  return { origin: service, key, request, selecting };
+  return { origin: service, key, request, varyValueOf };
 }
 
 /** Only for resolving references; no request is sent there. */

@@ -4,7 +4,7 @@ import { writeProblem } from "@tributary/kit/http/problem";
 import { discardBody } from "../admit/body.ts";
 import { describeRequest, type Exchange } from "../admit/exchange.ts";
 import { parseTarget } from "../admit/request-target.ts";
-import { ClientDisconnected, ServiceFailure } from "../errors/errors.ts";
+import { ClientDisconnected, ServiceFailure } from "../errors/service-failure.ts";
 import type { Observe } from "../telemetry/observations.ts";
 import { setProxyHeaders } from "./proxy-headers.ts";
 

@@ -1,20 +1,25 @@
-/** Stage 5 of 5: respond. Writes the responses that need no service, and destroys responses that clients do not read. */
+/**
+ * Stage 5 of 5: respond. Writes the responses that need no service, and destroys responses that clients do not read in time. The cache writes the
+ * others (`cache/respond.ts`), and `proxy-headers.ts` adds the headers that the stages have collected.
+ */
 import type { Cors } from "@tributary/kit/http/cors";
 import { discardBody } from "../admit/body.ts";
 import { describeRequest, type Exchange } from "../admit/exchange.ts";
 import { endWith } from "../cache/body-relay.ts";
 import type { CachedResponse } from "../cache/respond.ts";
-import type { DocumentResponse } from "../documents/documents.ts";
+import type { ServedDocument } from "../documents/documents.ts";
 import type { Observe } from "../telemetry/observations.ts";
 import { recordCacheStatus } from "../telemetry/request-record.ts";
 import { addProxyHeaders, setProxyHeaders } from "./proxy-headers.ts";
 
+/** Writes a cache hit. */
 export function respondFromCache({ response, proxyHeaders, record }: Exchange, cached: CachedResponse): void {
   response.writeHead(cached.status, addProxyHeaders(cached.headers, proxyHeaders));
   recordCacheStatus(record, cached.headers);
   endWith(response, cached.body);
 }
 
+/** Responds to `OPTIONS`, a CORS preflight or not, with 204. @param allow the methods of the path. */
 export function respondToOptions({ request, response, proxyHeaders }: Exchange, allow: string, cors: Cors): void {
   discardBody(request, response);
   setProxyHeaders(response, proxyHeaders);
@@ -23,11 +28,10 @@ export function respondToOptions({ request, response, proxyHeaders }: Exchange, 
 }
 
 /** Responds with a page of the documentation, an OpenAPI document or the API catalog. */
-export function respondWithDocument(exchange: Exchange, document: DocumentResponse, cors: Cors): void {
+export function respondWithDocument(exchange: Exchange, document: ServedDocument, cors: Cors): void {
   const { request, response, proxyHeaders, method } = exchange;
-  const { status, headers, bytes } = document;
-  const allow = headers[headers.indexOf("Allow") + 1] ?? "";
-  if (method === "OPTIONS") return respondToOptions(exchange, allow, cors);
+  if (method === "OPTIONS") return respondToOptions(exchange, document.allow, cors);
+  const { status, headers, bytes } = document.respond(method, request.headers);
   discardBody(request, response);
   response.writeHead(status, addProxyHeaders([...headers], proxyHeaders)).end(bytes);
 }

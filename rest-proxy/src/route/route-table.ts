@@ -1,4 +1,7 @@
-/** Stage 2 of 5: route. Finds the route of a path and version; `route-cache.ts` skips this for recent requests. */
+/**
+ * Stage 2 of 5: route. Finds the route of a path and version. `version.ts` calls it for each request; for a repeated `GET`, `route-cache.ts` has the
+ * result.
+ */
 import type { ServerResponse } from "node:http";
 import { AppError } from "@tributary/kit/errors/app-error";
 import { ConfigError } from "@tributary/kit/process/env";
@@ -18,7 +21,9 @@ export interface RouteEntry {
 }
 
 export interface RouteTable {
-  /** The entry at exactly this path: slash at the end, case and needless encoding make a different path. */
+  /**
+   * The entry of a path without its version. Literal segments are case-sensitive; a path with a slash at the end or with needless encoding has none.
+   */
   find(version: number, path: string): RouteEntry | undefined;
   /** The versions that have this path, ascending. */
   versionsAt(path: string): readonly number[];
@@ -28,14 +33,14 @@ export interface RouteTable {
   readonly services: readonly string[];
 }
 
-/** A path segment of the table. */
+/** A path of the table, or the beginning of one: a node of the tree that `descend` walks by segments. */
 interface Node {
   /** The literal text before each parameter, and after the last one. */
   readonly pieces: readonly string[];
   readonly literals: Map<string, Node>;
   param: Node | undefined;
   readonly routes: Map<string, Route>;
-  /** Created at the first use. */
+  /** The value of `Allow`; undefined until the node is first matched. */
   allow: string | undefined;
 }
 
@@ -67,15 +72,21 @@ export function createRouteTable(routes: readonly Route[]): RouteTable {
   };
 }
 
-/** @throws AppError METHOD_NOT_ALLOWED; `Allow` is set then. */
+/** @throws AppError METHOD_NOT_ALLOWED, after it has set `Allow` on the response. */
 export function selectRoute(entry: RouteEntry, method: string, response: ServerResponse): Route {
   const route = entry.routes.get(method);
   if (route) return route;
   response.setHeader("Allow", entry.allow);
-  throw new AppError("METHOD_NOT_ALLOWED", `This path takes ${entry.allow}.`);
+  throw methodNotAllowed(entry.allow);
 }
 
-/** The service's path for a public one. */
+/** @param allow the value of `Allow`, such as `GET, HEAD, OPTIONS`: at least two methods. */
+export function methodNotAllowed(allow: string): AppError {
+  const methods = allow.replace(/, (?=[A-Z]+$)/, " or ");
+  return new AppError("METHOD_NOT_ALLOWED", `Use ${methods} for this path.`);
+}
+
+/** The path at the service, `/rest/v2/things/7`, for a canonical path with or without a query. */
 export function upstreamPath(path: string): string {
   return `/rest${path}`;
 }

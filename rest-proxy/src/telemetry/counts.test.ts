@@ -2,7 +2,7 @@ import { AppError } from "@tributary/kit/errors/app-error";
 import { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarations";
 import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
 import { expect, test } from "vitest";
-import { ClientDisconnected } from "../errors/errors.ts";
+import { ClientDisconnected } from "../errors/service-failure.ts";
 import { createCacheObserver } from "./cache-counts.ts";
 import { createObservationCounts } from "./observation-counts.ts";
 import { createServiceObservers } from "./service-observer.ts";
@@ -43,11 +43,11 @@ test("requests to a service are counted by outcome, and are in flight until thei
   const metrics = await createPrometheus(metricsOf.rest);
   const observer = createServiceObservers(metrics)?.("things");
   if (!observer) throw new Error("metrics are off");
-  observer.begin().answered(200);
+  observer.begin().responded(200);
   const failing = [503, new AppError("BAD_GATEWAY", ""), new ClientDisconnected(""), new Error("bug")];
   for (const failure of failing) {
     const request = observer.begin();
-    if (typeof failure === "number") request.answered(failure);
+    if (typeof failure === "number") request.responded(failure);
     else request.failed(failure);
     request.closed();
   }

@@ -2,7 +2,7 @@ import { Writable } from "node:stream";
 import { createLog, silentLog } from "@tributary/kit/process/log";
 import { createFailureLog, type Failure } from "@tributary/kit/telemetry/failure-log";
 import { expect, test } from "vitest";
-import { serviceDown } from "../errors/errors.ts";
+import { badGateway } from "../errors/service-failure.ts";
 import { createObserver } from "./observations.ts";
 
 const about = {
@@ -56,7 +56,7 @@ test("failed refreshes are counted for each service, replica and code", () => {
   const failures: Failure[] = [];
   const observe = createObserver(silentLog, { report: (failure) => failures.push(failure), close: () => undefined });
   const replica = "http://things:4001/ (10.0.0.7)";
-  for (const cause of [serviceDown(new Error("refused"), replica), new Error("broken")])
+  for (const cause of [badGateway(new Error("refused"), replica), new Error("broken")])
     observe({ kind: "refresh-failed", service: "things", key: "/v1/things/1", cause });
   expect(failures).toEqual([
     { service: "things", replica, reason: "BAD_GATEWAY" },

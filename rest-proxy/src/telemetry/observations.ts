@@ -1,7 +1,7 @@
 import type { Log } from "@tributary/kit/process/log";
 import type { UpstreamObservation } from "@tributary/kit/upstream/upstream";
 import type { FailureLog } from "@tributary/kit/telemetry/failure-log";
-import { ServiceFailure } from "../errors/errors.ts";
+import { ServiceFailure } from "../errors/service-failure.ts";
 
 /** How often a client requested a route in an old version. */
 export interface UsageCount {

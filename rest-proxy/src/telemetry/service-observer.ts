@@ -1,7 +1,7 @@
 import { AppError } from "@tributary/kit/errors/app-error";
 import type { restMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
 import type { CounterSeries, HistogramSeries, Metrics } from "@tributary/kit/telemetry/metrics/metrics";
-import { ClientDisconnected } from "../errors/errors.ts";
+import { ClientDisconnected } from "../errors/service-failure.ts";
 
 /** The metrics of the requests to one service. */
 export interface ServiceClientObserver {
@@ -12,7 +12,7 @@ export interface ServiceClientObserver {
 
 interface ObservedServiceRequest {
   /** The head of the response is received. */
-  answered(status: number): void;
+  responded(status: number): void;
   /** There is no response. */
   failed(error: unknown): void;
   /** The body is complete, or there is no response. */
@@ -59,7 +59,7 @@ class CountedRequest implements ObservedServiceRequest {
     counts.inFlight++;
   }
 
-  answered(status: number): void {
+  responded(status: number): void {
     this.#counts.seconds.observe((performance.now() - this.#startedAtMs) / 1_000);
     if (status < 500) this.#counts.ok.add();
     else this.#counts.failed("5xx");

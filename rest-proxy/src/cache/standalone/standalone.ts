@@ -1,8 +1,11 @@
-/** The cache as a server in front of any HTTP origin, for http-tests/cache-tests. It obeys clients' directives. */
+/**
+ * The shared cache as a server in front of any HTTP origin, without the REST proxy. The public test suite http-tests/cache-tests runs against it
+ * (`npm run verify:cache`). Unlike in the REST proxy, a client's `Cache-Control` counts in full.
+ */
 import { Agent, type IncomingMessage, request as send, type RequestListener, type ServerResponse } from "node:http";
 import { withoutHeaders } from "@tributary/kit/http/raw-headers";
 import type { OriginFetchers, OriginRequest, OriginResponse } from "../cache-request.ts";
-import { storedHeaders } from "../entry.ts";
+import { endToEndHeaders } from "../entry.ts";
 import { unchangedHeaders } from "../respond.ts";
 import { createSharedCache } from "../shared-cache.ts";
 
@@ -12,18 +15,20 @@ export interface Standalone {
 }
 
 export interface StandaloneOptions {
-  /** Scheme, host and port. */
+  /** An `http:` URL without a path. */
   readonly origin: URL;
+  /** Milliseconds since 1970. */
   readonly nowMs: () => number;
 }
 
 const mebibyte = 1_048_576;
-const name = "tributary";
+/** The cache's name in `Cache-Status`. */
+const cacheStatusName = "tributary";
 
 export function createStandalone({ origin, nowMs }: StandaloneOptions): Standalone {
   const http = createHttpOrigin(origin);
   const cache = createSharedCache({
-    name,
+    name: cacheStatusName,
     bytesMax: 256 * mebibyte,
     entryBytesMax: 8 * mebibyte,
     entriesMax: 100_000,
@@ -39,8 +44,14 @@ export function createStandalone({ origin, nowMs }: StandaloneOptions): Standalo
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const target = request.url ?? "/";
     const host = request.headers.host ?? origin.host;
+    // With the host that the client requested, since the origin may serve several hosts.
     const key = `${origin.protocol}//${host}${target}`;
-    const lookup = { origin: origin.origin, key, request, selecting: (field: string) => selecting(request, field) };
+    const lookup = {
+      origin: origin.origin,
+      key,
+      request,
+      varyValueOf: (field: string) => normalizedHeader(request, field),
+    };
     const fresh = cache.findFresh(lookup);
     if (fresh) return void response.writeHead(fresh.status, fresh.headers).end(fresh.body);
     const fetchers: OriginFetchers = {
@@ -65,7 +76,10 @@ function respondBadGateway(response: ServerResponse): void {
   response.writeHead(502, { "Content-Length": 0 }).end();
 }
 
-/** The absolute URI without its fragment; none for a reference to another origin (RFC 9111, 4.4). */
+/**
+ * Resolves a URI reference, such as `Location`, against the key of its request.
+ * @returns the absolute URI without its fragment, which is its key; an empty list for a URI of another origin (RFC 9111, 4.4) or an invalid one.
+ */
 function keysOf(reference: string, key: string): readonly string[] {
   const url = URL.parse(reference, key);
   if (!url || url.origin !== new URL(key).origin) return [];
@@ -73,8 +87,11 @@ function keysOf(reference: string, key: string): readonly string[] {
   return [url.href];
 }
 
-/** Lists that differ only in spaces select the same (RFC 9111, 4.1), and language tags are case-insensitive (RFC 5646, 2.1.1). */
-function selecting({ headers }: IncomingMessage, field: string): string | undefined {
+/**
+ * A request header in the normal form that `Vary` compares: without spaces around commas (RFC 9111, 4.1), and language tags in lower case (RFC
+ * 5646, 2.1.1).
+ */
+function normalizedHeader({ headers }: IncomingMessage, field: string): string | undefined {
   const value = headers[field];
   const text = Array.isArray(value) ? value.join(",") : value;
   const normalized = text
@@ -84,6 +101,7 @@ function selecting({ headers }: IncomingMessage, field: string): string | undefi
   return field === "accept-language" ? normalized?.toLowerCase() : normalized;
 }
 
+/** Without `Expect`: Node's server has already sent 100 (Continue) to the client. */
 function withHost({ rawHeaders }: IncomingMessage, host: string): string[] {
   return ["Host", host, ...withoutHeaders(rawHeaders, (field) => field === "host" || field === "expect")];
 }
@@ -92,7 +110,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
-/** One HTTP origin over node:http: headers and body unchanged, no retries, no redirects. */
+/** Sends requests to one HTTP origin by node:http, without retries or redirects. Hop-by-hop headers are removed in both directions. */
 export interface HttpOrigin {
   /** @param body is streamed to the origin; undefined for a request without a body. */
   fetch(target: string, request: OriginRequest, body: IncomingMessage | undefined): Promise<OriginResponse>;
@@ -106,7 +124,7 @@ export function createHttpOrigin(origin: URL): HttpOrigin {
     fetch: (target, { method, headers, signal }, body) =>
       new Promise((resolve, reject) => {
         const outgoing = send({
-          ...{ agent, method, path: target, headers: [...storedHeaders(headers), ...framingHeaders(body)] },
+          ...{ agent, method, path: target, headers: [...endToEndHeaders(headers), ...framingHeaders(body)] },
           host: origin.hostname,
           port: origin.port,
           setHost: false,
@@ -116,9 +134,13 @@ export function createHttpOrigin(origin: URL): HttpOrigin {
         outgoing.once("close", () => signal.removeEventListener("abort", abort));
         outgoing.once("error", reject);
         outgoing.once("response", (incoming) => {
-          // It may be truncated before it is read.
+          // The origin may truncate the response before the cache listens for errors, and an error without a listener ends the process.
           incoming.on("error", () => {});
-          resolve({ status: incoming.statusCode ?? 502, headers: storedHeaders(incoming.rawHeaders), body: incoming });
+          resolve({
+            status: incoming.statusCode ?? 502,
+            headers: endToEndHeaders(incoming.rawHeaders),
+            body: incoming,
+          });
         });
         if (signal.aborted) abort();
         if (!body) return void outgoing.end();
@@ -130,7 +152,7 @@ export function createHttpOrigin(origin: URL): HttpOrigin {
   };
 }
 
-/** A body of unknown length is sent in chunks again (RFC 9112, 6.1); the client's own `Transfer-Encoding` is hop-by-hop. */
+/** A body that the client sent in chunks is sent in chunks again: its own `Transfer-Encoding` was removed as hop-by-hop (RFC 9112, 6.1). */
 function framingHeaders(body: IncomingMessage | undefined): readonly string[] {
   return body && body.headers["transfer-encoding"] !== undefined ? ["Transfer-Encoding", "chunked"] : [];
 }

@@ -50,7 +50,7 @@ test("a response is fresh exactly if the model is", () => {
   fc.assert(
     fc.property(responses, (a) => {
       const times = { requestedAtMs: receivedAtMs - a.tookSeconds * 1_000, receivedAtMs };
-      const received = { status: 200, headers: toHeaders(a), wasAuthorized: false, selecting: () => undefined };
+      const received = { status: 200, headers: toHeaders(a), wasAuthorized: false, varyValueOf: () => undefined };
       const head = toStoredHead(
         { ...received, ...times },
         { targetedFields: ["cdn-cache-control"], heuristicSecondsMax: 0 },

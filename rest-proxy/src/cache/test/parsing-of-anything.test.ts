@@ -53,7 +53,7 @@ test("no header of an origin makes a parser throw", () => {
         requestedAtMs: 0,
         receivedAtMs: 0,
         wasAuthorized: false,
-        selecting: () => undefined,
+        varyValueOf: () => undefined,
       };
       toStoredHead(received, { targetedFields: ["cdn-cache-control"], heuristicSecondsMax: 10 });
     }),

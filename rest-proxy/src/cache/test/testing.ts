@@ -104,9 +104,9 @@ async function forward(
   response: ServerResponse,
 ): Promise<void> {
   const target = request.url ?? "";
-  const selecting = (field: string) => request.headers[field]?.toString();
+  const varyValueOf = (field: string) => request.headers[field]?.toString();
   const origin = target.startsWith("/other/") ? "other" : "origin";
-  const lookup = { origin, key: target, request, selecting };
+  const lookup = { origin, key: target, request, varyValueOf };
   const complete = (list: string[]) => [...list, "X-Own", "1"];
   const fresh = cache.findFresh(lookup);
   if (fresh) return void response.writeHead(fresh.status, complete(fresh.headers)).end(fresh.body);

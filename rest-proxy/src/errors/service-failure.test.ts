@@ -1,6 +1,6 @@
 import { AppError } from "@tributary/kit/errors/app-error";
 import { expect, test } from "vitest";
-import { toServiceError } from "./errors.ts";
+import { toServiceError } from "./service-failure.ts";
 
 test.each([
   "ECONNREFUSED",

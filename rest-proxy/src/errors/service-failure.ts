@@ -1,0 +1,55 @@
+import { AppError, type AppErrorOptions, type ErrorCode } from "@tributary/kit/errors/app-error";
+
+/**
+ * The client disconnected before it got its response, or no client waits for the response any longer. No response is written and nothing is logged;
+ * if a request to a service was in flight, it is counted as `CLIENT_GONE`.
+ */
+export class ClientDisconnected extends Error {}
+
+/** The error for the client if a request was sent to a service, or should have been, and the proxy got no complete response. */
+export class ServiceFailure extends AppError {
+  /** The last replica that the request was sent to, by URL and address, for the log. Undefined if it was sent to none. */
+  readonly replica: string | undefined;
+
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions, replica: string | undefined) {
+    super(code, message, options);
+    this.replica = replica;
+  }
+}
+
+/** Within the range of the pauses of an ejected replica, 1 to 30 s (`kit/src/upstream/replica-health.ts`). */
+const badGatewayRetrySeconds = 5;
+
+/** 502 with `Retry-After`: the service is unreachable, broke the connection or sent invalid HTTP. @param replica see `ServiceFailure`. */
+export function badGateway(cause: unknown, replica?: string): ServiceFailure {
+  const options = { cause, retryAfterSeconds: badGatewayRetrySeconds };
+  return new ServiceFailure("BAD_GATEWAY", "The service for this path does not respond. Try again.", options, replica);
+}
+
+/** 504, without `Retry-After`: the service may still be processing the request. @param replica see `ServiceFailure`. */
+export function gatewayTimeout(cause: unknown, replica?: string): ServiceFailure {
+  const message = "The service for this path did not respond in time.";
+  return new ServiceFailure("GATEWAY_TIMEOUT", message, { cause }, replica);
+}
+
+/** Codes of the operating system (`ECONNRESET`), of Node's HTTP parser (`HPE_…`: the response is not valid HTTP), and of undici for a closed connection. */
+const connectionCodes = /^(?:E[A-Z_]+|HPE_\w+|UND_ERR_SOCKET)$/;
+/** Codes of Node's own API (`ERR_INVALID_CHAR`), which begin with E too. They mean that the proxy passed an invalid argument: a bug. */
+const nodeApiCodes = /^ERR_/;
+
+/** Whether an error means that the service is unreachable or does not speak HTTP. Any other error is a bug of the proxy. */
+export function isConnectionError(error: unknown): boolean {
+  const { code } = { ...(error as { readonly code?: unknown }) };
+  return typeof code === "string" && connectionCodes.test(code) && !nodeApiCodes.test(code);
+}
+
+/**
+ * The error for the client after a request to a service has failed. An `AppError` is returned unchanged; any other error becomes the `cause`, which
+ * only the log contains.
+ */
+export function toServiceError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  return isConnectionError(error)
+    ? badGateway(error)
+    : new AppError("INTERNAL_SERVER_ERROR", "Something went wrong on our side.", { cause: error });
+}
