@@ -1,3 +1,5 @@
+// `npm run check`: composes the schemas, and compares them and the routes with main (supergraph/check.ts). Exit code 1 for errors and for
+// changes that break clients.
 import { fileURLToPath } from "node:url";
 import { runCheck } from "../supergraph/check.ts";
 

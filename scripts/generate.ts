@@ -1,3 +1,5 @@
+// `npm run generate` writes all generated files: those of supergraph/ and each service's schema-types.ts. `--check` (npm run
+// generate:check) writes nothing and fails if a file is stale.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

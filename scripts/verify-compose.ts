@@ -1,4 +1,6 @@
 // `npm run verify:compose`: builds the images, starts docker-compose.yml, and restarts each container under load. No request may fail.
+// With `--control` containers are killed instead of stopped, and the exit code is 0 only if requests fail. Without Docker or a base
+// image it prints SKIPPED and exits with 0.
 import { readOptions, usage } from "./verify-compose/options.ts";
 import { findMissingRequirement } from "./verify-compose/requirements.ts";
 import { report } from "./verify-compose/report.ts";

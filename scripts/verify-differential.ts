@@ -1,5 +1,6 @@
-// `npm run verify:differential`: sends generated operations through both paths of the gateway (fast path and full path), and compares the
-// results with those of one schema without subgraphs.
+// `npm run verify:differential`: sends generated operations through both paths of the gateway (fast path and full path). Both must return the
+// data of one schema without subgraphs, errors for the same nulls, and the same bytes as each other. `--control` tests an unmodified Apollo
+// Gateway instead: then the exit code is 0 only if differences are found.
 import { readOptions, usage } from "./verify-differential/options.ts";
 import { report } from "./verify-differential/report.ts";
 import { runCases } from "./verify-differential/run.ts";

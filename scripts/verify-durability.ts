@@ -1,4 +1,6 @@
-// `npm run verify:durability`: kills the orders service and PostgreSQL under load. Every confirmed order must be stored exactly once.
+// `npm run verify:durability`: kills the orders service and PostgreSQL under load. Every confirmed order must be stored exactly once. With
+// `--control` PostgreSQL runs with synchronous_commit = off, and the exit code is 0 only if confirmed orders are lost and the remaining
+// data is consistent.
 import { readOptions, usage } from "./verify-durability/options.ts";
 import { report } from "./verify-durability/report.ts";
 import { runRounds } from "./verify-durability/run.ts";

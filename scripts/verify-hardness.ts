@@ -1,5 +1,6 @@
 // `npm run verify:hardness`: tests the gateway's resilience against faulty subgraphs, attacks, clients that disconnect, killed replicas and
-// frequent supergraph changes.
+// frequent supergraph changes. The subgraphs are those of the gateway's tests (gateway/test/helpers), not the four services. `--control` tests an
+// unmodified Apollo Gateway instead: then the exit code is 0 only if each check with `apolloFails` finds a fault.
 import { abortsCheck } from "./verify-hardness/aborts.ts";
 import { attacksCheck } from "./verify-hardness/attacks.ts";
 import type { ResilienceCheck } from "./verify-hardness/check.ts";

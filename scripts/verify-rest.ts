@@ -1,4 +1,5 @@
-// `npm run verify:rest`: concurrent writes and reads through one REST proxy. After the response to a write, no read may return older data.
+// `npm run verify:rest`: concurrent writes and reads through one REST proxy. After the response to a write, no read may
+// return older data. With `--control` writes bypass the proxy, and the exit code is 0 only if stale reads are found.
 import { readOptions, usage } from "./verify-rest/options.ts";
 import { report } from "./verify-rest/report.ts";
 import { runTraffic } from "./verify-rest/run.ts";

@@ -1,4 +1,5 @@
-// `npm run verify:rolling`: restarts each process of the platform under load, one after the other. No request may fail.
+// `npm run verify:rolling`: restarts each process of the platform under load, one after the other. No request may fail. With
+// `--control` processes are killed instead of drained, and the exit code is 0 only if requests fail.
 import { readOptions, usage } from "./verify-rolling/options.ts";
 import { report } from "./verify-rolling/report.ts";
 import { runRolling } from "./verify-rolling/run.ts";

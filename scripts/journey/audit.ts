@@ -1,3 +1,4 @@
+// After the traffic: checks that the confirmed comments are stored, each once.
 import type { HttpClient } from "../processes/http-client.ts";
 import { textPrefixOf } from "./journey.ts";
 import { writerId } from "./seeded.ts";

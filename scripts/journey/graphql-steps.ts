@@ -1,3 +1,4 @@
+// The journey's requests to the gateway.
 import { limitAt, postAt, skuAt, userAt, writerId } from "./seeded.ts";
 import { createStep, type ExpectedValue, type Step, type Steps, type StepInput } from "./step.ts";
 

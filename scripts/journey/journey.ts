@@ -1,3 +1,5 @@
+// Realistic client requests: reads and writes of all services through both endpoints. verify:rolling, verify:compose, verify:alerts and the
+// end-to-end tests send them.
 import { createGraphqlSteps } from "./graphql-steps.ts";
 import { createRestSteps } from "./rest-steps.ts";
 import type { Steps, StepInput } from "./step.ts";

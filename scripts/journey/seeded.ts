@@ -1,3 +1,5 @@
+// Ids of seeded rows (scale 1) by request number, so that successive requests use different rows. scripts/seed/population.ts determines the
+// rows.
 import { commentsTable, countsAt } from "../seed/population.ts";
 
 /** The id of the seeded user who writes. */

@@ -1,3 +1,4 @@
+// A step is one kind of request with its expected response.
 import { type HttpClientResponse, type HttpClientRequest, findResponseProblem } from "../processes/http-client.ts";
 
 /** One kind of client request. `count` varies the request, so that few requests can use the same cached response. */

@@ -1,3 +1,4 @@
+// Sends the journey's steps at a fixed rate, in four streams, and reports what clients observed between two calls of `next`.
 import { type CommentAudit, auditComments } from "./audit.ts";
 import { createJourney } from "./journey.ts";
 import type { Step } from "./step.ts";

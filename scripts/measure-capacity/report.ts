@@ -1,3 +1,4 @@
+// Writes the tables of docs/capacity.md from the measurements.
 import { availableParallelism, cpus } from "node:os";
 import type { CapacityOptions } from "./options.ts";
 import type { RateResult } from "./ramp.ts";

@@ -1,3 +1,4 @@
+// Measures each workload: warms the processes up, then raises the request rate until the p99 limit is exceeded.
 import { setTimeout as sleep } from "node:timers/promises";
 import { createHttpClient, findResponseProblem } from "../processes/http-client.ts";
 import { percentile, startLoad } from "../processes/open-loop.ts";

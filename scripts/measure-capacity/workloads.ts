@@ -1,3 +1,4 @@
+// The measured kinds of requests, and the process that receives them.
 import { limitAt, postAt, skuAt, userAt } from "../journey/seeded.ts";
 import type { HttpClientRequest } from "../processes/http-client.ts";
 

@@ -1,3 +1,5 @@
+// Starts, ends and restarts processes of the services, the gateway and the REST proxy for the `verify:*` programs and measure:capacity.
+// `npm start` has its own supervisor (scripts/start).
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";

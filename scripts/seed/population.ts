@@ -1,3 +1,4 @@
+// Generates the rows of all seeded tables. Ids start at 1 in the sequence of the rows; the first users are the demo users.
 import { createRandom, type Random } from "./random.ts";
 import type { Value } from "./copy.ts";
 import { commentBody, personName, postBody, postTitle, productTitle } from "./words.ts";

@@ -1,3 +1,4 @@
+// Random names, titles and texts for the seeded rows.
 import type { Random } from "./random.ts";
 
 const firstNames =

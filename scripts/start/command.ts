@@ -1,3 +1,4 @@
+// The process of `npm start` (called by scripts/start.ts): signals, the terminal and the exit code. run.ts does the work.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Environment } from "@tributary/kit/process/env";
 import type { Seeding } from "./databases.ts";

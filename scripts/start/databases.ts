@@ -1,3 +1,5 @@
+// Step of a start, while gateway, REST proxy and issuer load: creates, migrates and seeds the databases. The dev loop calls only
+// `migrateService`.
 import { join } from "node:path";
 import { ensureDatabase } from "@tributary/kit/local-postgres/local-postgres";
 import pg from "pg";

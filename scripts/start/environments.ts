@@ -1,3 +1,4 @@
+// Which environment variables each part's process gets. Called once per part at the start; a restart uses the same values.
 import { join } from "node:path";
 import {
   isService,

@@ -1,3 +1,4 @@
+// The command line of `npm start`.
 import { parseArgs } from "node:util";
 import { type PartName, partNames, parts, postgresPort } from "./parts.ts";
 import { StartError } from "./start-error.ts";

@@ -1,3 +1,4 @@
+// Starts one process of a part. supervise.ts decides when.
 import { type ChildProcess, spawn } from "node:child_process";
 import { get } from "node:http";
 import { fileURLToPath } from "node:url";

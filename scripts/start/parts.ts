@@ -1,3 +1,4 @@
+// The processes of the platform with their folders, ports and URLs. PostgreSQL is not one of them: postgres.ts supervises it.
 import { join, resolve } from "node:path";
 import type { Environment } from "@tributary/kit/process/env";
 import { subgraphs } from "../../supergraph/subgraphs.ts";

@@ -1,3 +1,4 @@
+// Reads the ports of `npm start` and finds those that another process uses.
 import { type Environment, readEnvironment } from "@tributary/kit/process/env";
 import { isPortFree } from "@tributary/kit/process/free-port";
 import { type PartName, parts, type Ports, postgresPort } from "./parts.ts";

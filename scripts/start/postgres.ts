@@ -1,3 +1,4 @@
+// Supervises the embedded PostgreSQL. PostgreSQL stops last, because the services use it.
 import { setTimeout as sleep } from "node:timers/promises";
 import { type LocalPostgres, startLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
 import { backoffMs } from "./backoff.ts";

@@ -1,3 +1,5 @@
+// The file run.json in the data folder: the lock that permits one start at a time, and the list of processes to end if the supervisor was
+// killed.
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,3 +1,4 @@
+// Database passwords and the cursor key of `npm start`. Production gets its secrets elsewhere.
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+// First step of a start: checks, ports, secrets and leftover processes, before anything is started.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "@tributary/kit/process/env";

@@ -1,3 +1,4 @@
+// The supergraph and routes in the data folder: run.ts copies the committed ones there at each start, and the dev loop replaces them.
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { buildASTSchema, findBreakingChanges, parse } from "graphql";

@@ -1,3 +1,4 @@
+// Keeps one part running: restarts its process after a crash, and replaces it without refusing connections when its code was saved.
 import { setTimeout as sleep } from "node:timers/promises";
 import { backoffMs } from "./backoff.ts";
 import { createRetryOutputs, type RetryOutput } from "./output/repeated-line-filter.ts";

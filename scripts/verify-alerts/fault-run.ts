@@ -1,3 +1,4 @@
+// Runs one fault of faults.ts, and records when its alerts fire, notify and resolve.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

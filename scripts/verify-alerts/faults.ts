@@ -1,3 +1,4 @@
+// The injected faults, each with the alerts that it must cause.
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";

@@ -1,3 +1,4 @@
+// Starts Prometheus and Alertmanager, and reads alerts and query results from them.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream, mkdirSync } from "node:fs";

@@ -1,3 +1,4 @@
+// Compares the error ratios that Prometheus records for a short outage with what clients observed.
 import { setTimeout as sleep } from "node:timers/promises";
 import { createHttpClient, type HttpClientRequest } from "../processes/http-client.ts";
 import type { AlertPlatform } from "./platform.ts";

@@ -1,3 +1,4 @@
+// The platform under test, with a proxy in front of comments that can inject faulty responses.
 import { appendFileSync, copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

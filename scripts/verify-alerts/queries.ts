@@ -1,3 +1,4 @@
+// Checks that every query of the dashboards and every recorded series has data.
 import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { readRules } from "./rule-files.ts";

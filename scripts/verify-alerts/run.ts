@@ -1,3 +1,5 @@
+// Starts platform and monitoring, and runs the checks one after the other: configuration files, a short outage, a healthy platform, each
+// fault, all queries.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+// The repository's Prometheus and Alertmanager settings, changed for the test: local addresses and shortened intervals.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,3 +1,4 @@
+// Loads and runs the public HTTP cache tests (http-cache-tests).
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";

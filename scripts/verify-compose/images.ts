@@ -1,3 +1,4 @@
+// Checks the built images: size, user, health check and command.
 import { runCommand } from "./command.ts";
 import { baseImage } from "./requirements.ts";
 

@@ -1,3 +1,4 @@
+// The Compose project under test.
 import { pickFreePort } from "@tributary/kit/process/free-port";
 import { journeyScopes } from "../journey/journey.ts";
 import { writerId } from "../journey/seeded.ts";

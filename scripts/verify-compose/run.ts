@@ -1,3 +1,4 @@
+// Builds and starts the Compose project, checks it, and restarts, kills and freezes its containers under load.
 import { setTimeout as sleep } from "node:timers/promises";
 import { startTraffic, type Traffic } from "../journey/traffic.ts";
 import type { Balancer } from "../processes/balancer.ts";
@@ -86,10 +87,10 @@ async function verifyProject(project: Project, options: ComposeCheckOptions, pri
   printWithDuration(`started again, the seed job ${isDataKept ? "left the data unchanged" : "SEEDED AGAIN"}`);
   await scale(project);
   const replicas = await listParts(project, services);
-  const entries = await listParts(project, publicParts);
+  const publicContainers = await listParts(project, publicParts);
   printWithDuration("two replicas of each part and three of posts run");
 
-  const balancers = await Promise.all(publicParts.map((via) => balance(via, entries.get(via) ?? [])));
+  const balancers = await Promise.all(publicParts.map((via) => balance(via, publicContainers.get(via) ?? [])));
   const [gateway, proxy] = balancers as [Balancer, Balancer];
   try {
     const urls = { gateway: gateway.url, "rest-proxy": proxy.url };
@@ -104,7 +105,7 @@ async function verifyProject(project: Project, options: ComposeCheckOptions, pri
       perSecond: options.perSecond,
       timeoutMs: requestTimeoutMs,
     });
-    const steps = await restartAll({ project, replicas, entries, balancers, traffic, print, ...options });
+    const steps = await restartAll({ project, replicas, publicContainers, balancers, traffic, print, ...options });
     await traffic.stop();
     printWithDuration("\nall containers were restarted");
     return { images, journey, jobs: again, isDataKept, shares, steps, audit: await traffic.audit() };
@@ -116,7 +117,7 @@ async function verifyProject(project: Project, options: ComposeCheckOptions, pri
 interface RestartContext extends ComposeCheckOptions {
   readonly project: Project;
   readonly replicas: ReadonlyMap<string, readonly Container[]>;
-  readonly entries: ReadonlyMap<string, readonly Container[]>;
+  readonly publicContainers: ReadonlyMap<string, readonly Container[]>;
   /** In the order of `publicParts`. */
   readonly balancers: readonly Balancer[];
   readonly traffic: Traffic;
@@ -124,7 +125,7 @@ interface RestartContext extends ComposeCheckOptions {
 }
 
 async function restartAll(o: RestartContext): Promise<readonly RestartStep[]> {
-  const { traffic, replicas, entries, balancers, control, print } = o;
+  const { traffic, replicas, publicContainers, balancers, control, print } = o;
   const steps: RestartStep[] = [];
   const record = (step: RestartStep) => {
     steps.push(step);
@@ -135,8 +136,8 @@ async function restartAll(o: RestartContext): Promise<readonly RestartStep[]> {
   await traffic.next();
   record(await measureBaseline(traffic, print));
   for (const container of inRestartOrder(replicas)) record(await restart(container, undefined, o));
-  for (const [index, part] of publicParts.entries()) {
-    for (const container of entries.get(part) ?? []) record(await restart(container, balancers[index], o));
+  for (const [index, part] of publicParts.publicContainers()) {
+    for (const container of publicContainers.get(part) ?? []) record(await restart(container, balancers[index], o));
   }
   const [posts, another] = replicas.get("posts") ?? [];
   if (!control && posts) record(await kill(posts, traffic));

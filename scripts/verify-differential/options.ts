@@ -1,11 +1,12 @@
 import { parseArgs } from "node:util";
 
 export interface DifferentialOptions {
-  /** The total, distributed over the cases; half with plain and half with colliding aliases. */
+  /** The total, distributed evenly over the cases and rounded up; half with plain and half with colliding aliases. */
   readonly operations: number;
+  /** Of the generator: the same seed generates the same operations. */
   readonly seed: number;
   /** Only cases whose names contain this text. */
-  readonly animal: string;
+  readonly case: string;
   /** Tests Apollo Gateway instead, to prove that the check finds differences. */
   readonly control: boolean;
 }
@@ -21,7 +22,7 @@ valid against the schema of the subgraph that receives it. A difference is print
 
   --operations N   total, ${operationsDefault.toLocaleString("en")} by default; half with plain aliases, half with aliases that collide with other fields
   --seed N         ${seedDefault} by default; the same seed generates the same operations
-  --animal NAME    only cases whose names contain NAME
+  --case NAME      only cases whose names contain NAME
   --control        tests an unmodified Apollo Gateway: passes only if it finds differences
 `;
 
@@ -30,7 +31,7 @@ export function readOptions(args: readonly string[]): DifferentialOptions | unde
   const options = {
     operations: { type: "string", default: String(operationsDefault) },
     seed: { type: "string", default: String(seedDefault) },
-    animal: { type: "string", default: "" },
+    case: { type: "string", default: "" },
     control: { type: "boolean", default: false },
   } as const;
   try {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { report } from "./report.ts";
 import type { CaseOutcome } from "./run.ts";
 
-const options = { operations: 100, seed: 7, animal: "", control: false };
+const options = { operations: 100, seed: 7, case: "", control: false };
 const equal: CaseOutcome = { name: "keys", comparedCount: 50, differences: [], tookMs: 1_500 };
 const difference = { operation: { query: "{ a }" }, what: "data", actual: null, expected: 1 };
 const different: CaseOutcome = { name: "requires", comparedCount: 1_050, differences: [difference], tookMs: 500 };

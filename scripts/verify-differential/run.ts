@@ -1,9 +1,10 @@
+// Runs the cases of gateway/test/differential.
 import type { SupergraphCase } from "../../gateway/test/differential/supergraph-case.ts";
 import { supergraphCases } from "../../gateway/test/differential/cases.ts";
 import {
   type Compare,
   comparePaths,
-  compareStock,
+  compareApolloGateway,
   type Difference,
   findDifference,
 } from "../../gateway/test/differential/differential.ts";
@@ -15,16 +16,20 @@ export interface CaseOutcome {
   readonly name: string;
   /** The number of compared operations, including those that were tried to find a smaller one. */
   readonly comparedCount: number;
+  /** At most one for each kind of aliases. */
   readonly differences: readonly Difference[];
   readonly tookMs: number;
 }
 
-/** Runs the cases one after the other. Differences are printed when they are found. */
+/**
+ * Runs the selected cases one after the other. At most two differences are found per case, one with each kind of aliases: the search ends at the
+ * first. They are printed when the case ends.
+ */
 export async function runCases(
   options: DifferentialOptions,
   print: (line: string) => void,
 ): Promise<readonly CaseOutcome[]> {
-  const selected = supergraphCases.filter(({ name }) => name.includes(options.animal));
+  const selected = supergraphCases.filter(({ name }) => name.includes(options.case));
   const operationCount = Math.ceil(options.operations / selected.length / 2);
   const outcomes: CaseOutcome[] = [];
   for (const testCase of selected) {
@@ -43,9 +48,9 @@ async function runCase(
 ): Promise<CaseOutcome> {
   const startedMs = performance.now();
   let comparedCount = 0;
-  const compare: Compare = (...about) => {
+  const countAndCompare: Compare = (...comparison) => {
     comparedCount++;
-    return (control ? compareStock : comparePaths)(...about);
+    return (control ? compareApolloGateway : comparePaths)(...comparison);
   };
   const live = await startCase(testCase);
   const differences: Difference[] = [];
@@ -55,7 +60,8 @@ async function runCase(
         operationCount,
         seed,
         aliases,
-        compare,
+        compare: countAndCompare,
+        // The control only needs a difference, not the smallest operation that shows it.
         shrink: !control,
       });
       if (difference) differences.push(difference);

@@ -1,3 +1,4 @@
+// The clients under test: each retries an order with the same idempotency key until it is confirmed.
 import { randomInt, randomUUID } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";

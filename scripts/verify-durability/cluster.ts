@@ -1,3 +1,4 @@
+// The PostgreSQL that is killed.
 import { pickFreePort } from "@tributary/kit/process/free-port";
 import { ensureDatabase, type LocalPostgres, startLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
 import pg from "pg";

@@ -1,3 +1,5 @@
+// Runs the rounds: kills the orders service and PostgreSQL in turn while buyers order. Then compares the database with the confirmed
+// orders.
 import { randomInt } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,3 +1,4 @@
+// What a resilience check is: verify-hardness.ts lists the checks, run.ts runs each.
 import type { MonitoredGateway } from "./platform/gateway-process.ts";
 import type { ResilienceOptions } from "./options.ts";
 
@@ -6,8 +7,9 @@ export interface ResilienceCheck {
   readonly name: string;
   /** What is proved if the check passes. */
   readonly claim: string;
-  /** Whether an unmodified Apollo Gateway fails this check. */
+  /** Whether an unmodified Apollo Gateway cannot pass this check, so that `--control` requires a fault. */
   readonly apolloFails: boolean;
+  /** Reports findings instead of throwing; if it throws, the check has failed. */
   run(context: CheckContext): Promise<void>;
 }
 
@@ -24,12 +26,16 @@ export interface CheckContext {
   /** Prints an additional measurement, or the progress of a long check. */
   readonly note: (line: string) => void;
   readonly report: (finding: Finding) => void;
-  /** Starts a gateway that reads the supergraph from `file`. Resolves when it serves the supergraph. */
+  /**
+   * Writes the supergraph to `file`, and starts a gateway that reads and watches this file: this repository's gateway, with `--control` Apollo's.
+   * Resolves when it serves the supergraph.
+   */
   startGateway(supergraphSdl: string, environment?: Readonly<Record<string, string>>): Promise<StartedGateway>;
   /** Registers a function that runs after the check. They run in reverse order. */
   onCleanup(cleanUp: () => unknown): void;
 }
 
 export interface StartedGateway extends MonitoredGateway {
+  /** The path of the supergraph file. A check publishes another supergraph by replacing it. */
   readonly file: string;
 }

@@ -1,3 +1,4 @@
+// Publishes many successive supergraphs under load, and compares memory, threads and sockets.
 import { setTimeout as sleep } from "node:timers/promises";
 import { startLibrary } from "../../gateway/test/helpers/library.ts";
 import type { ResilienceCheck, CheckContext, StartedGateway } from "./check.ts";

@@ -1,3 +1,4 @@
+// Measures memory under load that no cache can serve.
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Library, startLibrary } from "../../gateway/test/helpers/library.ts";
 import { respondJson } from "../../gateway/test/helpers/subgraphs.ts";

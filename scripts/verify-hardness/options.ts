@@ -6,7 +6,7 @@ export interface ResilienceOptions {
   readonly list: boolean;
   /** Runs against an unmodified Apollo Gateway, to prove that the checks find its faults. */
   readonly control: boolean;
-  /** How long each load is measured, after a warm-up. */
+  /** How long each load is measured, after a warm-up. This and the numbers below are used by single checks; the usage has their ranges. */
   readonly seconds: number;
   readonly aborts: number;
   readonly generations: number;
@@ -29,7 +29,7 @@ killed and with supergraphs that change, and measures the responses to all other
 
   --list           prints the names of the checks
   --only NAME      runs only this check; may be repeated
-  --control        tests an unmodified Apollo Gateway: passes only if each check finds a fault
+  --control        tests an unmodified Apollo Gateway: passes only if each check that it cannot pass finds a fault
   --seconds N      ${describe("seconds")}; how long each load is measured
   --aborts N       ${describe("aborts")}; number of clients that disconnect
   --generations N  ${describe("generations")}; number of successive supergraphs

@@ -1,3 +1,4 @@
+// Runs one resilience check: gives it a context, collects its findings, and stops what it started.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+// Changes the supergraph between two addresses of the ratings subgraph while requests are in flight.
 import { startLibrary, startRatings } from "../../gateway/test/helpers/library.ts";
 import { respondJson, composeSupergraph, type RunningSubgraph } from "../../gateway/test/helpers/subgraphs.ts";
 import type { ResilienceCheck, StartedGateway } from "./check.ts";
@@ -21,37 +22,37 @@ export const swapsCheck: ResilienceCheck = {
     const newRatings = await startRatings();
     for (const subgraph of [...library.all, newRatings]) context.onCleanup(() => subgraph.close());
     const { people, books, ratings } = library;
-    const ratingsSubgraphs = [ratings, newRatings].map((home) => ({
-      home,
-      sdl: composeSupergraph([people, books, home]),
+    const supergraphs = [ratings, newRatings].map((address) => ({
+      ratings: address,
+      sdl: composeSupergraph([people, books, address]),
     }));
-    const gateway = await context.startGateway(ratingsSubgraphs[0]?.sdl ?? "");
+    const gateway = await context.startGateway(supergraphs[0]?.sdl ?? "");
     const client = createGraphqlClient(gateway.url);
     context.onCleanup(() => client.close());
 
-    const counts = { whole: 0, old: 0, strayed: 0, fresh: 0 };
+    const counts = { completeResults: 0, fetchesFromOld: 0, fetchesFromNew: 0, newRequests: 0 };
     for (let i = 0; i < swaps; i++) {
-      const [from, to] = [ratingsSubgraphs[i % 2], ratingsSubgraphs[(i + 1) % 2]];
+      const [from, to] = [supergraphs[i % 2], supergraphs[(i + 1) % 2]];
       if (!from || !to) break;
       const held = await holdMany(books, client);
       publish(gateway.file, to.sdl);
       await withTimeout(loadedTimeoutMs, gateway.waitForLoads(i + 2), () => `Supergraph ${i + 2} is not loaded`);
-      counts.fresh += await sendNew(client, to.home);
-      const before = { old: from.home.requests.length, strayed: to.home.requests.length };
-      counts.whole += await held.release();
-      counts.old += from.home.requests.length - before.old;
-      counts.strayed += to.home.requests.length - before.strayed;
+      counts.newRequests += await sendNew(client, to.ratings);
+      const before = { fromOld: from.ratings.requests.length, fromNew: to.ratings.requests.length };
+      counts.completeResults += await held.release();
+      counts.fetchesFromOld += from.ratings.requests.length - before.fromOld;
+      counts.fetchesFromNew += to.ratings.requests.length - before.fromNew;
     }
     const sentCount = swaps * requestsInFlight;
     context.report({
       claim: "requests in flight have complete results, and fetch only from the subgraphs of their supergraph",
-      passed: counts.whole === sentCount && counts.old > 0 && counts.strayed === 0,
-      measured: `${counts.whole} of ${sentCount} through ${swaps} swaps; ${counts.old} fetches by the old supergraph, ${counts.strayed} by the new`,
+      passed: counts.completeResults === sentCount && counts.fetchesFromOld > 0 && counts.fetchesFromNew === 0,
+      measured: `${counts.completeResults} of ${sentCount} through ${swaps} swaps; ${counts.fetchesFromOld} fetches by the old supergraph, ${counts.fetchesFromNew} by the new`,
     });
     context.report({
       claim: "requests after the change use the new supergraph immediately",
-      passed: counts.fresh === swaps,
-      measured: `${counts.fresh} of ${swaps}`,
+      passed: counts.newRequests === swaps,
+      measured: `${counts.newRequests} of ${swaps}`,
     });
     context.note(describeResources(gateway));
   },
@@ -80,10 +81,10 @@ async function holdMany(books: RunningSubgraph, client: GraphqlClient) {
 }
 
 /** Sends a new request. @returns 1 if its result is as expected and came from the new ratings subgraph, otherwise 0. */
-async function sendNew(client: GraphqlClient, home: RunningSubgraph): Promise<number> {
-  const before = home.requests.length;
+async function sendNew(client: GraphqlClient, ratings: RunningSubgraph): Promise<number> {
+  const before = ratings.requests.length;
   const { text } = await client.send(query, { authorization: "fresh" });
-  return isExpected(text) && home.requests.length === before + 1 ? 1 : 0;
+  return isExpected(text) && ratings.requests.length === before + 1 ? 1 : 0;
 }
 
 function isExpected(text: string): boolean {

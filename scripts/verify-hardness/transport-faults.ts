@@ -1,3 +1,5 @@
+// Faulty subgraph responses for wrong-responses.ts, with the error codes that clients must get. gateway/test/helpers/response-faults.ts has
+// those that the tests use too.
 import type { ServerResponse } from "node:http";
 import { type ResponseFault, everywhere, leak } from "../../gateway/test/helpers/response-faults.ts";
 import { respondJson, type Fault } from "../../gateway/test/helpers/subgraphs.ts";

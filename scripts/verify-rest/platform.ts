@@ -1,3 +1,4 @@
+// The processes under test: PostgreSQL, posts, comments and one REST proxy.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

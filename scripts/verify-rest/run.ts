@@ -1,3 +1,4 @@
+// Runs the traffic: workers that send one request after the other, every fifth a write.
 import { createLedger } from "./ledger.ts";
 import type { RestCheckOptions } from "./options.ts";
 import { type RestPlatform, startPlatform } from "./platform.ts";

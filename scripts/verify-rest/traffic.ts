@@ -1,3 +1,4 @@
+// One write or one read, and its check against the ledger.
 import { randomInt } from "node:crypto";
 import type { ConfirmedState, Ledger, WritablePost } from "./ledger.ts";
 

@@ -1,3 +1,4 @@
+// The processes under test: two of each service, of the gateway and of the REST proxy, with a balancer in front of the last two.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

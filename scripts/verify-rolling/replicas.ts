@@ -1,3 +1,4 @@
+// Starts the replicas of one part, at fixed addresses or behind a host name whose addresses change.
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { pickFreePort } from "@tributary/kit/process/free-port";

@@ -1,3 +1,5 @@
+// Restarts each process under load; without `--control` it then kills one replica of posts and one of orders, and moves posts to other
+// addresses.
 import { setTimeout as sleep } from "node:timers/promises";
 import { startTraffic, type Traffic } from "../journey/traffic.ts";
 import type { RollingOptions } from "./options.ts";

@@ -1,3 +1,4 @@
+// The recorded steps of a run, as verify:rolling and verify:compose print them.
 import type { CommentAudit } from "../journey/audit.ts";
 import { type Stream, streams, type TrafficReport } from "../journey/traffic.ts";
 

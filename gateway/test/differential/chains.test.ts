@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Compare, comparePaths, compareStock, findDifference } from "./differential.ts";
+import { type Compare, comparePaths, compareApolloGateway, findDifference } from "./differential.ts";
 import { generateChains } from "./generate-chains.ts";
 import { startCase } from "./start-case.ts";
 
@@ -8,7 +8,7 @@ test.each([3, 6, 7])("generated chains of @requires have the result of one schem
 });
 
 test("stock fetches fields of such chains before the fields that they require", async () => {
-  expect(await differenceOf(6, compareStock)).toMatchObject({ what: "data of stock" });
+  expect(await differenceOf(6, compareApolloGateway)).toMatchObject({ what: "data of stock" });
 });
 
 async function differenceOf(seed: number, compare: Compare) {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CaseExample, ExpectedResult } from "./supergraph-case.ts";
 import { supergraphCases } from "./cases.ts";
-import { comparePaths, compareStock, findDifference, listNullPaths } from "./differential.ts";
+import { comparePaths, compareApolloGateway, findDifference, listNullPaths } from "./differential.ts";
 import type { Aliases } from "./generate-selections.ts";
 import { type RunningCase, startCase } from "./start-case.ts";
 
@@ -45,7 +45,7 @@ describe.each(supergraphCases)("$name", (supergraphCase) => {
     test.each(Object.keys(supergraphCase.stockDiffers ?? {}) as Aliases[])(
       "stock differs with %s aliases",
       async (aliases) => {
-        const about = { operationCount: stockOperationCount, seed, aliases, compare: compareStock, shrink: false };
+        const about = { operationCount: stockOperationCount, seed, aliases, compare: compareApolloGateway, shrink: false };
         expect(await findDifference(supergraphCase, live, about)).toBeDefined();
       },
     );

@@ -96,7 +96,7 @@ type Sent = Awaited<ReturnType<RunningCase["sendToGateway"]>> | string;
 const unresolvable: ClientCode = "OPERATION_NOT_RESOLVABLE";
 
 /** The control: compares the data of stock Apollo Gateway, and nothing else. */
-export const compareStock: Compare = async (_, live, operation) => {
+export const compareApolloGateway: Compare = async (_, live, operation) => {
   const { data: expected } = await live.executeOnMonolith(operation);
   const { data: actual } = await live.sendToStock(operation);
   return isDeepStrictEqual(actual, expected) ? undefined : { operation, what: "data of stock", actual, expected };

@@ -1,3 +1,4 @@
+// Composes the supergraph and merges the routes from the files on disk, without writing anything.
 import type { GraphState } from "../../../supergraph/changes/change-places.ts";
 import type { CompositionError } from "../../../supergraph/composition/composition-errors.ts";
 import type { SchemaBaseline } from "../../../supergraph/composition/schema-baseline.ts";

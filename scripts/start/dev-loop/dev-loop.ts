@@ -1,3 +1,4 @@
+// The dev loop of `npm start`: collects saved files into batches. change-plan.ts decides what a batch requires, apply-changes.ts does it.
 import { relative } from "node:path";
 import { createChangeHandler, type ChangeHandlerOptions } from "./apply-changes.ts";
 import { watchFolders } from "./watch.ts";

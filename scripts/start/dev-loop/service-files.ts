@@ -1,3 +1,4 @@
+// Checked once, before a start: the files that each listed service must have.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Subgraph } from "../../../supergraph/subgraphs.ts";

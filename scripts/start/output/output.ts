@@ -1,3 +1,4 @@
+// The terminal output of `npm start`.
 import { styleText } from "node:util";
 import { createRepeatedLineFilter } from "./repeated-line-filter.ts";
 

@@ -1,3 +1,5 @@
+// Two limits on repeated output: lines of one kind per second (for output.ts), and equal failures of successive start attempts (for
+// supervise.ts).
 export interface RepeatedLineFilterOptions {
   readonly now: () => number;
   /** How many lines of one kind are shown in a second. */

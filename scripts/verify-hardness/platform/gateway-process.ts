@@ -1,3 +1,4 @@
+// Starts the gateway under test, or with `--control` an unmodified Apollo Gateway, in a monitored process.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";

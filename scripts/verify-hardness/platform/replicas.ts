@@ -1,3 +1,4 @@
+// Kills and restarts replicas of one subgraph under load.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -33,11 +34,11 @@ export const replicasCheck: ResilienceCheck = {
     const replicas = await Promise.all([startReplica(ledgerFile), startReplica(ledgerFile)]);
     for (const replica of replicas) context.onCleanup(() => replica.kill());
     const client = await startClient(context, replicas);
-    const reads = startLoad({ perSecond: readsPerSecond, send: (count) => sendRead(client.ask, count) });
+    const reads = startLoad({ perSecond: readsPerSecond, send: (count) => sendRead(client.send, count) });
     const confirmed = new Set<string>();
     const mutations = startLoad({
       perSecond: mutationsPerSecond,
-      send: (count) => sendMutation(client.ask, count, confirmed),
+      send: (count) => sendMutation(client.send, count, confirmed),
     });
     await killInTurn(replicas);
     const [readReport, mutationReport] = await Promise.all([reads.stop(), mutations.stop()]);
@@ -100,27 +101,27 @@ async function startClient(context: CheckContext, replicas: readonly LedgerRepli
   });
   const client = createGraphqlClient(gateway.url);
   context.onCleanup(() => client.close());
-  return { ask: client.send, countRetries: () => gateway.countLogged("retried") };
+  return { send: client.send, countRetries: () => gateway.countLogged("retried") };
 }
 
 /** Alternates between a root fetch and an entity fetch. All requests are different, so that none shares another's fetch. */
-async function sendRead(ask: GraphqlClient["send"], count: number): Promise<string | undefined> {
+async function sendRead(send: GraphqlClient["send"], count: number): Promise<string | undefined> {
   const entry = { id: String(count), amount: count };
   const [query, data] =
     count % 2 === 0
       ? ["query ($id: ID!) { entry(id: $id) { id amount } }", { entry }]
       : ["query ($id: ID!) { shelf(id: $id) { entry { id amount } } }", { shelf: { entry } }];
-  const { text } = await ask(query, { variables: { id: String(count) } });
+  const { text } = await send(query, { variables: { id: String(count) } });
   return text.trim() === JSON.stringify({ data }) ? undefined : text;
 }
 
 async function sendMutation(
-  ask: GraphqlClient["send"],
+  send: GraphqlClient["send"],
   count: number,
   confirmed: Set<string>,
 ): Promise<string | undefined> {
   const id = String(count);
-  const { text } = await ask("mutation ($id: ID!) { add(id: $id) { id } }", { variables: { id } });
+  const { text } = await send("mutation ($id: ID!) { add(id: $id) { id } }", { variables: { id } });
   if (text.trim() !== JSON.stringify({ data: { add: { id } } })) return text;
   confirmed.add(id);
   return undefined;
