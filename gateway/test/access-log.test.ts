@@ -17,7 +17,13 @@ beforeAll(async () => {
   const log = { info: (fields: (typeof lines)[number]) => lines.push(fields) } as unknown as Log;
   const metrics = createNoMetrics<typeof metricsOf.gateway>();
   const known = { knownClients: [], knownOperations: [] };
-  const requestObserver = createGatewayRequestObserver({ log, metrics, trace: noTrace, accessLog: "sampled", ...known });
+  const requestObserver = createGatewayRequestObserver({
+    log,
+    metrics,
+    trace: noTrace,
+    accessLog: "sampled",
+    ...known,
+  });
   gateway = await startGateway({
     supergraphSdl: library.supergraphSdl,
     observers: { requestObserver, fetchObserver: undefined },

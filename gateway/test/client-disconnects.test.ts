@@ -27,7 +27,10 @@ async function start(environment: Record<string, string> = {}) {
   gateway = await startGateway({
     supergraphSdl: library.supergraphSdl,
     environment,
-    observers: { requestObserver: createGatewayRequestObserver(about), fetchObserver: createFetchObserver(metrics, trace) },
+    observers: {
+      requestObserver: createGatewayRequestObserver(about),
+      fetchObserver: createFetchObserver(metrics, trace),
+    },
   });
   return { collector, write: () => metrics.write() };
 }

@@ -136,7 +136,7 @@ async function restartAll(o: RestartContext): Promise<readonly RestartStep[]> {
   await traffic.next();
   record(await measureBaseline(traffic, print));
   for (const container of inRestartOrder(replicas)) record(await restart(container, undefined, o));
-  for (const [index, part] of publicParts.publicContainers()) {
+  for (const [index, part] of publicParts.entries()) {
     for (const container of publicContainers.get(part) ?? []) record(await restart(container, balancers[index], o));
   }
   const [posts, another] = replicas.get("posts") ?? [];

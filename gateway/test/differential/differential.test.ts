@@ -45,7 +45,13 @@ describe.each(supergraphCases)("$name", (supergraphCase) => {
     test.each(Object.keys(supergraphCase.stockDiffers ?? {}) as Aliases[])(
       "stock differs with %s aliases",
       async (aliases) => {
-        const about = { operationCount: stockOperationCount, seed, aliases, compare: compareApolloGateway, shrink: false };
+        const about = {
+          operationCount: stockOperationCount,
+          seed,
+          aliases,
+          compare: compareApolloGateway,
+          shrink: false,
+        };
         expect(await findDifference(supergraphCase, live, about)).toBeDefined();
       },
     );
