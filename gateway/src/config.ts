@@ -1,3 +1,4 @@
+// Every environment variable of the gateway, with default, range and reason: README.md lists the same.
 import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/process/env";
 import { readListenerConfig } from "@tributary/kit/process/listener-config";
 import { readTelemetryConfig } from "@tributary/kit/process/telemetry-config";

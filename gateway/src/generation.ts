@@ -1,4 +1,5 @@
-// Builds everything that belongs to one supergraph: planner, subgraph clients, stages, document validation and caches.
+// Builds a generation (supergraph/generations.ts), which is everything that belongs to one supergraph: planner, subgraph clients, stages, document
+// validation and caches. Called at start and for each new supergraph.
 import { setImmediate } from "node:timers/promises";
 import { buildASTSchema, type DocumentNode, parse } from "graphql";
 import type { GatewayObserver } from "./observations.ts";
@@ -34,7 +35,7 @@ export interface GenerationOptions extends Omit<ApolloValidationOptions, "apiSch
   /** Labels of progressive `@override`, other than `percent(n)`, that are true. */
   readonly overrideLabels: readonly string[];
   readonly subgraphBodyBytesMax: number;
-  /** By subgraph; the same for all generations. */
+  /** The count of mutations to a subgraph; the same for all generations. */
   readonly writesOf: (service: string) => WriteCount;
   /** Undefined if metrics and traces are off. */
   readonly fetchObserver?: FetchObserver | undefined;
@@ -42,13 +43,14 @@ export interface GenerationOptions extends Omit<ApolloValidationOptions, "apiSch
 
 type Clients = ReadonlyMap<string, SubgraphClient>;
 
-/** The operations of a document are bounded by its text. */
+/** Documents in the operation store of a generation; their memory has its own limit (OPERATIONS_BYTES_MAX). */
 const documentsMax = 10_000;
 
 /** @throws Error if the supergraph cannot be used; everything that was started for it is released. */
 export async function buildGeneration(supergraphSdl: string, o: GenerationOptions): Promise<Generation> {
   const planner = await o.plannerPool.load(supergraphSdl);
   let clients: Clients = new Map();
+  /** Also called if a later step fails. */
   const release = async () => {
     planner.release();
     await Promise.all([...clients.values()].map((client) => client.close()));
@@ -63,10 +65,13 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
     clients = createClients(subgraphs, o);
     const { plansMax, plansBytesMax: bytesMax } = o.planning;
     const plans = createPlanCache({ planner, plansMax, bytesMax, observe: o.observe });
-    const unchecked = new Set(subgraphs.flatMap(({ service, checksKeys }) => (checksKeys ? [] : service)));
-    const stages = await buildStages(supergraph, { planner, plans, clients, unchecked }, o);
-    const about = { apiSdl: planner.apiSdl, subgraphs: [...clients.keys()], sizeOfPlans: plans.size };
-    return await addValidation({ ...about, stages, release }, o);
+    const uncheckedSubgraphs = new Set(subgraphs.flatMap(({ service, checksKeys }) => (checksKeys ? [] : service)));
+    const stages = await buildStages(supergraph, { planner, plans, clients, uncheckedSubgraphs }, o);
+    const names = [...clients.keys()];
+    return await addValidation(
+      { apiSdl: planner.apiSdl, subgraphs: names, sizeOfPlans: plans.size, stages, release },
+      o,
+    );
   } catch (error) {
     await release();
     throw error;
@@ -77,17 +82,17 @@ interface StagesParts {
   readonly planner: SupergraphPlanner;
   readonly plans: PlanCache;
   readonly clients: Clients;
-  /** Subgraphs whose entities' keys are not checked. */
-  readonly unchecked: ReadonlySet<string>;
+  /** Subgraphs with SUBGRAPH_KEY_CHECK_<NAME>=off: the keys of their entities are not checked. */
+  readonly uncheckedSubgraphs: ReadonlySet<string>;
 }
 
 /**
- * Builds each schema in its own iteration of the event loop: nothing on the main thread takes longer, 5 ms for a supergraph of 50 KB and
+ * Builds each schema in its own iteration of the event loop, so that requests are served in between: a schema takes 5 ms for a supergraph of 50 KB and
  * 15 ms for 200 KB. The planner has validated the supergraph.
  */
 async function buildStages(
   supergraph: DocumentNode,
-  { planner, plans, clients, unchecked }: StagesParts,
+  { planner, plans, clients, uncheckedSubgraphs }: StagesParts,
   o: GenerationOptions,
 ): Promise<SupergraphStages> {
   await setImmediate();
@@ -114,7 +119,7 @@ async function buildStages(
     overrideLabels: planner.overrideLabels,
     enabledLabels: o.overrideLabels,
     clientOf,
-    checksKeys: (service) => !unchecked.has(service),
+    checksKeys: (service) => !uncheckedSubgraphs.has(service),
     fetchSharing: o.fetchSharing,
     fetchObserver: o.fetchObserver,
     observe: o.observe,

@@ -1,3 +1,4 @@
+// The gateway's process: configuration, telemetry, planner threads, gateway, listener, in this order.
 import { enableCompileCache } from "node:module";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";

@@ -2,7 +2,7 @@
 import type { UpstreamObservation } from "@tributary/kit/upstream/upstream";
 import type { CacheName } from "./telemetry/cache-metrics.ts";
 
-/** What logs and spans contain of an operation: nothing else of the client's document. Computed once per operation. */
+/** All that logs and spans contain of a client's document. Computed once per operation. */
 export interface OperationIdentity {
   /** The first 100 characters; undefined for an anonymous operation. */
   readonly operationName: string | undefined;
@@ -10,7 +10,7 @@ export interface OperationIdentity {
   readonly documentHash: string;
 }
 
-/** Finds the log lines of one request, in this and in other processes. The trace id is set even if the request is not traced. */
+/** For finding the log lines of one request, in this and in other processes. The trace id is set even if the request is not traced. */
 interface RequestIds extends Partial<OperationIdentity> {
   readonly requestId: string;
   readonly traceId: string;

@@ -1,4 +1,4 @@
-// Assembles stages 3 to 5 (plan, run, shape) for one supergraph. pipeline.ts calls them in their order.
+// Assembles stages 3 to 5 (plan, run, shape) for one supergraph. generation.ts creates them; pipeline.ts calls them in their order.
 import { buildASTSchema, type DocumentNode, type GraphQLSchema, isObjectType } from "graphql";
 import type { GatewayObserver } from "./observations.ts";
 import type { ValidatedOperation } from "./parse/validated-operation.ts";
@@ -25,22 +25,22 @@ import type { FetchObserver } from "./telemetry/fetch-observer.ts";
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** `plan`, `run` and `shape` are called once for each request, in this order. They throw a Rejection, or a bug. */
+/** `plan`, `run` and `shape` are called once for each request, in this order. They throw, or reject with, a Rejection or a bug. */
 export interface SupergraphStages {
   /** The schema that clients see. */
   readonly apiSchema: GraphQLSchema;
   /**
-   * Stage 3. The promise is pending only if a worker thread has to plan the operation.
+   * Stage 3. Returns a promise if the compiled plan is not ready.
    * @param variables as the client sent them, validated.
    */
   plan(operation: ValidatedOperation, variables: Variables, traceId: string): CompiledPlan | Promise<CompiledPlan>;
-  /** Stage 4. Failed fetches do not reject the promise: they are field errors of the result. */
+  /** Stage 4: introspection fields, then the fetches. Failed fetches do not reject the promise: they are field errors of the result. */
   run(plan: CompiledPlan, operation: ValidatedOperation, variables: Variables, scope: RequestScope): Promise<RunResult>;
-  /** Stage 5. */
+  /** Stage 5: the response body. Reports values that do not fit the schema. */
   shape(plan: CompiledPlan, result: RunResult, operation: ValidatedOperation, scope: RequestScope): ShapedBody;
   /** The query plan of a request with this trace as JSON, for developers. */
   explain(operation: ValidatedOperation, variables: Variables, traceId: string): Promise<unknown>;
-  /** Plans and compiles an operation before clients send it, for each combination of override labels. */
+  /** Plans and compiles an operation before clients send it to this generation, for each combination of override labels. */
   prepare(operation: ValidatedOperation, variables: Variables): Promise<void>;
   /** The values of `@skip` and `@include` variables for which an operation has been planned. */
   conditionsOf(operation: ValidatedOperation): readonly Variables[];

@@ -62,7 +62,7 @@ test("the gateway's logs, metrics and traces contain no data of its clients", as
     post({ query: create, variables: { input: { name: mark, email } } }),
     post({ query: search, variables: { text: mark } }, headersWithSecrets),
     post({ query: search, variables: { text: mark } }, headersWithSecrets),
-    // The name of an admitted operation is logged.
+    // The name of a validated operation is logged.
     post({ query: `query Search { ${mark}: users(search: "${mark}") { nodes { id } } }`, operationName: "Search" }),
     post({ query: `query ${mark} { users { nodes { id } } }`, operationName: `${mark}other` }),
     post({ query: `{ product(sku: "${mark}") { title } posts { nodes { id } } }` }),

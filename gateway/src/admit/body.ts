@@ -6,15 +6,15 @@ import { decodeJson, isJsonType, JsonError } from "@tributary/kit/http/json-body
 import { parseExactJson } from "@tributary/kit/json/exact-json";
 import { Rejection } from "../errors/rejections.ts";
 
-/** Bytes of a rejected body that are read and discarded so that the client receives the rejection; then the connection is closed. */
+/** Bytes of a rejected body that are read and discarded, so that the client receives the rejection. After more bytes the connection is closed. */
 const discardedBytesMax = 16_777_216;
 const mediaTypes = ["application/json"];
 
 /**
  * Receives and decompresses a body of type application/json. A callback instead of a promise: the fast path continues in the same iteration
  * of the event loop.
- * @param bytesMax of the decompressed body; no more bytes are held.
- * @param done gets the bytes, or a Rejection: UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, MALFORMED_REQUEST.
+ * @param bytesMax of the decompressed body; no more bytes are held in memory.
+ * @param done is called once, before this function returns if the headers are not valid. It gets the bytes, or a Rejection: UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, MALFORMED_REQUEST.
  */
 export function receiveBody(
   request: IncomingMessage,
@@ -35,7 +35,7 @@ export function receiveBody(
   );
 }
 
-/** @throws Rejection MALFORMED_REQUEST. */
+/** @throws Rejection MALFORMED_REQUEST if the bytes are not JSON in UTF-8. */
 export function parseJson(bytes: Buffer): unknown {
   try {
     return parseExactJson(decodeJson(bytes));
@@ -61,7 +61,7 @@ function decompress(request: IncomingMessage): Readable | Rejection {
   }
 }
 
-/** Calls `done` once. */
+/** Collects the bytes of `body`, which is `request` or a decompressing stream that `request` is piped to. Calls `done` once. */
 function collectBody(
   request: IncomingMessage,
   body: Readable,

@@ -13,8 +13,9 @@ const reasonPhrases: Partial<Record<ClientCode, string>> = {
 };
 
 /**
- * Responds with JSON and closes the connection: for malformed or ambiguous HTTP (two Content-Length headers, or one with chunked encoding),
- * for too large headers, and for headers or bodies that arrive too slowly.
+ * Sets how a server responds to requests that Node rejects. It sends JSON and closes the connection: for malformed or ambiguous HTTP (two
+ * Content-Length headers, or one with chunked encoding), for too large headers, for headers or bodies that arrive too slowly, and for an
+ * expectation that Node does not know. Called once, when the server is created.
  */
 export function rejectBrokenHttp(server: Server, pendingResponses: PendingResponses): void {
   // server.ts checks Host: Node would respond to a missing one without a body.

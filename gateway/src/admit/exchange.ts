@@ -12,7 +12,7 @@ export interface GatewayExchange {
   readonly response: ServerResponse;
   readonly requestId: string;
   readonly trace: TraceContext;
-  /** By the process's monotonic clock. */
+  /** When the request arrived, by the process's monotonic clock (`performance.now`). */
   readonly startedMs: number;
   /** Headers of every response, also of a rejection, as a raw list: name, value, name, value. */
   readonly headers: readonly string[];
@@ -20,7 +20,10 @@ export interface GatewayExchange {
   readonly record: GraphqlRequestRecord | undefined;
 }
 
-/** The request id and the trace are sent to the client in response headers, and to subgraphs in request headers. */
+/**
+ * Creates the exchange of each request, and starts its telemetry record. The request id and the trace are sent to the client in response headers,
+ * and to subgraphs in request headers.
+ */
 export function createExchangeFactory(
   cors: Cors,
   observer?: RequestObserver<GraphqlRequestRecord>,
@@ -42,7 +45,7 @@ export function createExchangeFactory(
   };
 }
 
-/** For responses that Express or GraphiQL sends. */
+/** Sets the headers of every response on a response that Express sends; shape/send-response.ts writes them itself. */
 export function applyHeaders({ response, headers }: GatewayExchange): void {
   forEachHeader(headers, (name, value) => void response.setHeader(name, value));
 }

@@ -2,7 +2,7 @@
 import { chooseMediaType } from "@tributary/kit/http/accept";
 import { type ResponseType, responseTypes } from "../response.ts";
 
-/** The GraphQL media type with the highest quality in `Accept`; undefined if the client accepts none: 406. */
+/** The GraphQL media type with the highest quality in `Accept`; undefined if the client accepts none, which the full path rejects with 406. */
 export function preferResponseType(accept: string | undefined): ResponseType | undefined {
   return chooseMediaType(accept, responseTypes);
 }

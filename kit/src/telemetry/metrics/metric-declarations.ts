@@ -105,7 +105,7 @@ export const serviceMetrics = {
   },
 } as const satisfies MetricDeclarations;
 
-/** Exported by the gateway. `client` is a known name, `other` or `unnamed`; so is `operation`, whose names are known after 100 admitted requests. */
+/** Exported by the gateway. `client` is a known name, `other` or `unnamed`; so is `operation`, whose names are known after 100 requests that were not rejected. */
 export const gatewayMetrics = {
   tributary_gateway_requests_total: {
     kind: "counter",
