@@ -143,7 +143,7 @@ interface Locals {
 }
 
 /**
- * The Express app, for requests that the fast path passes on. Express tries the routes in this order. Responses that `send` does not send need
+ * The Express app, for requests that the fast path passes on, and for all requests with FAST_PATH=false. Express tries the routes in this order. Responses that `send` does not send need
  * `applyHeaders` first.
  */
 function createApp({ config, cors, observe, generations, send, graphiql, fullPath }: AppOptions) {

@@ -33,6 +33,7 @@ export interface FieldErrorRecorder {
    * Undefined or another path: the error is added at the fetch's place in the response, down to the first list.
    */
   addAt(localPath: ResponsePath | undefined, reason: FieldErrorReason): void;
+  /** The errors in the order in which they were added. Called once, at the end. */
   finish(): readonly FieldError[];
 }
 

@@ -27,8 +27,8 @@ export interface RunResult {
   readonly joins: readonly (SourceJoin | undefined)[];
   readonly fieldErrors: readonly FieldError[];
   /**
-   * All data came, complete and valid, from responses that other requests got too: values that are computed from it can be memoized. Also true if
-   * nothing was fetched.
+   * All data came, complete and valid, from responses that other requests got too: values that are computed from it can be memoized. Always false
+   * with FETCH_SHARING=false; else also true if nothing was fetched.
    */
   readonly isShared: boolean;
 }
