@@ -1,4 +1,5 @@
-// The map of all bounded caches but the REST proxy's response cache. It limits the number of its entries and the sum of their weights.
+// A map for caches that limits the number of its entries and the sum of their weights. The REST proxy's response cache has its own store
+// (rest-proxy/src/cache/store.ts), which evicts in the same order.
 
 export interface MapSize {
   readonly entries: number;

@@ -76,7 +76,7 @@ export interface AppErrorOptions {
 export type Dependency = "database" | "token-issuer";
 
 /**
- * An error that the client may read. `message` is for the client and says what it can do; `cause` is only for the log. Any other error is a
+ * An error that the client may read. `message` is for the client and describes what it can do; `cause` is only for the log. Any other error is a
  * bug: the client gets `internalErrorMessage`, and the log the stack.
  */
 export class AppError extends Error {

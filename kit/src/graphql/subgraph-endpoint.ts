@@ -144,7 +144,10 @@ function writeRejection(failures: RequestFailures, error: unknown, response: Res
   response.status(statusOf[code]).json({ errors: [{ message, extensions: { code } }] });
 }
 
-/** Called by Express's body parser. Rejects whole numbers that a double cannot represent: a rounded id could be that of another row. The gateway never sends such numbers. */
+/**
+ * Called by Express's body parser. Rejects whole numbers that a double cannot represent: a rounded id could be that of another row. The
+ * gateway never sends such numbers.
+ */
 function requireExactNumbers(_request: unknown, _response: unknown, body: Buffer): void {
   // Numbers are ASCII, which is the same in Latin-1 and UTF-8.
   if (!hasInexactNumber(body.toString("latin1"))) return;

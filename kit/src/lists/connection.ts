@@ -24,7 +24,8 @@ export function readFirst(first: number | null | undefined): number {
 }
 
 /**
- * Reads the arguments of a connection field. Connections page forward only.
+ * Reads the arguments of a connection field. Connections write only forward cursors, but a backward cursor of REST is valid here if its list
+ * has the same name.
  * @param list from `nameList`.
  * @throws AppError BAD_USER_INPUT, INVALID_CURSOR.
  */

@@ -3,7 +3,7 @@ import type { RouteDeclaration } from "./routes.ts";
 /** `everyone`: the body is the same for all callers. `caller`: it contains what only this caller may see. */
 export type Audience = "everyone" | "caller";
 
-/** What a handler of a GET says about its response: the validators, and who may cache it. A conditional request needs only this for a 304. */
+/** The metadata of a resource's representation: the validators, and who may cache it. A 304 needs only this, and not the body. */
 export interface RepresentationMetadata {
   /** A strong validator (RFC 9110, 8.8.3), with its quotes. */
   readonly etag: string;

@@ -68,8 +68,10 @@ export interface ListRead<T extends { readonly rowVersion: string }> {
   readonly projection: Projection;
   /** Part of the ETag: names the set of fields that this caller may see. Callers with the same view get the same body for the same rows. */
   readonly view: string;
+  /** As in `RepresentationMetadata`. */
   readonly audience: Audience;
   readonly groups: readonly string[];
+  /** For cursors: the id by which the list is sorted. */
   readonly idOf: (item: T) => string;
   readonly toJson: (item: T) => unknown;
   /** Reads only the ids and versions of the same rows as `load`, by a cheaper statement. */
@@ -146,7 +148,7 @@ export function writeList<T>(o: ListResponseParts<T>): RestResponse {
   };
 }
 
-/** Reserved for the parts of the body around the items: brackets, and two cursors of at most 512 characters with their names. */
+/** Bytes reserved for the parts of the body around the items: brackets, and two cursors of at most 512 characters with their names. */
 const envelopeBytes = 1_280;
 
 /** Renders at least one item, and as many as fit into `listBytesMax`, from the beginning or from the end. Both results are in list order. */

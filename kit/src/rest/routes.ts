@@ -23,7 +23,10 @@ export interface RouteDeclaration {
   readonly versions: readonly number[];
   /** The accepted query parameters. Any other is rejected with 400. */
   readonly query?: readonly string[];
-  /** `public`: the body is the same for all callers. `private`: it may differ by caller. `none`: it must not be stored, such as the response to a write. */
+  /**
+   * `public`: the body is the same for all callers. `private`: it may differ by caller; the handler decides for each response. `none`: it must
+   * not be stored, such as the response to a write.
+   */
   readonly cache: "public" | "private" | "none";
   /** Only for responses that are the same for all callers. Without it caches must revalidate them at each use. */
   readonly freshness?: Freshness;
