@@ -30,6 +30,7 @@ export interface AuthenticatorOptions {
   readonly clockToleranceSeconds?: number;
   /** The maximum number of verified tokens in the cache. Default 10,000. */
   readonly verifiedTokensMax?: number;
+  /** Milliseconds since 1970, for the expiry of tokens. Default `Date.now`, which always times the fetches of keys. */
   readonly now?: () => number;
   /** Called when a fetch in the background failed. The known keys remain in use. Any other failed fetch is the error of its request. */
   readonly onKeysError?: (error: unknown) => void;
@@ -51,8 +52,8 @@ const signatureAlgorithms = ["RS256", "ES256", "EdDSA"];
 const verifiedTokenMs = 60_000;
 const tokenCharsMax = 8_192;
 /**
- * The first request after this time causes a fetch of the keys, without waiting for it. A token with an unknown key id causes a fetch for which its
- * request waits, unless the last fetch succeeded less than `keysCooldownMs` ago.
+ * The first verification after this time starts a fetch of the keys and does not wait for it. A token with an unknown key id causes a fetch for
+ * which its request waits, unless the last fetch succeeded less than `keysCooldownMs` ago.
  */
 const keysFreshMs = 600_000;
 const keysCooldownMs = 1_000;
