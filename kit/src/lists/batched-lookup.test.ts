@@ -24,7 +24,7 @@ test("results are not cached", async () => {
   expect([(await lookUp("1"))?.time, (await lookUp("1"))?.time]).toEqual([1, 2]);
 });
 
-test("a look-up does not join a statement in flight, which started before writes that its caller may have made", async () => {
+test("a lookup does not join a statement in flight, which started before writes that its caller may have made", async () => {
   let stored = "old";
   const answers: (() => void)[] = [];
   const lookUp = batchLookups(async (ids) => {

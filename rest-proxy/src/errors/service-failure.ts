@@ -1,4 +1,4 @@
-import { AppError, type AppErrorOptions, type ErrorCode } from "@tributary/kit/errors/app-error";
+import { AppError, type AppErrorOptions, type ErrorCode, internalErrorMessage } from "@tributary/kit/errors/app-error";
 
 /**
  * The client disconnected before it got its response, or no client waits for the response any longer. No response is written and nothing is logged;
@@ -51,5 +51,5 @@ export function toServiceError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   return isConnectionError(error)
     ? badGateway(error)
-    : new AppError("INTERNAL_SERVER_ERROR", "Something went wrong on our side.", { cause: error });
+    : new AppError("INTERNAL_SERVER_ERROR", internalErrorMessage, { cause: error });
 }
