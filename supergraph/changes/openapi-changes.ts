@@ -164,12 +164,12 @@ function compareResponses(
   });
 }
 
-function compareContent(before: Json, after: Json, comparison: SchemaComparison, at: string): SchemaChange[] {
+function compareContent(before: Json, after: Json, comparison: SchemaComparison, location: string): SchemaChange[] {
   const current = new Map(entriesOf(after["content"]));
   return entriesOf(before["content"]).flatMap(([type, media]) => {
     const successor = current.get(type);
-    if (successor === undefined) return [breaking(`${at} is no longer ${type}`)];
-    return compareSchemas(schemaOf(media), schemaOf(successor), comparison, at);
+    if (successor === undefined) return [breaking(`${location} is no longer ${type}`)];
+    return compareSchemas(schemaOf(media), schemaOf(successor), comparison, location);
   });
 }
 

@@ -18,15 +18,20 @@ export interface SchemaComparison {
 /**
  * Finds input values that are no longer accepted, or output values that are new. Not reported: new properties of output objects, and changed limits
  * (`maxLength`, `pattern`, …) of output values.
- * @param at the location that messages begin with, such as `the body`.
+ * @param location what messages begin with, such as `the body`.
  */
-export function compareSchemas(before: Json, after: Json, comparison: SchemaComparison, at: string): SchemaChange[] {
+export function compareSchemas(
+  before: Json,
+  after: Json,
+  comparison: SchemaComparison,
+  location: string,
+): SchemaChange[] {
   const alternativesBefore = listAlternatives(before, comparison.schemasBefore);
   const alternativesAfter = listAlternatives(after, comparison.schemasAfter);
   const [onlyBefore, ...othersBefore] = alternativesBefore;
   const [onlyAfter, ...othersAfter] = alternativesAfter;
   if (onlyBefore && onlyAfter && othersBefore.length + othersAfter.length === 0) {
-    return compareSingle(onlyBefore, onlyAfter, comparison, at);
+    return compareSingle(onlyBefore, onlyAfter, comparison, location);
   }
   // Input: each former alternative must still match a current one. Output: each current alternative must match a former one. Among those of the
   // same type, the one with the fewest differences counts.
@@ -36,10 +41,10 @@ export function compareSchemas(before: Json, after: Json, comparison: SchemaComp
     const attempts = expected
       .filter((other) => typeOf(other) === typeOf(one))
       .map((other) =>
-        isInput ? compareSingle(one, other, comparison, at) : compareSingle(other, one, comparison, at),
+        isInput ? compareSingle(one, other, comparison, location) : compareSingle(other, one, comparison, location),
       );
     if (attempts.length === 0)
-      return [breaking(`${at} ${isInput ? "no longer accepts" : "may now be"} ${typeOf(one)}`)];
+      return [breaking(`${location} ${isInput ? "no longer accepts" : "may now be"} ${typeOf(one)}`)];
     return attempts.toSorted((a, b) => a.length - b.length)[0] ?? [];
   });
 }
@@ -54,27 +59,28 @@ function listAlternatives(schema: Json, schemas: Json): readonly Json[] {
   return [schema];
 }
 
-function compareSingle(before: Json, after: Json, comparison: SchemaComparison, at: string): SchemaChange[] {
-  if (typeOf(before) !== typeOf(after)) return [breaking(`${at} changed from ${typeOf(before)} to ${typeOf(after)}`)];
-  const limits = comparison.direction === "input" ? compareLimits(before, after, at) : [];
+function compareSingle(before: Json, after: Json, comparison: SchemaComparison, location: string): SchemaChange[] {
+  if (typeOf(before) !== typeOf(after))
+    return [breaking(`${location} changed from ${typeOf(before)} to ${typeOf(after)}`)];
+  const limits = comparison.direction === "input" ? compareLimits(before, after, location) : [];
   return [
     ...limits,
-    ...compareValues(before, after, comparison, at),
-    ...compareProperties(before, after, comparison, at),
-    ...compareItems(before, after, comparison, at),
+    ...compareValues(before, after, comparison, location),
+    ...compareProperties(before, after, comparison, location),
+    ...compareItems(before, after, comparison, location),
   ];
 }
 
 /** For input only. `pattern` and `format` are compared as texts: any change of them counts as breaking. */
-function compareLimits(before: Json, after: Json, at: string): SchemaChange[] {
+function compareLimits(before: Json, after: Json, location: string): SchemaChange[] {
   const tighter = ([limit, sign]: readonly [string, 1 | -1]) => {
     const [was, is] = [before[limit], after[limit]];
     return typeof is === "number" && (typeof was !== "number" || sign * is < sign * was);
   };
   const changed = (keyword: string) => after[keyword] !== undefined && after[keyword] !== before[keyword];
   return [
-    ...limits.filter(tighter).map(([limit]) => breaking(`${at} has a tighter ${limit}`)),
-    ...["pattern", "format"].filter(changed).map((keyword) => breaking(`${at} has another ${keyword}`)),
+    ...limits.filter(tighter).map(([limit]) => breaking(`${location} has a tighter ${limit}`)),
+    ...["pattern", "format"].filter(changed).map((keyword) => breaking(`${location} has another ${keyword}`)),
   ];
 }
 
@@ -88,21 +94,23 @@ const limits: readonly (readonly [string, 1 | -1])[] = [
   ["minItems", -1],
 ];
 
-function compareValues(before: Json, after: Json, { direction }: SchemaComparison, at: string): SchemaChange[] {
+function compareValues(before: Json, after: Json, { direction }: SchemaComparison, location: string): SchemaChange[] {
   const [was, is] = [before["enum"], after["enum"]] as readonly (readonly unknown[] | undefined)[];
   if (direction === "input") {
     if (is === undefined) return [];
-    if (was === undefined) return [breaking(`${at} now accepts only listed values`)];
+    if (was === undefined) return [breaking(`${location} now accepts only listed values`)];
     return was
       .filter((value) => !is.includes(value))
-      .map((value) => breaking(`${at} no longer accepts ${String(value)}`));
+      .map((value) => breaking(`${location} no longer accepts ${String(value)}`));
   }
   if (was === undefined) return [];
-  if (is === undefined) return [dangerous(`${at} may now be any ${typeOf(after)}`)];
-  return is.filter((value) => !was.includes(value)).map((value) => dangerous(`${at} may now be ${String(value)}`));
+  if (is === undefined) return [dangerous(`${location} may now be any ${typeOf(after)}`)];
+  return is
+    .filter((value) => !was.includes(value))
+    .map((value) => dangerous(`${location} may now be ${String(value)}`));
 }
 
-function compareProperties(before: Json, after: Json, comparison: SchemaComparison, at: string): SchemaChange[] {
+function compareProperties(before: Json, after: Json, comparison: SchemaComparison, location: string): SchemaChange[] {
   const was = propertiesOf(before);
   const is = propertiesOf(after);
   const isInput = comparison.direction === "input";
@@ -112,16 +120,16 @@ function compareProperties(before: Json, after: Json, comparison: SchemaComparis
     ? missingFrom(before, after)
     : missingFrom(after, before).filter((name) => is[name] !== undefined);
   return [
-    ...removed.flatMap((name) => (isInput && !isClosed ? [] : [breaking(`${at}/${name} was removed`)])),
+    ...removed.flatMap((name) => (isInput && !isClosed ? [] : [breaking(`${location}/${name} was removed`)])),
     ...requirementChanged.map((name) =>
-      breaking(`${at}/${name} is ${isInput ? "now required" : "no longer always present"}`),
+      breaking(`${location}/${name} is ${isInput ? "now required" : "no longer always present"}`),
     ),
     ...(isInput && isClosed && before["additionalProperties"] !== false && before["type"] === "object"
-      ? [breaking(`${at} no longer accepts unknown properties`)]
+      ? [breaking(`${location} no longer accepts unknown properties`)]
       : []),
     ...Object.entries(was).flatMap(([name, schema]) => {
       const successor = is[name];
-      return successor === undefined ? [] : compareSchemas(schema, successor, comparison, `${at}/${name}`);
+      return successor === undefined ? [] : compareSchemas(schema, successor, comparison, `${location}/${name}`);
     }),
   ];
 }
@@ -132,9 +140,9 @@ function missingFrom(from: Json, to: Json): readonly string[] {
   return names(to).filter((name) => !names(from).includes(name));
 }
 
-function compareItems(before: Json, after: Json, comparison: SchemaComparison, at: string): SchemaChange[] {
+function compareItems(before: Json, after: Json, comparison: SchemaComparison, location: string): SchemaChange[] {
   const [was, is] = [before["items"], after["items"]] as readonly (Json | undefined)[];
-  return was === undefined || is === undefined ? [] : compareSchemas(was, is, comparison, `${at}/*`);
+  return was === undefined || is === undefined ? [] : compareSchemas(was, is, comparison, `${location}/*`);
 }
 
 function propertiesOf(schema: Json): Readonly<Record<string, Json>> {

@@ -21,6 +21,6 @@ async function serve({ issuer, audience, keyFile, logLevel, ...listener }: Confi
     close: async () => {},
   });
   stopOnSignals([server], log);
-  const about = { url: server.url, issuer, kid: key.publicJwk.kid };
-  log.warn(about, "for development only: issues tokens to any client without authentication");
+  const fields = { url: server.url, issuer, kid: key.publicJwk.kid };
+  log.warn(fields, "for development only: issues tokens to any client without authentication");
 }

@@ -31,7 +31,7 @@ export function createPendingResponseList(): PendingResponseList {
     },
     closeConnections() {
       isClosing = true;
-      for (const response of lastResponses(pending.items())) response.shouldKeepAlive = false;
+      for (const response of lastOfEachConnection(pending.items())) response.shouldKeepAlive = false;
     },
     ofConnection: (connection) => pending.items().filter(({ req }) => req.socket === connection),
     async settled() {
@@ -45,7 +45,7 @@ export function createPendingResponseList(): PendingResponseList {
 }
 
 /** Pipelined requests get all their responses, so only the last one of a connection may close it. */
-function lastResponses(responses: Iterable<ServerResponse>): Iterable<ServerResponse> {
+function lastOfEachConnection(responses: Iterable<ServerResponse>): Iterable<ServerResponse> {
   const bySocket = new Map<Socket, ServerResponse>();
   for (const response of responses) bySocket.set(response.req.socket, response);
   return bySocket.values();

@@ -46,7 +46,7 @@ export function createServiceObserver(o: ServiceObserverOptions): ServiceObserve
     trace: o.trace,
     methodOf,
     createRecord: createServiceRecord,
-    onFinished: createRequestReport(o),
+    onFinished: createRequestReporter(o),
     onScrape: (readInFlight) => requestsInFlight.onScrape((gauge) => gauge.set({}, readInFlight())),
   });
 
@@ -91,7 +91,7 @@ function createServiceRecord(
   return { requestId, traceId, span, endpoint: "other", route: "other", failureCode: undefined };
 }
 
-function createRequestReport({ log, metrics, accessLog }: ServiceObserverOptions) {
+function createRequestReporter({ log, metrics, accessLog }: ServiceObserverOptions) {
   const requests = metrics.counter("tributary_service_requests_total");
   const durations = metrics.histogram("tributary_service_request_duration_seconds");
 

@@ -8,7 +8,7 @@ import type { ResponseBody, TransportResponse, TransportResult } from "./transpo
 const unavailableStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
 /**
  * An attempt that ends without a response after this time is a `timeout` for the replica's health. After less it is a `failure`, which counts less,
- * since the caller may have set a short deadline. Below the shortest timeout of an attempt, 500 ms, since timers may run a little early.
+ * since the caller may have set a short deadline. Below `attemptTimeoutMinMs` of upstream.ts, 500 ms, since timers may run a little early.
  */
 const timeoutMinMs = 450;
 

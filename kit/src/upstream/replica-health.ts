@@ -14,7 +14,7 @@ export type HealthState = "healthy" | "suspect" | "ejected" | "probing";
  */
 export type AttemptOutcome = "success" | "failure" | "timeout" | "draining" | "inconclusive";
 
-/** Why an attempt was sent to the replica. `last-resort`: it is ejected, and no other replica was left. */
+/** Why an attempt was sent to the replica. `last-resort`: it is ejected or being probed, and no other replica was left. */
 export type AttemptRole = "regular" | "probe" | "last-resort";
 
 export interface ReplicaHealth {
@@ -23,7 +23,7 @@ export interface ReplicaHealth {
   readonly isInService: boolean;
   /** Ejected, and its pause is over. For a request that is not idempotent, 30 s later: an idempotent one, which can be retried, should probe first. */
   isProbeDue(isIdempotent: boolean): boolean;
-  /** Ends the pause of an ejected replica now: the next request probes it. */
+  /** Ends the pause of an ejected replica now: the next idempotent request probes it. */
   endPause(): void;
   /** Returns why the attempt is sent, and makes a replica whose pause is over `probing`. The role must be passed to `endAttempt`, once. */
   startAttempt(): AttemptRole;
