@@ -18,7 +18,10 @@ export interface GeneratorRun {
   print(text: string): void;
 }
 
-/** Generates and writes the stale files, or reports them. Returns the exit code: 0 success; 1 composition failed, or (with `--check`) a file is stale; 2 wrong usage. */
+/**
+ * Generates and writes the stale files; with `--check` only reports them.
+ * @returns the exit code: 0 success; 1 composition failed, or (with `--check`) a file is stale; 2 wrong usage.
+ */
 export async function runGenerator({ commandLine, root, args, generate, print }: GeneratorRun): Promise<0 | 1 | 2> {
   const options = readOptions(args);
   if (!options) {

@@ -197,7 +197,7 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     deadline.clear();
   }
 
-  /** Returns the last response that was buffered if no later attempt gets one: a 503 says more to the client than a broken connection. */
+  /** Returns the last buffered response if no later attempt gets one: it has more information for the client than a broken connection. */
   async #sendWithRetries<Body extends ResponseBody>(sending: Sending<Connection, Body>): Promise<UpstreamResult<Body>> {
     const { request, deadline, tried } = sending;
     let result: AttemptResult<Body> | undefined;
