@@ -40,7 +40,7 @@ function compareDocuments(before: Json, after: Json): (SchemaChange & { readonly
   });
 }
 
-/** An operation with all references resolved, except those to schemas. */
+/** An operation with all references resolved, except those to schemas: `schemas` has these by name. */
 interface ComparedOperation {
   readonly id: string;
   readonly isPublic: boolean;

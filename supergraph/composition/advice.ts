@@ -30,7 +30,7 @@ const removals: ReadonlySet<string> = new Set([
   ChangeType.EnumValueRemoved,
 ]);
 
-/** Completes "Instead: …". `deprecation` is the reason of the `@deprecated` directive in the base. */
+/** Completes "Instead: …". @param deprecation the reason of the `@deprecated` directive in the base; undefined if it has none. */
 export function adviceFor(type: string, deprecation?: string): string {
   if (deprecation !== undefined && removals.has(type))
     return `it is deprecated (${JSON.stringify(deprecation)}). When no client uses it, accept its removal in supergraph/accepted-changes.yaml.`;

@@ -152,7 +152,7 @@ function problemOf(errors: Json): Json {
       requestId: text(128, "The request's id in the server's logs."),
       choices: {
         type: "array",
-        // Two for each version, and one for the default.
+        // Two media types for each version (at most 999), and one for the default version.
         maxItems: 2_000,
         description: "With 406: the media types of this path, for `Accept`.",
         items: { type: "string", maxLength: 64, pattern: "^application/[a-z0-9.+;=]+$" },
@@ -164,7 +164,7 @@ function problemOf(errors: Json): Json {
   };
 }
 
-/** With 409 and 422. A body of 64 KiB cannot contain more invalid names. */
+/** The member `errors` with 409 and 422. A body of 64 KiB cannot contain more invalid names. */
 const bodyErrors: Json = {
   type: "array",
   maxItems: 16_384,
@@ -172,7 +172,7 @@ const bodyErrors: Json = {
   items: problemEntry("pointer", text(262_144, "A JSON Pointer into the body, as a URI fragment (RFC 6901, 6).")),
 };
 
-/** With 400, if the query is invalid. */
+/** The member `errors` with 400. */
 const queryErrors: Json = {
   type: "array",
   maxItems: 110,

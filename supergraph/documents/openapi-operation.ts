@@ -16,7 +16,7 @@ export interface DocumentContext {
   readonly components: Components;
 }
 
-/** Error codes of every operation. Most are sent before the proxy forwards the request to a service. */
+/** Error codes of every operation. The REST proxy sends most of them itself. */
 const codesOfEveryOperation: readonly ErrorCode[] = [
   "MALFORMED_REQUEST",
   "UNKNOWN_PARAMETER",
@@ -53,7 +53,10 @@ export function toTemplate(path: string): string {
   return path.replaceAll(/:([A-Za-z0-9]+)/g, "{$1}");
 }
 
-/** No token or any valid one; or a token with one of the scopes. `x-scopes`, as only OAuth schemes may list scopes (4.8.30). */
+/**
+ * For `everyone`: no token, or any valid one. Otherwise a token with one of the scopes in `x-scopes`; OpenAPI's own list is for OAuth schemes only
+ * (4.8.30).
+ */
 function toSecurity({ callers }: OperationDocument): Json {
   return callers === "everyone"
     ? { security: [{}, { bearer: [] }] }

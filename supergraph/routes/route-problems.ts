@@ -14,7 +14,7 @@ const pathPattern = /^(?:\/(?:[a-z0-9][a-z0-9-]*|:[a-z][A-Za-z0-9]*))+$/;
 /** Paths that the proxy handles itself; a first segment like `v1` is a version. */
 const reservedPattern = /^\/(?:v\d+|health|openapi|docs|problems|graphql)(?:\/|$)/;
 
-/** All problems that prevent merging the services' routes: invalid declarations, then duplicates. */
+/** All problems that prevent merging the services' routes: every invalid declaration; if there is none, every duplicate. */
 export function describeRouteProblems(sources: readonly RouteSource[]): CompositionError[] {
   const problems = sources.flatMap(describeShapeProblems);
   // A malformed declaration has no method or path to compare.

@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import type { AttemptEndReason, RequestDeadline } from "./deadline.ts";
 
-/** Sends a request to one replica, once. Sets `deadline.listener` until it resolves. Rejects if the request cannot be sent to any replica. */
+/** Sends a request to one replica, once. Sets `deadline.listener` until it resolves. Rejects only if the request itself is invalid, such as a header with a line break. */
 export type Transport<Connection, Body extends ResponseBody> = (
   replica: { readonly connection: Connection; readonly path: string },
   request: TransportRequest,
