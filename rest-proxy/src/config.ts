@@ -1,3 +1,4 @@
+/** The configuration of the REST proxy, from environment variables. Each `why` is the text of the variable in README.md. */
 import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/process/env";
 import { readListenerConfig } from "@tributary/kit/process/listener-config";
 import { readTelemetryConfig } from "@tributary/kit/process/telemetry-config";
@@ -16,15 +17,15 @@ const developmentAddresses: Readonly<Record<string, string>> = {
   orders: "http://127.0.0.1:4004",
 };
 
-/** The file of the route table. It is read first: the table defines which addresses are required. */
+/** The file of the route table. Called before `readConfig`, since the table names the services whose addresses are required. */
 export function readRoutesFile(environment: Environment): string {
   return readEnvironment(environment, routesFile);
 }
 
 /**
  * The proxy's configuration.
- * @param services of the route table.
- * @param nowMs the time that dates in days are relative to.
+ * @param services the names of all services in the route table.
+ * @param nowMs the time to which retirement dates such as `-30d` are relative, in milliseconds since 1970.
  * @throws ConfigError with every problem at once.
  */
 export function readConfig(environment: Environment, services: readonly string[], nowMs: number = Date.now()) {
@@ -88,8 +89,8 @@ function readAddresses(env: EnvironmentReader, service: string, profile: Profile
 }
 
 /**
- * In development version 1 is deprecated, so that client developers see the headers of a deprecated version. Both dates are relative to the
- * start of the process, so the sunset is never reached.
+ * In development version 1 is deprecated by default, so that client developers see the headers of a deprecated version. Its default sunset is 180 days
+ * after the start of the process, so it is not reached in practice.
  */
 function readRetirementLists(env: EnvironmentReader, profile: Profile, nowMs: number): readonly Retirement[] {
   const deprecated = readListOrNone(env, "DEPRECATED_VERSIONS", {
@@ -105,7 +106,7 @@ function readRetirementLists(env: EnvironmentReader, profile: Profile, nowMs: nu
   );
 }
 
-/** Each name is a label value of a counter. */
+/** Each name is a label value of metrics. */
 const knownClientsMax = 100;
 
 function readKnownClients(env: EnvironmentReader): readonly string[] {
@@ -135,7 +136,7 @@ function readAdmissionLimits(env: EnvironmentReader, profile: Profile) {
       fallback: 100_000,
       min: 1,
       max: 10_000_000,
-      why: "clients counted at the same time; beyond, the client that has sent no request for longest is dropped early",
+      why: "clients counted at the same time; beyond it, clients without recent requests are dropped early",
     }),
     exempt: readNetworks(env, "RATE_LIMIT_EXEMPT", {
       fallback: profile === "development" ? ["127.0.0.0/8", "::1"] : [],
@@ -179,7 +180,7 @@ function readCacheLimits(env: EnvironmentReader) {
       fallback: 67_108_864,
       min: 65_536,
       max: 17_179_869_184,
-      why: "the size of the shared cache, with headers and keys; the least recently used entries are evicted first",
+      why: "the size of the shared cache, with headers and keys; old entries without recent use are evicted first",
     }),
     entryBytesMax: env.integer("CACHE_ENTRY_BYTES_MAX", {
       fallback: 1_048_576,

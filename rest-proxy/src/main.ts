@@ -8,6 +8,7 @@ import { loadRoutes } from "./route/routes.ts";
 import { createRestProxy } from "./server.ts";
 import { createProxyTelemetry } from "./telemetry/proxy-telemetry.ts";
 
+/** Starts the REST proxy: reads routes and configuration, assembles the proxy and its telemetry, and listens until SIGTERM. */
 await runMain(async () => {
   const routes = loadRoutes(readRoutesFile(process.env));
   const table = createRouteTable(routes);

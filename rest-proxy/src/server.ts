@@ -8,11 +8,11 @@ import type { UsageCount } from "./telemetry/observations.ts";
 
 export interface RestProxy {
   readonly handler: RequestListener;
-  /** Call it before the server listens. */
+  /** Sets how the server handles `Expect` and input that is not valid HTTP. Call it before the server listens. */
   prepare(server: Server, pendingResponses: PendingResponses): void;
   /** Requests for versions older than the newest, since the start of the process. */
   usage(): readonly UsageCount[];
-  /** Aborts background requests and closes the connections to the services. */
+  /** Reports the usage of old versions, aborts background requests and closes the connections to the services. Call it after the last response. */
   close(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export function createRestProxy(o: RestProxyOptions): RestProxy {
     usage: () => stages.usage.read(),
     async close() {
       stopReports();
-      // The cache first: its background requests would keep the services' connections open.
+      // The cache first: the services' connections close only when its background requests have ended.
       await stages.cache.close();
       await stages.services.close();
     },

@@ -1,4 +1,7 @@
-/** Stage 1 of 5: admit. Rate limits by client; reads and writes are counted separately, so that a polling page cannot block its user's writes. */
+/**
+ * Stage 1 of 5: admit. Rate limits by client; `pipeline.ts` calls the other parts of the stage. Reads and writes are counted separately, so that a
+ * polling page cannot block its user's writes.
+ */
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
@@ -23,11 +26,12 @@ export interface AdmissionLimits {
 export interface Admission {
   findClient(request: IncomingMessage): Client;
   /**
-   * Counts a request. The rate limit headers are pushed to `headers`, as alternating names and values, also for a rejected request.
+   * Counts a request, unless its client is exempt, its method is `OPTIONS` or there is no limit. For a counted request, also a rejected one, the rate
+   * limit headers are pushed to `headers`, as alternating names and values.
    * @throws AppError TOO_MANY_REQUESTS.
    */
   admit(request: IncomingMessage, headers: string[]): void;
-  /** Counts input that is not a valid request as a read. Never throws: the request is rejected anyway. */
+  /** Counts input that is not a valid request as a read. Does not throw if the limit is exceeded: the input is rejected anyway. */
   countUnreadable(socket: Socket, headers: string[]): void;
 }
 
@@ -88,7 +92,7 @@ function limitOf(
   return method === "GET" || method === "HEAD" ? reads : writes;
 }
 
-/** The requests that remain, and the seconds until the whole quota is available. */
+/** `r`: requests that remain. `t`: seconds until the whole quota is available. */
 function addRateLimitHeaders({ name, policy }: NamedLimit, { remaining, resetMs }: RateDecision, headers: string[]) {
   headers.push("RateLimit-Policy", policy, "RateLimit", `"${name}";r=${remaining};t=${Math.ceil(resetMs / 1_000)}`);
 }
@@ -101,7 +105,7 @@ function rateLimitExceeded({ name }: NamedLimit, { retryMs }: RateDecision): App
 
 const addressesMax = 10_000;
 
-/** Remembers the results; null stands for undefined. */
+/** Memoizes a function of an address. The map stores null for the result undefined. */
 function memoizeByAddress(compute: (address: string) => string | undefined): (address: string) => string | undefined {
   const results = createBoundedMap<string | null>({ entriesMax: addressesMax });
   return (address) => {

@@ -1,3 +1,4 @@
+/** Request bodies: read as a whole after the route is known and the cache has no response, or discarded. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { AppError } from "@tributary/kit/errors/app-error";
 import { ClientDisconnected } from "../errors/service-failure.ts";
@@ -13,14 +14,13 @@ export interface BodyReaderOptions {
 
 /**
  * Reads the whole body, so that the request to the service has a `Content-Length` and a slow sender does not occupy one of the service's
- * in-flight requests. Never parses it. Undefined for a request without a body.
+ * in-flight requests. Never parses it.
+ * @returns undefined for a request without a body.
+ * @throws AppError PAYLOAD_TOO_LARGE; SERVICE_UNAVAILABLE if `bodiesInFlightMax` is reached; MALFORMED_REQUEST for a `GET` or `HEAD` with a body, and
+ * for a transfer coding other than chunked; ClientDisconnected.
  */
 export type ReadBody = (request: IncomingMessage, response: ServerResponse) => Promise<Buffer | undefined>;
 
-/**
- * @throws AppError PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE if `bodiesInFlightMax` is reached, MALFORMED_REQUEST for a GET with a body;
- * ClientDisconnected.
- */
 export function createBodyReader({ bodyBytesMax, bodiesInFlightMax }: BodyReaderOptions): ReadBody {
   let inFlight = 0;
   const tooLarge = () =>
@@ -42,7 +42,7 @@ export function createBodyReader({ bodyBytesMax, bodiesInFlightMax }: BodyReader
     }
     inFlight++;
     try {
-      // Node leaves this to us because the server listens to checkContinue: a body that would be rejected is not requested.
+      // Only now, so that no client sends a body that is rejected. Node leaves it to this code (`checkContinue` in connections.ts).
       if (expectsContinue(request)) response.writeContinue();
       return await collect(request, bodyBytesMax, tooLarge);
     } finally {
@@ -91,7 +91,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
-/** `gzip, chunked` and the like: Node removes only the chunked coding, so the service would get a compressed body (RFC 9112, 6.1). */
+/** A transfer coding besides chunked, such as `gzip, chunked`: Node decodes only chunked, so the service would get a compressed body (RFC 9112, 6.1). */
 function hasTransferCoding({ headers }: IncomingMessage): boolean {
   return (headers["transfer-encoding"] ?? "chunked").trim().toLowerCase() !== "chunked";
 }

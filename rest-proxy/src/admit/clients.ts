@@ -1,18 +1,19 @@
+/** Which client sent a request, behind trusted proxies too; for rate limits and `Forwarded`. */
 import type { IncomingMessage } from "node:http";
 import { isIP, type Socket } from "node:net";
 import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 import type { Networks } from "./networks.ts";
 
-/** Where a request comes from. */
+/** The client of a request. */
 export interface Client {
-  /** The address in front of all trusted proxies; empty if the connection is already closed. */
+  /** The address in front of all trusted proxies. Empty if the client has already closed a direct connection. */
   readonly address: string;
   readonly protocol: "http" | "https";
 }
 
 export type FindClient = (request: IncomingMessage) => Client;
 
-/** Header values whose addresses are remembered, of at most this many characters each. */
+/** So many values of `X-Forwarded-For` are memoized, of at most this many characters each. */
 const forwardedMax = 10_000;
 const forwardedLengthMax = 256;
 
@@ -22,7 +23,7 @@ const forwardedLengthMax = 256;
  */
 export function createClientFinder(trusted: Networks): FindClient {
   const addresses = createBoundedMap<string>({ entriesMax: forwardedMax });
-  // By socket: to check a list of networks costs a fifth of a cache hit.
+  // Memoized by socket: to check the list of networks takes a fifth of the time of a cache hit.
   const trustedSockets = new WeakMap<Socket, boolean>();
 
   function isTrusted(socket: Socket, nearest: string): boolean {

@@ -18,7 +18,10 @@ export interface ConnectionOptions {
   readonly pendingResponses: PendingResponses;
 }
 
-/** Handles input that never becomes a request: malformed bytes, `Expect`, `CONNECT`. Call it before the server listens. */
+/**
+ * Rejects input that never becomes a request (malformed bytes, `CONNECT`, timeouts) with a problem document, and lets the pipeline handle `Expect` and a
+ * missing `Host`. Call it before the server listens.
+ */
 export function prepareServer(server: Server, { observe, admission, pendingResponses }: ConnectionOptions): void {
   // Node would reject a missing Host itself, without a problem document; readHost rejects it instead.
   Object.assign(server, { requireHostHeader: false });

@@ -1,6 +1,6 @@
 import { type Cors, createCors } from "@tributary/kit/http/cors";
 
-/** CORS for the REST routes: the request headers that pages of the allowed origins may send, and the response headers that they may read. */
+/** CORS for every path of the proxy: the request headers that pages of the allowed origins may send, and the response headers that they may read. */
 export function createResourceCors(origins: readonly string[]): Cors {
   return createCors({
     origins,

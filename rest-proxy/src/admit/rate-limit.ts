@@ -1,3 +1,5 @@
+/** Rate limits by the generic cell rate algorithm. `admission.ts` decides what is counted. */
+
 export interface RateLimitOptions {
   /** Requests that a client may send at once; they are replenished evenly within each window. From 1. */
   readonly quota: number;
@@ -24,9 +26,10 @@ export interface RateLimit {
 }
 
 /**
- * A rate per client by the generic cell rate algorithm (ITU-T I.371, annex A: virtual scheduling). It stores one number per client: when its
- * requests so far would have ended had they come evenly. After a whole window without a request, the client has its whole quota again, so it can
- * be dropped. Two generations of one window each therefore contain every relevant client, without a search for expired ones.
+ * A rate per client by the generic cell rate algorithm (ITU-T I.371, annex A: virtual scheduling). It stores one number per client: the time at which
+ * its whole quota is available again. Each admitted request moves it by `windowMs / quota`. A client without a request for a whole window has its
+ * whole quota, so its number is not needed: two maps, of the current and the previous window, contain all that are, and none has to be searched for
+ * expired ones.
  */
 export function createRateLimit({ quota, windowMs, clientsMax, nowMs }: RateLimitOptions): RateLimit {
   const stepMs = windowMs / quota;
@@ -35,7 +38,7 @@ export function createRateLimit({ quota, windowMs, clientsMax, nowMs }: RateLimi
   let currentSinceMs = nowMs();
 
   function rotate(atMs: number): void {
-    // A generation also ends if the clock was set back, or it would never end.
+    // A window also ends early if its map is full, and if the clock was set back: otherwise it would last until the clock reaches the old time.
     const isOver = atMs - currentSinceMs >= windowMs || atMs < currentSinceMs;
     if (!isOver && current.size < clientsMax) return;
     previous = current;
@@ -48,7 +51,7 @@ export function createRateLimit({ quota, windowMs, clientsMax, nowMs }: RateLimi
       const atMs = nowMs();
       rotate(atMs);
       const storedMs = current.get(client) ?? previous.get(client) ?? atMs;
-      // At most a window from now, or a clock that was set back would block the client.
+      // At most a window from now: otherwise a clock that was set back would block the client.
       const endMs = Math.min(Math.max(storedMs, atMs), atMs + windowMs);
       const nextEndMs = endMs + stepMs;
       // The tolerance is for rounding errors of the sum.

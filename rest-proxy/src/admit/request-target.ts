@@ -8,7 +8,7 @@ export interface Target {
   readonly path: string;
   /** As sent, without the question mark. */
   readonly query: string;
-  /** Of a target in absolute form; it overrides the Host header (RFC 9112, 3.2.2). Never used to choose a service. */
+  /** The host of a target in absolute-form, undefined for origin-form. It overrides `Host` (RFC 9112, 3.2.2), but never selects a service. */
   readonly authority: string | undefined;
 }
 
@@ -18,7 +18,7 @@ const pathPattern = /^(?:\/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})*)+$/
 const queryPattern = /^[\x21\x22\x24-\x7e]*$/;
 const hostPattern = /^(?:[A-Za-z0-9._~-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 
-/** Undefined unless the target is in origin-form or absolute-form: `*`, `host:port`, backslashes, a fragment and invalid escapes are not. */
+/** @returns undefined for a target that is neither in origin-form nor in absolute-form, or has a backslash, a fragment or an invalid escape in its path. */
 export function parseTarget(text: string): Target | undefined {
   const [prefix = "", authority] = absoluteForm.exec(text) ?? [];
   if (authority !== undefined && !isHost(authority)) return undefined;
@@ -42,7 +42,7 @@ export function isHost(text: string): boolean {
 }
 
 /**
- * The requested host, for `Forwarded`. An HTTP/1.1 request has exactly one (RFC 9112, 3.2).
+ * The requested host, for `Forwarded`: undefined if it is empty, or missing in HTTP/1.0. An HTTP/1.1 request has exactly one (RFC 9112, 3.2).
  * @throws AppError MALFORMED_REQUEST.
  */
 export function readHost(request: IncomingMessage, target: Target): string | undefined {

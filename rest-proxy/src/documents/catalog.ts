@@ -7,7 +7,8 @@ const type = 'application/linkset+json; profile="https://www.rfc-editor.org/info
 
 /**
  * The API catalog for programs (RFC 9727, as a link set of RFC 9264): each version with its description for programs (RFC 8631,
- * `service-desc`) and for people (`service-doc`), and of a deprecated one its successor. The response to `HEAD` has `Link` (RFC 9727, 2).
+ * `service-desc`) and for people (`service-doc`); a deprecated version also with its successor. Every response has `Link`, which RFC 9727, 2 requires
+ * for `HEAD`.
  */
 export function createCatalog(versions: readonly number[], deprecated: ReadonlySet<number>): PageSource {
   const linkset = [
@@ -27,7 +28,7 @@ export function createCatalog(versions: readonly number[], deprecated: ReadonlyS
   };
 }
 
-/** RFC 9745, 3 (`deprecation`: the page that says when), and RFC 5829, 3.3 (`successor-version`). */
+/** `deprecation`: the page with the dates (RFC 9745, 3). `successor-version`: RFC 5829, 3.3. */
 function deprecationLinks(version: number, versions: readonly number[]): object {
   const successor = findSuccessor(version, versions);
   return {

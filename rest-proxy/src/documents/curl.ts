@@ -1,6 +1,6 @@
 import { resolveReference, type OpenApi, type Operation, type Parameter } from "./open-api.ts";
 
-/** `docs.js` replaces it by the origin of the page. */
+/** In a browser, `docs.js` replaces it by the origin of the page. */
 const exampleOrigin = "http://localhost:4010";
 
 /** A shell command that sends an example request. The token is in `$TOKEN`. */

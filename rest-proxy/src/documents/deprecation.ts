@@ -8,7 +8,7 @@ export function findSuccessor(version: number, versions: readonly number[]): num
 
 /**
  * Marks the OpenAPI documents of the versions in `retirements`: `deprecated` on every operation, and at the start of the description the dates
- * and the successor. The dates are run-time configuration, so the committed documents have none. Other texts stay as they are.
+ * and the successor. The dates are run-time configuration, so the committed documents have none. The texts of other versions are unchanged.
  */
 export function markDeprecated(
   texts: ReadonlyMap<number, string>,

@@ -1,3 +1,5 @@
+/** HTML by a tagged template, for the pages of the documentation. */
+
 /** A piece of HTML that needs no escaping. */
 export interface Html {
   readonly html: string;

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { ConfigError } from "@tributary/kit/process/env";
 
 /**
- * Reads the OpenAPI documents that composition generated, `v1.json` and so on, by version. None if the folder does not exist.
+ * Reads the text of each OpenAPI document that composition generated, `v1.json` and so on, by version. Called once, at the start of the process; an
+ * empty map if the folder does not exist.
  * @throws ConfigError for a file that is not JSON.
  */
 export function loadDocuments(folder: string): ReadonlyMap<number, string> {

@@ -75,7 +75,7 @@ export interface Schema {
   readonly examples?: readonly unknown[];
 }
 
-/** Resolves a reference. @throws Error for an unknown name. */
+/** @returns `part` itself, or the component that it refers to. @throws Error for an unknown component. */
 export function resolveReference<T extends object>(
   part: T | ReferenceObject,
   named: Readonly<Record<string, T>> | undefined,
@@ -86,7 +86,7 @@ export function resolveReference<T extends object>(
   return target;
 }
 
-/** The last part of a reference. */
+/** The name of the component that a reference refers to: its part after the last slash. */
 export function nameOf(reference: string): string {
   return reference.slice(reference.lastIndexOf("/") + 1);
 }

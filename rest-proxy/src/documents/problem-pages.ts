@@ -6,7 +6,7 @@ import type { PageSource } from "./pages.ts";
 
 const codes = Object.keys(statusOf) as readonly ErrorCode[];
 
-/** `/problems`, and for each error code the page that a problem's `type` refers to (RFC 9457, 3.1.1), as HTML and as JSON. */
+/** The page `/problems`, and for each error code the page that a problem's `type` refers to (RFC 9457, 3.1.1), as HTML and as JSON. */
 export function createProblemPages(): readonly PageSource[] {
   return [toList(), ...codes.map(toPage)];
 }

@@ -1,3 +1,4 @@
+/** The pages of the reference at `/docs`, as HTML from the OpenAPI documents. */
 import { toCurl } from "./curl.ts";
 import { type Html, html, layout, markdown } from "./html.ts";
 import {
@@ -17,7 +18,7 @@ interface PathOperation {
   readonly operation: Operation;
 }
 
-/** The start page: the versions, and what they have in common. */
+/** The page `/docs`: a list of the versions, and the description of the newest one. */
 export function renderOverview(documents: ReadonlyMap<number, OpenApi>): Html {
   const newest = [...documents.values()].at(-1);
   const entries = [...documents].map(
@@ -43,7 +44,7 @@ export function renderOverview(documents: ReadonlyMap<number, OpenApi>): Html {
   });
 }
 
-/** The reference of one version. */
+/** The page `/docs/vN`: all operations and schemas of one version. */
 export function renderReference(version: number, document: OpenApi, versions: readonly number[]): Html {
   const operations = operationsOf(document);
   const chapters = document.tags.map((tag) => ({

@@ -1,7 +1,7 @@
 import { type Html, html, markdown } from "./html.ts";
 import { nameOf, type Schema } from "./open-api.ts";
 
-/** A schema as a list of its members; a named schema is a link to its section of the page. */
+/** Renders a JSON schema as a list of its properties; a reference is a link to the schema's section of the page. */
 export function viewSchema(schema: Schema): Html {
   const inside = insideOf(schema);
   return html`<div class="schema">${typeOf(schema)} ${limitsOf(schema)}${inside}</div>`;

@@ -1,3 +1,4 @@
+/** The deadline of a response body that is a stream: `client.ts` calls `watchBody` once the head of the response is received. */
 import type { Readable } from "node:stream";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { AttemptOutcome } from "@tributary/kit/upstream/replica-health";
@@ -7,15 +8,16 @@ import { isConnectionError, gatewayTimeout } from "../errors/service-failure.ts"
 export interface BodyWatch {
   readonly pending: PendingBody;
   readonly signal: AbortSignalLike;
-  /** How much longer than the service a slow reader has. */
+  /** How much longer than the service's deadline the reader of the body has. */
   readonly readerExtraMs: number;
   /** Called once, when the body is closed. */
   onClosed(): void;
 }
 
 /**
- * Enforces the deadline on a response body that is being read. The service has until the deadline; a body that waits for its reader then has
- * `readerExtraMs` more. After that it is destroyed, with an AppError GATEWAY_TIMEOUT; if the client disconnects, without an error.
+ * Enforces the deadline on a response body. If the proxy waits for the service at the deadline, the body is destroyed with an AppError
+ * GATEWAY_TIMEOUT; if received bytes wait for their reader, this happens `readerExtraMs` later. If `signal` is aborted, the body is destroyed without
+ * an error.
  */
 export function watchBody(body: Readable, { pending, signal, readerExtraMs, onClosed }: BodyWatch): void {
   const { deadline } = pending;
@@ -27,11 +29,11 @@ export function watchBody(body: Readable, { pending, signal, readerExtraMs, onCl
     phase: "responding",
     onEnd(reason) {
       if (reason === "aborted") return abort();
-      // Received and unread bytes wait for the reader; `isPaused` is true of every reader from time to time.
+      // Late is the service only if no received bytes wait for the reader. `isPaused` would not show it: every reader pauses from time to time.
       isLate = body.readableLength === 0;
       if (isLate) return destroyLate();
       timer = setTimeout(destroyLate, readerExtraMs);
-      // The deadline reports one end only.
+      // The deadline has ended and reports nothing more, so an abort must be listened for here.
       signal.addEventListener("abort", abort);
     },
   };

@@ -1,4 +1,4 @@
-// Stage 4 of 5: forward. Sends requests to one service, over all its replicas.
+/** Stage 4 of 5: forward. Sends requests to one service, over all its replicas: reads by undici, writes by http-proxy-middleware. */
 import { Readable } from "node:stream";
 import { deadlineHeader } from "@tributary/kit/http/deadline";
 import { AppError } from "@tributary/kit/errors/app-error";
@@ -29,12 +29,12 @@ export interface ServiceRequest {
   readonly method: string;
   /** Path and query at the service, beginning with `/`. */
   readonly target: string;
-  /** Names and values in turn, end-to-end only. */
+  /** Alternating names and values, from `toServiceHeaders` and the cache. */
   readonly headers: readonly string[];
   readonly body: Buffer | undefined;
   /** Aborted when no client waits for the response. */
   readonly signal: AbortSignalLike;
-  /** The route accepts an `Idempotency-Key` in this version: a `POST` with one may be sent twice. */
+  /** The route accepts an `Idempotency-Key` in this version: a `POST` that has one may be retried. */
   readonly takesIdempotencyKey?: boolean;
   /** Each attempt becomes a child span, whose trace the service gets; undefined if the request is not traced. */
   readonly span?: Span | undefined;
@@ -44,10 +44,10 @@ export interface ServiceRequest {
 
 export interface ServiceResponse {
   readonly status: number;
-  /** Names and values in turn, as they were received, without those that are not for clients. */
+  /** Alternating names and values, from `toClientHeaders`. */
   readonly headers: readonly string[];
   /**
-   * A stream must be read or destroyed. It is destroyed with an error if the response breaks off, with an AppError GATEWAY_TIMEOUT at the
+   * A stream must be read or destroyed. It is destroyed with an error if the response is truncated, with an AppError GATEWAY_TIMEOUT at the
    * deadline, and without an error if `signal` is aborted.
    */
   readonly body: Buffer | Readable;
@@ -55,16 +55,16 @@ export interface ServiceResponse {
 
 /**
  * Sends a request to the service.
- * @throws AppError BAD_GATEWAY, GATEWAY_TIMEOUT; SERVICE_UNAVAILABLE if too many requests are in flight, and nothing was sent; ClientDisconnected if
- * `signal` was aborted.
+ * @throws ServiceFailure BAD_GATEWAY or GATEWAY_TIMEOUT; AppError SERVICE_UNAVAILABLE if too many requests are in flight, nothing is sent then;
+ * ClientDisconnected if `signal` was aborted.
  */
 type SendToService = (request: ServiceRequest) => Promise<ServiceResponse>;
 
-/** Both transports share replicas, their health, the retry budget and the limit of requests in flight. */
+/** The client of one service. Both functions share replicas, their health, the retry budget and the limit of requests in flight. */
 export interface ServiceClient {
-  /** For reads, which others may join and the cache may start itself. */
+  /** For `GET` and `HEAD`, for clients and for the cache's background requests. */
   readonly sendByUndici: SendToService;
-  /** For writes. */
+  /** For all other methods. */
   readonly sendByMiddleware: SendToService;
   /** Resolves once no request is in flight. */
   close(): Promise<void>;
@@ -79,9 +79,9 @@ export interface ServiceClientOptions extends Pick<
   readonly service: string;
   /** Requests in flight at once; further ones are rejected at once. */
   readonly requestsMax: number;
-  /** For everything: lookup, connection, retries, the whole body. 1 to 2^31 - 1. */
+  /** For everything: DNS lookup, connection, retries, the whole body. 1 to 2^31 - 1. */
   readonly timeoutMs: number;
-  /** A client has this long to read a response; not less than `timeoutMs`. */
+  /** From the start of the request until the client has read its response. A value below `timeoutMs` counts as `timeoutMs`. */
   readonly readTimeoutMs: number;
   /** Until a connection is established, TLS included. Default 1,000. */
   readonly connectTimeoutMs?: number;
@@ -145,8 +145,9 @@ function toUpstreamRequest(request: ServiceRequest, service: string, timeoutMs: 
 }
 
 /**
- * Stricter than RFC 9110, section 9.2.2: a repeated `DELETE` or `PUT` may have another response (404), and the client could not know that the
- * first one was processed. A `POST` with a key may get a 409 since its first attempt is still in progress.
+ * Whether the request may be sent again after it may have been processed. Stricter than RFC 9110, 9.2.2: a repeated `DELETE` or `PUT` may have another
+ * response (404), and the client could not know that the first one was processed. A retried `POST` with a key may get a 409 while the service still
+ * processes the first attempt.
  */
 function isIdempotent({ method, headers, takesIdempotencyKey = false }: ServiceRequest): boolean {
   if (method === "GET" || method === "HEAD") return true;
@@ -159,10 +160,10 @@ function hasIdempotencyKey(headers: readonly string[]): boolean {
   );
 }
 
-/** Set by the transport or for each attempt. */
+/** Headers that the transport sets for each attempt, and `Expect`, since the body is sent at once. */
 const replaced: ReadonlySet<string> = new Set(["expect", "host", deadlineHeader]);
 
-/** Without the headers of the previous connection (RFC 9110, section 7.6.1). */
+/** Removes hop-by-hop headers (RFC 9110, 7.6.1), headers that are set for each attempt, and the trace if each attempt has its own span. */
 function toEndToEnd(headers: readonly string[], isTraced: boolean): readonly string[] {
   const dropped = connectionNamesOf(headers);
   const list: string[] = [];

@@ -1,12 +1,12 @@
 import type { ClientRequest, ServerResponse } from "node:http";
 import type { TransportRequest } from "@tributary/kit/upstream/transport";
 
-/** The middleware takes a reset connection for the client's unless this is writable. */
+/** http-proxy-middleware attributes a connection reset to the client, unless the client's socket is writable. */
 const writableSocket = { writable: true };
 
 /**
- * The request of one attempt, for http-proxy-middleware. Given the client's own, the middleware could try one replica only: it leaves its
- * listeners on it, and pipes it. This has the members of an `IncomingMessage` that http-proxy-middleware 4 and httpxy 0.5 read.
+ * The request of one attempt, as http-proxy-middleware gets it instead of the client's: that one could be used for one attempt only, since the
+ * middleware adds listeners to it and pipes its body. Has the members of an `IncomingMessage` that http-proxy-middleware 4 and httpxy 0.5 read.
  */
 export class MiddlewareRequest {
   readonly httpVersion = "1.1";
@@ -14,7 +14,7 @@ export class MiddlewareRequest {
   readonly socket = writableSocket;
   readonly method: string;
   readonly headers: Readonly<Record<string, string | string[]>>;
-  /** Set by the router: an earlier one would be parsed by the middleware, for a path filter that accepts all. */
+  /** Empty until the `router` option of the middleware sets it: the middleware parses an earlier value for its path filter, which accepts every path. */
   url = "";
   readonly #body: string | Buffer | undefined;
 
@@ -24,7 +24,7 @@ export class MiddlewareRequest {
     this.#body = body;
   }
 
-  /** The middleware listens for errors of the client's request: there are none. */
+  /** The middleware listens for errors of the client's request. This request has none, so it emits no event. */
   on(): this {
     return this;
   }
@@ -35,19 +35,19 @@ export class MiddlewareRequest {
   }
 }
 
-/** The response of every attempt: as it is finished, the middleware neither writes to it nor waits for it. */
+/** Passed to the middleware as the client's response, for every attempt: since it is finished, the middleware neither writes to it nor waits for it. */
 export const unusedResponse = {
   finished: true,
   writableFinished: true,
   on: () => unusedResponse,
 } as unknown as ServerResponse;
 
-/** As Node represents the headers of a request: by name in lower case. */
+/** A header list as a record by name, as in `IncomingMessage.headers`. */
 function toRecord(headers: readonly string[]): Record<string, string | string[]> {
   const record: Record<string, string | string[]> = {};
   for (let at = 0; at < headers.length; at += 2) {
     const [name = "", value = ""] = [headers[at], headers[at + 1]];
-    // As a key it would be the record's prototype, not a header (CVE-2026-21710).
+    // As a key, it would set the prototype of the record (CVE-2026-21710).
     if (name === "__proto__") continue;
     const before = Object.hasOwn(record, name) ? record[name] : undefined;
     record[name] = before === undefined ? value : [before, value].flat();

@@ -6,7 +6,7 @@ import { isConnectionError } from "../errors/service-failure.ts";
 import { MiddlewareRequest, unusedResponse } from "./middleware-request.ts";
 import { type ReplicaConnection, whenConnected } from "./replica-connection.ts";
 
-/** A transport by http-proxy-middleware. The response is not written by the middleware: its body is returned as a stream. */
+/** Sends attempts by http-proxy-middleware. The middleware does not write the response (`selfHandleResponse`): its body is returned as a stream. */
 export function createMiddlewareTransport(connectTimeoutMs: number): Transport<ReplicaConnection, IncomingMessage> {
   const middleware = createProxyMiddleware({
     router(request, _response, options) {
@@ -48,7 +48,7 @@ interface AttemptOptions {
   reject(error: unknown): void;
 }
 
-/** One attempt. The middleware names it by its request in all events. */
+/** One attempt. It is also the request that the middleware gets, so its events identify the attempt. */
 class MiddlewareAttempt extends MiddlewareRequest implements EndListener {
   readonly #o: AttemptOptions;
   #sent: ClientRequest | undefined;
@@ -81,7 +81,7 @@ class MiddlewareAttempt extends MiddlewareRequest implements EndListener {
     this.#sent = sent;
     const { onInformation } = this.#o.request;
     if (onInformation) sent.on("information", ({ statusCode, headers }) => onInformation(statusCode, headers));
-    // Without a listener Node closes the connection without an error, and the caller would wait for its deadline.
+    // Without a listener, Node would close the connection without an error, and the caller would wait until the deadline.
     sent.once("upgrade", (_response, socket) => {
       socket.destroy();
       this.fail(Object.assign(new Error("The service switched protocols"), { code: "EPROTO" }));
@@ -97,14 +97,14 @@ class MiddlewareAttempt extends MiddlewareRequest implements EndListener {
 
   fail(error: unknown): void {
     if (this.#isSettled) return;
-    // Before there is a connection, every error but Node's TypeError for invalid arguments is the service's: that of a certificate too.
+    // Without a connection, every error is the service's (also an invalid certificate), except Node's TypeError for invalid arguments.
     const isOfService = this.#isConnected ? isConnectionError(error) : !(error instanceof TypeError);
     if (!isOfService) return this.reject(error);
     this.#settle({ kind: "failed", reason: this.#isConnected ? "reset" : "refused", cause: error });
     this.#sent?.destroy();
   }
 
-  /** The request cannot be sent to any replica: a bug. */
+  /** For an error that is a bug: it would occur with every replica. */
   reject(error: unknown): void {
     if (this.#isSettled) return;
     this.#o.reject(error ?? new Error("http-proxy-middleware ignored a request"));

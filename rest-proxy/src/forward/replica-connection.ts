@@ -5,7 +5,7 @@ import { idleMsMax, openPool, type Pool, type PoolLimits } from "@tributary/kit/
 
 /** The connections to one replica: undici's pool, and Node's agent for http-proxy-middleware. */
 export interface ReplicaConnection {
-  /** In parts, since the middleware would parse a URL for each request. */
+  /** The origin in parts: as a string, the middleware would parse it for each request. */
   readonly target: {
     readonly protocol: string;
     readonly host: string;
@@ -21,9 +21,9 @@ export function openConnection(address: ReplicaAddress, limits: PoolLimits): Rep
   const { protocol, host, port } = url;
   const options: AgentOptions = {
     keepAlive: true,
-    // The requests in flight limit the number of sockets; the agent must not queue requests.
+    // No `maxSockets`: the limit of requests in flight bounds the sockets, and the agent must not queue requests.
     maxFreeSockets: limits.connectionsMax,
-    // With a timeout, the agent also obeys a shorter one in the service's `Keep-Alive`.
+    // How long an idle socket is kept. With it, the agent also obeys a shorter time in the service's `Keep-Alive`.
     timeout: idleMsMax,
     ...(address.addresses.length > 0 ? { lookup: createFixedLookup(address.addresses) } : {}),
   };
@@ -47,7 +47,7 @@ export function whenConnected(request: ClientRequest, timeoutMs: number, onConne
   });
 }
 
-/** Requests in flight may end; their sockets are not reused. */
+/** Closes idle sockets. Requests in flight may end; their sockets are not reused. */
 export function closeConnection({ agent, pool }: ReplicaConnection): Promise<void> {
   agent.maxFreeSockets = 0;
   for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();

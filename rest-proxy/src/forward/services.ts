@@ -20,7 +20,7 @@ export interface ServicesOptions {
 export interface Services {
   /** @throws Error for a service without an address. */
   get(service: string): ServiceClient;
-  /** Closes the connections to the services. */
+  /** Resolves once no request is in flight and the connections to the services are closed. */
   close(): Promise<void>;
 }
 

@@ -1,3 +1,4 @@
+/** Compression of responses, before the cache stores them: content coding (RFC 9110, 8.4), ETags and `Vary`. */
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { promisify } from "node:util";
@@ -9,15 +10,15 @@ import type { OriginFetch, OriginRequest, OriginResponse } from "../cache/cache-
 import { dropBody } from "../cache/body-relay.ts";
 import { ClientDisconnected, toServiceError } from "../errors/service-failure.ts";
 
-/** Compressing a shorter body saves no packet. A longer one is sent uncompressed, since it is compressed in memory as a whole. */
+/** A body of other lengths is sent uncompressed: to compress a shorter one saves no packet, and a longer one would occupy too much memory. */
 const bytesMin = 1_024;
 const bytesMax = 2_097_152;
 
-/** Remembered values of `Accept-Encoding`, of at most this many characters each. */
+/** So many values of `Accept-Encoding` are memoized, of at most this many characters each. */
 const memoMax = 1_000;
 const memoLengthMax = 256;
 
-/** Chooses the content coding of a response; remembers it by the value of `Accept-Encoding`. Undefined: do not compress. */
+/** Chooses the content coding of a response; memoized by the value of `Accept-Encoding`. Its result undefined means: do not compress. */
 export function createCodingChooser(): (acceptEncoding: string | undefined) => ContentCoding | undefined {
   const memo = createBoundedMap<ContentCoding | "identity">({ entriesMax: memoMax });
 
@@ -41,8 +42,8 @@ export interface CompressionOptions {
  * Wraps an origin fetch so that responses are compressed once, before they are cached.
  *
  * Each coding is a representation with its own ETag: `"7"` becomes `"7-br"` (RFC 9110, 8.8.3.3; a weak ETag would never match `If-Match`). The
- * suffix is removed from conditions before the service compares them. A response to `Range`, of unknown length, too short, too long, or with
- * `no-transform` is not compressed.
+ * suffix is removed from conditions before the service compares them. Only a 200 to `GET` or `HEAD` with JSON is compressed; not if the request has
+ * `Range`, or the response has `no-transform`, an unknown length, or a length outside `bytesMin` to `bytesMax`.
  */
 export function createCompression({
   compressionsMax,
@@ -75,7 +76,7 @@ export function createCompression({
     if (request.method === "GET" || !coding || !isCompressible(response)) {
       return compressIfPossible(response, request, coding);
     }
-    // The Content-Length of a HEAD response is that of the compressed body: only compressing the body shows it.
+    // The Content-Length of a HEAD response is that of the compressed body. It is known only after a GET and its compression.
     dropBody(response.body);
     const compressed = await compressIfPossible(await fetch({ ...plain, method: "GET" }), request, coding);
     dropBody(compressed.body);
@@ -111,7 +112,10 @@ async function compress(
   return { status: response.status, headers, body: bytes };
 }
 
-/** The client has none of the response yet, so a truncated body is an error like a missing response. */
+/**
+ * Nothing is written to the client yet, so a truncated body is the same error as a missing response.
+ * @throws AppError, as `toServiceError`; ClientDisconnected.
+ */
 async function readBody(body: Buffer | Readable, signal: OriginRequest["signal"]): Promise<Buffer> {
   if (!(body instanceof Readable)) return body;
   try {
@@ -125,7 +129,7 @@ async function readBody(body: Buffer | Readable, signal: OriginRequest["signal"]
 const brotli = promisify(brotliCompress);
 const gzipped = promisify(gzip);
 
-/** Not the best compression: a client waits for it. */
+/** Not the strongest compression, since a client waits for it. */
 const compressors: Readonly<Record<ContentCoding, (bytes: Buffer) => Promise<Buffer>>> = {
   br: (bytes) =>
     brotli(bytes, {
@@ -135,8 +139,8 @@ const compressors: Readonly<Record<ContentCoding, (bytes: Buffer) => Promise<Buf
 };
 
 /**
- * A 304 for the representation that the client has: its ETag with the suffix if the client sent it so. `Vary` is as in the whole response (RFC
- * 9110, 15.4.5); if the client accepts no coding, the length of the response is unknown here and `Vary` is added in any case.
+ * Restores in a 304 the suffix of the ETag if the client sent it with the suffix. `Vary` is as in the 200 (RFC 9110, 15.4.5): if the client accepts no
+ * coding, it is unknown here whether the 200 is long enough to be compressed, so `Vary` is added in any case.
  */
 function restoreTag(
   response: OriginResponse,
@@ -161,7 +165,11 @@ function withSuffix(tag: string, coding: ContentCoding): string {
 
 const suffixes = { br: /-br"/g, gzip: /-gzip"/g, any: /-(?:br|gzip)"/g };
 
-/** Removes the suffix of this coding. Others are left: the service does not know such an ETag, and sends the whole response. */
+/**
+ * Removes the suffix of the coding from the ETags in conditions. Other suffixes remain: the service does not know such an ETag and sends the whole
+ * response.
+ * @returns `headers` itself if there is nothing to change.
+ */
 function withPlainTags(headers: readonly string[], coding: ContentCoding | "any" | undefined): readonly string[] {
   let plain: string[] | undefined;
   for (let at = 0; at < headers.length; at += 2) {

@@ -1,4 +1,4 @@
-/** Stage 3 of 5: cache. The shared cache (`cache/`) as the proxy uses it: limits, keys and look-ups. */
+/** Stage 3 of 5: cache. The shared cache (`cache/`) as the proxy uses it: limits, keys and lookups. */
 import { AppError } from "@tributary/kit/errors/app-error";
 import type { ContentCoding } from "@tributary/kit/http/accept";
 import type { CacheableRequest, CacheLookup } from "../cache/cache-request.ts";
@@ -43,8 +43,10 @@ export function createResourceCache(limits: CacheLimits, o: ResourceCacheOptions
 }
 
 /**
- * The look-up of a request. The key contains the version that `Accept` selected, so `Accept` selects no variant; of `Accept-Encoding`, only the
- * selected content coding does.
+ * The lookup of a request. Responses to different values of `Accept` are not variants, since the key contains the version, and the service gets
+ * `application/json` in any case. Of `Accept-Encoding`, only the chosen content coding distinguishes variants.
+ * @param service the name of the service: the origin.
+ * @param key the canonical version, path and query, such as `/v2/things?first=5`.
  */
 export function createLookup(
   request: CacheableRequest,
@@ -66,8 +68,8 @@ export function createLookup(
 const base = "http://self.invalid";
 
 /**
- * The cache keys of the resource that a service's `Location` or `Content-Location` names, in all versions: a write in one version changes all of
- * them. None for a reference to another origin or to a path without a route.
+ * The cache keys of the resource that a reference names, in all versions, since a write in one version changes the resource in all. The reference is a
+ * service's `Location` or `Content-Location`, or the key of the write; its query is dropped. No keys for another origin or a path without a route.
  */
 export function createKeysOf(table: RouteTable): (reference: string, key: string) => readonly string[] {
   return (reference, key) => {

@@ -8,7 +8,10 @@ import { ClientDisconnected, ServiceFailure } from "../errors/service-failure.ts
 import type { Observe } from "../telemetry/observations.ts";
 import { setProxyHeaders } from "./proxy-headers.ts";
 
-/** Responds to any error with a problem document; destroys a response that is already started. Reports errors that are bugs. */
+/**
+ * Responds to any error with a problem document. An error that is no `AppError` is a bug: it is reported, and the client gets a 500. A response that has
+ * already started is destroyed; after `ClientDisconnected`, nothing is done.
+ */
 export function respondWithProblem(error: unknown, exchange: Exchange, observe: Observe): void {
   if (error instanceof ClientDisconnected) return;
   const { request, response, requestId, url, proxyHeaders, record } = exchange;

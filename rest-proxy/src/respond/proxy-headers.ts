@@ -1,3 +1,4 @@
+/** Adds the headers that the stages have collected in `exchange.proxyHeaders` to the response. */
 import type { ServerResponse } from "node:http";
 import { findHeaderIndex, forEachHeader, listHeaderLines } from "@tributary/kit/http/raw-headers";
 import type { ProxyHeaders } from "../admit/exchange.ts";
@@ -14,20 +15,20 @@ export function addProxyHeaders(headers: string[], { onEvery, onResource, vary, 
   return headers;
 }
 
-/** Sets the headers of a response that the proxy creates itself: problem documents and `OPTIONS`. */
+/** Sets the headers of a problem document or a response to `OPTIONS`: without `onResource` and `mediaType`. Does nothing if the head was already sent. */
 export function setProxyHeaders(response: ServerResponse, { onEvery, vary }: ProxyHeaders): void {
   if (response.headersSent) return;
   forEachHeader(onEvery, (name, value) => void response.appendHeader(name, value));
   if (vary.length > 0) response.setHeader("Vary", vary.join(", "));
 }
 
-/** The resource has two media types; a problem document of the service keeps its own. */
+/** Replaces `application/json`. A service's problem document keeps its type. */
 function replaceJsonType(headers: string[], mediaType: string): void {
   const at = findHeaderIndex(headers, "content-type");
   if (at !== -1 && /^application\/json(?:\s*;|$)/i.test(headers[at + 1] ?? "")) headers[at + 1] = mediaType;
 }
 
-/** In one header line: some caches read only the first one (nginx before 1.23). */
+/** Adds names to `Vary`, in one header line: some caches read only the first one (nginx before 1.23). */
 function addVary(headers: string[], names: readonly string[]): void {
   let at = findHeaderIndex(headers, "vary");
   if (at === -1) return void headers.push("Vary", names.join(", "));
@@ -36,7 +37,7 @@ function addVary(headers: string[], names: readonly string[]): void {
   headers.push("Vary", joinVary(values.join(","), names));
 }
 
-/** Each name once. */
+/** Joins two lists, with each name once. */
 function joinVary(serviceNames: string, proxyNames: readonly string[]): string {
   const names = [...proxyNames, ...serviceNames.split(",").map((name) => name.trim())].filter((name) => name !== "");
   return [...new Map(names.map((name) => [name.toLowerCase(), name])).values()].join(", ");

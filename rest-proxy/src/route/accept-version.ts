@@ -6,9 +6,9 @@ export type Media = "json" | "vendor";
 
 export type VersionChoice =
   | { readonly kind: "chosen"; readonly version: number; readonly media: Media }
-  /** No media range matches an offered version. `choices` are ranges that would. */
+  /** No media range matches an offered version. `choices`: the media types that would. */
   | { readonly kind: "not-acceptable"; readonly choices: readonly string[] }
-  /** The client accepts the default version, which is not offered. */
+  /** The client accepts the default version, which the path does not have: 404, not 406. */
   | { readonly kind: "unknown" };
 
 /**
@@ -21,12 +21,12 @@ export type ChooseVersion = (
   defaultVersion: number,
 ) => VersionChoice;
 
-/** Remembered values of `Accept`, of at most this many characters each. */
+/** So many values of `Accept` are memoized, of at most this many characters each. */
 const memoMax = 1_000;
 const memoLengthMax = 256;
 
 /**
- * Chooses the version by `Accept` (RFC 9110, 12.5.1), and remembers the choice for a header value.
+ * Chooses the version and the media type of a response by `Accept` (RFC 9110, 12.5.1). Choices are memoized.
  *
  * `application/vnd.tributary.v2+json` and `application/json;version=2` name a version; `application/json` and wildcards mean the default
  * version, even where only another version is offered. Parameters other than `version` and `q` are ignored.
@@ -35,7 +35,8 @@ export function createVersionChooser(): ChooseVersion {
   const memo = createBoundedMap<VersionChoice>({ entriesMax: memoMax });
 
   return (accept, offered, defaultVersion) => {
-    if (isPlain(accept)) return offered.includes(defaultVersion) ? json(defaultVersion) : { kind: "unknown" };
+    if (selectsDefaultVersion(accept))
+      return offered.includes(defaultVersion) ? json(defaultVersion) : { kind: "unknown" };
     if (accept.length > memoLengthMax) return chooseVersion(accept, offered, defaultVersion);
     const key = `${defaultVersion} ${offered.join(" ")} ${accept}`;
     const known = memo.get(key);
@@ -46,8 +47,10 @@ export function createVersionChooser(): ChooseVersion {
   };
 }
 
-/** The most frequent values, which need no parsing: they mean the default version, like no `Accept` (RFC 9110, 12.5.1). */
-export function isPlain(accept: string | undefined): accept is undefined | "" | "*/*" | "application/json" {
+/** The most frequent values, which need no parsing: they select the default version as `application/json`, as no `Accept` does (RFC 9110, 12.5.1). */
+export function selectsDefaultVersion(
+  accept: string | undefined,
+): accept is undefined | "" | "*/*" | "application/json" {
   return accept === undefined || accept === "" || accept === "*/*" || accept === "application/json";
 }
 
@@ -64,21 +67,21 @@ function chooseVersion(accept: string, offered: readonly number[], defaultVersio
   const ranges = elements.length === 0 ? [anyRange] : elements.map(readRange).filter((range) => range !== undefined);
   const versions = [...offered].sort((a, b) => Number(b === defaultVersion) - Number(a === defaultVersion) || b - a);
   const candidates = versions.flatMap((version) => [
-    rate({ version, media: "json" }),
-    rate({ version, media: "vendor" }),
+    rateCandidate({ version, media: "json" }),
+    rateCandidate({ version, media: "vendor" }),
   ]);
   // The sort is stable. Equal weights: the more specific range first, then the order of the header, then that of `versions`.
   const [best] = candidates
     .filter(({ quality }) => quality > 0)
     .toSorted((a, b) => b.quality - a.quality || b.specificity - a.specificity || a.index - b.index);
   if (best) return { kind: "chosen", version: best.version, media: best.media };
-  if (!offered.includes(defaultVersion) && rate({ version: defaultVersion, media: "json" }).quality > 0) {
+  if (!offered.includes(defaultVersion) && rateCandidate({ version: defaultVersion, media: "json" }).quality > 0) {
     return { kind: "unknown" };
   }
   return { kind: "not-acceptable", choices: choicesOf(versions, defaultVersion) };
 
   /** The most specific range that matches determines the weight. */
-  function rate(candidate: Candidate): Rated {
+  function rateCandidate(candidate: Candidate): Rated {
     let best: Rated = { ...candidate, quality: 0, specificity: -1, index: 0 };
     for (const [index, range] of ranges.entries()) {
       if (range.specificity <= best.specificity || !matches(range, candidate, defaultVersion)) continue;
@@ -104,8 +107,9 @@ interface Rated extends Candidate {
 interface Range {
   /** Undefined for a wildcard. */
   readonly media: Media | undefined;
-  /** Undefined if it names none; 0 if it names an invalid one. */
+  /** Undefined for a range without a version; 0, which matches no version, for an invalid one. */
   readonly version: number | undefined;
+  /** From 0 (any type) to 5 (one type and version): a more specific range has precedence. */
   readonly specificity: number;
   readonly quality: number;
 }
@@ -115,7 +119,7 @@ const anyRange: Range = { media: undefined, version: undefined, specificity: 0, 
 const vendorPattern = /^application\/vnd\.tributary\.v([1-9]\d{0,2})\+json$/;
 const versionPattern = /^[1-9]\d{0,2}$/;
 
-/** Undefined for a range that matches no media type of the API. */
+/** @returns undefined for a range that matches no media type of the API. */
 function readRange({ name, quality, parameter }: AcceptElement): Range | undefined {
   const text = parameter("version");
   const version = text === undefined ? undefined : versionPattern.test(text) ? Number(text) : 0;

@@ -1,7 +1,7 @@
 /** 1 to 256 characters as sent, of RFC 3986's `pchar` without `;`: some servers cut a path there. */
 const segmentPattern = /^(?:[A-Za-z0-9._~!$&'()*+,=:@-]|%[0-9A-Fa-f]{2}){1,256}$/;
 
-/** `%41`, `%2e`, …: characters that never need encoding (RFC 3986, 2.3). Only a client that wants a second spelling of a path encodes them. */
+/** `%41`, `%2e`, …: characters that never need encoding (RFC 3986, 2.3). To encode them only gives a path a second spelling. */
 const needlesslyEncoded = /%(?:2[dDeE]|3[0-9]|4[1-9a-fA-F]|5[0-9aAfF]|6[1-9a-fA-F]|7[0-9aAeE])/;
 
 /** Separators, a second layer of encoding, and control characters (C0, DEL, C1) are not allowed in an id. */

@@ -1,3 +1,4 @@
+/** Retirement of API versions: deprecation (RFC 9745), sunset (RFC 8594) and successor. */
 import { AppError } from "@tributary/kit/errors/app-error";
 
 /** When a version is deprecated and when it ends. */
@@ -38,7 +39,7 @@ export function createRetirements({ retirements, nowMs }: RetirementsOptions): R
   };
 }
 
-/** RFC 9745, 2: a structured date, in seconds. RFC 8594, 3: an HTTP date. */
+/** `Deprecation` is a structured date in seconds (RFC 9745, 2), `Sunset` an HTTP date (RFC 8594, 3). */
 function toHeaders({ deprecatedAtMs, sunsetAtMs }: Retirement): readonly string[] {
   return [
     ...(deprecatedAtMs === undefined ? [] : ["Deprecation", `@${Math.floor(deprecatedAtMs / 1_000)}`]),
@@ -46,7 +47,7 @@ function toHeaders({ deprecatedAtMs, sunsetAtMs }: Retirement): readonly string[
   ];
 }
 
-/** RFC 5829, 3.3. */
+/** The value of `Link` (RFC 5829, 3.3). */
 export function successorLink(path: string): string {
   return `<${path}>; rel="successor-version"`;
 }
@@ -68,7 +69,7 @@ export function readMoment(text: string, nowMs: number): number | undefined {
 
 /**
  * Parses lists of versions with a date each, such as `1=2026-06-01,2=+90d`.
- * @param report called for each problem; nothing is thrown.
+ * @param report called for each problem; invalid entries are left out, and nothing is thrown.
  */
 export function readRetirements(
   lists: { readonly deprecated: readonly string[]; readonly sunset: readonly string[] },

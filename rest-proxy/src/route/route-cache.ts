@@ -1,3 +1,4 @@
+/** The results of recent routings. To use one instead of routing again takes 8 % off the cost of a cache hit. */
 import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 import type { Target } from "../admit/request-target.ts";
 import type { Route } from "./routes.ts";
@@ -12,8 +13,8 @@ export interface CachedRoute {
   readonly resource: string;
 }
 
-/** The results of recent routings. A result from here instead of a new routing takes 8 % off the cost of a cache hit. */
 export interface RouteCache {
+  /** @returns undefined for every method but `GET`. */
   find(method: string, url: string, accept: string | undefined): CachedRoute | undefined;
   set(method: string, url: string, accept: string | undefined, route: CachedRoute): void;
 }
@@ -29,7 +30,7 @@ interface AcceptEntry {
 }
 
 export function createRouteCache(): RouteCache {
-  // By URL alone: to join URL and `Accept` into one key would cost more than the look-up.
+  // By URL alone: to join URL and `Accept` into one key would cost more than the lookup.
   const byUrl = createBoundedMap<readonly AcceptEntry[]>({ entriesMax: urlsMax });
 
   return {

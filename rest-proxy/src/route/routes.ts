@@ -9,8 +9,9 @@ export interface Route {
   /** The public path without its version, such as `/things/:id`. */
   readonly path: string;
   readonly versions: readonly number[];
-  /** The query parameters that it declares; others are rejected. */
+  /** The names of its query parameters; requests with others are rejected. */
   readonly query: readonly string[];
+  /** What the service declares about caching. The proxy only distinguishes `none`: with it, the service gets `Forwarded` on reads. */
   readonly cache: "public" | "private" | "none";
   /** The versions in which a request may have an `Idempotency-Key`, with which the proxy may retry it. */
   readonly idempotencyKey?: { readonly optional: readonly number[]; readonly required: readonly number[] } | undefined;

@@ -3,8 +3,9 @@ import { readClientName } from "@tributary/kit/telemetry/request-observer";
 import type { UsageCount } from "../telemetry/observations.ts";
 
 export interface Usage {
+  /** Counts a request, unless it is for the newest version. */
   count(version: number, route: string, headers: IncomingHttpHeaders): void;
-  /** Everything since the start of the process; the most used first. */
+  /** All counts since the start of the process, the highest first. */
   read(): readonly UsageCount[];
 }
 
@@ -56,7 +57,7 @@ function getOrCreate<K, L, V>(map: Map<K, Map<L, V>>, key: K): Map<L, V> {
 const reportEveryMs = 3_600_000;
 
 /**
- * Reports the usage of old versions each hour, unless it is empty.
+ * Reports the usage of old versions since the start of the process each hour, unless it is empty.
  * @returns a function that stops this after one last report.
  */
 export function reportUsage(usage: Usage, report: (counts: readonly UsageCount[]) => void): () => void {

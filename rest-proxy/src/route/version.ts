@@ -1,10 +1,16 @@
+/** Resolves a path and `Accept` to a version and its route entry, and adds the headers about the version to the response. */
 import { AppError } from "@tributary/kit/errors/app-error";
 import type { ProxyHeaders } from "../admit/exchange.ts";
-import { createVersionChooser, isPlain, type Media, mediaTypeOf, type VersionChoice } from "./accept-version.ts";
+import {
+  createVersionChooser,
+  selectsDefaultVersion,
+  type Media,
+  mediaTypeOf,
+  type VersionChoice,
+} from "./accept-version.ts";
 import { type Retirements, successorLink } from "./retirement.ts";
 import type { RouteEntry, RouteTable } from "./route-table.ts";
 
-/** The version that a path names, and the path without it. */
 export interface VersionedPath {
   /** Undefined for a path without a version. */
   readonly version: number | undefined;
@@ -45,7 +51,7 @@ export interface VersionsOptions {
 
 /**
  * Resolves a path to a route entry: in the version that the path names; if it names none, in the version that `Accept` names, or the default.
- * @throws AppError NOT_FOUND; NOT_ACCEPTABLE with the choices.
+ * @throws AppError NOT_FOUND; NOT_ACCEPTABLE with the acceptable media types.
  */
 export function createVersionResolver({
   table,
@@ -53,7 +59,7 @@ export function createVersionResolver({
 }: VersionsOptions): (request: VersionRequest) => ResolvedVersion {
   const choose = createVersionChooser();
 
-  function settle(choice: VersionChoice, path: string, version?: number): ResolvedVersion {
+  function resolveChoice(choice: VersionChoice, path: string, version?: number): ResolvedVersion {
     const exists = version === undefined || table.find(version, path) !== undefined;
     if (choice.kind === "not-acceptable" && exists && choice.choices.length > 0) throw notAcceptable(choice.choices);
     const entry = choice.kind === "chosen" ? table.find(choice.version, path) : undefined;
@@ -61,7 +67,7 @@ export function createVersionResolver({
     return { entry, version: choice.version, media: choice.media, path, isNegotiated: version === undefined };
   }
 
-  /** The methods of all versions: the version of the request that follows a preflight is not known, and the browser must not block it. */
+  /** `Allow` with the methods of all versions: it is not known in which version the request after a preflight is, and the browser must not block it. */
   function allowInAnyVersion(path: string): string {
     const entries = table.versionsAt(path).map((version) => table.find(version, path));
     const methods = new Set(entries.flatMap((entry) => [...(entry?.routes.keys() ?? [])]));
@@ -72,11 +78,12 @@ export function createVersionResolver({
     const { version, path } = readVersion(fullPath);
     // A preflight does not have the Accept of the request that follows it: any version that has the path is accepted.
     const effectiveAccept = method === "OPTIONS" ? undefined : accept;
-    if (version !== undefined) return settle(choose(effectiveAccept, [version], version), path, version);
-    const offered = isPlain(effectiveAccept) && method !== "OPTIONS" ? [defaultVersion] : table.versionsAt(path);
+    if (version !== undefined) return resolveChoice(choose(effectiveAccept, [version], version), path, version);
+    const offered =
+      selectsDefaultVersion(effectiveAccept) && method !== "OPTIONS" ? [defaultVersion] : table.versionsAt(path);
     const hasDefault = method !== "OPTIONS" || offered.includes(defaultVersion);
     const fallback = hasDefault ? defaultVersion : (offered.at(-1) ?? defaultVersion);
-    const resolved = settle(choose(effectiveAccept, offered, fallback), path);
+    const resolved = resolveChoice(choose(effectiveAccept, offered, fallback), path);
     if (method !== "OPTIONS") return resolved;
     return { ...resolved, entry: { ...resolved.entry, allow: allowInAnyVersion(path) } };
   };
@@ -90,7 +97,7 @@ function notAcceptable(choices: readonly string[]): AppError {
   return new AppError("NOT_ACCEPTABLE", `This path is available as ${choices.join(", ")}.`, { choices });
 }
 
-/** Adds the version of the response, and the version's deprecation, sunset and successor. */
+/** Adds `API-Version`, and the deprecation, sunset and successor of the version, if it has them; `Vary` and media type if `Accept` selected them. */
 export function addVersionHeaders(
   resolved: ResolvedVersion,
   proxyHeaders: ProxyHeaders,
@@ -99,7 +106,7 @@ export function addVersionHeaders(
 ): void {
   const { version, media, path, isNegotiated } = resolved;
   proxyHeaders.onEvery.push("API-Version", String(version));
-  // A path with a version has the same response for every client, unless the client requested the vendor media type: no other may get that one.
+  // The response to a path with a version is the same for every `Accept`, except that with the vendor media type, which other clients must not get.
   if (isNegotiated || media === "vendor") proxyHeaders.vary.push("Accept");
   if (media === "vendor") proxyHeaders.mediaType = mediaTypeOf(version, media);
   const headers = retirements.headersOf(version);

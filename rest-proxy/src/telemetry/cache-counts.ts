@@ -13,7 +13,7 @@ type Result = Expected<typeof restMetrics.tributary_rest_cache_requests_total, "
 /** The metrics of the cache. */
 export interface CacheObserver {
   count(observation: CacheObservation): void;
-  /** Reports the size of the cache at each scrape. */
+  /** Sets the gauges of the cache: `size` is called at each scrape. */
   watch(size: () => CacheSize, bytesMax: number): void;
 }
 

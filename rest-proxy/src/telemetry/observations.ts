@@ -1,3 +1,4 @@
+/** The observations of the stages, and the log lines that are written for them. */
 import type { Log } from "@tributary/kit/process/log";
 import type { UpstreamObservation } from "@tributary/kit/upstream/upstream";
 import type { FailureLog } from "@tributary/kit/telemetry/failure-log";
@@ -12,13 +13,13 @@ export interface UsageCount {
   readonly requests: number;
 }
 
-/** About the replicas of a service: ejections, retries, failed DNS look-ups. */
+/** About the replicas of a service: ejections, retries, failed DNS lookups. */
 type ReplicaObservation = UpstreamObservation & { readonly service: string };
 
 /** The request that an observation is about. */
 export interface ObservedRequest {
   readonly requestId: string;
-  /** The same in other processes, even if the request is not traced. */
+  /** The id of the trace, which other processes log too, even if the request is not traced. */
   readonly traceId: string;
   readonly method: string;
   /** The path template, such as `/things/:id`; `other` without a route. */
@@ -30,6 +31,7 @@ export interface ObservedRequest {
 /** What the stages report. This file writes the log lines, `observation-counts.ts` the metrics. */
 export type Observation =
   | ReplicaObservation
+  /** A client gets a 502, 503 or 504. */
   | ({
       readonly kind: "service-failed";
       readonly service: string;
@@ -42,14 +44,16 @@ export type Observation =
   | ({ readonly kind: "response-truncated"; readonly service?: string; readonly reason: string } & ObservedRequest)
   /** A cached response could not be refreshed in the background; it is used while `stale-while-revalidate` permits it. */
   | { readonly kind: "refresh-failed"; readonly service: string; readonly key: string; readonly cause: unknown }
+  /** An error that is no `AppError`; the client got a 500. */
   | ({ readonly kind: "bug"; readonly cause: unknown } & ObservedRequest)
   /** Requests for versions older than the newest, since the start of the process. */
   | { readonly kind: "old-versions"; readonly usage: readonly UsageCount[] }
+  /** Input that is not a valid HTTP request, or `CONNECT`; `code` is that of Node's HTTP parser. */
   | { readonly kind: "unreadable"; readonly code: string; readonly requestId: string };
 
 export type Observe = (observation: Observation) => void;
 
-/** @param failures logs observations that repeat during an outage. */
+/** @param failures logs the first of equal failures, and counts those that repeat during an outage. */
 export function createObserver(log: Log, failures: FailureLog): Observe {
   return (observed) => {
     const observation = toLogFields(observed);
@@ -90,7 +94,7 @@ function reportFailure(failures: FailureLog, observation: FailureObservation): v
     }
     case "lookup-failed": {
       const failure = { service: observation.service, replica: observation.host, reason: "LOOKUP_FAILED" };
-      const message = "DNS look-up of a service failed; its last addresses are still used";
+      const message = "DNS lookup of a service failed; its last addresses are still used";
       return failures.report(failure, details, message);
     }
     case "refresh-failed": {

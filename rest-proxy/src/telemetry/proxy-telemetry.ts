@@ -1,3 +1,4 @@
+/** Log, metrics and traces of the process, created once at the start. */
 import type { RunningServer } from "@tributary/kit/process/lifecycle";
 import type { Log } from "@tributary/kit/process/log";
 import { startMetricsListener } from "@tributary/kit/telemetry/admin-server";
@@ -22,14 +23,13 @@ export interface ProxyObservers {
   readonly cache?: CacheObserver | undefined;
 }
 
-/** The log, metrics and traces of the process. */
 export interface ProxyTelemetry {
   readonly log: Log;
   readonly observe: Observe;
   readonly observers: ProxyObservers;
   /** Starts the listener for /metrics. @returns undefined without an admin port. */
   startAdmin(): Promise<RunningServer | undefined>;
-  /** Exports the recorded spans. */
+  /** Logs the counts of repeated failures, and exports the recorded spans. */
   stop(): Promise<void>;
 }
 

@@ -1,3 +1,4 @@
+/** Metrics, span and access log line of each request to the proxy. */
 import type { Log } from "@tributary/kit/process/log";
 import { createKnownValues } from "@tributary/kit/telemetry/metrics/known-values";
 import type { restMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
@@ -66,7 +67,7 @@ function logRequest({ log, accessLog }: ProxyObserverOptions, finished: Finished
   const { route, version, span, code, failedReplica, traceId } = record;
   if (!isAccessLogged(accessLog, { span, hasFailed: status >= 500 })) return;
   const ids = recordFields({ requestId, traceId, span });
-  const about = { route: route?.path ?? "other", version, method, status, code };
+  const outcome = { route: route?.path ?? "other", version, method, status, code };
   const failed = failedReplica === undefined ? {} : { service: route?.service, replica: failedReplica };
-  log.info({ ...ids, ...about, ...failed, milliseconds: roundMilliseconds(milliseconds) }, "request completed");
+  log.info({ ...ids, ...outcome, ...failed, milliseconds: roundMilliseconds(milliseconds) }, "request completed");
 }

@@ -1,3 +1,4 @@
+/** What telemetry needs to know of one request. The stages write it, and `request-observer.ts` reads it when the response has ended. */
 import type { IncomingHttpHeaders } from "node:http";
 import { createTraceParent, isTraceParent, readTraceContext } from "@tributary/kit/http/trace-context";
 import type { FinishedRequest } from "@tributary/kit/telemetry/request-observer";
@@ -13,13 +14,13 @@ export interface RecordedRoute {
 export class RequestRecord {
   route: RecordedRoute | undefined = undefined;
   version: number | undefined = undefined;
-  /** The error code, if the proxy rejected the request. */
+  /** The error code, if the proxy itself wrote the error response. */
   code: string | undefined = undefined;
-  /** The last replica that did not respond to the request, by URL and address. */
+  /** The last replica that the request was sent to, by URL and address, if the service did not respond. */
   failedReplica: string | undefined = undefined;
   /** Undefined if the request is not traced. */
   readonly span: Span | undefined;
-  /** In the response and, if the request is not traced, in the request to the service. */
+  /** The `traceparent` of the response and, if the request is not traced, of the request to the service. */
   readonly traceParent: string;
 
   constructor(span: Span | undefined, traceParent: string) {
@@ -27,7 +28,7 @@ export class RequestRecord {
     this.traceParent = traceParent;
   }
 
-  /** The same as in the log lines of other processes. */
+  /** The trace id in `traceParent`. Log lines of other processes have the same. */
   get traceId(): string {
     return this.traceParent.slice(3, 35);
   }
@@ -35,13 +36,13 @@ export class RequestRecord {
 
 export type FinishedProxyRequest = FinishedRequest<RequestRecord>;
 
-/** The trace of the response: that of the span, else the client's, else a new one. */
+/** @param span undefined if the request is not traced: its `traceparent` is then the client's, or a new one. */
 export function createRequestRecord(span: Span | undefined, { traceparent }: IncomingHttpHeaders): RequestRecord {
   const incoming = isTraceParent(traceparent) ? traceparent : undefined;
   return new RequestRecord(span, span?.traceParent ?? incoming ?? createTraceParent(readTraceContext(undefined)));
 }
 
-/** Records the result in `Cache-Status` (RFC 9211): `hit`, or `fwd=` with the reason. */
+/** Sets the result in `Cache-Status` (RFC 9211), `hit` or `fwd=` with the reason, on the span. Does nothing if the request is not traced. */
 export function recordCacheStatus({ span }: RequestRecord, headers: readonly string[]): void {
   if (span === undefined) return;
   const at = headers.lastIndexOf("Cache-Status");

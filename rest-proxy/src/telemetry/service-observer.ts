@@ -5,17 +5,18 @@ import { ClientDisconnected } from "../errors/service-failure.ts";
 
 /** The metrics of the requests to one service. */
 export interface ServiceClientObserver {
+  /** Call it when a request is sent: it is in flight until `closed`. */
   begin(): ObservedServiceRequest;
-  /** The request was not sent. */
+  /** Call it for a request that is not sent, instead of `begin`. */
   refuse(error: AppError): void;
 }
 
 interface ObservedServiceRequest {
   /** The head of the response is received. */
   responded(status: number): void;
-  /** There is no response. */
+  /** There is no response; `closed` has to be called too. */
   failed(error: unknown): void;
-  /** The body is complete, or there is no response. */
+  /** The body has ended, completely or not, or there is no response. */
   closed(): void;
 }
 
