@@ -246,7 +246,7 @@ async function fetchResponse(admitted: AdmittedRequest, stages: Stages): Promise
 /** The parts of a request to a service that the cache does not choose. */
 type ForwardedRequest = Pick<ServiceRequest, "target" | "body" | "onInformation">;
 
-/** Creates the function by which the cache sends this request to its service: the cache chooses method and headers (for example conditions) and aborts. */
+/** Creates the function by which the cache sends this request to its service. The cache chooses the method and the headers, and may abort it. */
 function createOriginFetch(
   admitted: AdmittedRequest,
   { target, body, onInformation }: ForwardedRequest,

@@ -91,7 +91,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
-/** A transfer coding besides chunked, such as `gzip, chunked`: Node decodes only chunked, so the service would get a compressed body (RFC 9112, 6.1). */
+/** A coding besides chunked, such as `gzip, chunked`: Node decodes only chunked, so the service would get a compressed body (RFC 9112, 6.1). */
 function hasTransferCoding({ headers }: IncomingMessage): boolean {
   return (headers["transfer-encoding"] ?? "chunked").trim().toLowerCase() !== "chunked";
 }

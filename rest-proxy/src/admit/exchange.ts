@@ -38,7 +38,7 @@ export function createProxyHeaders(): ProxyHeaders {
   return { onEvery: [], onResource: [], vary: [], mediaType: undefined };
 }
 
-/** Called first for each request: gives it its id and its trace, which every response repeats, and starts its record, which the observer reports at the end. */
+/** Called first for each request: gives it its id and trace, which every response repeats, and starts the record for telemetry. */
 export function openExchange(
   request: IncomingMessage,
   response: ServerResponse,

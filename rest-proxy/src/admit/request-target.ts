@@ -18,7 +18,7 @@ const pathPattern = /^(?:\/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})*)+$/
 const queryPattern = /^[\x21\x22\x24-\x7e]*$/;
 const hostPattern = /^(?:[A-Za-z0-9._~-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 
-/** @returns undefined for a target that is neither in origin-form nor in absolute-form, or has a backslash, a fragment or an invalid escape in its path. */
+/** @returns undefined for a target in another form than origin-form or absolute-form, or with a backslash, a fragment or an invalid escape. */
 export function parseTarget(text: string): Target | undefined {
   const [prefix = "", authority] = absoluteForm.exec(text) ?? [];
   if (authority !== undefined && !isHost(authority)) return undefined;

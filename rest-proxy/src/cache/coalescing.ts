@@ -35,7 +35,7 @@ export interface SharedFetch {
 export interface SharedFetches {
   readonly inFlight: number;
   /**
-   * Finds a fetch in flight that the request may join: one that was sent after every invalidation and every settled write that concern it. A
+   * Finds a fetch in flight that the request may join: one that was sent after every invalidation of its response and every settled write to its origin. A
    * request with `no-cache` (`isValidation`) joins only a fetch that another such request started less than a second ago. A request without
    * `Authorization` joins no fetch that was sent with it: an invalid token must not cost anonymous clients their shared request.
    */

@@ -32,7 +32,7 @@ export function gatewayTimeout(cause: unknown, replica?: string): ServiceFailure
   return new ServiceFailure("GATEWAY_TIMEOUT", message, { cause }, replica);
 }
 
-/** Codes of the operating system (`ECONNRESET`), of Node's HTTP parser (`HPE_…`: the response is not valid HTTP), and of undici for a closed connection. */
+/** Codes of the operating system (`ECONNRESET`), of Node's HTTP parser (`HPE_…`: invalid HTTP), and of undici for a closed connection. */
 const connectionCodes = /^(?:E[A-Z_]+|HPE_\w+|UND_ERR_SOCKET)$/;
 /** Codes of Node's own API (`ERR_INVALID_CHAR`), which begin with E too. They mean that the proxy passed an invalid argument: a bug. */
 const nodeApiCodes = /^ERR_/;

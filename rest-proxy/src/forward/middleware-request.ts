@@ -14,7 +14,7 @@ export class MiddlewareRequest {
   readonly socket = writableSocket;
   readonly method: string;
   readonly headers: Readonly<Record<string, string | string[]>>;
-  /** Empty until the `router` option of the middleware sets it: the middleware parses an earlier value for its path filter, which accepts every path. */
+  /** Empty until the `router` option sets it: the middleware would parse an earlier value for its path filter, which accepts every path. */
   url = "";
   readonly #body: string | Buffer | undefined;
 

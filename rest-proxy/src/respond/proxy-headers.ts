@@ -15,7 +15,7 @@ export function addProxyHeaders(headers: string[], { onEvery, onResource, vary, 
   return headers;
 }
 
-/** Sets the headers of a problem document or a response to `OPTIONS`: without `onResource` and `mediaType`. Does nothing if the head was already sent. */
+/** Sets the headers of a problem document or a response to `OPTIONS`: without `onResource` and `mediaType`. Does nothing after the head was sent. */
 export function setProxyHeaders(response: ServerResponse, { onEvery, vary }: ProxyHeaders): void {
   if (response.headersSent) return;
   forEachHeader(onEvery, (name, value) => void response.appendHeader(name, value));
