@@ -8,7 +8,7 @@ import { ensureDatabase, removeLocalPostgres, startLocalPostgres } from "@tribut
 import { startTestIssuer, type TestIssuer } from "@tributary/kit/testing/issuer";
 import { journeyScopes } from "../journey/journey.ts";
 import { writerId } from "../journey/seeded.ts";
-import { migrateService, type ServiceFolder, startProcess } from "../processes/service.ts";
+import { migrateService, type PartFolder, startProcess } from "../processes/service.ts";
 import { seed } from "../seed/seed.ts";
 
 export interface MeasuredUnit {
@@ -42,7 +42,7 @@ export async function startPlatform(cleanups: Cleanups, print: (line: string) =>
   }
   await seed({ urls, scale: 1, progress: () => {} });
   for (const [name, environment] of Object.entries(proxyEnvironments(units)))
-    units.set(name, await startUnit(name as ServiceFolder, environment, cleanups));
+    units.set(name, await startUnit(name as PartFolder, environment, cleanups));
   print("one process of each service, the gateway and the REST proxy run, with seeded databases");
   const exp = Math.floor(Date.now() / 1_000) + tokenTtlSeconds;
   return { units, token: await issuer.token(writerId, journeyScopes, { exp }) };
@@ -83,7 +83,7 @@ function proxyEnvironments(
   };
 }
 
-async function startUnit(folder: ServiceFolder, environment: Environment, cleanups: Cleanups): Promise<MeasuredUnit> {
+async function startUnit(folder: PartFolder, environment: Environment, cleanups: Cleanups): Promise<MeasuredUnit> {
   const [port, adminPort] = [await pickFreePort(), await pickFreePort()];
   const url = `http://127.0.0.1:${port}`;
   const ports = { PORT: String(port), ADMIN_PORT: String(adminPort), LOG_LEVEL: "warn" };

@@ -6,7 +6,7 @@ export interface CapacityWorkload {
   readonly name: string;
   /** The name of the process that receives the requests. */
   readonly unit: string;
-  /** @param count the request's number, from 0. Successive requests differ where a cache could serve the second. */
+  /** @param count the request's number; it starts again for the warm-up and for each rate. Successive requests differ where a cache could serve the second. */
   createRequest(count: number, token: string): HttpClientRequest;
 }
 

@@ -16,6 +16,7 @@ const probeTimeoutMs = 10_000;
 /**
  * A minimal TCP load balancer: it forwards connections, not requests, to the instances in turn. It probes `/health/ready` of each, as
  * Kubernetes and compose do. An instance that is not ready gets no new connections; open connections remain until the instance closes them.
+ * The instances count as not ready until their first probe succeeds. Without a ready instance, a client's connection is reset.
  */
 export async function startBalancer(instances: readonly string[], probeEveryMs: number): Promise<Balancer> {
   const ready = new Set<string>();
@@ -30,7 +31,7 @@ export async function startBalancer(instances: readonly string[], probeEveryMs: 
     }
   }
 
-  /** The ready instances, the next in turn first. The others are tried if it refuses the connection. */
+  /** The ready instances in the sequence in which a connection tries them. The first one changes with each call. */
   function chooseInstances(): readonly string[] {
     const candidates = instances.filter((instance) => ready.has(instance));
     const first = nextIndex++ % Math.max(1, candidates.length);

@@ -3,13 +3,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 export interface LoadOptions {
   readonly perSecond: number;
   /**
-   * Sends request number `count`. Resolves with what is wrong with the response, or undefined; throws if there was no response. It must
+   * Sends request number `count`, from 1. Resolves with what is wrong with the response, or undefined; throws if there was no response. It must
    * have a timeout, and must not retry: first attempts are counted.
    */
   send(count: number): Promise<string | undefined>;
 }
 
 export interface LoadReport {
+  /** Requests that were sent. Requests that were not sent (more than `inFlightMax` in flight) are only in `failures`. */
   readonly count: number;
   /** Measured from the time at which each request was due, ascending. */
   readonly latenciesMs: readonly number[];
@@ -22,11 +23,11 @@ export interface LoadReport {
 export interface Load {
   /** The number of requests that have been sent and have no response yet. */
   readonly inFlight: number;
-  /** Discards all measurements so far. */
+  /** Discards all measurements so far, also those of requests that are still in flight. */
   reset(): void;
   /** Resolves to the report of all requests that were due since the last call, once they have ended. */
   next(): Promise<LoadReport>;
-  /** Stops sending. Resolves when all requests have ended. */
+  /** Stops sending. Resolves like `next`, to the report since the last call of `next`. */
   stop(): Promise<LoadReport>;
 }
 

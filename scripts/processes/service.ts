@@ -5,8 +5,8 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
-/** The folder of a service, relative to the repository's root. */
-export type ServiceFolder = `services/${"users" | "posts" | "comments" | "orders"}` | "gateway" | "rest-proxy";
+/** The folder of a service, the gateway or the REST proxy, relative to the repository's root. */
+export type PartFolder = `services/${"users" | "posts" | "comments" | "orders"}` | "gateway" | "rest-proxy";
 
 /** Much longer than a start takes, for a busy machine that runs a dozen processes. */
 const readyTimeoutMs = 120_000;
@@ -14,40 +14,47 @@ const readyRequestTimeoutMs = 1_000;
 const pollMs = 20;
 const outputCharsMax = 4_000;
 
-export interface Service {
+/** A process of a service, the gateway or the REST proxy. It is not restarted when it crashes. */
+export interface PlatformProcess {
   /** Base URL. */
   readonly url: string;
   /** Sends the signal. Resolves with the exit code once the process has ended; null if the signal ended it. */
   end(signal: "SIGTERM" | "SIGKILL"): Promise<number | null>;
   /** Starts the process again after `end`. Resolves when it is ready. */
   start(): Promise<void>;
-  /** Ends the process with SIGKILL and starts it again. Resolves when it is ready. */
+  /** Ends the process with SIGKILL, waits for `beforeStart`, and starts it again. Resolves when it is ready. */
   killAndRestart(beforeStart?: () => Promise<void>): Promise<void>;
+  /** Ends the process with SIGTERM. Resolves when it has ended; without effect if it has ended before. */
   stop(): Promise<void>;
 }
 
+/** The whole environment of the process: it inherits no variable. */
 type Environment = Readonly<Record<string, string>>;
 
 /** Applies all pending migrations to a service's database. */
-export async function migrateService(folder: ServiceFolder, environment: Environment): Promise<void> {
+export async function migrateService(folder: PartFolder, environment: Environment): Promise<void> {
   const migration = spawnMain(folder, environment, ["migrate"]);
   const [code] = (await once(migration.child, "close")) as [number | null];
   if (code !== 0) throw new Error(`The migration of ${folder} failed:\n${migration.recentOutput()}`);
 }
 
 /** Migrates the service's database and starts its process. @throws Error if it is not ready within two minutes. */
-export async function startService(folder: ServiceFolder, url: string, environment: Environment): Promise<Service> {
+export async function startService(
+  folder: PartFolder,
+  url: string,
+  environment: Environment,
+): Promise<PlatformProcess> {
   await migrateService(folder, environment);
   return startProcess(folder, url, environment);
 }
 
 /** Starts a process; its database, if any, must be migrated. `onOutput` receives its output. @throws Error if it is not ready within two minutes. */
 export async function startProcess(
-  folder: ServiceFolder,
+  folder: PartFolder,
   url: string,
   environment: Environment,
   onOutput?: (text: string) => void,
-): Promise<Service> {
+): Promise<PlatformProcess> {
   let running = await startOnce(folder, url, environment, onOutput);
   const start = async () => void (running = await startOnce(folder, url, environment, onOutput));
 
@@ -65,7 +72,7 @@ export async function startProcess(
 }
 
 async function startOnce(
-  folder: ServiceFolder,
+  folder: PartFolder,
   url: string,
   environment: Environment,
   onOutput?: (text: string) => void,
@@ -81,7 +88,7 @@ async function startOnce(
 }
 
 function spawnMain(
-  folder: ServiceFolder,
+  folder: PartFolder,
   environment: Environment,
   args: readonly string[],
   onOutput: (text: string) => void = () => {},
@@ -98,7 +105,7 @@ function spawnMain(
   return { child, recentOutput: () => output };
 }
 
-/** Whether `/health/ready` responds with success within `timeoutMs`. */
+/** Whether `/health/ready` of this base URL responds with success within `timeoutMs`. Never throws. */
 export async function isReady(url: string, timeoutMs: number = readyRequestTimeoutMs): Promise<boolean> {
   try {
     return (await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(timeoutMs) })).ok;

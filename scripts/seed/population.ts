@@ -1,4 +1,5 @@
-// Generates the rows of all seeded tables. Ids start at 1 in the sequence of the rows; the first users are the demo users.
+// Generates the rows of all seeded tables. The ids of users, posts and comments are 1, 2, … in the sequence of the rows, oldest first; the first
+// four users are the demo users. journey/seeded.ts depends on these ids.
 import { createRandom, type Random } from "./random.ts";
 import type { Value } from "./copy.ts";
 import { commentBody, personName, postBody, postTitle, productTitle } from "./words.ts";
@@ -99,11 +100,11 @@ export function commentsTable({ users, posts, comments }: RowCounts): Table {
 }
 
 /** A comment is newer than its post. Half of the comments belong to a few popular posts, half to recent posts. */
-function toComment(random: Random, id: number, age: number, users: number, posts: number): readonly Value[] {
-  const postsSoFar = Math.max(1, Math.floor(posts * age));
+function toComment(random: Random, id: number, fraction: number, users: number, posts: number): readonly Value[] {
+  const postsSoFar = Math.max(1, Math.floor(posts * fraction));
   const post =
     random.next() < 0.5 ? random.skewed(postsSoFar, 4) : postsSoFar + 1 - random.skewed(Math.min(postsSoFar, 500), 1.5);
-  const created = instant(random, age);
+  const created = instant(random, fraction);
   const later = new Date(created.getTime() + random.integer(1, 14) * 60_000);
   const deleted = random.next() < 0.02;
   const body = commentBody(random);
@@ -207,10 +208,13 @@ function pickProducts(random: Random, products: number): readonly SeedProduct[] 
   return [...chosen.values()];
 }
 
-/** All orders but the newest 3% are delivered or cancelled. */
-function statusOfOrder(random: Random, age: number): string {
+/**
+ * All orders but the newest 3 % are delivered or cancelled.
+ * @param fraction of the two years at which the order was placed: 1 is the newest.
+ */
+function statusOfOrder(random: Random, fraction: number): string {
   if (random.next() < 0.04) return "CANCELLED";
-  if (age < 0.97) return "DELIVERED";
+  if (fraction < 0.97) return "DELIVERED";
   return random.pick(["PLACED", "PAID", "SHIPPED"]);
 }
 
@@ -223,7 +227,7 @@ function uuidV7(at: Date, random: Random): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomDigits(3)}-${variant}${randomDigits(3)}-${randomDigits(12)}`;
 }
 
-/** An instant at that part of the two years, give or take an hour, never past the end. */
+/** The instant at this fraction (0 to 1) of the two years, or up to an hour earlier. */
 function instant(random: Random, fraction: number): Date {
   return new Date(Math.min(endMs, Math.floor(endMs - spanMs + spanMs * fraction - random.integer(0, 3_600_000))));
 }

@@ -43,7 +43,7 @@ export async function seed(o: SeedOptions): Promise<void> {
 
 /**
  * Seeds the databases that were never seeded and whose tables are empty; never changes others. A table that a developer
- * emptied after seeding remains empty. Without `scale`, the scale of the already seeded databases is used, or 1. Resolves
+ * emptied after seeding remains empty. Without `scale`, the scale of the first database that is seeded already is used, or 1. Resolves
  * to the services that were seeded.
  */
 export async function seedEmpty(

@@ -16,9 +16,12 @@ export interface PartProcessOptions {
 /** A part's process. */
 export interface PartProcess {
   readonly pid: number | undefined;
-  /** Resolves to a description of how it ended, when its whole process group has ended and its output was read. */
+  /**
+   * Resolves to a description of how it ended, or why it could not be started; never rejects. When the process ends, the rest of its group is
+   * killed. Its output has been read, unless a process outside the group keeps it open for more than 200 ms.
+   */
   readonly ended: Promise<string>;
-  /** Sends SIGTERM to the process. */
+  /** Sends SIGTERM to the process alone. */
   terminate(): void;
   /** Sends SIGKILL to its whole process group. */
   kill(): void;
@@ -28,6 +31,7 @@ export interface PartProcess {
 export interface StandbyProcess extends PartProcess {
   /** Resolves to true once its code is loaded, to false if it ends before. */
   readonly loaded: Promise<boolean>;
+  /** Runs main.ts. Call it once, after `loaded` has resolved to true. */
   activate(): void;
   /** Resolves to true once it listens, on the same port as the process that it replaces; to false if it ends before. */
   readonly listening: Promise<boolean>;
@@ -56,7 +60,7 @@ export function startStandby(options: PartProcessOptions): StandbyProcess {
   return { ...process_, loaded, listening, activate: () => child.send("activate", () => {}) };
 }
 
-/** Whether this URL responds with status 200 within a second. */
+/** Whether this URL responds with status 200 within a second. Never rejects. */
 export function isReady(url: string): Promise<boolean> {
   return new Promise((resolve) => {
     const request = get(url, { agent: false, timeout: readyTimeoutMs }, (response) => {

@@ -15,7 +15,7 @@ export interface PartOptions extends PartProcessOptions {
   readonly name: string;
   /** Responds with 200 once the part accepts requests. */
   readonly readyUrl: string;
-  /** Called when a process of the part starts, and when it has ended. */
+  /** Called when a process of the part has been started, and when it has ended. During a restart the part has two. */
   onProcess(pid: number, state: "started" | "ended"): void;
   /** A crash after this time without a crash counts as the first. */
   readonly stableMs: number;
@@ -30,7 +30,8 @@ export interface SupervisedPart {
   start(): void;
   /**
    * Replaces the process by one that loads the current code. Resolves to true when the old process has ended, and to false
-   * if the new process does not start: then the old one keeps running. Only one restart may run at a time.
+   * after `stop`, or if the new process does not load or listen: then the old one keeps running. Where two processes cannot
+   * share a port (see `portsAreShared`), the old one ends before the new one listens. Only one restart may run at a time.
    */
   restart(): Promise<boolean>;
   /** Stops the part permanently. Resolves when its processes and their groups have ended. */

@@ -7,7 +7,7 @@ import { ensureDatabase, removeLocalPostgres, startLocalPostgres } from "@tribut
 import { startTestIssuer, type TestIssuer } from "@tributary/kit/testing/issuer";
 import { journeyScopes } from "../journey/journey.ts";
 import { writerId } from "../journey/seeded.ts";
-import { migrateService, type Service, type ServiceFolder, startProcess } from "../processes/service.ts";
+import { migrateService, type PlatformProcess, type PartFolder, startProcess } from "../processes/service.ts";
 import { seed } from "../seed/seed.ts";
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
 
@@ -17,7 +17,7 @@ export type UnitName = ServiceName | "gateway" | "rest-proxy";
 type Environment = Readonly<Record<string, string>>;
 
 /** A process of a unit (a service, the gateway or the REST proxy). */
-interface UnitProcess extends Service {
+interface UnitProcess extends PlatformProcess {
   /** Host and port of its metrics. */
   readonly admin: string;
 }
@@ -81,7 +81,7 @@ export async function startPlatform({ folder, logs, cleanups }: AlertPlatformOpt
   };
 }
 
-type StartUnit = (folder: ServiceFolder, environment: Environment) => Promise<UnitProcess>;
+type StartUnit = (folder: PartFolder, environment: Environment) => Promise<UnitProcess>;
 
 function createUnitStarter(logs: string | undefined, cleanups: (() => unknown)[]): StartUnit {
   if (logs !== undefined) mkdirSync(logs, { recursive: true });

@@ -12,7 +12,7 @@ import { type OrderAudit, auditOrders } from "./audit.ts";
 import { type Buyers, startBuyers } from "./buyers.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
 import type { DurabilityOptions } from "./options.ts";
-import { type Service, startService } from "../processes/service.ts";
+import { type PlatformProcess, startService } from "../processes/service.ts";
 
 export interface DurabilityOutcome extends OrderAudit {
   readonly retries: number;
@@ -65,7 +65,7 @@ interface RunContext {
   readonly options: DurabilityOptions;
   readonly print: (line: string) => void;
   readonly cluster: Cluster;
-  readonly service: Service;
+  readonly service: PlatformProcess;
   readonly buyers: Buyers;
   /** Rejects after SIGINT or SIGTERM. */
   readonly interrupted: Promise<never>;

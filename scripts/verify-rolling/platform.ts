@@ -9,7 +9,7 @@ import { startTestIssuer, type TestIssuer } from "@tributary/kit/testing/issuer"
 import { journeyScopes } from "../journey/journey.ts";
 import { writerId } from "../journey/seeded.ts";
 import { type Balancer, startBalancer } from "../processes/balancer.ts";
-import { migrateService, type Service } from "../processes/service.ts";
+import { migrateService, type PlatformProcess } from "../processes/service.ts";
 import { seed } from "../seed/seed.ts";
 import { createTestDns, type TestDns } from "./test-dns.ts";
 import {
@@ -31,7 +31,7 @@ type PublicPartName = (typeof publicPartNames)[number];
 export interface PartReplica {
   /** Such as "posts 2". */
   readonly name: string;
-  readonly process: Service;
+  readonly process: PlatformProcess;
   /** The load balancer in front of it; undefined for services. */
   readonly balancer: Balancer | undefined;
 }
@@ -135,7 +135,7 @@ async function startServices(
 }
 
 type PublicParts = Readonly<
-  Record<PublicPartName, { readonly processes: readonly Service[]; readonly balancer: Balancer }>
+  Record<PublicPartName, { readonly processes: readonly PlatformProcess[]; readonly balancer: Balancer }>
 >;
 
 async function startPublicParts(
@@ -174,7 +174,7 @@ function publicPartEnvironments(placed: StartedServices): Readonly<Record<Public
 
 function toReplicas(
   name: string,
-  processes: readonly Service[],
+  processes: readonly PlatformProcess[],
   balancer: Balancer | undefined,
 ): readonly PartReplica[] {
   return processes.map((process, index) => ({ name: `${name} ${index + 1}`, process, balancer }));

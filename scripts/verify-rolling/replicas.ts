@@ -2,18 +2,18 @@
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { pickFreePort } from "@tributary/kit/process/free-port";
-import { type Service, type ServiceFolder, startProcess } from "../processes/service.ts";
+import { type PlatformProcess, type PartFolder, startProcess } from "../processes/service.ts";
 import { hasLoopbackNetwork, type TestDns } from "./test-dns.ts";
 
 export type Environment = Readonly<Record<string, string>>;
 
 /** Starts the processes of one part, one for each host. */
 export type StartReplicas = (
-  folder: ServiceFolder,
+  folder: PartFolder,
   environment: Environment,
   hosts: readonly string[],
   port?: number,
-) => Promise<readonly Service[]>;
+) => Promise<readonly PlatformProcess[]>;
 
 export interface StarterOptions {
   /** Receives functions that stop what was started; call them in reverse order. */
@@ -26,7 +26,7 @@ export function createReplicaStarter({ cleanups, logs }: StarterOptions): StartR
   if (logs !== undefined) mkdirSync(logs, { recursive: true });
   let count = 0;
 
-  async function start(folder: ServiceFolder, environment: Environment, host: string, port: number) {
+  async function start(folder: PartFolder, environment: Environment, host: string, port: number) {
     const file = logs === undefined ? undefined : join(logs, `${basename(folder)}-${++count}.log`);
     const url = `http://${host}:${port}`;
     const process = await startProcess(folder, url, { ...environment, HOST: host, PORT: String(port) }, appendTo(file));
@@ -41,7 +41,7 @@ export function createReplicaStarter({ cleanups, logs }: StarterOptions): StartR
 
 /** The processes of a part, and the addresses under which gateway and REST proxy reach them. */
 export interface StartedService {
-  readonly processes: readonly Service[];
+  readonly processes: readonly PlatformProcess[];
   /** The URLs with this path, for a variable of the gateway or the REST proxy. */
   urls(path: string): string;
   /** Replaces the processes by two others with other addresses. @returns the exit codes of the replaced processes. */
@@ -55,7 +55,7 @@ const movedHosts = ["127.0.0.4", "127.0.0.5"];
 /** Starts the processes with fixed addresses. */
 export async function startAtAddresses(
   start: StartReplicas,
-  folder: ServiceFolder,
+  folder: PartFolder,
   o: Environment,
 ): Promise<StartedService> {
   const processes = await start(folder, o, [loopback, loopback]);
@@ -65,7 +65,7 @@ export async function startAtAddresses(
 /** Starts the processes behind a name whose addresses change, as in compose and Kubernetes; with fixed addresses if the machine has no others. */
 export async function startBehindName(
   start: StartReplicas,
-  folder: ServiceFolder,
+  folder: PartFolder,
   environment: Environment,
   names: TestDns,
 ): Promise<StartedService> {

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pickFreePort } from "../../kit/src/process/free-port.ts";
 import type { TestIssuer } from "../../kit/src/testing/issuer.ts";
-import { type Service, type ServiceFolder, startProcess } from "../../scripts/processes/service.ts";
+import { type PlatformProcess, type PartFolder, startProcess } from "../../scripts/processes/service.ts";
 import { startObservedService } from "../telemetry/observed-process.ts";
 import { type Exposition, readExposition } from "./exposition.ts";
 
@@ -97,12 +97,12 @@ async function startBrokenService() {
 
 /** The gateway or the REST proxy, as a separate process. */
 export interface EntryPoint {
-  readonly process: Service;
+  readonly process: PlatformProcess;
   readonly adminUrl: string;
 }
 
 export async function startEntryPoint(
-  folder: ServiceFolder,
+  folder: PartFolder,
   addresses: Readonly<Record<string, string>>,
 ): Promise<EntryPoint> {
   const [port, adminPort] = [await pickFreePort(), await pickFreePort()];

@@ -168,6 +168,7 @@ async function stop(child: ChildProcess): Promise<void> {
   await ended;
 }
 
+/** The result of `work`. @throws Error with the text of `describe` after `timeoutMs`; `work` is not aborted. */
 export async function withTimeout<T>(timeoutMs: number, work: Promise<T>, describe: () => string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {

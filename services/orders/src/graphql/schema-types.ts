@@ -21,7 +21,7 @@ export type Query = {
   readonly __typename?: 'Query';
   /** The order with this id; null if it does not exist or the caller may not read it. Requires the scope `orders:read` for the caller's own orders, or `orders:read:all`. */
   readonly order?: Maybe<Order>;
-  /** The caller's own orders, newest first. Requires the scope `orders:read`. */
+  /** The caller's own orders, newest first. Requires the scope `orders:read` or `orders:read:all`. */
   readonly orders?: Maybe<OrderConnection>;
   /** The product with this sku; null if no product has it. */
   readonly product?: Maybe<Product>;
