@@ -1,4 +1,4 @@
-// The measured processes.
+// The measured processes: one of each service, the gateway and the REST proxy.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

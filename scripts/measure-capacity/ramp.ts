@@ -1,3 +1,5 @@
+// Finds the highest request rate that a process sustains: no request fails, and the 99th percentile of latencies is within the limit.
+
 /** The measurements of one request rate. */
 export interface RateResult {
   readonly perSecond: number;
@@ -30,7 +32,7 @@ const growthFactor = 1.6;
 /** The number of bisection steps between the two rates: the result is exact to about 6 %. */
 const halvings = 3;
 
-/** Raises the rate until it is not sustained, then bisects between the last two rates. */
+/** Raises the rate by a factor until it is not sustained, then bisects (geometrically) between the last two rates. */
 export async function findHighestRate(o: RampOptions): Promise<RampResult> {
   let best: RampResult = { sustained: undefined, failed: undefined };
   for (let rate = perSecondFirst; !best.failed && rate <= perSecondMax; rate *= growthFactor)

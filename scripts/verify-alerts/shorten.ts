@@ -1,4 +1,3 @@
-// Shortens the intervals in Prometheus and Alertmanager files, so that alerts with a `for` of minutes fire in seconds.
 /** All intervals of Prometheus and Alertmanager are divided by this, so that a fault takes seconds instead of minutes. */
 export const shorteningFactor = 30;
 

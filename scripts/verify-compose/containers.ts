@@ -1,3 +1,4 @@
+// Commands to one container: stop, kill, freeze, start and read.
 import { setTimeout as sleep } from "node:timers/promises";
 import { runCommand, tryCommand } from "./command.ts";
 

@@ -52,13 +52,13 @@ export async function readImages(version: string): Promise<readonly ImageCheck[]
 
 export function findImageFaults({ User, Healthcheck, Entrypoint, Cmd, Env }: Inspected["Config"]): readonly string[] {
   const words = new Set([...(Entrypoint ?? []), ...(Cmd ?? [])]);
-  const claims: readonly (readonly [string, boolean])[] = [
+  const requirements: readonly (readonly [fault: string, isMet: boolean])[] = [
     ["runs as root", !["", "0", "root"].includes(User)],
     ["has no health check", (Healthcheck?.Test ?? []).some((word) => word !== "NONE")],
     ["is started by a shell, which does not forward signals to Node", !words.has("-c") && words.has("node")],
     ["contains no compile cache", Env.some((line) => line.startsWith("NODE_COMPILE_CACHE="))],
   ];
-  return claims.filter(([, holds]) => !holds).map(([fault]) => fault);
+  return requirements.filter(([, isMet]) => !isMet).map(([fault]) => fault);
 }
 
 export function describeImage({ name, addedMb, addedMbMax: limitMb, faults }: ImageCheck): string {

@@ -1,3 +1,4 @@
+// What the machine needs for verify:compose: Docker, Compose and the base images. Without them the check is skipped.
 import { tryCommand } from "./command.ts";
 
 /** The base images of docker-compose.yml and the Dockerfile. */

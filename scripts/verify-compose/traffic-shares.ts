@@ -1,3 +1,4 @@
+// Measures whether gateway and REST proxy use all replicas of each service.
 import { setTimeout as sleep } from "node:timers/promises";
 import { createJourney } from "../journey/journey.ts";
 import type { Step } from "../journey/step.ts";
@@ -12,7 +13,7 @@ export interface TrafficShare {
   readonly via: PublicPart;
   readonly service: string;
   /** Each replica's share, from 0 to 1, in the order of the replicas. */
-  readonly parts: readonly number[];
+  readonly replicaShares: readonly number[];
 }
 
 export interface SharesOptions {
@@ -35,12 +36,12 @@ export async function measureShares(o: SharesOptions): Promise<readonly TrafficS
   return [...(await measurePart("gateway", graphql.reads, o)), ...(await measurePart("rest-proxy", rest.reads, o))];
 }
 
-export function isFair({ parts }: TrafficShare): boolean {
-  return parts.length > 1 && parts.every((part) => part >= fairnessMin / parts.length);
+export function isFair({ replicaShares }: TrafficShare): boolean {
+  return replicaShares.length > 1 && replicaShares.every((part) => part >= fairnessMin / replicaShares.length);
 }
 
-export function describeShare({ via, service, parts }: TrafficShare): string {
-  const percents = parts.map((part) => `${(part * 100).toFixed(0)} %`.padStart(6)).join("");
+export function describeShare({ via, service, replicaShares }: TrafficShare): string {
+  const percents = replicaShares.map((part) => `${(part * 100).toFixed(0)} %`.padStart(6)).join("");
   return `${via.padEnd(12)}${service.padEnd(12)}${percents}`;
 }
 
@@ -69,7 +70,7 @@ async function measurePart(
   return [...o.services.keys()].map((service) => ({
     via,
     service,
-    parts: toParts(before.get(service) ?? [], after.get(service) ?? []),
+    replicaShares: toReplicaShares(before.get(service) ?? [], after.get(service) ?? []),
   }));
 }
 
@@ -80,7 +81,7 @@ async function readAll(services: SharesOptions["services"]): Promise<ReadonlyMap
   return new Map(await Promise.all(counts));
 }
 
-function toParts(before: readonly number[], after: readonly number[]): readonly number[] {
+function toReplicaShares(before: readonly number[], after: readonly number[]): readonly number[] {
   const received = after.map((packets, index) => packets - (before[index] ?? 0));
   const total = received.reduce((sum, packets) => sum + packets, 0);
   return received.map((packets) => (total === 0 ? 0 : packets / total));

@@ -1,3 +1,4 @@
+// After the rounds: compares the database with the orders that the service confirmed.
 import type { ConfirmedOrder, Line } from "./buyers.ts";
 import type { Cluster } from "./cluster.ts";
 

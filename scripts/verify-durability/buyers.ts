@@ -23,9 +23,9 @@ export interface Buyers {
   readonly replayed: number;
   /** Resolves when `count` more orders have been confirmed. */
   confirmMore(count: number): Promise<void>;
-  /** Resolves when the last order of every buyer has been confirmed. */
+  /** The buyers start no further orders. Resolves when the last order of every buyer has been confirmed. */
   stop(): Promise<void>;
-  /** Stops every buyer at once, without waiting for confirmations. */
+  /** The buyers retry no more. Their last orders may remain unconfirmed, so afterwards `stop` and `confirmMore` throw. */
   abandon(): void;
 }
 

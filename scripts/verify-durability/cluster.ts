@@ -1,4 +1,4 @@
-// The PostgreSQL that is killed.
+// The PostgreSQL that verify:durability kills, with one database for the orders service.
 import { pickFreePort } from "@tributary/kit/process/free-port";
 import { ensureDatabase, type LocalPostgres, startLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
 import pg from "pg";

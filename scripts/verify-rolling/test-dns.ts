@@ -1,3 +1,4 @@
+// Host names for tests whose addresses change, without a DNS server.
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";

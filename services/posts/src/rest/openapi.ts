@@ -1,3 +1,5 @@
+// The documentation of the REST routes: requests, responses and examples in each version. `npm run generate` and the tests read it; the running
+// service does not, and validates by model.ts and read.ts.
 import type { OperationDocument, ServiceDocuments } from "@tributary/kit/openapi/openapi";
 import {
   anyId,
