@@ -1,6 +1,7 @@
-// The resolvers of this subgraph. They read arguments, call actions, load entities by id through the DataLoaders of the request, and
-// return references ({ id }) to entities of other services. Authorization is in actions.ts: it calls `() => read…(input)` only after it
-// has checked the token and its scopes, so 401 and 403 take precedence over errors in the input.
+// The resolvers of this subgraph. They read arguments, call actions, load entities by id through the DataLoaders of the request, and return references
+// ({ id }) to entities of other services.
+// Authorization is in actions.ts. A mutation passes its input as `() => read…(input)`, which the action calls only after it has checked the
+// caller's scopes, so UNAUTHENTICATED and FORBIDDEN take precedence over errors in the input.
 import { readConnectionRequest, readFirst, toConnection } from "@tributary/kit/lists/connection";
 import { nameList } from "@tributary/kit/lists/cursor";
 import { readNewOrder, readOrderFilters } from "../model.ts";
