@@ -1,5 +1,5 @@
-// The resolvers of this subgraph. They read arguments, call actions, load entities by id through the DataLoaders of the request, and return references
-// ({ id }) to entities of other services.
+// The resolvers of this subgraph: they read arguments, call actions, load entities by id through the request's DataLoaders, and return
+// references ({ id }) to entities of other services.
 // Authorization is in actions.ts. A mutation passes its input as `() => read…(input)`, which the action calls only after it has checked the
 // caller's scopes, so UNAUTHENTICATED and FORBIDDEN take precedence over errors in the input.
 import { readConnectionRequest, readFirst, toConnection } from "@tributary/kit/lists/connection";
