@@ -1,5 +1,5 @@
 import type { Request } from "express";
-import { AppError } from "../errors/app-error.ts";
+import { AppError, invalidInput } from "../errors/app-error.ts";
 import { decodeJson, isJsonType, JsonError, parseUniqueJson } from "../http/json-body.ts";
 import type { Method } from "./routes.ts";
 
@@ -25,6 +25,12 @@ export async function readBody(request: Request, method: Method, bytesMax: numbe
   } catch (error) {
     throw error instanceof JsonError ? new AppError("MALFORMED_REQUEST", `The body ${error.message}.`) : error;
   }
+}
+
+/** Called by the body readers of services (`rest/read.ts`) for routes that require a body. @throws AppError BAD_USER_INPUT if there is none. */
+export function requireBody(body: unknown): unknown {
+  if (body !== undefined) return body;
+  throw invalidInput([{ pointer: "#", code: "required", detail: "This request requires a body." }]);
 }
 
 function requireSupportedType(request: Request, allowed: readonly string[]): void {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Audience, dependsOnCaller, toCachingHeaders, writeGroups } from "./caching.ts";
+import { type Audience, doesVaryByCaller, toCachingHeaders, writeGroups } from "./caching.ts";
 import type { RouteDeclaration } from "./routes.ts";
 
 const freshness = {
@@ -53,7 +53,7 @@ test("cache groups have names that every cache supports", () => {
 function headersOf(more: Partial<RouteDeclaration>, audience: Audience | undefined, names: readonly string[] = []) {
   const declared = route(more);
   const metadata = audience && { etag: '"1"', audience, groups: ["things", "thing-1"] };
-  return toCachingHeaders(declared, dependsOnCaller(declared, new Set(names)), metadata);
+  return toCachingHeaders(declared, doesVaryByCaller(declared, new Set(names)), metadata);
 }
 
 function route(more: Partial<RouteDeclaration>): RouteDeclaration {

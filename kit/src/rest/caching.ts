@@ -16,9 +16,9 @@ export interface RepresentationMetadata {
 
 /**
  * Whether a response of the route to a query with these parameters can differ by caller and may be cached. It is computed before the request
- * can be rejected, so that problem documents and 304s have the same `Vary`.
+ * can be rejected, so that problem documents and 304s have the same `Vary`. For false, the handler's metadata may still name the caller as audience.
  */
-export function dependsOnCaller(route: RouteDeclaration, queryNames: ReadonlySet<string>): boolean {
+export function doesVaryByCaller(route: RouteDeclaration, queryNames: ReadonlySet<string>): boolean {
   return route.cache === "private" || (route.privateWith ?? []).some((name) => queryNames.has(name));
 }
 
@@ -26,7 +26,7 @@ export function dependsOnCaller(route: RouteDeclaration, queryNames: ReadonlySet
  * The caching headers of a successful response or a 304: `Cache-Control` (RFC 9111, 5.2.2), the policy for shared caches (RFC 9213) and the
  * cache groups. Only responses that are the same for everyone are fresh for a time, if the route has a `freshness`; caches must revalidate any
  * other at each use.
- * @param variesByCaller from `dependsOnCaller`.
+ * @param variesByCaller from `doesVaryByCaller`.
  */
 export function toCachingHeaders(
   route: RouteDeclaration,

@@ -3,10 +3,13 @@ import type { Cursors, CursorPosition } from "../lists/cursor.ts";
 import { AppError, type ErrorCode, type ParameterProblem } from "../errors/app-error.ts";
 import { type Projection, type RowVersion, writeListEtag } from "../http/etag.ts";
 import type { ListPage, PageRequest } from "../lists/keyset.ts";
-import { type ConditionalResponse, listBytesMax, type RestResponse, type RestRequest } from "./rest-endpoint.ts";
+import type { ConditionalResponse, RestResponse, RestRequest } from "./rest-endpoint.ts";
 import type { Audience, RepresentationMetadata } from "./caching.ts";
 import { invalidQuery } from "./query.ts";
 import { respondToRead } from "./conditional-read.ts";
+
+/** A list response is cut at this size, so it may have fewer items than its `limit`. The rest is on the next page. */
+export const listBytesMax = 1_048_576;
 
 /**
  * Reads `limit` (1 to 100, 20 by default) and `cursor` from a list's query.

@@ -1,26 +1,27 @@
-// Calls a service's REST handlers: the order of steps from an HTTP request to a handler and back is in `serve`, `handle` and `respond`.
+// Serves a service's REST routes. The steps of a request, in this order: method (405, or 204 to OPTIONS), `Vary`, start of the deadline, token (401),
+// query (400), body (413, 415, 400), deadline passed (503), handler, conditions (304), response.
 import express, { type Request, type Response, type Router } from "express";
 import { deadlineHeader, startDeadline } from "../http/deadline.ts";
-import { AppError, invalidInput, type ParameterProblem } from "../errors/app-error.ts";
+import { AppError, type ParameterProblem } from "../errors/app-error.ts";
 import type { Authenticate, Identity } from "../identity/tokens.ts";
 import { mediaTypes, readBody } from "./body.ts";
-import { dependsOnCaller, type RepresentationMetadata, toCachingHeaders, writeGroups } from "./caching.ts";
+import { doesVaryByCaller, type RepresentationMetadata, toCachingHeaders, writeGroups } from "./caching.ts";
 import { hasConditions, isNotModified, toValidatorHeaders } from "./conditions.ts";
 import { invalidQuery, parseQuery } from "./query.ts";
-import { listMethods, publicPath, rejectRequest, rejectMethod } from "./rejections.ts";
+import { listMethods, publicPath, respondWithError, respondToUndeclaredMethod } from "./error-responses.ts";
 import type { RouteDeclaration } from "./routes.ts";
 import type { RequestFailures } from "../telemetry/request-failures.ts";
 import type { ServiceObserver } from "../telemetry/service-observer.ts";
 
-/** The input of a REST handler. Its syntax is checked; the handler validates the values and the body. */
+/** The input of a REST handler, which validates the values of the query and the body: only their syntax is checked before. */
 export interface RestRequest {
   readonly identity: Identity;
   readonly params: Readonly<Record<string, string>>;
   /** Only names that the route declares; of a repeated parameter the first value. */
   readonly query: Readonly<Record<string, string>>;
   /**
-   * Unknown, repeated and undecodable parameters of a GET that declares parameters; any other request with such problems is rejected before
-   * the handler. `readFilters` and `readPageRequest` report them together with their own.
+   * Unknown, repeated and undecodable parameters. Empty unless the route is a GET that declares query parameters: its handler reports these problems
+   * together with those that it finds itself, by `readFilters` and `readPageRequest`. Other requests with such problems are rejected before the handler.
    */
   readonly queryProblems: readonly ParameterProblem[];
   readonly header: (name: string) => string | undefined;
@@ -34,10 +35,11 @@ export interface RestRequest {
 
 export interface RestResponse {
   readonly status: number;
+  /** Set after the caching and validator headers; replace those of the same name. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Written as JSON. */
   readonly body?: unknown;
-  /** A body that is written already, instead of `body`. */
+  /** The body as JSON bytes; takes precedence over `body`. Sent as `application/json` unless `headers` names a type. */
   readonly bytes?: Buffer;
   /** Of a response that shows a resource: its validators and, for a GET, who may cache it. */
   readonly representation?: RepresentationMetadata;
@@ -45,7 +47,7 @@ export interface RestResponse {
   readonly invalidates?: readonly string[];
 }
 
-/** A result of a GET handler whose body is loaded later, and only if the conditions of the request do not lead to a 304. */
+/** A result of a GET handler whose body is loaded later, and only if `If-None-Match` or `If-Modified-Since` of the request does not lead to a 304. */
 export interface ConditionalResponse extends RepresentationMetadata {
   load(): Promise<RestResponse>;
 }
@@ -79,19 +81,19 @@ export function createRestEndpoint<const R extends readonly RouteDeclaration[]>(
     router.all(path, (request, response) => {
       o.observer?.nameRoute("rest", `/v${o.version}${path}`);
       void serve(o, pathRoutes, request, response).catch((error: unknown) =>
-        rejectRequest(o.failures, request, response, error),
+        respondWithError(o.failures, request, response, error),
       );
     });
   }
   router.use((request, response) => {
     o.observer?.nameRoute("rest", "other");
-    rejectRequest(o.failures, request, response, new AppError("NOT_FOUND", "There is nothing at this path."));
+    respondWithError(o.failures, request, response, new AppError("NOT_FOUND", "There is nothing at this path."));
   });
   return router;
 }
 
-/** A list response is cut at this size (lists.ts), so it may have fewer items than its `limit`. The rest is on the next page. */
-export const listBytesMax = 1_048_576;
+/** 64 KiB. */
+const defaultBodyBytesMax = 65_536;
 
 async function serve<R extends readonly RouteDeclaration[]>(
   o: RestEndpointOptions<R>,
@@ -100,10 +102,11 @@ async function serve<R extends readonly RouteDeclaration[]>(
   response: Response,
 ): Promise<void> {
   const route = pathRoutes.find(({ method }) => method === (request.method === "HEAD" ? "GET" : request.method));
-  if (!route) return rejectMethod(o.failures, pathRoutes, request, response);
+  if (!route) return respondToUndeclaredMethod(o.failures, pathRoutes, request, response);
   const queryNames = new Set(new URLSearchParams(queryOf(request.url)).keys());
-  const variesByCaller = dependsOnCaller(route, queryNames);
-  // Set before the request can be rejected: problem documents have these headers too.
+  const variesByCaller = doesVaryByCaller(route, queryNames);
+  // `Vary` is set in three places. Here by the route and the query, before the request can be rejected: problem documents have these headers too.
+  // In `varyByAudience` by the handler's metadata, before `load` can fail. In `toCachingHeaders` with the other caching headers of a 200 or 304.
   if (variesByCaller) response.setHeader("Vary", "Authorization");
   if (route.method === "PATCH") response.setHeader("Accept-Patch", mediaTypes.PATCH.join(", "));
   const result = await handle(o, route, request);
@@ -120,21 +123,22 @@ async function handle<R extends readonly RouteDeclaration[]>(
   const isRead = route.method === "GET";
   const identity = await o.authenticate(request.headers.authorization);
   const { values, problems } = parseQuery(queryOf(request.url), route.query ?? []);
-  const isReportedByHandler = isRead && route.query !== undefined && route.query.length > 0;
-  if (problems.length > 0 && !isReportedByHandler) throw invalidQuery(problems);
+  // Then the handler runs despite the problems, and reports them together with its own.
+  const mayBeReportedByHandler = isRead && route.query !== undefined && route.query.length > 0;
+  if (problems.length > 0 && !mayBeReportedByHandler) throw invalidQuery(problems);
   const restRequest: RestRequest = {
     identity,
     params: request.params as Record<string, string>,
     query: Object.fromEntries(values),
     queryProblems: problems,
     header,
-    body: isRead ? undefined : await readBody(request, route.method, o.bodyBytesMax ?? 65_536),
+    body: isRead ? undefined : await readBody(request, route.method, o.bodyBytesMax ?? defaultBodyBytesMax),
     path: publicPath(request),
     isConditional: isRead && hasConditions(header),
   };
   deadline.requireTime();
   const result = await o.handlers[route.id as R[number]["id"]](restRequest);
-  // A handler that reads neither filters nor a page does not report them.
+  // The handler has read neither filters nor a page, so it did not report them.
   if (problems.length > 0) throw invalidQuery(problems);
   return result;
 }
@@ -150,10 +154,11 @@ interface RestExchange {
   readonly response: Response;
 }
 
-/** Evaluates the conditions before the body is loaded, and again afterwards, because the row may have changed in between. */
+/** Evaluates `If-None-Match` and `If-Modified-Since` before the body is loaded, and again afterwards, because the row may have changed in between. */
 async function respond(exchange: RestExchange, result: RestResponse | ConditionalResponse): Promise<void> {
   if (!("load" in result)) return writeUnlessNotModified(exchange, result);
-  if (matchesCachedResponse(exchange, result)) return writeNotModified(exchange, result);
+  varyByAudience(exchange, result);
+  if (isCachedResponseValid(exchange, result)) return writeNotModified(exchange, result);
   writeUnlessNotModified(exchange, await result.load());
 }
 
@@ -161,14 +166,19 @@ function writeUnlessNotModified(exchange: RestExchange, result: RestResponse): v
   const { representation } = result;
   // RFC 9110, 13.2.1: conditions count only if the response would be successful without them.
   const mayBeNotModified = exchange.route.method === "GET" && result.status === 200;
-  if (mayBeNotModified && representation && matchesCachedResponse(exchange, representation))
-    return writeNotModified(exchange, representation);
+  if (mayBeNotModified && representation) {
+    varyByAudience(exchange, representation);
+    if (isCachedResponseValid(exchange, representation)) return writeNotModified(exchange, representation);
+  }
   write(exchange, result);
 }
 
-/** Whether the response cached by the client is still valid. Also sets `Vary`, since both results, 304 and 200, need it. */
-function matchesCachedResponse({ request, response }: RestExchange, metadata: RepresentationMetadata): boolean {
-  if (metadata.audience === "caller") response.setHeader("Vary", "Authorization");
+function varyByAudience({ response }: RestExchange, { audience }: RepresentationMetadata): void {
+  if (audience === "caller") response.setHeader("Vary", "Authorization");
+}
+
+/** Whether the response cached by the client is still valid, by `If-None-Match` and `If-Modified-Since`. */
+function isCachedResponseValid({ request }: RestExchange, metadata: RepresentationMetadata): boolean {
   return isNotModified((name) => request.get(name), metadata);
 }
 
@@ -196,10 +206,4 @@ function write({ route, variesByCaller, request, response }: RestExchange, resul
 
 function setHeaders(response: Response, headers: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-}
-
-/** Called by handlers whose routes require a body. @throws AppError BAD_USER_INPUT if there is none. */
-export function requireBody(body: unknown): unknown {
-  if (body !== undefined) return body;
-  throw invalidInput([{ pointer: "#", code: "required", detail: "This request requires a body." }]);
 }

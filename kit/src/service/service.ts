@@ -14,7 +14,7 @@ import { createDatabase, type Database } from "../postgres/postgres.ts";
 import { writeProblem } from "../http/problem.ts";
 import { readRequestId } from "../http/request-id.ts";
 import { createRestEndpoint, type Handlers } from "../rest/rest-endpoint.ts";
-import { rejectRequest } from "../rest/rejections.ts";
+import { respondWithError } from "../rest/error-responses.ts";
 import type { RouteDeclaration } from "../rest/routes.ts";
 import type { ServiceConfig } from "./service-config.ts";
 import { createSubgraphEndpoint } from "../graphql/subgraph-endpoint.ts";
@@ -89,7 +89,7 @@ export async function createServiceApp<Context extends object, const R extends r
   });
   // The router rejects a path that is not percent-encoded UTF-8 before any handler runs; Express would respond with an HTML page.
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
-    rejectRequest(failures, request, response, toPathError(error));
+    respondWithError(failures, request, response, toPathError(error));
   });
   return {
     handler: app,

@@ -1,5 +1,5 @@
 // Reads the request bodies of both REST versions into the types of the model. GraphQL input is read in model.ts.
-import { requireBody } from "@tributary/kit/rest/rest-endpoint";
+import { requireBody } from "@tributary/kit/rest/body";
 import { parseShape } from "@tributary/kit/errors/validate";
 import { z } from "zod";
 import {

@@ -1,6 +1,6 @@
 // Reads the request bodies of both REST versions into the types of the model. GraphQL input is read in model.ts.
 import { AppError } from "@tributary/kit/errors/app-error";
-import { requireBody } from "@tributary/kit/rest/rest-endpoint";
+import { requireBody } from "@tributary/kit/rest/body";
 import { parseShape } from "@tributary/kit/errors/validate";
 import { z } from "zod";
 import { isIdempotencyKey, keyRule, linesOf, type NewOrder, quantity, sku } from "../model.ts";

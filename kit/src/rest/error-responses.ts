@@ -6,8 +6,17 @@ import { mediaTypes } from "./body.ts";
 import type { RouteDeclaration } from "./routes.ts";
 import type { RequestFailures } from "../telemetry/request-failures.ts";
 
-/** Responds with a problem document. Any error but an AppError is masked as a 500; `failures` logs and counts errors from 500 on. */
-export function rejectRequest(failures: RequestFailures, request: Request, response: Response, error: unknown): void {
+/**
+ * Responds with a problem document; any error but an AppError is masked as a 500. If the head of a response is already sent, closes the connection
+ * instead. `failures` logs and counts errors from 500 on.
+ */
+export function respondWithError(
+  failures: RequestFailures,
+  request: Request,
+  response: Response,
+  error: unknown,
+): void {
+  // The observer (telemetry/service-observer.ts), if there is one, has written this id into the header before.
   const requestId = readRequestId(request.headers["x-request-id"]);
   failures.report(error, { requestId });
   const problem = error instanceof AppError ? error : new AppError("INTERNAL_SERVER_ERROR", internalErrorMessage);
@@ -19,8 +28,8 @@ export function listMethods(pathRoutes: readonly RouteDeclaration[]): readonly s
   return pathRoutes.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
 }
 
-/** Responds to a method that no route of the path has: 204 to `OPTIONS`, otherwise 405. Both list the methods in `Allow`. */
-export function rejectMethod(
+/** Responds to a method that no route of the path declares: 204 to `OPTIONS`, otherwise 405. Both list the methods in `Allow`. */
+export function respondToUndeclaredMethod(
   failures: RequestFailures,
   pathRoutes: readonly RouteDeclaration[],
   request: Request,
@@ -28,10 +37,10 @@ export function rejectMethod(
 ): void {
   const methods = listMethods(pathRoutes);
   response.setHeader("Allow", [...methods, "OPTIONS"].join(", "));
-  // RFC 5789, 3.1
+  // RFC 5789, 3.1. Responses of the PATCH route itself get `Accept-Patch` in rest-endpoint.ts.
   if (methods.includes("PATCH")) response.setHeader("Accept-Patch", mediaTypes.PATCH.join(", "));
   if (request.method === "OPTIONS") return void response.writeHead(204).end();
-  rejectRequest(
+  respondWithError(
     failures,
     request,
     response,
@@ -44,5 +53,5 @@ export function rejectMethod(
  * does not have the version.
  */
 export function publicPath(request: Request): string {
-  return (request.originalUrl.split("?", 1)[0] ?? "").replace(/^\/rest/, "");
+  return (request.originalUrl.split("?", 1)[0] ?? "").replace(/^\/rest(?=\/)/, "");
 }
