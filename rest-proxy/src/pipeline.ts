@@ -185,7 +185,7 @@ function handleSynchronously(exchange: Exchange, stages: Stages): AdmittedReques
     return undefined;
   }
   // Before the cache: after its sunset, no cached response of a version is sent, however fresh.
-  retirements.check(version);
+  retirements.requireBeforeSunset(version);
   const route = cachedRoute?.route ?? selectRoute(entry, method, response);
   record.route = route;
   stages.usage.count(version, route.id, headers);

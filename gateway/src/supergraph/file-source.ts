@@ -7,8 +7,11 @@ import type { SupergraphSource } from "./supergraph-source.ts";
 const fileBytesMax = 50_000_000;
 
 /**
- * Watches the folder instead of the file, so that a replaced file or symlink is noticed too (Kubernetes replaces the
- * symlink `..data`). Polling covers file systems without events, such as network mounts.
+ * Reads a supergraph file of at most 50 MB. `read` ignores its signal and always returns the text, since supergraph-watcher.ts compares it with the
+ * previous one.
+ *
+ * Watches the folder instead of the file, so that a replaced file or symlink is noticed too (Kubernetes replaces the symlink `..data`). On file
+ * systems without events, such as network mounts, only the polling of supergraph-watcher.ts notices a change.
  */
 export function createFileSource(path: string): SupergraphSource {
   return {
@@ -32,9 +35,10 @@ function watchFolder(path: string, onHint: () => void): FSWatcher | undefined {
   try {
     const names = new Set([basename(path), "..data"]);
     const watcher = watch(dirname(path), { persistent: false }, (_event, name) => {
+      // Null if the operating system does not name the file.
       if (name === null || names.has(name)) onHint();
     });
-    // The folder was removed: from now on the file is only polled.
+    // For example, the folder was removed (Windows). From now on the file is only polled.
     watcher.on("error", () => watcher.close());
     return watcher;
   } catch {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createRetirements, readMoment, readRetirements } from "./retirement.ts";
+import { createRetirements, readDate, readRetirements } from "./retirement.ts";
 
 const today = Date.UTC(2030, 0, 1, 12);
 
@@ -10,13 +10,13 @@ test.each([
   ["+31d", Date.UTC(2030, 1, 1, 12)],
   ["+0d", today],
 ])("%s is a date", (text, expected) => {
-  expect(readMoment(text, today + 999)).toBe(expected);
+  expect(readDate(text, today + 999)).toBe(expected);
 });
 
 test.each(["", "tomorrow", "1d", "+1", "+1.5d", "2030-13-01", "2030-02-30", "2030-1-1", "2030-01-01T00:00:00"])(
-  "%j is no moment",
+  "%j is no date",
   (text) => {
-    expect(readMoment(text, today)).toBeUndefined();
+    expect(readDate(text, today)).toBeUndefined();
   },
 );
 
@@ -31,15 +31,15 @@ test("a deprecated version has Deprecation in seconds and Sunset as a date", () 
 
 test("a version is available before its sunset and 410 from then on", () => {
   let nowMs = today;
-  const { check } = createRetirements({
+  const { requireBeforeSunset } = createRetirements({
     retirements: [{ version: 1, deprecatedAtMs: undefined, sunsetAtMs: today + 1 }],
     nowMs: () => nowMs,
   });
-  check(1);
+  requireBeforeSunset(1);
   nowMs = today + 1;
-  expect(() => check(1)).toThrow(expect.objectContaining({ code: "GONE" }));
-  expect(() => check(1)).toThrow("Version 1 ended on 2030-01-01.");
-  check(2);
+  expect(() => requireBeforeSunset(1)).toThrow(expect.objectContaining({ code: "GONE" }));
+  expect(() => requireBeforeSunset(1)).toThrow("Version 1 ended on 2030-01-01.");
+  requireBeforeSunset(2);
 });
 
 test("lists of deprecation and sunset dates are joined by version", () => {

@@ -17,10 +17,10 @@ export interface RetirementsOptions {
 }
 
 export interface Retirements {
-  /** `Deprecation` and `Sunset` of a version: alternating names and values. Undefined for a version without either. */
+  /** `Deprecation` and `Sunset` of a version: alternating names and values. Undefined for a version that is not in `retirements`. */
   headersOf(version: number): readonly string[] | undefined;
   /** @throws AppError GONE from the version's sunset on. */
-  check(version: number): void;
+  requireBeforeSunset(version: number): void;
 }
 
 export function createRetirements({ retirements, nowMs }: RetirementsOptions): Retirements {
@@ -30,7 +30,7 @@ export function createRetirements({ retirements, nowMs }: RetirementsOptions): R
 
   return {
     headersOf: (version) => byVersion.get(version)?.headers,
-    check(version) {
+    requireBeforeSunset(version) {
       const sunsetAtMs = byVersion.get(version)?.sunsetAtMs;
       if (sunsetAtMs === undefined || nowMs() < sunsetAtMs) return;
       const day = new Date(sunsetAtMs).toISOString().slice(0, 10);
@@ -47,7 +47,10 @@ function toHeaders({ deprecatedAtMs, sunsetAtMs }: Retirement): readonly string[
   ];
 }
 
-/** The value of `Link` (RFC 5829, 3.3). */
+/**
+ * The value of `Link` (RFC 5829, 3.3).
+ * @param path a URL path without `>`, which admit/request-target.ts guarantees: it accepts `>` only percent-encoded.
+ */
 export function successorLink(path: string): string {
   return `<${path}>; rel="successor-version"`;
 }
@@ -55,21 +58,25 @@ export function successorLink(path: string): string {
 const dayMs = 86_400_000;
 
 /**
- * Parses `2027-06-01`, `2027-06-01T12:00:00Z`, or days from now, `-30d`, `+180d`, which keep development independent of the date.
+ * Parses a date, `2027-06-01` (from 00:00 UTC) or `2027-06-01T12:00:00Z`, or days from now, `-30d` or `+180d`: for the defaults of development,
+ * which must not expire.
  * @returns milliseconds since 1970, in whole seconds; undefined for an invalid text.
  */
-export function readMoment(text: string, nowMs: number): number | undefined {
+export function readDate(text: string, nowMs: number): number | undefined {
   const days = /^[+-]\d{1,5}d$/.test(text) ? Number(text.slice(0, -1)) : undefined;
   if (days !== undefined) return Math.floor((nowMs + days * dayMs) / 1_000) * 1_000;
   if (!/^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\dZ)?$/.test(text)) return undefined;
-  const moment = Date.parse(text);
-  // Some engines accept a day that the month does not have.
-  return Number.isNaN(moment) || !new Date(moment).toISOString().startsWith(text.slice(0, 10)) ? undefined : moment;
+  const dateMs = Date.parse(text);
+  if (Number.isNaN(dateMs)) return undefined;
+  // V8 reads 2027-02-30 as 2 March.
+  const isRealDay = new Date(dateMs).toISOString().startsWith(text.slice(0, 10));
+  return isRealDay ? dateMs : undefined;
 }
 
 /**
- * Parses lists of versions with a date each, such as `1=2026-06-01,2=+90d`.
- * @param report called for each problem; invalid entries are left out, and nothing is thrown.
+ * Parses lists of versions with a date each, such as `["1=2026-06-01", "2=+90d"]`. Of entries with the same version in one list, the last applies.
+ * @param report called for each problem; nothing is thrown. Invalid entries are left out of the result. A version with a sunset before its
+ * deprecation remains in it.
  */
 export function readRetirements(
   lists: { readonly deprecated: readonly string[]; readonly sunset: readonly string[] },
@@ -77,14 +84,15 @@ export function readRetirements(
   report: (problem: string) => void,
 ): readonly Retirement[] {
   const read = (entries: readonly string[]) => {
-    const moments = new Map<number, number>();
+    const datesMs = new Map<number, number>();
     for (const entry of entries) {
       const [, version = "", text = ""] = /^([1-9]\d{0,2})=(.+)$/.exec(entry) ?? [];
-      const moment = readMoment(text, nowMs);
-      if (moment === undefined) report(`${JSON.stringify(entry)} is not a version with a date, such as 1=2027-06-01`);
-      else moments.set(Number(version), moment);
+      const dateMs = readDate(text, nowMs);
+      if (dateMs === undefined)
+        report(`${JSON.stringify(entry)} is not a version with a date, such as 1=2027-06-01 or 1=+180d`);
+      else datesMs.set(Number(version), dateMs);
     }
-    return moments;
+    return datesMs;
   };
   const [deprecated, sunset] = [read(lists.deprecated), read(lists.sunset)];
   return [...new Set([...deprecated.keys(), ...sunset.keys()])].map((version) => {

@@ -1,5 +1,6 @@
-// Detects plans whose data cannot be joined: two fetches provide fields of one object without a key, so neither response has the whole object.
-// The data of such a plan is merged into one tree instead (../../run/merge.ts).
+// Detects plans whose data cannot be joined; compile.ts calls it once per plan. Two fetches that select the same composite field (a field with a
+// selection set) of one object each return a part of the object below it, and no key relates the parts. The data of such a plan is merged into
+// one tree instead (../../run/merge.ts). A leaf field selected twice is no problem: it is read from either fetch.
 import { type FieldNode, Kind, type SelectionSetNode } from "graphql";
 import type { CompiledFetch } from "./compiled-plan.ts";
 import { fetchesAt } from "./positions.ts";
@@ -7,27 +8,31 @@ import type { SupergraphTypes } from "./supergraph-types.ts";
 
 /** What one fetch selects of the objects at a position. */
 interface SelectionAt {
-  readonly fetchIndex: number;
+  /** The fetch, or `fetchOfParent`. */
+  readonly joinIndex: number;
   readonly set: SelectionSetNode;
 }
 
 /** A composite field as one fetch selects it. */
 interface CompositeField {
-  readonly fetchIndex: number;
+  /** The fetch, or `fetchOfParent`. */
+  readonly joinIndex: number;
   /** The object types to which the selection applies. Undefined for all. */
   readonly typenames: ReadonlySet<string> | undefined;
   readonly selectionSet: SelectionSetNode;
 }
 
 /**
- * The `fetchIndex` of all selections below a composite field. For each object type, one fetch selects that field (else the search has ended with
- * true), so these selections cannot conflict with each other.
+ * Stands for the fetch that returned the parent field. For each object type exactly one fetch did (two would already have returned true), so these
+ * selections are not compared with each other, only with those of fetches that are joined at this position.
  */
-const sameFetch = -1;
+const fetchOfParent = -1;
 
 /**
- * Whether two fetches select the same composite field of one object. May be true without need: of the type conditions, only those directly around
- * the two selections are compared, not those around their parent fields.
+ * Whether two fetches select the same composite field of one object. True without need in some cases, which costs copies; never false without
+ * reason. Type conditions around the parent fields are not compared: if one fetch selects `... on Book { shop { owner { name } } }`, and another is
+ * joined only to the shop of a `Film` and selects `owner { age }`, the result is true, although these are different owners.
+ * @param keyOf the planner key of a field in a fetch's selection. Fields with equal keys at one position are the same field of the response.
  */
 export function needsMerging(
   fetches: readonly CompiledFetch[],
@@ -35,17 +40,17 @@ export function needsMerging(
   keyOf: (field: FieldNode) => string,
 ): boolean {
   const selectionsAt = (path: readonly string[]): readonly SelectionAt[] =>
-    fetchesAt(fetches, path).map(({ joinIndex, selected }) => ({ fetchIndex: joinIndex, set: selected }));
+    fetchesAt(fetches, path).map(({ joinIndex, selected }) => ({ joinIndex, set: selected }));
 
   function hasSharedField(selections: readonly SelectionAt[], path: readonly string[]): boolean {
     const fieldsByKey = new Map<string, CompositeField[]>();
-    for (const { fetchIndex, set } of selections)
-      collectCompositeFields(set, fetchIndex, undefined, types, keyOf, fieldsByKey);
+    for (const { joinIndex, set } of selections)
+      collectCompositeFields(set, joinIndex, undefined, types, keyOf, fieldsByKey);
     for (const [key, fields] of fieldsByKey) {
       if (fields.some((field, i) => fields.slice(i + 1).some((other) => isShared(field, other)))) return true;
-      const below = [...path, key];
-      const objects = fields.map(({ selectionSet }) => ({ fetchIndex: sameFetch, set: selectionSet }));
-      if (hasSharedField([...objects, ...selectionsAt(below)], below)) return true;
+      const pathBelow = [...path, key];
+      const selectionsOfParents = fields.map(({ selectionSet }) => ({ joinIndex: fetchOfParent, set: selectionSet }));
+      if (hasSharedField([...selectionsOfParents, ...selectionsAt(pathBelow)], pathBelow)) return true;
     }
     return false;
   }
@@ -54,29 +59,30 @@ export function needsMerging(
 }
 
 function isShared(one: CompositeField, other: CompositeField): boolean {
-  if (one.fetchIndex === other.fetchIndex) return false;
+  if (one.joinIndex === other.joinIndex) return false;
   return !one.typenames || !other.typenames || intersect(one.typenames, other.typenames).size > 0;
 }
 
 /** Adds the composite fields of the selection set to `into`, by planner key. */
 function collectCompositeFields(
   { selections }: SelectionSetNode,
-  fetchIndex: number,
+  joinIndex: number,
   typenames: ReadonlySet<string> | undefined,
   types: SupergraphTypes,
   keyOf: (field: FieldNode) => string,
   into: Map<string, CompositeField[]>,
 ): void {
   for (const selection of selections) {
+    // Does not occur: normalize.ts inlines named fragments, and the planner creates none.
     if (selection.kind === Kind.FRAGMENT_SPREAD) continue;
     if (selection.kind === Kind.INLINE_FRAGMENT) {
       const typeCondition = selection.typeCondition?.name.value;
       const possible = typeCondition === undefined ? undefined : types.possibleTypes(typeCondition);
       const both = typenames && possible ? intersect(typenames, possible) : (typenames ?? possible);
-      collectCompositeFields(selection.selectionSet, fetchIndex, both, types, keyOf, into);
+      collectCompositeFields(selection.selectionSet, joinIndex, both, types, keyOf, into);
     } else if (selection.selectionSet) {
       const key = keyOf(selection);
-      into.set(key, [...(into.get(key) ?? []), { fetchIndex, typenames, selectionSet: selection.selectionSet }]);
+      into.set(key, [...(into.get(key) ?? []), { joinIndex, typenames, selectionSet: selection.selectionSet }]);
     }
   }
 }
