@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
-import { listHeaderLines } from "./raw-headers.ts";
+import { listHeaderValues } from "./raw-headers.ts";
 
 /** Whether a request has exactly one `Host`, or in HTTP/1.0 at most one (RFC 9112, 3.2). Node keeps the first of several in `headers`. */
 export function hasOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
-  const hosts = listHeaderLines(rawHeaders, "host").length;
+  const hosts = listHeaderValues(rawHeaders, "host").length;
   return hosts === 1 || (hosts === 0 && httpVersion === "1.0");
 }

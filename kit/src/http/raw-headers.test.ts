@@ -5,7 +5,7 @@ import {
   forEachHeader,
   hasHeader,
   joinHeaderLines,
-  listHeaderLines,
+  listHeaderValues,
   parseTokens,
   withoutHeaders,
 } from "./raw-headers.ts";
@@ -21,7 +21,7 @@ test("a field is found by its name in any case, never by a value", () => {
 });
 
 test("repeated lines stay in order, and are joined as one list (RFC 9110, 5.3)", () => {
-  expect(listHeaderLines(headers, "vary")).toEqual(["Accept", "Origin"]);
+  expect(listHeaderValues(headers, "vary")).toEqual(["Accept", "Origin"]);
   expect(joinHeaderLines(headers, "vary")).toBe("Accept, Origin");
   expect(joinHeaderLines(headers, "age")).toBeUndefined();
 });

@@ -1,7 +1,7 @@
 // Raw header lists: field names and values in turn, as in Node's `rawHeaders`. Repeated lines remain separate. Callers give every `name` in
 // lower case; names in the list may have any case.
 
-/** Whether the line at this even index has this name. Compares lengths first: most names differ in length, which is faster. */
+/** Whether the line at this even index has this name. Compares lengths first, which is faster: most names differ in length. */
 export function isHeaderNamed(headers: readonly string[], index: number, name: string): boolean {
   const candidate = headers[index] ?? "";
   return candidate.length === name.length && candidate.toLowerCase() === name;
@@ -24,21 +24,21 @@ export function hasHeader(headers: readonly string[], name: string): boolean {
 }
 
 /** The values of all lines with this name, in order. */
-export function listHeaderLines(headers: readonly string[], name: string): string[] {
-  const lines: string[] = [];
+export function listHeaderValues(headers: readonly string[], name: string): string[] {
+  const values: string[] = [];
   for (let index = 0; index < headers.length; index += 2) {
-    if (isHeaderNamed(headers, index, name)) lines.push(headers[index + 1] ?? "");
+    if (isHeaderNamed(headers, index, name)) values.push(headers[index + 1] ?? "");
   }
-  return lines;
+  return values;
 }
 
-/** The lines of a list field, joined to one value (RFC 9110, 5.3); undefined if there is none. */
+/** The values of all lines of a list field, joined to one value (RFC 9110, 5.3); undefined if there is none. */
 export function joinHeaderLines(headers: readonly string[], name: string): string | undefined {
-  const lines = listHeaderLines(headers, name);
-  return lines.length === 0 ? undefined : lines.join(", ");
+  const values = listHeaderValues(headers, name);
+  return values.length === 0 ? undefined : values.join(", ");
 }
 
-/** A copy without the lines for whose name `isDropped` is true. It gets the name in lower case. */
+/** A copy without the lines that `isDropped` selects; it gets each line's name in lower case. */
 export function withoutHeaders(headers: readonly string[], isDropped: (name: string) => boolean): string[] {
   const remaining: string[] = [];
   for (let index = 0; index < headers.length; index += 2) {
@@ -48,11 +48,12 @@ export function withoutHeaders(headers: readonly string[], isDropped: (name: str
   return remaining;
 }
 
+/** Calls `visit` for each line, in order, with the name as it was sent: in any case. */
 export function forEachHeader(headers: readonly string[], visit: (name: string, value: string) => void): void {
   for (let index = 0; index < headers.length; index += 2) visit(headers[index] ?? "", headers[index + 1] ?? "");
 }
 
-/** The members of one value that lists tokens, such as that of `Vary` or `Connection`, in lower case. */
+/** The members of one value that lists tokens, such as that of `Vary` or `Connection`, in lower case. Not for fields with quoted strings. */
 export function parseTokens(list: string | undefined): string[] {
   if (list === undefined) return [];
   const members = list.split(",").map((member) => member.trim().toLowerCase());

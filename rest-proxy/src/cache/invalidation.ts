@@ -1,5 +1,5 @@
 /** Invalidation of stored responses by writes (RFC 9111, 4.4), and of reads that were sent to the origin before a write settled. */
-import { joinHeaderLines, listHeaderLines } from "@tributary/kit/http/raw-headers";
+import { joinHeaderLines, listHeaderValues } from "@tributary/kit/http/raw-headers";
 import type { CacheObservation, OriginResponse } from "./cache-request.ts";
 import { groupNames, type SentRead } from "./entry.ts";
 import type { Store } from "./store.ts";
@@ -31,7 +31,7 @@ export function invalidatedBy(
   if (!response) return { keys: [key, ...keysOf(key, key)] };
   const { status, headers } = response;
   if (status < 200 || status >= 400) return {};
-  const named = [...listHeaderLines(headers, "location"), ...listHeaderLines(headers, "content-location")];
+  const named = [...listHeaderValues(headers, "location"), ...listHeaderValues(headers, "content-location")];
   const keys = [key, ...[key, ...named].flatMap((reference) => keysOf(reference, key))];
   return { keys: [...new Set(keys)], groups: groupNames(joinHeaderLines(headers, "cache-group-invalidation")) };
 }

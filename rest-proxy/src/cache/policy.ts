@@ -3,7 +3,7 @@
  * response; whether a stored response may be reused for a request, `reuse-rules.ts` decides.
  */
 import { parseHttpDate } from "@tributary/kit/http/http-date";
-import { findHeader, joinHeaderLines, listHeaderLines } from "@tributary/kit/http/raw-headers";
+import { findHeader, joinHeaderLines, listHeaderValues } from "@tributary/kit/http/raw-headers";
 import { parseDictionary, type StructuredItem } from "./structured-fields.ts";
 
 /** The caching directives of a response. */
@@ -73,7 +73,7 @@ function fieldsOf(argument: string | true | undefined): readonly string[] {
 
 /** `Expires` minus `Date`, or minus the time of receipt; 0 for an invalid date, undefined without `Expires` (RFC 9111, 5.3). */
 function expiresSeconds(headers: readonly string[], nowMs: number): number | undefined {
-  const [expires] = listHeaderLines(headers, "expires");
+  const [expires] = listHeaderValues(headers, "expires");
   if (expires === undefined) return undefined;
   const expiresMs = parseHttpDate(expires, nowMs);
   if (expiresMs === undefined) return 0;

@@ -1,7 +1,7 @@
 /** Which headers the proxy forwards: of a request to the service, and of a response to the cache and the client. Called once per origin request. */
 import type { IncomingMessage } from "node:http";
 import { AppError } from "@tributary/kit/errors/app-error";
-import { listHeaderLines, parseTokens, withoutHeaders } from "@tributary/kit/http/raw-headers";
+import { listHeaderValues, parseTokens, withoutHeaders } from "@tributary/kit/http/raw-headers";
 import { isTraceParent } from "@tributary/kit/http/trace-context";
 import type { Client } from "../admit/clients.ts";
 
@@ -150,7 +150,7 @@ const emptySet: ReadonlySet<string> = new Set();
 
 /** The header names in `Connection`, in lower case: these headers are hop-by-hop too (RFC 9110, 7.6.1). */
 export function connectionNamesOf(headers: readonly string[]): ReadonlySet<string> {
-  const [first, ...others] = listHeaderLines(headers, "connection");
+  const [first, ...others] = listHeaderValues(headers, "connection");
   return others.length === 0 ? parseConnectionNames(first) : parseConnectionNames([first, ...others].join(","));
 }
 

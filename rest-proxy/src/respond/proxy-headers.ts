@@ -1,6 +1,6 @@
 /** Adds the headers that the stages have collected in `exchange.proxyHeaders` to the response. */
 import type { ServerResponse } from "node:http";
-import { findHeaderIndex, forEachHeader, listHeaderLines } from "@tributary/kit/http/raw-headers";
+import { findHeaderIndex, forEachHeader, listHeaderValues } from "@tributary/kit/http/raw-headers";
 import type { ProxyHeaders } from "../admit/exchange.ts";
 
 /**
@@ -32,7 +32,7 @@ function replaceJsonType(headers: string[], mediaType: string): void {
 function addVary(headers: string[], names: readonly string[]): void {
   let at = findHeaderIndex(headers, "vary");
   if (at === -1) return void headers.push("Vary", names.join(", "));
-  const values = listHeaderLines(headers, "vary");
+  const values = listHeaderValues(headers, "vary");
   for (; at !== -1; at = findHeaderIndex(headers, "vary")) headers.splice(at, 2);
   headers.push("Vary", joinVary(values.join(","), names));
 }

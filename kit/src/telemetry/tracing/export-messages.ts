@@ -9,18 +9,22 @@ export interface ExportThreadData {
   readonly version: string;
   /** Identifies the process, unless OTEL_RESOURCE_ATTRIBUTES sets `service.instance.id`. */
   readonly instanceId: string;
-  /** Node's compile cache, which a thread does not inherit. */
+  /** The folder of Node's compile cache, which a thread does not inherit; undefined if the cache is disabled. */
   readonly compileCacheFolder: string | undefined;
 }
 
+/** The batch number of the message by which the thread reports that it has loaded its modules. Batches of spans are numbered from 1. */
+export const startupNumber = 0;
+
+/** One batch of spans to export. */
 export interface ExportTask {
-  readonly number: number;
+  readonly batchNumber: number;
   readonly spans: readonly SpanRecord[];
 }
 
-/** The result of the task with this number. Number 0 reports that the thread has loaded its modules. */
+/** The result of the task with this number, or that of the start. */
 export interface ExportResult {
-  readonly number: number;
+  readonly batchNumber: number;
   /** Undefined if the collector has accepted the spans. */
   readonly problem: ExportProblem | undefined;
 }

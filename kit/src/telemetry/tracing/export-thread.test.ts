@@ -3,7 +3,7 @@ import { startExportThread } from "./export-thread.ts";
 
 const noSpans = [] as const;
 /** A thread that has loaded everything, and whose answers are ours. */
-const loaded = `import { parentPort } from "node:worker_threads"; parentPort.postMessage({ number: 0 });`;
+const loaded = `import { parentPort } from "node:worker_threads"; parentPort.postMessage({ batchNumber: 0 });`;
 
 test("a module that cannot be loaded is an error at once", async () => {
   await expect(start(`throw new Error("nothing there");`)).rejects.toThrow("nothing there");

@@ -1,6 +1,12 @@
 import { getCompileCacheDir } from "node:module";
 import { Worker } from "node:worker_threads";
-import type { ExportResult, ExportProblem, ExportTask, ExportThreadData } from "./export-messages.ts";
+import {
+  type ExportResult,
+  type ExportProblem,
+  type ExportTask,
+  type ExportThreadData,
+  startupNumber,
+} from "./export-messages.ts";
 import type { SpanRecord } from "./span-record.ts";
 
 /** The main thread's handle of the thread that exports spans. */
@@ -44,12 +50,12 @@ export async function startExportThread({ file = workerFile, ...data }: ExportTh
     name: "span-export",
   });
   const pending = new Map<number, PendingTask>();
-  let lastNumber = 0;
+  let lastNumber = startupNumber;
   let hasEnded = false;
 
-  function settle({ number, problem }: ExportResult): void {
-    const task = pending.get(number);
-    pending.delete(number);
+  function settle({ batchNumber, problem }: ExportResult): void {
+    const task = pending.get(batchNumber);
+    pending.delete(batchNumber);
     if (pending.size === 0) worker.unref();
     if (problem) task?.reject(toError(problem));
     else task?.resolve();
@@ -64,11 +70,11 @@ export async function startExportThread({ file = workerFile, ...data }: ExportTh
   worker.on("message", settle);
   worker.on("error", failAll);
   worker.on("exit", (code) => failAll(new Error(`The thread that sends spans ended with code ${code}`)));
-  await resultOf(0);
+  await resultOf(startupNumber);
 
-  function resultOf(number: number): Promise<void> {
+  function resultOf(batchNumber: number): Promise<void> {
     worker.ref();
-    return new Promise((resolve, reject) => void pending.set(number, { resolve, reject }));
+    return new Promise((resolve, reject) => void pending.set(batchNumber, { resolve, reject }));
   }
 
   return {
@@ -78,7 +84,7 @@ export async function startExportThread({ file = workerFile, ...data }: ExportTh
       if (pending.size >= batchesMax) throw new Error(`${batchesMax} batches of spans are already in flight`);
       lastNumber++;
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-      worker.postMessage({ number: lastNumber, spans } satisfies ExportTask);
+      worker.postMessage({ batchNumber: lastNumber, spans } satisfies ExportTask);
       await resultOf(lastNumber);
     },
     async end() {

@@ -1,16 +1,27 @@
-// The entry of the thread that exports spans. Compilation, garbage collection and waits here do not delay requests.
+// The entry of the thread that exports spans, which export-thread.ts starts. Compilation, garbage collection and waits here do not delay requests.
+// Tasks run concurrently; export-thread.ts limits how many are in flight.
 import { enableCompileCache } from "node:module";
 import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
-import type { ExportResult, ExportProblem, ExportTask, ExportThreadData } from "./export-messages.ts";
+import {
+  type ExportResult,
+  type ExportProblem,
+  type ExportTask,
+  type ExportThreadData,
+  startupNumber,
+} from "./export-messages.ts";
 import { toReadableSpan } from "./readable-span.ts";
 
 const { url, serviceName, version, instanceId, compileCacheFolder } = workerData as ExportThreadData;
+// A thread does not inherit the compile cache.
 if (compileCacheFolder !== undefined) enableCompileCache(compileCacheFolder);
 
-// Lower priority than the main thread, which serves requests. Only on Linux does this affect just one thread.
-if (process.platform === "linux") setPriority(0, 10);
+/** Lower priority than the main thread, which serves requests and has 0 unless the operator changed it. The lowest priority is 19. */
+const niceness = 10;
+// Only on Linux does this affect just the calling thread; elsewhere it would affect the whole process.
+if (process.platform === "linux") setPriority(0, niceness);
 
+// Imported dynamically, because static imports would be compiled before the compile cache is enabled.
 const [{ OTLPTraceExporter }, resources] = await Promise.all([
   import("@opentelemetry/exporter-trace-otlp-proto"),
   import("@opentelemetry/resources"),
@@ -25,13 +36,13 @@ const processResource = resources.resourceFromAttributes({
 const environmentResource = resources.detectResources({ detectors: [resources.envDetector] });
 const resource = resources.defaultResource().merge(processResource).merge(environmentResource);
 
-parentPort?.on("message", ({ number, spans }: ExportTask) => {
+parentPort?.on("message", ({ batchNumber, spans }: ExportTask) => {
   const readable = spans.map((span) => toReadableSpan(span, { resource, version }));
   exporter.export(readable, ({ error }) => {
-    post({ number, problem: error && toProblem(error) });
+    post({ batchNumber, problem: error && toProblem(error) });
   });
 });
-post({ number: 0, problem: undefined });
+post({ batchNumber: startupNumber, problem: undefined });
 
 function post(message: ExportResult): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
