@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { SubgraphUrls } from "../graph/compose.ts";
 import { subgraphNames, subgraphSdl } from "../graph/schemas.ts";
-import { readStartCommand } from "./start-command.ts";
+import { readNodeArguments } from "./image-arguments.ts";
 
 export const contenderNames = [
   "stock",
@@ -93,7 +93,7 @@ function createOurContender(
     title,
     isPeer: false,
     isOurs: true,
-    command: () => readStartCommand("gateway"),
+    command: () => readNodeArguments("gateway"),
     environment: (context) => ({ ...listenOn(context), ...variables }),
   };
 }

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { readStartCommand } from "../contenders/start-command.ts";
+import { readNodeArguments } from "../contenders/image-arguments.ts";
 import { writeNginxConfig } from "./nginx.ts";
 import type { RestWorkloadName } from "./rest-workloads.ts";
 
@@ -69,7 +69,7 @@ export const restContenders: readonly RestContender[] = [
     title: "Tributary",
     requires: "nothing",
     workloads: ["hit", "not-modified", "pass"],
-    start: (context) => ({ command: readStartCommand("rest-proxy"), environment: ourEnvironment(context) }),
+    start: (context) => ({ command: readNodeArguments("rest-proxy"), environment: ourEnvironment(context) }),
   },
   {
     name: "service",

@@ -2,11 +2,14 @@
 import { sep } from "node:path";
 import { isService, type PartName, parts, type ServiceName } from "../parts.ts";
 
-/** What the dev loop does after files were saved. */
+/**
+ * What the dev loop does after files were saved (apply-changes.ts). A service whose schema does not compose, or whose migration fails, is not
+ * restarted.
+ */
 export interface ChangePlan {
-  /** Services whose schema.graphql was saved: the supergraph is composed again. */
+  /** Services whose schema.graphql was saved: the supergraph is composed again, and each service whose schema has changed is restarted. */
   readonly schemas: ReadonlySet<ServiceName>;
-  /** Services whose REST routes were saved: routes.json is generated again. */
+  /** Services whose REST routes were saved: routes.json is generated again, and the REST proxy is restarted if that file has changed. */
   readonly routes: ReadonlySet<ServiceName>;
   /** Services with a saved migration: it is applied, and the service is restarted. */
   readonly migrations: ReadonlySet<ServiceName>;

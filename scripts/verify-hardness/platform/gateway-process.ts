@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { readStartCommand } from "../../../bench/contenders/start-command.ts";
+import { readNodeArguments } from "../../../bench/contenders/image-arguments.ts";
 import type { LoopReport, MemoryReport, MonitorRequest } from "../monitor.ts";
 
 export interface MonitoredGateway {
@@ -37,7 +37,7 @@ export interface GatewayStart {
 
 /** Node's arguments by kind. Tributary's gateway is started like its image. */
 const commands = {
-  tributary: readStartCommand("gateway"),
+  tributary: readNodeArguments("gateway"),
   apollo: [fileURLToPath(new URL("../../../gateway/test/helpers/stock-server.ts", import.meta.url))],
 };
 const readyTimeoutMs = 60_000;

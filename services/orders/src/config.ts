@@ -1,5 +1,5 @@
 import type { Environment } from "@tributary/kit/process/env";
 import { readServiceConfig } from "@tributary/kit/service/service-config";
 
-/** Reads the environment variables; see `readServiceConfig` for their defaults and errors. 4004 is the port without PORT. */
+/** Reads the environment variables; see `readServiceConfig` for their defaults and errors. Default port 4004; `name` is the service's name in traces. */
 export const readConfig = (environment: Environment) => readServiceConfig(environment, { name: "orders", port: 4004 });
