@@ -1,6 +1,7 @@
-// `npm run verify:hardness`: tests the gateway's resilience against faulty subgraphs, attacks, clients that disconnect, killed replicas and
-// frequent supergraph changes. The subgraphs are those of the gateway's tests (gateway/test/helpers), not the four services. `--control` tests an
-// unmodified Apollo Gateway instead: then the exit code is 0 only if each check with `apolloFails` finds a fault.
+// `npm run verify:hardness`: tests the gateway's hardness, that is its resilience against wrong subgraphs and hostile clients; also against clients
+// that disconnect, killed replicas and frequent supergraph changes. The subgraphs are those of the gateway's tests (gateway/test/helpers), not the
+// four services. `--control` tests an unmodified Apollo Gateway instead: then the exit code is 0 only if each check with `apolloFails` fails. A check
+// that throws has failed in both modes, with exit code 1.
 import { abortsCheck } from "./verify-hardness/aborts.ts";
 import { attacksCheck } from "./verify-hardness/attacks.ts";
 import type { ResilienceCheck } from "./verify-hardness/check.ts";
@@ -36,7 +37,7 @@ if (options === undefined) {
   process.stderr.write(`${usage}\nChecks: ${names.join(", ")}\n`);
   process.exitCode = 2;
 } else if (options.list) {
-  for (const { name, claim } of checks) print(`${name.padEnd(12)} ${claim}`);
+  for (const { name, purpose } of checks) print(`${name.padEnd(12)} ${purpose}`);
 } else {
   const cores = pinOwnProcess();
   print(`${options.control ? "an unmodified Apollo Gateway" : "the gateway"}; ${cores.description}\n`);

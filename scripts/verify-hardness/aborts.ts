@@ -52,7 +52,7 @@ const abortCases: Readonly<Record<string, AbortCase>> = {
 
 export const abortsCheck: ResilienceCheck = {
   name: "aborts",
-  claim: "the fetches of a client that disconnects are aborted within 100 ms, and no later fetch starts",
+  purpose: "the fetches of a client that disconnects are aborted within 100 ms, and no later fetch starts",
   apolloFails: true,
   async run(context) {
     const library = await startLibrary();

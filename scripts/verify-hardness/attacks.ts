@@ -30,7 +30,7 @@ interface AttackSetup {
 
 export const attacksCheck: ResilienceCheck = {
   name: "attacks",
-  claim: "oversized documents are rejected within 50 ms, and other clients wait at most 100 ms during an attack",
+  purpose: "oversized documents are rejected within 50 ms, and other clients wait at most 100 ms during an attack",
   apolloFails: true,
   async run(context) {
     const library = await startLibrary();

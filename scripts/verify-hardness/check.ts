@@ -6,10 +6,10 @@ export interface ResilienceCheck {
   /** The name for `--only`. */
   readonly name: string;
   /** What is proved if the check passes. */
-  readonly claim: string;
+  readonly purpose: string;
   /** Whether an unmodified Apollo Gateway cannot pass this check, so that `--control` requires a fault. */
   readonly apolloFails: boolean;
-  /** Reports findings instead of throwing; if it throws, the check has failed. */
+  /** Reports faults of the gateway as findings. If it throws, the check has failed, also with `--control`. */
   run(context: CheckContext): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export interface CheckContext {
    * Resolves when it serves the supergraph.
    */
   startGateway(supergraphSdl: string, environment?: Readonly<Record<string, string>>): Promise<StartedGateway>;
-  /** Registers a function that runs after the check. They run in reverse order. */
+  /** Registers a function that runs after the check. They run in reverse order, also after another one has thrown. */
   onCleanup(cleanUp: () => unknown): void;
 }
 

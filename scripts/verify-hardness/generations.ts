@@ -30,7 +30,7 @@ interface MemoryUse {
 
 export const generationsCheck: ResilienceCheck = {
   name: "generations",
-  claim: "successive supergraphs fail no request, delay no request, and leak nothing",
+  purpose: "successive supergraphs fail no request, delay no request, and leak nothing",
   apolloFails: true,
   async run(context) {
     const { generations } = context.options;

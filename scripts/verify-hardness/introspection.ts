@@ -20,7 +20,7 @@ const aliasCounts = [1, 2, 5, 20, 180];
 
 export const introspectionCheck: ResilienceCheck = {
   name: "introspection",
-  claim: "different introspection documents neither end the gateway nor delay another client",
+  purpose: "different introspection documents neither end the gateway nor delay another client",
   apolloFails: true,
   async run(context) {
     const library = await startLibrary();

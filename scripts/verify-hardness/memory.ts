@@ -21,7 +21,7 @@ const heldRequestMsMax = 120_000;
 
 export const memoryCheck: ResilienceCheck = {
   name: "memory",
-  claim:
+  purpose:
     "with new operations, variables and callers in each request, memory use reaches a plateau, also while two supergraphs are in use",
   apolloFails: false,
   async run(context) {

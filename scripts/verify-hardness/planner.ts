@@ -28,7 +28,7 @@ interface Round {
 
 export const plannerCheck: ResilienceCheck = {
   name: "planner",
-  claim: "an operation that takes too long to plan ends its planner thread, and affects no other client",
+  purpose: "an operation that takes too long to plan ends its planner thread, and affects no other client",
   // Apollo Gateway plans in the main thread: nothing ends the planning, and all clients wait.
   apolloFails: true,
   async run(context) {

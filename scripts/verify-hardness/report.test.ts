@@ -28,7 +28,7 @@ test("the control passes if each check that must find a fault does", () => {
 });
 
 function outcome(name: string, ...findings: Finding[]): CheckOutcome {
-  return { check: { name, claim: "", apolloFails: true, run: () => Promise.resolve() }, findings };
+  return { check: { name, purpose: "", apolloFails: true, run: () => Promise.resolve() }, findings, hasCrashed: false };
 }
 
 function runReport(outcomes: readonly CheckOutcome[], control: boolean): readonly [boolean, string | undefined] {

@@ -1,4 +1,5 @@
-// Runs one resilience check: gives it a context, collects its findings, and stops what it started.
+// Runs one check of the gateway's hardness, that is its resilience against wrong subgraphs and hostile clients: gives the check a context,
+// collects its findings, and stops what it started.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,28 +15,49 @@ export interface CheckRunOptions {
   readonly print: (line: string) => void;
 }
 
-/** Runs one check, and stops everything that it started. */
+/**
+ * Never rejects because of the check: if the check throws, or a cleanup, the outcome has crashed. Rejects after SIGINT or SIGTERM, when everything is
+ * stopped.
+ */
 export async function runCheck(check: ResilienceCheck, o: CheckRunOptions): Promise<CheckOutcome> {
   const cleanups: (() => unknown)[] = [];
   const findings: Finding[] = [];
+  let hasCrashed = false;
   const report = (finding: Finding) => {
     findings.push(finding);
     reportFinding(finding, o.print);
   };
-  const interrupted = waitForInterruption();
-  o.print(`${check.name}: ${check.claim}`);
+  const reportCrash = (claim: string, error: unknown) => {
+    hasCrashed = true;
+    reportFinding({ claim, passed: false, measured: String(error) }, o.print);
+  };
+  const interruption = watchForInterruption();
+  o.print(`${check.name}: ${check.purpose}`);
   try {
-    await Promise.race([check.run(createContext({ ...o, report }, cleanups)), interrupted.signalled]);
-    return { check, findings };
+    await Promise.race([check.run(createContext({ ...o, report }, cleanups)), interruption.rejection]);
   } catch (error) {
-    if (interrupted.isSignalled()) throw error;
-    report({ claim: "the check completes", passed: false, measured: String(error) });
-    return { check, findings };
+    if (interruption.isInterrupted()) throw error;
+    reportCrash("the check completes", error);
   } finally {
-    for (const cleanUp of cleanups.reverse()) await cleanUp();
-    interrupted.removeListeners();
+    const errors = await runCleanups(cleanups);
+    for (const error of errors) reportCrash("everything that the check started is stopped", error);
+    interruption.stopWatching();
     o.print("");
   }
+  return { check, findings, hasCrashed };
+}
+
+/** Runs all cleanups, the last registered first. @returns the errors of those that failed. */
+async function runCleanups(cleanups: readonly (() => unknown)[]): Promise<readonly unknown[]> {
+  const errors: unknown[] = [];
+  for (const cleanUp of cleanups.toReversed()) {
+    try {
+      await cleanUp();
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  return errors;
 }
 
 function createContext(
@@ -55,7 +77,7 @@ function createContext(
       const gateway = await startGatewayProcess({
         kind: options.control ? "apollo" : "tributary",
         environment: { SUPERGRAPH_FILE: file, ...environment },
-        prefix: cores.gatewayPrefix,
+        commandPrefix: cores.gatewayPrefix,
       });
       cleanups.push(() => gateway.stop());
       return Object.assign(gateway, { file });
@@ -64,20 +86,20 @@ function createContext(
   };
 }
 
-/** Rejects after SIGINT or SIGTERM, so that the check's processes are stopped before this one ends. */
-function waitForInterruption() {
-  const { promise: signalled, reject } = Promise.withResolvers<never>();
-  signalled.catch(() => {});
-  let isAborted = false;
+/** `rejection` rejects after SIGINT or SIGTERM, so that the check's processes are stopped before this one ends. */
+function watchForInterruption() {
+  const { promise: rejection, reject } = Promise.withResolvers<never>();
+  rejection.catch(() => {});
+  let isInterrupted = false;
   const onSignal = (signal: string) => {
-    isAborted = true;
+    isInterrupted = true;
     reject(new Error(`Ended by ${signal}.`));
   };
   const signals = ["SIGINT", "SIGTERM"] as const;
   for (const signal of signals) process.on(signal, onSignal);
   return {
-    signalled,
-    isSignalled: () => isAborted,
-    removeListeners: () => signals.forEach((signal) => process.off(signal, onSignal)),
+    rejection,
+    isInterrupted: () => isInterrupted,
+    stopWatching: () => signals.forEach((signal) => process.off(signal, onSignal)),
   };
 }

@@ -14,7 +14,7 @@ const query = "{ books { title stars } }";
 
 export const swapsCheck: ResilienceCheck = {
   name: "swaps",
-  claim: "a request that is in flight when the supergraph changes ends with the supergraph with which it started",
+  purpose: "a request that is in flight when the supergraph changes ends with the supergraph with which it started",
   // Apollo Gateway's executor has this property too.
   apolloFails: false,
   async run(context) {

@@ -16,7 +16,7 @@ const bodyBytesMax = 100_000;
 /** Checks each subgraph fault at each position of an operation: the lost fields, the errors and the time. */
 export const wrongResponsesCheck: ResilienceCheck = {
   name: "responses",
-  claim: "a wrong, slow or broken subgraph response loses only its fields, each with an error, within the deadline",
+  purpose: "a wrong, slow or broken subgraph response loses only its fields, each with an error, within the deadline",
   apolloFails: true,
   async run(context) {
     const library = await startLibrary();

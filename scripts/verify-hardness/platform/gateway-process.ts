@@ -31,8 +31,8 @@ export interface MonitoredGateway {
 export interface GatewayStart {
   readonly kind: "tributary" | "apollo";
   readonly environment: Readonly<Record<string, string>>;
-  /** The command prefix. */
-  readonly prefix: readonly string[];
+  /** A command that runs the rest of its arguments, such as `taskset -c 0`. Empty for none. */
+  readonly commandPrefix: readonly string[];
 }
 
 /** Node's arguments by kind. Tributary's gateway is started like its image. */
@@ -46,9 +46,13 @@ const stopTimeoutMs = 15_000;
 const outputCharsMax = 4_000;
 
 /** Starts a gateway process with the monitor loaded. Throws if it serves no supergraph within a minute. */
-export async function startGatewayProcess({ kind, environment, prefix }: GatewayStart): Promise<MonitoredGateway> {
+export async function startGatewayProcess({
+  kind,
+  environment,
+  commandPrefix,
+}: GatewayStart): Promise<MonitoredGateway> {
   const monitor = ["--expose-gc", "--import", new URL("../monitor.ts", import.meta.url).href];
-  const [command = process.execPath, ...args] = [...prefix, process.execPath, ...monitor, ...commands[kind]];
+  const [command = process.execPath, ...args] = [...commandPrefix, process.execPath, ...monitor, ...commands[kind]];
   const env = { PATH: process.env["PATH"] ?? "", HOST: "127.0.0.1", PORT: "0", ...environment };
   const child = spawn(command, args, { env, stdio: ["ignore", "pipe", "pipe", "ipc"] });
   const log = readLog(child);

@@ -24,7 +24,7 @@ const startTimeoutMs = 20_000;
 
 export const replicasCheck: ResilienceCheck = {
   name: "replicas",
-  claim: "when one of two replicas is killed under load no read fails, and no mutation is sent twice",
+  purpose: "when one of two replicas is killed under load no read fails, and no mutation is sent twice",
   apolloFails: true,
   async run(context) {
     const folder = mkdtempSync(join(tmpdir(), "tributary-ledger-"));
