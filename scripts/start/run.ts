@@ -12,7 +12,7 @@ import { type SupervisedPostgres, supervisePostgres } from "./postgres.ts";
 import { watchedFolders } from "./dev-loop/change-plan.ts";
 import { StartError } from "./start-error.ts";
 import { createSupervisedPart, type SupervisedPart } from "./supervise.ts";
-import { publishCommitted } from "./supergraph.ts";
+import { publishCommitted } from "./published-files.ts";
 import { createDevLoop, type DevLoop } from "./dev-loop/dev-loop.ts";
 
 export interface RunOptions extends StartContextOptions {

@@ -5,7 +5,7 @@ import { type Composed, composeFromDisk, mergeRoutesFromDisk, readSchemas, type 
 import { type PartName, publishedFiles, type ServiceName, serviceNames } from "../parts.ts";
 import { planChanges, serviceListFile } from "./change-plan.ts";
 import { createRestarter, type RestarterOptions } from "./restarter.ts";
-import { publish, hasBreakingChanges } from "../supergraph.ts";
+import { publishIfChanged, hasBreakingChanges } from "../published-files.ts";
 
 export interface ChangeHandlerOptions extends RestarterOptions {
   readonly root: string;
@@ -59,7 +59,7 @@ function createSchemaState({ root, dataDir, gatewaySwapMs, print }: ChangeHandle
 
   function publishLatest({ graph, schemas }: Composed & { readonly ok: true }): void {
     serving = schemas;
-    if (publish(publishedFiles(dataDir).supergraph, graph.supergraphSdl))
+    if (publishIfChanged(publishedFiles(dataDir).supergraph, graph.supergraphSdl))
       print("start", "published a new supergraph; the gateway loads it");
   }
 
@@ -111,7 +111,7 @@ async function tryMigrate(service: ServiceName, { migrate, print }: ChangeHandle
 /** Returns true if routes.json has changed. */
 async function publishRoutes({ root, dataDir, print }: ChangeHandlerOptions): Promise<boolean> {
   const merged = await mergeRoutesFromDisk(root);
-  if (merged.ok) return publish(publishedFiles(dataDir).routes, merged.content);
+  if (merged.ok) return publishIfChanged(publishedFiles(dataDir).routes, merged.content);
   report(print, "the REST routes are invalid; the last valid ones remain in use", merged.report);
   return false;
 }

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { publish, publishCommitted, hasBreakingChanges } from "./supergraph.ts";
+import { publishIfChanged, publishCommitted, hasBreakingChanges } from "./published-files.ts";
 
 const schema = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key"])
 type Query { user(id: ID!): User }
@@ -22,9 +22,9 @@ test.each([
 test("a published file is replaced only if its content differs", () => {
   const folder = newFolder();
   const file = join(folder, "supergraph.graphql");
-  expect(publish(file, "one")).toBe(true);
-  expect(publish(file, "one")).toBe(false);
-  expect(publish(file, "two")).toBe(true);
+  expect(publishIfChanged(file, "one")).toBe(true);
+  expect(publishIfChanged(file, "one")).toBe(false);
+  expect(publishIfChanged(file, "two")).toBe(true);
   expect(readFileSync(file, "utf8")).toBe("two");
   expect(existsSync(`${file}.tmp`)).toBe(false);
 });

@@ -1,11 +1,15 @@
-// The supergraph and routes in the data folder: run.ts copies the committed ones there at each start, and the dev loop replaces them.
-import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+// The published files: supergraph/supergraph.graphql and supergraph/routes.json in the data folder (.data), which the gateway and the REST proxy read.
+// run.ts copies the committed ones there at each start, and the dev loop (dev-loop/apply-changes.ts) replaces them.
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { buildASTSchema, findBreakingChanges, parse } from "graphql";
 import { publishedFiles } from "./parts.ts";
 import { StartError } from "./start-error.ts";
 
-/** Copies the committed supergraph and routes to the data folder, where the gateway and the REST proxy read them. */
+/**
+ * Copies the committed supergraph and routes to the data folder.
+ * @throws StartError if one of them is missing.
+ */
 export function publishCommitted(root: string, dataDir: string): void {
   const published = publishedFiles(dataDir);
   mkdirSync(dirname(published.supergraph), { recursive: true });
@@ -15,22 +19,26 @@ export function publishCommitted(root: string, dataDir: string): void {
   ] as const;
   for (const [from, to] of pairs) {
     if (!existsSync(from)) throw new StartError(`${from} is missing. Generate it: npm run generate`);
-    copyFileSync(from, `${to}.tmp`);
-    renameSync(`${to}.tmp`, to);
+    replaceFile(to, readFileSync(from));
   }
 }
 
-/** Replaces a published file atomically: a reader sees the old or the new content. Returns false if nothing has changed. */
-export function publish(file: string, content: string): boolean {
+/** Replaces a published file if its content differs. @returns whether it was replaced. */
+export function publishIfChanged(file: string, content: string): boolean {
   if (existsSync(file) && readFileSync(file, "utf8") === content) return false;
-  writeFileSync(`${file}.tmp`, content);
-  renameSync(`${file}.tmp`, file);
+  replaceFile(file, content);
   return true;
 }
 
+/** Writes atomically: a reader sees the old or the new content. */
+function replaceFile(file: string, content: string | Buffer): void {
+  writeFileSync(`${file}.tmp`, content);
+  renameSync(`${file}.tmp`, file);
+}
+
 /**
- * Whether a subgraph's new schema removes or changes something. Then the gateway must load the new supergraph before the
- * service restarts; otherwise after it. So the gateway never requests a field that the service does not have.
+ * Whether a subgraph's new schema has a breaking change (an addition is none). Then the gateway must load the new supergraph before the service
+ * restarts; otherwise after it. So the gateway never requests a field that the service does not have.
  */
 export function hasBreakingChanges(before: string, after: string): boolean {
   const [from, to] = [before, after].map((sdl) => buildASTSchema(parse(sdl), { assumeValidSDL: true }));
