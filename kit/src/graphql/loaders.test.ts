@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { loadById, loadByKey } from "./loaders.ts";
+import { createLoaderById, createLoaderByKey } from "./loaders.ts";
 
 interface User {
   readonly id: string;
@@ -12,7 +12,7 @@ const grace: User = { id: "2", name: "grace" };
 
 test("ids that are loaded together are one call, each id once, whatever the order of the rows", async () => {
   const calls: (readonly string[])[] = [];
-  const users = loadById<User>(async (ids) => {
+  const users = createLoaderById<User>(async (ids) => {
     calls.push(ids);
     return [grace, ada];
   }, idOf);
@@ -21,12 +21,12 @@ test("ids that are loaded together are one call, each id once, whatever the orde
 });
 
 test("an id without a row loads null", async () => {
-  const users = loadById(async () => [ada], idOf);
+  const users = createLoaderById(async () => [ada], idOf);
   expect(await Promise.all([users.load("1"), users.load("3")])).toEqual([ada, null]);
 });
 
 test("rows are found by another field than id", async () => {
-  const users = loadById(
+  const users = createLoaderById(
     async () => [ada, grace],
     (user) => user.name,
   );
@@ -35,7 +35,7 @@ test("rows are found by another field than id", async () => {
 
 test("more than a thousand ids are several calls", async () => {
   const sizes: number[] = [];
-  const users = loadById<User>(async (ids) => {
+  const users = createLoaderById<User>(async (ids) => {
     sizes.push(ids.length);
     return [];
   }, idOf);
@@ -45,7 +45,7 @@ test("more than a thousand ids are several calls", async () => {
 
 test("keys that are equal as JSON are one key", async () => {
   const calls: unknown[] = [];
-  const slices = loadByKey<{ readonly userId: string; readonly limit: number }, string>(async (keys) => {
+  const slices = createLoaderByKey<{ readonly userId: string; readonly limit: number }, string>(async (keys) => {
     calls.push(keys);
     return keys.map(({ userId, limit }) => `${limit} of ${userId}`);
   });

@@ -1,4 +1,4 @@
-import { loadById, loadByKey } from "@tributary/kit/graphql/loaders";
+import { createLoaderById, createLoaderByKey } from "@tributary/kit/graphql/loaders";
 import type { CommentActions } from "../actions.ts";
 import type { Parent, ParentPageRequest } from "../model.ts";
 
@@ -7,14 +7,14 @@ export type Loaders = ReturnType<typeof createLoaders>;
 /** The DataLoaders of one request; they cache what they load, so each request creates its own. */
 export function createLoaders(actions: CommentActions) {
   const loaders = {
-    comment: loadById(actions.findComments, (comment) => comment.id),
+    comment: createLoaderById(actions.findComments, (comment) => comment.id),
     commentsOfPost: loadPagesOf("post"),
     commentsOfAuthor: loadPagesOf("author"),
-    commentCount: loadByKey(actions.countVisible),
+    commentCount: createLoaderByKey(actions.countVisible),
   };
 
   function loadPagesOf(parent: Parent) {
-    return loadByKey((requests: readonly ParentPageRequest[]) => actions.listPagesOfParents(parent, requests));
+    return createLoaderByKey((requests: readonly ParentPageRequest[]) => actions.listPagesOfParents(parent, requests));
   }
 
   return {

@@ -1,4 +1,4 @@
-import { loadById, loadByKey } from "@tributary/kit/graphql/loaders";
+import { createLoaderById, createLoaderByKey } from "@tributary/kit/graphql/loaders";
 import type { Identity } from "@tributary/kit/identity/tokens";
 import type { OrderActions } from "../actions.ts";
 import type { OrderLine, PlacedOrder } from "../model.ts";
@@ -10,16 +10,16 @@ export type Loaders = ReturnType<typeof createLoaders>;
  * permissions: load only lines of orders that `order` or an action returned.
  */
 export function createLoaders(actions: OrderActions, identity: Identity) {
-  const order = loadById(
+  const order = createLoaderById(
     (ids) => actions.findOrders(identity, ids),
     ({ id }) => id,
   );
-  const lines = loadByKey<string, readonly OrderLine[]>(async (orderIds) => {
+  const lines = createLoaderByKey<string, readonly OrderLine[]>(async (orderIds) => {
     const byOrder = Map.groupBy(await actions.findLines(orderIds), ({ orderId }) => orderId);
     return orderIds.map((id) => byOrder.get(id) ?? []);
   });
-  const product = loadById(actions.findProducts, ({ sku }) => sku);
-  const ordersOfUser = loadByKey(actions.listPagesOfCustomers);
+  const product = createLoaderById(actions.findProducts, ({ sku }) => sku);
+  const ordersOfUser = createLoaderByKey(actions.listPagesOfCustomers);
 
   return {
     order,

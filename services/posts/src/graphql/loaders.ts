@@ -1,4 +1,4 @@
-import { loadById, loadByKey } from "@tributary/kit/graphql/loaders";
+import { createLoaderById, createLoaderByKey } from "@tributary/kit/graphql/loaders";
 import type { Identity } from "@tributary/kit/identity/tokens";
 import type { ListPage } from "@tributary/kit/lists/keyset";
 import type { PostActions } from "../actions.ts";
@@ -12,12 +12,12 @@ export type Loaders = ReturnType<typeof createLoaders>;
  */
 export function createLoaders(actions: PostActions, identity: Identity) {
   const whole = {
-    post: loadById<Post>((ids) => actions.findPosts(identity, ids), idOf),
-    pageOfAuthor: loadByKey<AuthorPageRequest, ListPage<Post>>(actions.listPagesOfAuthors),
+    post: createLoaderById<Post>((ids) => actions.findPosts(identity, ids), idOf),
+    pageOfAuthor: createLoaderByKey<AuthorPageRequest, ListPage<Post>>(actions.listPagesOfAuthors),
   };
   const brief = {
-    post: loadById<BriefPost>((ids) => actions.findBriefPosts(identity, ids), idOf),
-    pageOfAuthor: loadByKey<AuthorPageRequest, ListPage<BriefPost>>(actions.listBriefPagesOfAuthors),
+    post: createLoaderById<BriefPost>((ids) => actions.findBriefPosts(identity, ids), idOf),
+    pageOfAuthor: createLoaderByKey<AuthorPageRequest, ListPage<BriefPost>>(actions.listBriefPagesOfAuthors),
   };
   const all = [whole.post, whole.pageOfAuthor, brief.post, brief.pageOfAuthor];
 

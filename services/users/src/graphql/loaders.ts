@@ -1,4 +1,4 @@
-import { loadById } from "@tributary/kit/graphql/loaders";
+import { createLoaderById } from "@tributary/kit/graphql/loaders";
 import type { UserActions } from "../actions.ts";
 
 export type Loaders = ReturnType<typeof createLoaders>;
@@ -6,6 +6,6 @@ export type Loaders = ReturnType<typeof createLoaders>;
 /** The DataLoaders of one request; they cache what they load, so each request creates its own. */
 export function createLoaders(actions: UserActions) {
   return {
-    user: loadById(actions.findUsers, (user) => user.id),
+    user: createLoaderById(actions.findUsers, (user) => user.id),
   };
 }
