@@ -10,8 +10,8 @@ export interface RetryBudgetLimits {
 export interface RetryBudget {
   /** Called once for each request, not for its retries. */
   deposit(): void;
-  /** Takes one retry. False if none is left. */
-  withdraw(): boolean;
+  /** Removes one retry from the budget. False if less than one is left. */
+  takeRetry(): boolean;
 }
 
 /**
@@ -36,7 +36,7 @@ export function createRetryBudget(
 
   return {
     deposit: () => add(perRequest),
-    withdraw() {
+    takeRetry() {
       const now = nowMs();
       add(((now - filledAtMs) / 1_000) * perSecond);
       filledAtMs = now;

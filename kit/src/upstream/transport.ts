@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import type { AttemptEndReason, RequestDeadline } from "./deadline.ts";
+import type { AttemptEndReason, RequestDeadline } from "./request-deadline.ts";
 
 /** Sends a request to one replica, once. Sets `deadline.listener` until it resolves. Rejects only if the request itself is invalid, such as a header with a line break. */
 export type Transport<Connection, Body extends ResponseBody> = (

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { type Dispatcher, Pool } from "undici";
 import { createFixedLookup, type ReplicaAddress } from "./addresses.ts";
-import type { AttemptEndReason, AttemptPhase, EndListener, RequestDeadline } from "./deadline.ts";
+import type { AttemptEndReason, AttemptPhase, EndListener, RequestDeadline } from "./request-deadline.ts";
 import type { ResponseHeaders, Transport, TransportRequest, TransportResult } from "./transport.ts";
 
 export type { Pool };

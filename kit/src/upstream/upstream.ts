@@ -6,7 +6,13 @@ import type { Span } from "../telemetry/tracing/trace.ts";
 import { type AddressBook, createAddressBook, type ResolveHost, type ReplicaAddress } from "./addresses.ts";
 import { rejectInvalid, toCause, toOutcome, toRetryReason } from "./attempt-result.ts";
 import { endAttemptSpan, startAttemptSpan, type TracedRequest } from "./attempt-span.ts";
-import { createDeadline, type RequestDeadline, type EndListener, type EndReason, waitWithin } from "./deadline.ts";
+import {
+  createDeadline,
+  type RequestDeadline,
+  type EndListener,
+  type EndReason,
+  waitWithin,
+} from "./request-deadline.ts";
 import { createLatencyWindow, type LatencyWindow } from "./latency-window.ts";
 import type { AttemptOutcome, AttemptRole } from "./replica-health.ts";
 import {
@@ -76,7 +82,13 @@ export interface UpstreamFailure {
   readonly kind: "failed";
   /** The last replica that the request was sent to, by URL and address; undefined if there was none. */
   readonly replica: string | undefined;
-  /** As in `TransportFailure`. `refused`: also if no address is known. `overloaded`: `requestsMax` requests are in flight; nothing was sent. */
+  /**
+   * - `refused`: no replica accepted a connection, or no address is known; nothing was sent.
+   * - `reset`: the connection broke, or the response is not HTTP; the request may have been processed.
+   * - `too-large`: the response is longer than the transport allows.
+   * - `overloaded`: `requestsMax` requests are in flight; nothing was sent.
+   * - `timeout`: the request's deadline has passed, or no attempt got a response in time. `aborted`: the caller aborted it.
+   */
   readonly reason: "refused" | "reset" | "too-large" | "overloaded" | EndReason;
   readonly cause: unknown;
 }
@@ -119,27 +131,32 @@ export interface UpstreamOptions<Connection> {
 
 /** Attempts of one request. If 5 % of the attempts fail, one request in 8,000 fails in all three (0.05³). */
 const attemptsMax = 3;
-/** The timeout of an attempt: this many times the 99th percentile of recent latencies, and at least 500 ms. */
+/**
+ * The timeout of an attempt: this many times the 99th percentile of recent latencies. At least 500 ms, at most half of the remaining time. Latencies:
+ * of idempotent attempts that did not fail, until the result is available: the head of a streamed response, the whole of a buffered one.
+ */
 const attemptTimeoutP99s = 4;
 const attemptTimeoutMinMs = 500;
 
 /**
  * - Choice: the less loaded of two random replicas; one that keeps failing is ejected for a growing pause (`replica-health.ts`).
  * - Retries, at most two, within a budget: idempotent requests after a broken connection, a 502, 503 or 504 without `Retry-After`, or an attempt
- *   without a response in time. A request that was not sent, since there was no connection, goes to another replica whatever its method.
- * - Deadlines: one per request; one per attempt, for the head of the response, while another healthy replica remains.
+ *   without a response in time. A request that was not sent, since there was no connection, goes to another replica whatever its method. A request
+ *   that was not sent costs no budget.
+ * - Deadlines: one per request; one per attempt, until the head of the response, if another healthy replica remains untried. The third attempt has
+ *   none. A late attempt continues if the request was sent and is not idempotent, or if the budget is empty: its timer is not started again.
  */
 export function createUpstream<Connection>(options: UpstreamOptions<Connection>): Upstream<Connection> {
   return new ReplicatedUpstream(options);
 }
 
-/** One request and its attempts. */
-interface Sending<Connection, Body extends ResponseBody> {
+/** One request and its attempts so far. */
+interface RequestInProgress<Connection, Body extends ResponseBody> {
   readonly request: UpstreamRequest;
   readonly transport: Transport<Connection, Body>;
   readonly deadline: RequestDeadline;
   readonly endsAtMs: number;
-  /** The replica of each attempt, in their order. A replica may occur twice. */
+  /** The replica of each attempt, in their order. A replica may occur twice: after a broken connection, a new one to the same replica may work. */
   readonly tried: Replica<Connection>[];
 }
 
@@ -197,59 +214,68 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     deadline.clear();
   }
 
-  /** Returns the last buffered response if no later attempt gets one: it has more information for the client than a broken connection. */
-  async #sendWithRetries<Body extends ResponseBody>(sending: Sending<Connection, Body>): Promise<UpstreamResult<Body>> {
-    const { request, deadline, tried } = sending;
+  /**
+   * Sends the request until an attempt succeeds or no other is possible. If none succeeds, a response has more information for the client than a
+   * broken connection, so the last buffered response is returned, else the last failure.
+   */
+  async #sendWithRetries<Body extends ResponseBody>(
+    inProgress: RequestInProgress<Connection, Body>,
+  ): Promise<UpstreamResult<Body>> {
+    const { request, deadline, tried } = inProgress;
+    /** What is returned if no attempt succeeds: the last buffered response, else the last failure. */
     let result: AttemptResult<Body> | undefined;
     this.#budget.deposit();
     let replica = this.#replicas.choose(request.isIdempotent);
     while (replica && !deadline.ended) {
-      const latest = await this.#attempt(replica, sending);
+      const latest = await this.#attempt(replica, inProgress);
       const reason = toRetryReason(latest);
-      replica = reason && this.#chooseNext(sending, reason, latest);
+      replica = reason && this.#chooseNext(inProgress, reason, latest);
       if (latest.kind === "response" && !replica) return latest;
-      // A streamed response is dropped: its body would occupy the connection until the next attempt ends.
+      // A streamed response is dropped: its body would occupy the connection until the next attempt ends. Its `finish` is never called: the
+      // replica's health is updated already, and `send` releases the request at the end, or the `finish` of a later response.
       if (latest.kind === "response" && latest.body instanceof Readable) latest.body.destroy();
       else if (latest.kind === "response" || result?.kind !== "response") result = latest;
     }
     if (result?.kind === "response") return result;
     if (deadline.ended) return { kind: "failed", replica: tried.at(-1)?.name, ...deadline.ended };
-    // An Error costs as much as a whole attempt, for its stack trace: it is created only here.
+    // There was no attempt. The Error is created only now, since its stack trace costs as much as a whole attempt.
     if (!result) return failed("refused", undefined, new Error("No address is known"));
+    // For the caller an attempt without a response in time is a timeout of the request, also if the request has time left.
     return { ...result, reason: result.reason === "attempt-timeout" ? "timeout" : result.reason };
   }
 
   async #attempt<Body extends ResponseBody>(
     replica: Replica<Connection>,
-    sending: Sending<Connection, Body>,
+    inProgress: RequestInProgress<Connection, Body>,
   ): Promise<AttemptResult<Body>> {
-    const { request, transport, deadline, tried } = sending;
+    const { request, transport, deadline, tried } = inProgress;
     const { traced, method } = request;
     const role = this.#replicas.startAttempt(replica);
     const startedAtMs = this.#nowMs();
     const span = traced && startAttemptSpan(traced, { method, replica, resends: tried.length });
     tried.push(replica);
-    const timer = this.#startAttemptTimer(sending, startedAtMs);
+    const timer = this.#startAttemptTimer(inProgress, startedAtMs);
     let result: TransportResult<Body> | undefined;
     try {
-      const sent = toTransportRequest(request, sending.endsAtMs - startedAtMs, span);
+      const sent = toTransportRequest(request, inProgress.endsAtMs - startedAtMs, span);
       result = rejectInvalid(await transport(replica, sent, deadline));
     } finally {
       clearTimeout(timer);
       if (span) endAttemptSpan(span, result);
+      // The transport threw: a bug of the caller, such as an invalid header.
       if (!result) this.#replicas.endAttempt(replica, role, "inconclusive");
     }
-    return this.#judge(result, { replica, role, startedAtMs }, sending);
+    return this.#completeAttempt(result, { replica, role, startedAtMs }, inProgress);
   }
 
   /**
    * Reports the attempt's outcome to the replica's health and records its latency. The outcome of a successful streamed response is reported when
    * the caller calls `finish`, since its body may still break.
    */
-  #judge<Body extends ResponseBody>(
+  #completeAttempt<Body extends ResponseBody>(
     result: TransportResult<Body>,
     attempt: Attempt<Connection>,
-    { request, deadline }: Sending<Connection, Body>,
+    { request, deadline }: RequestInProgress<Connection, Body>,
   ): AttemptResult<Body> {
     const { name } = attempt.replica;
     const latencyMs = this.#nowMs() - attempt.startedAtMs;
@@ -268,60 +294,69 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
   }
 
   #endAttempt({ replica, role }: Attempt<Connection>, outcome: AttemptOutcome, cause: unknown): void {
+    // A replica that fails or drains may be replaced by one with another address.
     if (outcome !== "success" && outcome !== "inconclusive") this.#addresses.refreshSoon();
     this.#replicas.endAttempt(replica, role, outcome, cause);
   }
 
-  /** Chooses the replica for one more attempt, withdraws the retry from the budget, and reports it. Undefined if the result is final. */
+  /** Chooses the replica for one more attempt, takes the retry from the budget, and reports it. Undefined if there is no further attempt. */
   #chooseNext<Body extends ResponseBody>(
-    { request, tried }: Sending<Connection, Body>,
+    { request, tried }: RequestInProgress<Connection, Body>,
     reason: RetryReason,
     failedAttempt: AttemptResult<Body>,
   ): Replica<Connection> | undefined {
-    // A refused request was not sent: it may be sent again whatever its method, and costs no replica anything.
+    // A refused request was not sent: it may be sent again whatever its method, and costs no budget, since no replica has worked on it.
     if (tried.length >= attemptsMax || (reason !== "refused" && !request.isIdempotent)) return undefined;
     const next = this.#replicas.chooseNext(tried, reason);
     if (!next) return undefined;
-    // The retry after a timeout was withdrawn when the attempt was ended, in `#endLateAttempt`.
-    const isPaid = reason === "refused" || reason === "timeout" || this.#withdrawRetry(failedAttempt.replica);
+    // After a timeout, `#endAttemptIfLate` has taken the retry already.
+    const isPaid = reason === "refused" || reason === "timeout" || this.#takeRetry(failedAttempt.replica);
     if (!isPaid) return undefined;
     const status = failedAttempt.kind === "response" ? failedAttempt.status : undefined;
     this.#observe({ kind: "retried", replica: failedAttempt.replica, reason, status });
     return next;
   }
 
-  #withdrawRetry(replica: string): boolean {
-    const isPaid = this.#budget.withdraw();
+  /** Takes a retry from the budget. False if none is left, which is reported. */
+  #takeRetry(replica: string): boolean {
+    const isPaid = this.#budget.takeRetry();
     if (!isPaid) this.#observe({ kind: "retry-over-budget", replica });
     return isPaid;
   }
 
-  /** Starts the timer that ends a late attempt. It leaves at least half of the remaining time for the next. Undefined if there is no other healthy replica. */
+  /**
+   * Starts the timer of an attempt, which leaves at least half of the remaining time for the next. Undefined for the last attempt, and if no other
+   * healthy replica is untried.
+   */
   #startAttemptTimer<Body extends ResponseBody>(
-    sending: Sending<Connection, Body>,
+    inProgress: RequestInProgress<Connection, Body>,
     nowMs: number,
   ): NodeJS.Timeout | undefined {
-    const { tried } = sending;
+    const { tried } = inProgress;
     if (tried.length >= attemptsMax || !this.#replicas.hasHealthyAlternative(tried)) return undefined;
     const timeoutMs = Math.max(attemptTimeoutMinMs, attemptTimeoutP99s * this.#latencies.p99Ms());
-    return setTimeout(this.#onAttemptTimeout, Math.min(timeoutMs, (sending.endsAtMs - nowMs) / 2), sending);
+    return setTimeout(this.#onAttemptTimeout, Math.min(timeoutMs, (inProgress.endsAtMs - nowMs) / 2), inProgress);
   }
 
   /** After a pause of this process, the response may already be in the socket's buffer: Node reads it before it calls back `setImmediate`. */
-  readonly #onAttemptTimeout = (sending: Sending<Connection, ResponseBody>): void => {
-    setImmediate(this.#endLateAttempt, sending, sending.deadline.listener);
+  readonly #onAttemptTimeout = (inProgress: RequestInProgress<Connection, ResponseBody>): void => {
+    setImmediate(this.#endAttemptIfLate, inProgress, inProgress.deadline.listener);
   };
 
-  /** Ends the attempt if it is not connected yet, or if it has no response, is idempotent and the budget has a retry, which is withdrawn. */
-  readonly #endLateAttempt = (
-    { request, deadline, tried }: Sending<Connection, ResponseBody>,
+  /**
+   * Ends the attempt as `refused` if it has no connection yet, since nothing was sent; else as `attempt-timeout` if it has no response, the request
+   * is idempotent and the budget has a retry, which it takes. Otherwise the attempt continues until the deadline of the request.
+   * @param listener of the attempt whose timer has ended: a later one must not be ended by it.
+   */
+  readonly #endAttemptIfLate = (
+    { request, deadline, tried }: RequestInProgress<Connection, ResponseBody>,
     listener: EndListener | undefined,
   ): void => {
     if (!listener || deadline.listener !== listener || !this.#replicas.hasHealthyAlternative(tried)) return;
     const { phase } = listener;
     if (phase === "connecting")
       return listener.onEnd("refused", new Error("No connection within the attempt's deadline"));
-    if (phase === "responding" || !request.isIdempotent || !this.#withdrawRetry(tried.at(-1)?.name ?? "")) return;
+    if (phase === "responding" || !request.isIdempotent || !this.#takeRetry(tried.at(-1)?.name ?? "")) return;
     listener.onEnd("attempt-timeout", new Error("No response within the attempt's deadline"));
   };
 }

@@ -1,3 +1,4 @@
+// The deadline of one request, with all its attempts. The deadline of an attempt is in upstream.ts.
 import type { AbortSignalLike } from "../http/abort-source.ts";
 
 export type EndReason = "timeout" | "aborted";
