@@ -22,7 +22,7 @@ export interface RepresentationSet extends MemoSource {
   readonly count: number;
   /**
    * The index of the representation that was sent for an object, in `text` and in the subgraph's `_entities`. Undefined if none was sent: a
-   * value of the representation is missing or does not fit its type, or objects of this type are not requested. A key of null is sent.
+   * value of the representation is missing or does not fit its type, or objects of this layout are not requested (RepresentationFieldsOf). A key of null is sent.
    */
   indexOf(object: Json): number | undefined;
   /** For each representation, the first object for which it is sent: the returned entity must have this object's keys (entities.ts). */
@@ -165,7 +165,8 @@ function writeObject(fields: readonly RepresentationField[], values: readonly un
 /**
  * Writes an object or a list of objects within a representation.
  * @param listDepth how many levels of lists the field's type has from here on.
- * @returns undefined if the value does not fit its type, or if a field that the representation needs is missing, at any depth.
+ * @returns undefined if the value does not fit its type, or if the data has no value for one of its fields (`fieldsOf`), at any depth: the object of
+ * the representation is then not requested.
  */
 function writeValue(
   value: unknown,
@@ -185,7 +186,7 @@ function writeValue(
   }
   const object = value as Json;
   const layout = position?.layoutOf(object, joins);
-  // An object of a type without required fields is sent empty, as Apollo Gateway does.
+  // An object of a type to which no required field applies is sent as `{}`, as Apollo Gateway does; so is one with a field that no fetch provides.
   const fields = (layout && fieldsOf(layout)) ?? [];
   const values = layout && readValues(fields, object, joins);
   return values && writeObject(fields, values);

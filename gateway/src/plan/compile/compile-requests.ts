@@ -8,7 +8,7 @@ import type { CompiledFetch, CompiledRequest, PlanStep } from "./compiled-plan.t
 import { createFetchDocument, type FetchDocument, findRenamedFields } from "./fetch-document.ts";
 import { type FetchSchedule, type PlannedFetch, scheduleFetches } from "./fetch-schedule.ts";
 import { createKeyChecks, type KeyCheckOptions, type StoppedKeyChecks } from "./key-checks.ts";
-import { createRepresentationReaders } from "./representation-plan.ts";
+import { compileRepresentationFields } from "./representation-plan.ts";
 import { createRequestTexts, type FetchNames, nameFetch } from "./request-text.ts";
 
 export interface RequestCompilerOptions extends KeyCheckOptions {
@@ -82,7 +82,7 @@ export function compileRequests(
       representations: node.requires && {
         ...names,
         group: representationGroupOf(fetch),
-        ...createRepresentationReaders(node, o.types),
+        ...compileRepresentationFields(node, o.types),
       },
       renames: rewrites.flatMap((rewrite) =>
         rewrite.kind === "KeyRenamer" ? { path: rewrite.path, to: rewrite.renameKeyTo } : [],

@@ -117,8 +117,8 @@ export interface RepresentationPlan {
   readonly group: number;
   readonly fieldsOf: RepresentationFieldsOf;
   /**
-   * Defined if the representation of such an object has, besides constants, one leaf field, and the object itself contains it. Stage 4 then needs
-   * to compare and write one value per object.
+   * Defined if the representation of such an object has, besides constants, one leaf field, and the object itself contains it. `run` then needs to
+   * compare and write one value per object.
    */
   singleKeyOf(layout: ObjectLayout): SingleKey | undefined;
 }
@@ -130,7 +130,11 @@ export interface SingleKey {
   readonly textAfter: string;
 }
 
-/** The fields of the representation. Undefined if objects of this layout are not requested. */
+/**
+ * The fields of the representation, never an empty list. Undefined if no required field applies to the type, if no fetch provides a required field, or
+ * if the fields contain no whole key: then objects of this layout are not requested. An object nested in a representation needs no key; in the other
+ * two cases it is sent as `{}`.
+ */
 export type RepresentationFieldsOf = (layout: ObjectLayout) => readonly RepresentationField[] | undefined;
 
 export interface RepresentationField {

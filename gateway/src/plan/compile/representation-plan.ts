@@ -1,8 +1,8 @@
-// Compiles the `requires` of an entity fetch: which fields the representation of an object has. One list of fields per layout, created when stage 4
-// finds the first object with that layout.
+// Compiles the `requires` of an entity fetch: which fields the representation of an object has. One list of fields per layout, created when `run` finds
+// the first object with that layout, and used for all later requests.
 //
 // `requires` is `... on Book { __typename isbn }`: for the layout of Book, the fields are the constant `"__typename":"Book"` and `"isbn":`, read from
-// the object. For an object of another type there are none, so it is not requested.
+// the object. For an object of another type there are none, so it is not requested. "Planner key" is explained in compiled-plan.ts.
 import type { FetchDataRewrite, FetchNode, QueryPlanSelectionNode } from "@apollo/query-planner";
 import {
   type RepresentationFieldsOf,
@@ -19,10 +19,11 @@ type FieldSelection = Extract<QueryPlanSelectionNode, { kind: "Field" }>;
 const fragmentPrefix = "... on ";
 
 /**
- * Creates the functions of a `RepresentationPlan`. An object is requested only if its representation has a whole key: the planner may select the
- * required fields and the key under different type conditions, so an object may have the required fields alone.
+ * Compiles the part of a `RepresentationPlan` that depends on `requires`. An object is requested only if its representation has a whole key, and the
+ * planner may select the key and other required fields under different type conditions: for example the key under `... on Book`, the required field
+ * under `... on Media`. A DVD then has the field without a key and is not requested.
  */
-export function createRepresentationReaders(
+export function compileRepresentationFields(
   { serviceName, requires = [], inputRewrites = [] }: FetchNode,
   types: SupergraphTypes,
 ): Pick<RepresentationPlan, "fieldsOf" | "singleKeyOf"> {
@@ -39,18 +40,22 @@ export function createRepresentationReaders(
   };
 }
 
-/** See RepresentationPlan. */
+/**
+ * @returns undefined unless exactly one field is not a constant, it is a leaf, and the object itself contains it.
+ * @param fields undefined if objects of the layout are not requested.
+ */
 function findSingleKey(fields: readonly RepresentationField[] = []): SingleKey | undefined {
+  // -1, and so no value, if all fields are constants.
   const index = fields.findIndex(({ value }) => value.kind !== "constant");
   const value = fields[index]?.value;
-  const before = fields.slice(0, index + 1);
+  const upToKey = fields.slice(0, index + 1);
   const after = fields.slice(index + 1);
   if (value?.kind !== "leaf" || after.some((field) => field.value.kind !== "constant")) return undefined;
   const { joinIndex, plainKey } = value.access;
   if (joinIndex !== noJoin || plainKey === undefined) return undefined;
   return {
     key: plainKey,
-    textBefore: `{${before.map(({ text }) => text).join(",")}`,
+    textBefore: `{${upToKey.map(({ text }) => text).join(",")}`,
     textAfter: `${after.map(({ text }) => `,${text}`).join("")}}`,
   };
 }
@@ -58,9 +63,10 @@ function findSingleKey(fields: readonly RepresentationField[] = []): SingleKey |
 /**
  * Creates the list of fields once for each layout, also for objects nested in a representation.
  * @param requires the fields that the subgraph needs, by planner keys.
- * @param rewrites set values and rename fields, the deepest first. The planner creates them for `@interfaceObject`, and ../rewrite/restore-plan.ts
- * for `@requires` with arguments.
+ * @param rewrites set values and rename fields, the deepest first; of several that concern one field, the last one counts. The planner creates them
+ * for `@interfaceObject`, and ../rewrite/restore-plan.ts for `@requires` with arguments.
  * @param isRequested whether objects with these fields are requested. Always true for nested objects.
+ * @returns a function that returns undefined in three cases (see RepresentationFieldsOf), and never an empty list.
  */
 function createFieldsOf(
   requires: readonly QueryPlanSelectionNode[],
@@ -73,7 +79,7 @@ function createFieldsOf(
   function createFields(layout: ObjectLayout): readonly RepresentationField[] | undefined {
     const applies = (typeCondition: string) => types.applies(typeCondition, layout.typename);
     const selected = collectRequired(requires, applies);
-    const applicable = rewrites.flatMap((rewrite) => withoutFragments(rewrite, applies));
+    const applicable = rewrites.flatMap((rewrite) => withoutLeadingFragments(rewrite, applies));
     const fields: RepresentationField[] = [];
     for (const [key, selections] of selected) {
       const field = createField(key, selections, applicable, layout, types);
@@ -89,7 +95,7 @@ function createFieldsOf(
   };
 }
 
-/** The required fields by planner key. */
+/** The required fields of the types that `applies` accepts, by planner key. A field that is selected several times has several selections. */
 function collectRequired(
   selections: readonly QueryPlanSelectionNode[],
   applies: (typeCondition: string) => boolean,
@@ -107,18 +113,18 @@ function collectRequired(
   return into;
 }
 
-/** Removes the leading type conditions of a rewrite's path. Returns an empty list for a rewrite of another type. */
-function withoutFragments(
+/** Removes the leading type conditions of a rewrite's path. Returns an empty list if one of them does not apply. */
+function withoutLeadingFragments(
   rewrite: FetchDataRewrite,
   applies: (typeCondition: string) => boolean,
 ): readonly FetchDataRewrite[] {
   const [first, ...rest] = rewrite.path;
   if (!first?.startsWith(fragmentPrefix)) return [rewrite];
   if (!applies(first.slice(fragmentPrefix.length))) return [];
-  return withoutFragments({ ...rewrite, path: rest }, applies);
+  return withoutLeadingFragments({ ...rewrite, path: rest }, applies);
 }
 
-/** Undefined if no fetch provides the field. */
+/** Undefined if no fetch provides the field: objects of the layout then have no representation. */
 function createField(
   key: string,
   selections: readonly FieldSelection[],
@@ -130,6 +136,7 @@ function createField(
   const renamer = ofField.findLast((rewrite) => rewrite.kind === "KeyRenamer" && rewrite.path.length === 1);
   const setter = ofField.findLast((rewrite) => rewrite.kind === "ValueSetter" && rewrite.path.length === 1);
   const text = `${JSON.stringify(renamer?.kind === "KeyRenamer" ? renamer.renameKeyTo : key)}:`;
+  // The type of the layout is an interface if the type of its objects is not known.
   const constant =
     setter?.kind === "ValueSetter" ? setter.setValueTo : key === "__typename" ? layout.typename : undefined;
   if (constant !== undefined) return { text: text + JSON.stringify(constant), value: { kind: "constant" } };
