@@ -1,4 +1,4 @@
-/** Rate limits by the generic cell rate algorithm. `admission.ts` decides what is counted. */
+/** Rate limits by the generic cell rate algorithm. `admission.ts` decides what is counted, and `config.ts` has the limits. */
 
 export interface RateLimitOptions {
   /** Requests that a client may send at once; they are replenished evenly within each window. From 1. */

@@ -1,4 +1,7 @@
-/** Coalescing (single-flight): the requests to the origin that several clients wait for (RFC 9111, 4: collapsed requests). */
+/**
+ * Coalescing (single-flight): shared fetches, that is requests to the origin for whose response several clients wait (RFC 9111, 4: collapsed requests).
+ * read.ts starts and joins them.
+ */
 import type { ServerResponse } from "node:http";
 import { InFlightList } from "@tributary/kit/collections/in-flight-list";
 import { AbortSource } from "@tributary/kit/http/abort-source";
@@ -8,26 +11,34 @@ import type { InvalidationLog } from "./invalidation.ts";
 import { isRecentValidation } from "./reuse-rules.ts";
 import { matchesVary, type VaryKey } from "./vary.ts";
 
-/** A whole response for every waiting client whose request matches its `Vary`. Undefined if each client has to send its own request. */
-export type FetchOutcome = { readonly entry: Entry; readonly isStale: boolean } | undefined;
+/** Undefined if each waiting client has to send its own request. */
+export type FetchOutcome =
+  | {
+      /** A whole response for every waiting client whose request matches its `Vary`. */
+      readonly entry: Entry;
+      /** Whether it is the stored response, sent instead of an error of the origin (`stale-if-error`). */
+      readonly isStale: boolean;
+    }
+  | undefined;
 
-/** One request to the origin that other clients may join. */
+/** One request to the origin, whose response other clients may wait for. */
 export interface SharedFetch {
   /** Aborted when the last waiter has left, and when the cache closes. */
   readonly signal: AbortSource;
   /** Settled by `finish` or `fail`. Rejects if there is no response. */
   readonly outcome: Promise<FetchOutcome>;
-  /** The cache groups of the response; undefined until its head is received. */
+  /** The cache groups of the response. The caller sets them when its head arrives; until then an invalidation of any group prevents further joins. */
   groups: readonly string[] | undefined;
   /**
-   * Adds a waiter. The origin request is aborted when the last waiter leaves.
+   * Adds a waiter. The origin request is aborted when the last waiter leaves, also after `finish(undefined)`: a response that cannot be shared may
+   * still be sent to the client that started the fetch. After the end of the origin request, the abort has no effect.
    * @param response of the waiting client, which leaves when it disconnects. Undefined for a background refresh, which never leaves.
-   * @returns a function that makes the waiter leave.
+   * @returns a function that makes the waiter leave. Only its first call has an effect.
    */
   join(response?: ServerResponse): () => void;
   /** The number of waiters. */
   readonly waiting: number;
-  /** Only the first call of `finish` or `fail` has an effect. */
+  /** Only the first call of `finish` or `fail` has an effect. No request joins the fetch after it. */
   finish(outcome: FetchOutcome): void;
   fail(error: unknown): void;
 }
@@ -35,21 +46,26 @@ export interface SharedFetch {
 export interface SharedFetches {
   readonly inFlight: number;
   /**
-   * Finds a fetch in flight that the request may join: one that was sent after every invalidation of its response and every settled write to its origin. A
-   * request with `no-cache` (`isValidation`) joins only a fetch that another such request started less than a second ago. A request without
-   * `Authorization` joins no fetch that was sent with it: an invalid token must not cost anonymous clients their shared request.
+   * Finds a shared fetch that the request may join:
+   * - it was sent after every invalidation of its response and after every settled write to its origin;
+   * - its expected `Vary` matches the request;
+   * - for a request with `no-cache` (`isValidation`), another such request started it less than a second ago;
+   * - for a request without `Authorization`, it was sent without it. Its response may be a 401, which anonymous clients must not wait for.
    */
   find(lookup: CacheLookup, isValidation: boolean): SharedFetch | undefined;
-  /** Whether a response that this request could use is being fetched, and no invalidation prevents that it is stored. */
+  /**
+   * Whether a shared fetch for this request is in flight whose response no invalidation has outdated. Only for background refreshes: unlike `find`,
+   * it ignores tokens and settled writes, since no client joins.
+   */
   isBeingFetched(lookup: CacheLookup): boolean;
   /**
-   * Adds a fetch; the caller sends it.
-   * @param varyKey the expected one: by the `Vary` of the newest stored response. The response may have another `Vary`.
+   * Adds a shared fetch; the caller sends it, and calls `finish` or `fail`.
+   * @param varyKey of this request, by the `Vary` of the newest stored response. The response of the fetch may have another `Vary`.
    */
   start(lookup: CacheLookup, varyKey: VaryKey, isValidation: boolean): SharedFetch;
-  /** No further request joins the fetches of this key that are in flight. The clients that have joined get the response. */
+  /** No further request joins the shared fetches of this key that are in flight. The clients that have joined get the response. */
   stopJoining(key: string): void;
-  /** Aborts all fetches in flight and waits until they have ended. */
+  /** Aborts all shared fetches and waits until `finish` or `fail` was called for each. */
   close(): Promise<void>;
 }
 
@@ -57,7 +73,7 @@ interface ListedFetch {
   readonly fetch: SharedFetch;
   readonly varyKey: VaryKey;
   readonly sent: SentRead;
-  /** It is sent to the origin with the `Authorization` of the client that started it. */
+  /** Whether it is sent to the origin with the `Authorization` of the client that started it. */
   readonly hasToken: boolean;
 }
 
@@ -68,22 +84,23 @@ export function createSharedFetches({
   readonly invalidationLog: InvalidationLog;
   readonly nowMs: () => number;
 }): SharedFetches {
-  // An object instead of a Map, for the reason in kit/src/collections/in-flight-list.ts.
+  // Not a Map: replaced Map tables stay in the old heap (kit/src/collections/in-flight-list.ts).
   const byKey = Object.create(null) as Record<string, ListedFetch[]>;
   const all = new InFlightList<SharedFetch>();
 
+  /** Has no effect if `deleteKey` has removed it already. */
   function unlist(key: string, listed: ListedFetch): void {
     const others = (byKey[key] ?? []).filter((other) => other !== listed);
     if (others.length > 0) byKey[key] = others;
-    else stopJoining(key);
+    else deleteKey(key);
   }
 
-  function stopJoining(key: string): void {
+  function deleteKey(key: string): void {
     // oxlint-disable-next-line typescript/no-dynamic-delete -- a dictionary, and as fast as a Map
     delete byKey[key];
   }
 
-  const isCurrent = ({ fetch, varyKey, sent }: ListedFetch, { varyValueOf }: CacheLookup) =>
+  const isUsableBy = ({ fetch, varyKey, sent }: ListedFetch, { varyValueOf }: CacheLookup) =>
     !fetch.signal.aborted && matchesVary(varyKey, varyValueOf) && !invalidationLog.isOutdated(sent, fetch.groups);
 
   return {
@@ -95,11 +112,12 @@ export function createSharedFetches({
         (!hasToken || isAuthorized(lookup)) &&
         !invalidationLog.precedesWrite(sent) &&
         (!isValidation || isRecentValidation(sent.validationSentAtMs, nowMs()));
-      return byKey[lookup.key]?.find((listed) => mayJoin(listed) && isCurrent(listed, lookup))?.fetch;
+      return byKey[lookup.key]?.find((listed) => mayJoin(listed) && isUsableBy(listed, lookup))?.fetch;
     },
-    isBeingFetched: (lookup) => byKey[lookup.key]?.some((listed) => isCurrent(listed, lookup)) ?? false,
+    isBeingFetched: (lookup) => byKey[lookup.key]?.some((listed) => isUsableBy(listed, lookup)) ?? false,
     start(lookup, varyKey, isValidation) {
       const { key } = lookup;
+      // Called when the fetch ends, at the earliest after `start`: `listed` and `item` are defined by then.
       const fetch = createSharedFetch(() => {
         unlist(key, listed);
         all.remove(item);
@@ -110,7 +128,7 @@ export function createSharedFetches({
       const item = all.add(fetch);
       return fetch;
     },
-    stopJoining,
+    stopJoining: deleteKey,
     async close() {
       const fetches = all.items();
       const ended = fetches.map((fetch) => fetch.outcome.catch(() => {}));
