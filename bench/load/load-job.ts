@@ -1,4 +1,7 @@
-/** The IPC messages of the load process: one job in, two messages out. */
+// The IPC protocol of the load process: it sends `ready` once, when it can receive jobs. For each job it sends two messages, or one `problem` in place
+// of the rest; after a problem it accepts the next job.
+
+/** One measurement, sent to the load process. */
 export interface LoadJob {
   readonly port: number;
   /** The request bodies, sent in turn. */
@@ -33,7 +36,7 @@ export interface ClosedLoopReport {
   readonly probeMs?: { readonly p50: number; readonly p99: number; readonly max: number };
 }
 
-/** Sent in this order: `window-started`, `report`. A `problem` may replace either. */
+/** Sent in this order: `window-started`, `report`. A `problem` replaces either and ends the job. */
 export type LoadMessage =
   | { readonly kind: "window-started" }
   | { readonly kind: "report"; readonly report: ClosedLoopReport }

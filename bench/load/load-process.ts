@@ -1,4 +1,5 @@
-// The load generator's process, pinned to the core of the subgraphs. Runs one job after the other.
+// The load generator's process. run/testbed.ts starts it, pins it to the core of the subgraphs and sends it jobs (load-job.ts). The caller sends the next
+// job only after the report or the problem of the last one: two jobs at once would measure each other.
 import type { LoadJob, LoadMessage } from "./load-job.ts";
 import { measureLoad } from "./measure-load.ts";
 

@@ -1,4 +1,5 @@
-// Random names, titles and texts for the seeded rows.
+// Random names, titles and texts for the seeded rows, for population.ts. The order of the words in each list and of the random draws decides the
+// seeded rows of the tables that use them: a change of either changes these rows.
 import type { Random } from "./random.ts";
 
 const firstNames =
@@ -117,7 +118,7 @@ export const personName = (random: Random) => `${random.pick(firstNames)} ${rand
 export const postTitle = (random: Random) => random.pick(titles)(random);
 export const productTitle = (random: Random) => `The ${capitalize(random.pick(crafts))} ${random.pick(things)}`;
 
-/** One or two remarks, sometimes followed by a sentence. */
+/** One or two remarks (an equal second one is omitted), in 40 % of the comments followed by a sentence. */
 export function commentBody(random: Random): string {
   const parts = Array.from({ length: random.integer(1, 2) }, () => random.pick(remarks));
   if (random.next() < 0.4) parts.push(sentence(random));
@@ -131,6 +132,7 @@ export function postBody(random: Random): string {
   ).join("\n\n");
 }
 
+/** Opening, actor, deed, comma, turn: "Last spring my neighbour gave up too early, so we wrote it down." */
 function sentence(random: Random): string {
   return `${random.pick(openings)} ${random.pick(actors)} ${random.pick(deeds)}, ${random.pick(turns)}.`;
 }

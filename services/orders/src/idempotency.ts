@@ -1,4 +1,5 @@
-// What store.ts stores and locks for an idempotency key, so that a repeated request returns the order that the first one placed.
+// What store.ts stores and locks for an idempotency key, so that a repeated request returns the order that the first one placed. For how long:
+// `idempotencyHours` in model.ts.
 import { createHash } from "node:crypto";
 import type { NewLine, PlacedOrder } from "./model.ts";
 
