@@ -1,5 +1,10 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
-import type { AttemptEndReason, AttemptPhase, EndListener, RequestDeadline } from "@tributary/kit/upstream/request-deadline";
+import type {
+  AttemptEndReason,
+  AttemptPhase,
+  EndListener,
+  RequestDeadline,
+} from "@tributary/kit/upstream/request-deadline";
 import type { Transport, TransportRequest, TransportResult } from "@tributary/kit/upstream/transport";
 import { createProxyMiddleware, type Plugin } from "http-proxy-middleware";
 import { isConnectionError } from "../errors/service-failure.ts";
