@@ -9,7 +9,10 @@ export interface ResilienceCheck {
   readonly purpose: string;
   /** Whether an unmodified Apollo Gateway cannot pass this check, so that `--control` requires a fault. */
   readonly apolloFails: boolean;
-  /** Reports faults of the gateway as findings. If it throws, the check has failed, also with `--control`. */
+  /**
+   * Reports faults of the gateway as findings. If it throws, the check has failed, also with `--control`; a thrown
+   * `GatewayFault` is a finding.
+   */
   run(context: CheckContext): Promise<void>;
 }
 

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { CheckContext, ResilienceCheck } from "./check.ts";
 import { readOptions, type ResilienceOptions } from "./options.ts";
 import { reportAll } from "./report.ts";
+import { GatewayFault } from "./platform/gateway-process.ts";
 import { runCheck } from "./run.ts";
 
 test.each([[[]], [["--control"]]])("a check that throws fails with %j", async (args) => {
@@ -17,6 +18,14 @@ test("a fault that the control found does not hide that the check threw later", 
     throw new Error("no port");
   });
   expect(passed).toBe(false);
+});
+
+test.each([
+  [[], false],
+  [["--control"], true],
+] as const)("a gateway that ends is a fault: with %j the check passes: %s", async (args, expected) => {
+  const { passed } = await runAndReport(args, () => Promise.reject(new GatewayFault("The gateway has ended")));
+  expect(passed).toBe(expected);
 });
 
 test("all cleanups run in reverse order, and the check fails if one throws", async () => {

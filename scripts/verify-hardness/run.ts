@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ResilienceCheck, Finding, CheckContext } from "./check.ts";
 import type { Cores } from "./cores.ts";
-import { startGatewayProcess } from "./platform/gateway-process.ts";
+import { GatewayFault, startGatewayProcess } from "./platform/gateway-process.ts";
 import type { ResilienceOptions } from "./options.ts";
 import { type CheckOutcome, reportFinding } from "./report.ts";
 
@@ -16,7 +16,7 @@ export interface CheckRunOptions {
 }
 
 /**
- * Never rejects because of the check: if the check throws, or a cleanup, the outcome has crashed. Rejects after SIGINT or SIGTERM, when everything is
+ * Never rejects because of the check: if the check throws, or a cleanup, the outcome has crashed. A `GatewayFault` is a failed finding instead. Rejects after SIGINT or SIGTERM, when everything is
  * stopped.
  */
 export async function runCheck(check: ResilienceCheck, o: CheckRunOptions): Promise<CheckOutcome> {
@@ -37,7 +37,9 @@ export async function runCheck(check: ResilienceCheck, o: CheckRunOptions): Prom
     await Promise.race([check.run(createContext({ ...o, report }, cleanups)), interruption.rejection]);
   } catch (error) {
     if (interruption.isInterrupted()) throw error;
-    reportCrash("the check completes", error);
+    if (error instanceof GatewayFault)
+      report({ claim: "the gateway keeps running", passed: false, measured: error.message });
+    else reportCrash("the check completes", error);
   } finally {
     const errors = await runCleanups(cleanups);
     for (const error of errors) reportCrash("everything that the check started is stopped", error);

@@ -28,6 +28,9 @@ export interface MonitoredGateway {
   stop(): Promise<void>;
 }
 
+/** The gateway under test has ended, or its event loop is blocked: a fault of the gateway, not of the check. */
+export class GatewayFault extends Error {}
+
 export interface GatewayStart {
   readonly kind: "tributary" | "apollo";
   readonly environment: Readonly<Record<string, string>>;
@@ -45,7 +48,7 @@ const monitorTimeoutMs = 30_000;
 const stopTimeoutMs = 15_000;
 const outputCharsMax = 4_000;
 
-/** Starts a gateway process with the monitor loaded. Throws if it serves no supergraph within a minute. */
+/** Starts a gateway process with the monitor loaded. @throws Error, never GatewayFault, if it serves no supergraph within a minute. */
 export async function startGatewayProcess({
   kind,
   environment,
@@ -65,7 +68,7 @@ export async function startGatewayProcess({
     .then(() => log.url ?? "")
     .catch(async (error: unknown) => {
       child.kill("SIGKILL");
-      throw error;
+      throw new Error(`The gateway does not start: ${String(error)}`, { cause: error });
     });
   return describeProcess(child, log, url);
 }
@@ -75,9 +78,11 @@ type GatewayLog = ReturnType<typeof readLog>;
 function describeProcess(child: ChildProcess, log: GatewayLog, url: string): MonitoredGateway {
   const pid = child.pid ?? 0;
   async function requestReport<Report>(request: MonitorRequest): Promise<Report> {
+    if (child.exitCode !== null || child.signalCode !== null) throw new GatewayFault("The gateway has ended");
     const report = once(child, "message") as Promise<[Report]>;
     child.send(request);
-    return (await withTimeout(monitorTimeoutMs, report, () => "The gateway's event loop is blocked"))[0];
+    const message = "The gateway's event loop is blocked";
+    return (await withTimeout(monitorTimeoutMs, report, () => message, GatewayFault))[0];
   }
   return {
     pid,
@@ -115,7 +120,7 @@ function readLog(child: ChildProcess) {
       notify();
     });
   child.once("exit", (code, signal) => {
-    ended = new Error(`The gateway ended with ${code ?? signal}: ${output}`);
+    ended = new GatewayFault(`The gateway ended with ${code ?? signal}: ${output}`);
     notify();
   });
 
@@ -172,11 +177,16 @@ async function stop(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-/** The result of `work`. @throws Error with the text of `describe` after `timeoutMs`; `work` is not aborted. */
-export async function withTimeout<T>(timeoutMs: number, work: Promise<T>, describe: () => string): Promise<T> {
+/** The result of `work`. @throws `ErrorType` with the text of `describe` after `timeoutMs`; `work` is not aborted. */
+export async function withTimeout<T>(
+  timeoutMs: number,
+  work: Promise<T>,
+  describe: () => string,
+  ErrorType: new (message: string) => Error = Error,
+): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(describe())), timeoutMs);
+    timer = setTimeout(() => reject(new ErrorType(describe())), timeoutMs);
   });
   try {
     return await Promise.race([work, timeout]);
