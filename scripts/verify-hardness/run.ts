@@ -16,8 +16,8 @@ export interface CheckRunOptions {
 }
 
 /**
- * Never rejects because of the check: if the check throws, or a cleanup, the outcome has crashed. A `GatewayFault` is a failed finding instead. Rejects after SIGINT or SIGTERM, when everything is
- * stopped.
+ * Never rejects because of the check: if the check throws, or a cleanup, the outcome has crashed; a `GatewayFault` is a failed finding instead.
+ * Rejects after SIGINT or SIGTERM, when everything is stopped.
  */
 export async function runCheck(check: ResilienceCheck, o: CheckRunOptions): Promise<CheckOutcome> {
   const cleanups: (() => unknown)[] = [];
