@@ -142,15 +142,18 @@ export interface ServiceProcessOptions {
   /** Called before the service listens. Throws a ConfigError if the service must not run on this database. */
   readonly check?: (database: Database) => Promise<void>;
   /**
-   * The first argument of the process. `migrate`, the only command, applies the pending migrations; the process then exits without serving.
-   * Otherwise the service starts, and applies no migrations: run `migrate` before each release.
+   * The arguments of the process. `migrate`, the only command, applies the pending migrations; the process then exits without serving. Without
+   * an argument the service starts, and applies no migrations: run `migrate` before each release.
    */
-  readonly command: string | undefined;
+  readonly args: readonly string[];
 }
 
-/** Starts a service, or runs its command. Resolves once the service listens, which then runs until a signal stops it, or after the migration. */
+/**
+ * Starts a service, or runs its command. Resolves once the service listens, which then runs until a signal stops it, or after the migration.
+ * @throws ConfigError for an unknown argument, before anything is started.
+ */
 export async function runService(o: ServiceProcessOptions): Promise<void> {
-  if (o.command === "migrate") {
+  if (readCommand(o.args) === "migrate") {
     const log = createLog({ name: o.name, level: o.config.logLevel });
     await migrate({ databaseUrl: o.config.databaseUrl, directory: fileURLToPath(o.migrations), log });
     return;
@@ -162,6 +165,16 @@ export async function runService(o: ServiceProcessOptions): Promise<void> {
   stopOnSignals([server], log);
   // Logged last: a program that waits for this line may send a signal immediately.
   log.info({ url: server.url }, "listening");
+}
+
+function readCommand([command, extra]: readonly string[]): "migrate" | "serve" {
+  if (command !== undefined && command !== "migrate") throw unknownArgument(`command ${command}`);
+  if (extra !== undefined) throw unknownArgument(`argument ${extra}`);
+  return command ?? "serve";
+}
+
+function unknownArgument(argument: string): ConfigError {
+  return new ConfigError([`Unknown ${argument}. The only command is migrate.`], "The arguments are invalid:");
 }
 
 async function serve(o: ServiceProcessOptions, telemetry: ServiceTelemetry): Promise<RunningServer> {

@@ -1,11 +1,12 @@
-// The process of the orders service. Without an argument it serves until SIGTERM or SIGINT. `migrate` applies the pending migrations and
-// exits; it is the only command, and a start applies no migrations.
+// The process of the orders service. `main.ts` serves until SIGTERM or SIGINT, and applies no migrations; `main.ts migrate` applies the pending
+// migrations and exits. Any other argument is an error.
 import { requireDurability } from "@tributary/kit/postgres/postgres";
 import { runMain } from "@tributary/kit/process/main";
 import { runService } from "@tributary/kit/service/service";
 import { createApp } from "./app.ts";
 import { readConfig } from "./config.ts";
 
+// A function, so that runMain also reports a ConfigError of readConfig.
 await runMain(async () =>
   runService({
     name: "orders",
@@ -14,6 +15,6 @@ await runMain(async () =>
     createApp,
     // A confirmed order must survive a crash: refuse to start on a database without fsync or synchronous_commit.
     check: requireDurability,
-    command: process.argv[2],
+    args: process.argv.slice(2),
   }),
 );

@@ -1,16 +1,17 @@
-// The process of the posts service. Without an argument it serves until SIGTERM or SIGINT. `migrate` applies the pending migrations and
-// exits; it is the only command, and a start applies no migrations.
+// The process of the posts service. `main.ts` serves until SIGTERM or SIGINT, and applies no migrations; `main.ts migrate` applies the pending
+// migrations and exits. Any other argument is an error.
 import { runMain } from "@tributary/kit/process/main";
 import { runService } from "@tributary/kit/service/service";
 import { createApp } from "./app.ts";
 import { readConfig } from "./config.ts";
 
+// A function, so that runMain also reports a ConfigError of readConfig.
 await runMain(async () =>
   runService({
     name: "posts",
     config: readConfig(process.env),
     migrations: new URL("../migrations", import.meta.url),
     createApp,
-    command: process.argv[2],
+    args: process.argv.slice(2),
   }),
 );
