@@ -9,7 +9,7 @@ export interface ProblemDocument {
   readonly detail: string;
   readonly instance?: string;
   readonly requestId?: string;
-  /** Every problem of the body or of the query. */
+  /** Every problem of the body, or every problem of the query: an error has one or the other. */
   readonly errors?: readonly (Problem | ParameterProblem)[];
   /** The media ranges that the path accepts, in a 406. */
   readonly choices?: readonly string[];
@@ -19,8 +19,6 @@ export interface ProblemContext {
   /** The requested path, without its query: a query may contain secrets. */
   readonly instance?: string | undefined;
   readonly requestId?: string | undefined;
-  /** Set in addition. Headers that the response has already remain, apart from those of a success. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 export function toProblemDocument(error: AppError, context: ProblemContext): ProblemDocument {
@@ -47,13 +45,14 @@ export function problemNameOf(code: ErrorCode): string {
   return code.toLowerCase().replaceAll("_", "-");
 }
 
-/** Headers of a success that may be set already when it fails. `CDN-Cache-Control` would take precedence over `no-store` (RFC 9213, 2.2). */
+/** Headers that a handler may have set before it failed. `CDN-Cache-Control` would take precedence over `no-store` (RFC 9213, 2.2). */
 const successHeaders = ["CDN-Cache-Control", "Cache-Groups", "ETag", "Last-Modified"];
 
 /**
- * Responds with an uncacheable `application/problem+json` (RFC 9457); to HEAD without the body. A 401 names the scheme (RFC 9110, 11.6.1),
- * and `invalid_token` if a token was sent (RFC 6750, 3.1); every 403 names `insufficient_scope`. If the head of a response is already sent, this
- * only closes the connection.
+ * Responds with an uncacheable `application/problem+json` (RFC 9457); to HEAD without the body. Headers already set on the response (CORS, Vary,
+ * Allow) are kept; only `successHeaders` are removed. A 401 names the scheme (RFC 9110, 11.6.1), and `invalid_token` if a token was sent (RFC 6750,
+ * 3.1). Every 403 names `insufficient_scope`, the only error code of RFC 6750 for a valid token that does not suffice, also where not a scope is
+ * missing but the row has another owner. If the head of a response is already sent, this only closes the connection.
  */
 export function writeProblem(response: ServerResponse, error: AppError, context: ProblemContext = {}): void {
   if (response.headersSent) return void response.destroy();
@@ -62,7 +61,6 @@ export function writeProblem(response: ServerResponse, error: AppError, context:
   if (error.code === "UNAUTHENTICATED") response.setHeader("WWW-Authenticate", challenge(response));
   if (error.code === "FORBIDDEN") response.setHeader("WWW-Authenticate", 'Bearer error="insufficient_scope"');
   if (error.retryAfterSeconds !== undefined) response.setHeader("Retry-After", String(error.retryAfterSeconds));
-  for (const [name, value] of Object.entries(context.headers ?? {})) response.setHeader(name, value);
   response.setHeader("Content-Type", "application/problem+json");
   for (const name of successHeaders) response.removeHeader(name);
   response.setHeader("Cache-Control", "no-store");
@@ -75,7 +73,7 @@ function challenge({ req: request }: ServerResponse): string {
   return request?.headers.authorization === undefined ? realm : `${realm}, error="invalid_token"`;
 }
 
-function titleOf(code: string): string {
+function titleOf(code: ErrorCode): string {
   const words = code.toLowerCase().replaceAll("_", " ");
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -6,8 +6,9 @@ import type { PendingResponses } from "./lifecycle.ts";
 export type RejectConnection = (socket: Duplex, code: string | undefined) => void;
 
 /**
- * Rejects input that never becomes a request: malformed bytes, too large headers, requests that take too long, CONNECT. The rejection is sent after
- * the pending responses to the requests before it on the same connection (RFC 9112, 9.3.2). Call it before the server listens.
+ * Rejects what Node does not pass to the handler as a complete request: malformed bytes, too large headers, requests that take too long, CONNECT.
+ * The rejection is sent after the pending responses to earlier requests on the same connection (RFC 9112, 9.3.2). `prepare` of the gateway and of
+ * the REST proxy calls this function, before the server listens; the services leave these rejections to Node.
  */
 export function rejectBrokenRequests(
   server: Server,
@@ -17,9 +18,11 @@ export function rejectBrokenRequests(
   const broken = new WeakSet<Duplex>();
 
   function rejectInOrder(socket: Duplex, code: string | undefined): void {
-    // A request that broke off in its body has a response too; until its head is sent, the rejection takes its place.
-    const isBefore = ({ req, headersSent }: ServerResponse) => req.complete || headersSent;
-    const last = pendingResponses(socket).findLast(isBefore);
+    // Node creates a response object even for a request whose body breaks off. If its head is not sent yet, the client gets the rejection instead
+    // of it, so the rejection does not wait for it.
+    const mustPrecede = ({ req, headersSent }: ServerResponse) => req.complete || headersSent;
+    const last = pendingResponses(socket).findLast(mustPrecede);
+    // Checks again after `close`: meanwhile the head of the response to the broken request may have been sent.
     if (last) last.once("close", () => rejectInOrder(socket, code));
     else if (socket.writable) reject(socket, code);
     else socket.destroy();

@@ -10,13 +10,13 @@ export interface RunningServer {
   readonly port: number;
   readonly url: string;
   /**
-   * Makes `/health/ready` respond 503 and serves as usual for `drainDelayMs`. Then closes the listener, waits for the pending responses, closes the
-   * connections and calls `close`. A second call returns the same promise.
+   * Makes `/health/ready` respond 503 and serves as usual for `drainDelayMs`. Then closes the listener, waits for the pending responses to requests
+   * that are complete, closes the connections and calls `close`. A second call returns the same promise.
    */
   drain(): Promise<void>;
 }
 
-/** The responses of one connection that are not complete, in the order of their requests. */
+/** The pending responses of one connection (see pending-responses.ts), in the order of their requests. */
 export type PendingResponses = (connection: Duplex) => readonly ServerResponse[];
 
 export interface ServerOptions {
@@ -175,9 +175,9 @@ function listen(
 const incompleteRequestGraceMs = 1_000;
 
 /**
- * Closes the listener, then waits for the pending responses. Idle connections remain open until then, so that none is closed while its client sends
- * a request; its response has `Connection: close`. Connections with an incomplete request, or without any, are closed a second later. After
- * `graceMs` all connections are closed, also those with a pending response.
+ * Closes the listener, then waits for the pending responses to requests that are complete. Idle connections remain open until then, so that none
+ * is closed while its client sends a request; its response has `Connection: close`. Connections with an incomplete request, or without any, are
+ * closed a second later. After `graceMs` all connections are closed, also those with a pending response.
  */
 async function closeServer(server: Server, pending: PendingResponseList, graceMs: number): Promise<void> {
   const deadline = setTimeout(() => server.closeAllConnections(), graceMs);

@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { InFlightList } from "../collections/in-flight-list.ts";
 
-/** The responses of a server that are not complete. */
+/** The pending responses of a server: those that are not complete, whether their request has been received completely or not. */
 export interface PendingResponseList {
   /** Must be called for every response before its head is written. */
   add(response: ServerResponse): void;
