@@ -1,6 +1,6 @@
-// The fast path of /graphql: operations that the full path has validated before, without Express and Apollo Server. It responds only after it has
-// found the operation: any other request goes to the full path, which also rejects it if it is invalid, with the parameters that were read of it.
-// The hottest code of the gateway.
+// The fast path of /graphql: operations that the full path has validated before, without Express and Apollo Server. It responds only if it finds the
+// operation. Any other request goes to the full path, together with its parameters if they are read, because a body can be read only once; the
+// full path also rejects it if it is invalid. The hottest code of the gateway.
 import type { IncomingMessage } from "node:http";
 import type { BoundedMap } from "@tributary/kit/collections/bounded-map";
 import { hasOneHost } from "@tributary/kit/http/host";
@@ -33,12 +33,15 @@ export function createFastPath(o: FastPathOptions): FastPath {
   const { pipeline, generations, send, observe, continueInFull } = o;
 
   return (exchange) => {
-    const responseType = readResponseType(exchange.request);
-    // Also before a supergraph is loaded, and with an Apollo Server plugin that must see every request.
-    const isOff = generations.current?.validation.hasRequestHooks !== false;
-    if (responseType === undefined || isOff) return continueInFull(exchange);
+    const responseType = responseTypeIfEligible(exchange.request);
+    const generation = generations.current;
+    // No supergraph is loaded yet, or a plugin of Apollo Server must see every request.
+    const mustGoFull = generation === undefined || generation.validation.hasRequestHooks;
+    if (responseType === undefined || mustGoFull) return continueInFull(exchange);
     pipeline.receive(exchange, (received) => {
+      // Reading the parameters is still timed as admit.
       exchange.record?.enter("parse");
+      // If `received` is an Error, the full path sends the rejection.
       if (received instanceof Error || !respondIfKnown(exchange, responseType, received))
         continueInFull(exchange, received);
     });
@@ -50,12 +53,13 @@ export function createFastPath(o: FastPathOptions): FastPath {
     const pinned = source === undefined ? undefined : generations.pin();
     if (source === undefined || pinned === undefined) return false;
     const operation = pinned.generation.operations.findOperation(source, graphql.operationName);
-    if (operation) void respond(pinned, operation, { exchange, responseType, graphql });
+    if (operation) void sendResponse(pinned, operation, { exchange, responseType, graphql });
     else pinned.release();
     return operation !== undefined;
   }
 
-  async function respond(
+  /** Runs the operation and sends its result or a rejection. Never rejects. */
+  async function sendResponse(
     { generation, release }: Pinned,
     operation: ValidatedOperation,
     parsed: ParsedRequest,
@@ -72,8 +76,11 @@ export function createFastPath(o: FastPathOptions): FastPath {
   }
 }
 
-/** Undefined for a request that the fast path does not take: the full path rejects it if its Host or Accept is invalid. */
-function readResponseType(request: IncomingMessage): ResponseType | undefined {
+/**
+ * @returns undefined for a request that goes to the full path: any method but POST, so every GET; a URL with a query string; an invalid Host or
+ * Accept, which the full path rejects.
+ */
+function responseTypeIfEligible(request: IncomingMessage): ResponseType | undefined {
   if (request.method !== "POST" || request.url !== "/graphql" || !hasOneHost(request)) return undefined;
   return preferResponseType(request.headers.accept);
 }

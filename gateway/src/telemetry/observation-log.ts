@@ -46,7 +46,7 @@ const levels: Record<
   "plan-built": ["debug", "an operation was planned"],
   "plan-failed": ["warn", "an operation could not be planned"],
   "planner-replaced": ["warn", "a planner thread was replaced"],
-  "plan-started": ["debug", "a thread started to plan an operation"],
+  "plan-started": ["debug", "a planner worker started a job"],
   "cache-evicted": ["debug", "cache entry evicted"],
   "plan-cache-hit": ["debug", "plan cache hit"],
   "plan-cache-miss": ["debug", "plan cache miss"],

@@ -1,7 +1,7 @@
 // The planner pool: worker threads that run Apollo's query planner, because planning one operation can take seconds. One pool per gateway process,
 // for all generations.
 //
-// main thread:   planner-pool -> supergraph-planner (the API of one supergraph), job-queue, worker-slot -> planner-worker
+// main thread:   planner-pool -> supergraph-planner (plans operations of one supergraph), job-queue, worker-slot -> planner-worker
 // worker thread: worker-entry -> task-runner -> ../rewrite/query-planner
 // Both sides exchange the types of worker-messages.
 //
@@ -27,7 +27,7 @@ export interface PlannerPool {
 }
 
 export interface PlannerPoolOptions {
-  /** The number of worker threads. Each holds a query planner for every supergraph in use. */
+  /** The number of worker threads, at least 1. Each holds a query planner for every supergraph in use. */
   readonly workers: number;
   /**
    * A worker that takes longer for one operation or introspection is terminated and replaced, and the request is rejected with
@@ -39,7 +39,7 @@ export interface PlannerPoolOptions {
   readonly workerFile?: URL;
   /** The greatest number of queued jobs, 1,000 by default. Running jobs do not count. */
   readonly queuedJobsMax?: number;
-  /** How long a job may be queued. Default: twice `planTimeoutMs`, and 2 s in which a terminated worker is replaced. */
+  /** How long a job may be queued. Default: twice `planTimeoutMs`, plus 2 s for the start of a replacement worker. */
   readonly waitMsMax?: number;
   /** The timeout of each start job and setup job, 60 s by default. */
   readonly loadTimeoutMs?: number;
@@ -60,10 +60,12 @@ export function createPlannerPool(o: PlannerPoolOptions): PlannerPool {
   const { workerFile: file = defaultWorkerFile, workerHeapMbMax: heapMbMax = 512 } = o;
   /** The SDL of each supergraph in use, by id. The start jobs of a new worker load all of them. */
   const supergraphs = new Map<number, string>();
+  /** Called for each queued job that a worker takes, also for an introspection. */
   const onTaken = (waitedMs: number) => o.observe({ kind: "plan-started", waitedMs });
   const queue = createJobQueue({ queuedJobsMax, waitMsMax, onTaken });
   let lastId = 0;
 
+  // Each slot starts its worker at once, and calls `start` and `listStartJobs` again when it replaces a lost worker.
   const slots = Array.from({ length: o.workers }, () =>
     createWorkerSlot({
       start: (onLost) => startPlannerWorker({ file, heapMbMax, onLost, onLogEntry: o.observe }),
@@ -85,12 +87,13 @@ export function createPlannerPool(o: PlannerPoolOptions): PlannerPool {
   /** Retries once if a worker died, because the cause may be outside the supergraph. */
   async function load(supergraphSdl: string): Promise<SupergraphPlanner> {
     const first = await loadOnce(supergraphSdl);
-    const loaded = hasWorkerDied(first) ? await loadOnce(supergraphSdl) : first;
-    if ("kind" in loaded) throw toError(loaded);
-    return loaded;
+    const mustRetry = first.kind === "failed" && hasWorkerDied(first.outcome);
+    const result = mustRetry ? await loadOnce(supergraphSdl) : first;
+    if (result.kind === "failed") throw toError(result.outcome);
+    return result.planner;
   }
 
-  async function loadOnce(supergraphSdl: string): Promise<SupergraphPlanner | TaskOutcome> {
+  async function loadOnce(supergraphSdl: string): Promise<LoadResult> {
     const id = ++lastId;
     const task: Task = { kind: "load", id, supergraphSdl };
     const outcomes = await Promise.all(
@@ -102,15 +105,19 @@ export function createPlannerPool(o: PlannerPoolOptions): PlannerPool {
       }),
     );
     const failure = outcomes.find(({ kind }) => kind !== "loaded");
-    const [loaded] = outcomes;
-    if (failure || loaded?.kind !== "loaded") {
+    if (failure) {
       release(id);
-      return failure ?? { kind: "not-started", reason: "closed" };
+      return { kind: "failed", outcome: failure };
     }
+    // All workers return the same `loaded`; the first one is used.
+    const loaded = outcomes.find((outcome) => outcome.kind === "loaded");
+    if (!loaded) throw new Error("A planner pool needs at least one worker.");
     const runTask: RunTask = (task) => runInAnyWorker({ ...task, id });
-    return createSupergraphPlanner({ loaded, runTask, release: () => release(id), observe: o.observe });
+    const planner = createSupergraphPlanner({ loaded, runTask, release: () => release(id), observe: o.observe });
+    return { kind: "loaded", planner };
   }
 
+  /** Returns at once; the workers drop the supergraph later. A worker that is replaced meanwhile does not load it again. */
   function release(id: number): void {
     supergraphs.delete(id);
     for (const slot of slots) void runSetupTask(slot, { kind: "drop", id }, loadTimeoutMs);
@@ -139,14 +146,19 @@ export function createPlannerPool(o: PlannerPoolOptions): PlannerPool {
   };
 }
 
+type LoadResult =
+  | { readonly kind: "loaded"; readonly planner: SupergraphPlanner }
+  /** `outcome` is that of the first worker that did not load the supergraph. */
+  | { readonly kind: "failed"; readonly outcome: TaskOutcome };
+
 /** The queue gives out the job with the lowest number first: the shortest operation, and introspection after all operations. */
 function priorityOf(task: PlanTask | IntrospectTask): number {
   return task.kind === "plan" ? task.operationText.length : Infinity;
 }
 
 /** False for a worker that reached the deadline or the heap limit: the task itself caused it, so a retry would end in the same way. */
-function hasWorkerDied(outcome: SupergraphPlanner | TaskOutcome): boolean {
-  return "kind" in outcome && outcome.kind === "worker-lost" && outcome.reason === "died";
+function hasWorkerDied(outcome: TaskOutcome): boolean {
+  return outcome.kind === "worker-lost" && outcome.reason === "died";
 }
 
 /**
