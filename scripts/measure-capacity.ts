@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { readOptions, usage } from "./measure-capacity/options.ts";
-import { describeAll, putBetweenMarkers } from "./measure-capacity/report.ts";
+import { formatTables, putBetweenMarkers } from "./measure-capacity/report.ts";
 import { measureAll } from "./measure-capacity/run.ts";
 
 const page = fileURLToPath(new URL("../docs/capacity.md", import.meta.url));
@@ -13,7 +13,7 @@ if (options === undefined) {
   process.exitCode = 2;
 } else {
   const print = (line: string) => void process.stdout.write(`${line}\n`);
-  const text = describeAll(await measureAll(options, print), options);
+  const text = formatTables(await measureAll(options, print), options);
   print(`\n${text}`);
   if (options.write) writeFileSync(page, putBetweenMarkers(readFileSync(page, "utf8"), text));
 }

@@ -11,14 +11,14 @@ import { writerId } from "../journey/seeded.ts";
 import { migrateService, type PartFolder, startProcess } from "../processes/service.ts";
 import { seed } from "../seed/seed.ts";
 
-export interface MeasuredUnit {
+export interface MeasuredProcess {
   readonly url: string;
   readonly adminUrl: string;
 }
 
 /** One process of each service, the gateway and the REST proxy, with seeded databases, and with metrics as in production. */
 export interface CapacityPlatform {
-  readonly units: ReadonlyMap<string, MeasuredUnit>;
+  readonly processes: ReadonlyMap<string, MeasuredProcess>;
   readonly token: string;
 }
 
@@ -34,18 +34,18 @@ export async function startPlatform(cleanups: Cleanups, print: (line: string) =>
   const issuer = await startTestIssuer();
   cleanups.push(() => issuer.stop());
   const urls = await startDatabases(cleanups);
-  const units = new Map<string, MeasuredUnit>();
+  const processes = new Map<string, MeasuredProcess>();
   for (const name of serviceNames) {
     const environment = { ...identityOf(issuer), DATABASE_URL: urls[name] };
     await migrateService(`services/${name}`, environment);
-    units.set(name, await startUnit(`services/${name}`, environment, cleanups));
+    processes.set(name, await startMeasuredProcess(`services/${name}`, environment, cleanups));
   }
   await seed({ urls, scale: 1, progress: () => {} });
-  for (const [name, environment] of Object.entries(proxyEnvironments(units)))
-    units.set(name, await startUnit(name as PartFolder, environment, cleanups));
+  for (const [name, environment] of Object.entries(proxyEnvironments(processes)))
+    processes.set(name, await startMeasuredProcess(name as PartFolder, environment, cleanups));
   print("one process of each service, the gateway and the REST proxy run, with seeded databases");
   const exp = Math.floor(Date.now() / 1_000) + tokenTtlSeconds;
-  return { units, token: await issuer.token(writerId, journeyScopes, { exp }) };
+  return { processes, token: await issuer.token(writerId, journeyScopes, { exp }) };
 }
 
 async function startDatabases(cleanups: Cleanups): Promise<Record<(typeof serviceNames)[number], string>> {
@@ -64,10 +64,10 @@ async function startDatabases(cleanups: Cleanups): Promise<Record<(typeof servic
 }
 
 function proxyEnvironments(
-  units: ReadonlyMap<string, MeasuredUnit>,
+  processes: ReadonlyMap<string, MeasuredProcess>,
 ): Readonly<Record<"gateway" | "rest-proxy", Environment>> {
   const addresses = (toName: (name: string) => string, path: string) =>
-    Object.fromEntries([...units].map(([name, { url }]) => [toName(name.toUpperCase()), `${url}${path}`]));
+    Object.fromEntries([...processes].map(([name, { url }]) => [toName(name.toUpperCase()), `${url}${path}`]));
   return {
     gateway: {
       SUPERGRAPH_FILE: join(supergraphFolder, "supergraph.graphql"),
@@ -83,7 +83,11 @@ function proxyEnvironments(
   };
 }
 
-async function startUnit(folder: PartFolder, environment: Environment, cleanups: Cleanups): Promise<MeasuredUnit> {
+async function startMeasuredProcess(
+  folder: PartFolder,
+  environment: Environment,
+  cleanups: Cleanups,
+): Promise<MeasuredProcess> {
   const [port, adminPort] = [await pickFreePort(), await pickFreePort()];
   const url = `http://127.0.0.1:${port}`;
   const ports = { PORT: String(port), ADMIN_PORT: String(adminPort), LOG_LEVEL: "warn" };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeAll, putBetweenMarkers, limitOf, replicasFor } from "./report.ts";
+import { formatTables, putBetweenMarkers, limitOf, replicasFor } from "./report.ts";
 import type { RateResult } from "./ramp.ts";
 import { workloads } from "./workloads.ts";
 
@@ -19,7 +19,7 @@ const sustained: RateResult = {
 test("the tables contain the sustained rate, the CPU time of a request by process, and the number of replicas", () => {
   const workload = workloads.find(({ name }) => name === "graphql-small");
   if (!workload) throw new Error("the workload graphql-small is missing");
-  const text = describeAll([{ workload, sustained, failed: sustained }], { p99MsMax: 100, seconds: 5 });
+  const text = formatTables([{ workload, sustained, failed: sustained }], { p99MsMax: 100, seconds: 5 });
   expect(text).toContain("| graphql-small | 1,200 | 42.3 | gateway, 90 % of a core |");
   expect(text).toContain("| graphql-small | 0.75 | – | – | 0.50 | – | – |");
   expect(text).toContain("| graphql-small | 13 | – | – | 9 | – | – |");
@@ -29,9 +29,10 @@ test("10,000 requests/s of 1 ms CPU time need 17 replicas at 60% utilization", (
   expect(replicasFor(1)).toBe(17);
 });
 
-test("the limit is a process at full CPU, else a late load generator, else the machine", () => {
+test("the limit is a process at full CPU, else failed requests, else a late load generator, else the machine", () => {
   const idle = { ...sustained, cpuSeconds: new Map([["posts", 2]]) };
   expect(limitOf(sustained, 100)).toBe("gateway, 90 % of a core");
+  expect(limitOf({ ...idle, failures: 2, sendDelayMsMax: 80 }, 100)).toBe("requests failed: 2 of 6,000");
   expect(limitOf({ ...idle, sendDelayMsMax: 80 }, 100)).toContain("at least");
   expect(limitOf(idle, 100)).toContain("the machine");
 });

@@ -1,12 +1,12 @@
-// Writes the tables of docs/capacity.md from the measurements.
+// Formats the tables of docs/capacity.md from the measurements. A process: the one measured replica of a service, the gateway or the REST proxy.
 import { availableParallelism, cpus } from "node:os";
 import type { CapacityOptions } from "./options.ts";
 import type { RateResult } from "./ramp.ts";
 import type { WorkloadResult } from "./run.ts";
 
-const unitNames = ["gateway", "rest-proxy", "users", "posts", "comments", "orders"] as const;
+const processNames = ["gateway", "rest-proxy", "users", "posts", "comments", "orders"] as const;
 const [begin, end] = ["<!-- capacity:begin -->", "<!-- capacity:end -->"];
-/** The CPU utilization of a replica that an autoscaler targets, as a share of one core. It leaves room for the loss of a replica. */
+/** The CPU utilization of a process that an autoscaler targets, as a share of one core: the other replicas must carry the load of a lost one. */
 const targetUtilization = 0.6;
 const goalPerSecond = 10_000;
 /** From this share of a core on, the event loop is the limit. */
@@ -15,7 +15,7 @@ const fullShare = 0.85;
 const leastShare = 0.02;
 
 /** Formats the tables of docs/capacity.md, and the machine on which they were measured. */
-export function describeAll(
+export function formatTables(
   results: readonly WorkloadResult[],
   { p99MsMax, seconds }: Pick<CapacityOptions, "p99MsMax" | "seconds">,
 ): string {
@@ -26,40 +26,44 @@ export function describeAll(
     "",
     "| workload | requests/s sustained | p99, ms | limit |",
     "|---|---|---|---|",
-    ...results.map((result) => rowOf(result, p99MsMax)),
+    ...results.map((result) => formatSustainedRow(result, p99MsMax)),
     "",
-    `| CPU of a request, ms | ${unitNames.join(" | ")} |`,
-    `|---|${"---|".repeat(unitNames.length)}`,
+    `| CPU of a request, ms | ${processNames.join(" | ")} |`,
+    `|---|${"---|".repeat(processNames.length)}`,
     ...costRows(results, (ms) => ms.toFixed(2)),
     "",
-    `| replicas for ${goalPerSecond.toLocaleString("en")}/s | ${unitNames.join(" | ")} |`,
-    `|---|${"---|".repeat(unitNames.length)}`,
+    `| replicas for ${goalPerSecond.toLocaleString("en")}/s | ${processNames.join(" | ")} |`,
+    `|---|${"---|".repeat(processNames.length)}`,
     ...costRows(results, (ms) => String(replicasFor(ms))),
   ].join("\n");
 }
 
-function rowOf({ workload, sustained, failed }: WorkloadResult, p99MsMax: number): string {
+function formatSustainedRow({ workload, sustained, failed }: WorkloadResult, p99MsMax: number): string {
   const cells = sustained ? [sustained.perSecond.toLocaleString("en"), sustained.p99Ms.toFixed(1)] : ["none", "–"];
   return `| ${workload.name} | ${cells.join(" | ")} | ${failed ? limitOf(failed, p99MsMax) : "none"} |`;
 }
 
 /**
- * What limited the rate: a process at full CPU; the load generator, if it sent late (then the process sustains at least this rate);
- * otherwise the machine or PostgreSQL.
+ * Names what limits the rate: a process at full CPU; else failed requests; else the load generator, if it sent late (then the process sustains at
+ * least the rate in this row); else the machine or PostgreSQL.
+ * @param failed the lowest rate that was not sustained.
  */
-export function limitOf({ sendDelayMsMax, cpuSeconds, seconds }: RateResult, p99MsMax: number): string {
+export function limitOf(failed: RateResult, p99MsMax: number): string {
+  const { requests, failures, sendDelayMsMax, cpuSeconds, seconds } = failed;
   const [busiest] = [...cpuSeconds].toSorted(([, a], [, b]) => b - a);
   const share = (busiest?.[1] ?? 0) / seconds;
   if (busiest && share >= fullShare) return `${busiest[0]}, ${Math.round(share * 100)} % of a core`;
+  if (failures > 0) return `requests failed: ${failures.toLocaleString("en")} of ${requests.toLocaleString("en")}`;
+  // Latencies include the delay of sending. Beyond half the limit, the delay can be a greater part of a latency at the limit than the process.
   return sendDelayMsMax > p99MsMax / 2
-    ? "the load generator: the process sustains at least this"
+    ? "the load generator: the process sustains at least the rate in this row"
     : "the machine, or its PostgreSQL";
 }
 
 function costRows(results: readonly WorkloadResult[], format: (ms: number) => string): readonly string[] {
   return results.flatMap(({ workload, sustained }) => {
     if (!sustained) return [];
-    const costs = unitNames.map((name) => costOf(sustained, name));
+    const costs = processNames.map((name) => costOf(sustained, name));
     const sum = costs.reduce((total, ms) => total + ms, 0);
     const cells = costs.map((ms) => (ms <= sum * leastShare ? "–" : format(ms)));
     return [`| ${workload.name} | ${cells.join(" | ")} |`];
@@ -67,8 +71,8 @@ function costRows(results: readonly WorkloadResult[], format: (ms: number) => st
 }
 
 /** CPU milliseconds of one request in one process. */
-function costOf({ cpuSeconds, requests }: RateResult, unit: string): number {
-  return ((cpuSeconds.get(unit) ?? 0) * 1_000) / requests;
+function costOf({ cpuSeconds, requests }: RateResult, processName: string): number {
+  return ((cpuSeconds.get(processName) ?? 0) * 1_000) / requests;
 }
 
 /** @param ms CPU milliseconds of a request. */

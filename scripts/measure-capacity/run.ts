@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createHttpClient, findResponseProblem } from "../processes/http-client.ts";
 import { percentile, startLoad } from "../processes/open-loop.ts";
 import type { CapacityOptions } from "./options.ts";
-import { type CapacityPlatform, startPlatform, type MeasuredUnit } from "./platform.ts";
+import { type CapacityPlatform, startPlatform, type MeasuredProcess } from "./platform.ts";
 import { findHighestRate, type RampResult, type RateResult } from "./ramp.ts";
 import { type CapacityWorkload, workloads } from "./workloads.ts";
 
@@ -40,8 +40,8 @@ export async function measureAll(
   return results;
 }
 
-async function warmUp({ units, token }: CapacityPlatform, workload: CapacityWorkload): Promise<void> {
-  const client = createHttpClient(unitOf(units, workload).url);
+async function warmUp({ processes, token }: CapacityPlatform, workload: CapacityWorkload): Promise<void> {
+  const client = createHttpClient(processOf(processes, workload).url);
   const endMs = performance.now() + firstWarmUpMs;
   let count = 0;
   const sendRepeatedly = async () => {
@@ -51,9 +51,12 @@ async function warmUp({ units, token }: CapacityPlatform, workload: CapacityWork
   client.close();
 }
 
-function unitOf(units: ReadonlyMap<string, MeasuredUnit>, { unit }: CapacityWorkload): MeasuredUnit {
-  const running = units.get(unit);
-  if (!running) throw new Error(`${unit} does not run`);
+function processOf(
+  processes: ReadonlyMap<string, MeasuredProcess>,
+  { processName }: CapacityWorkload,
+): MeasuredProcess {
+  const running = processes.get(processName);
+  if (!running) throw new Error(`${processName} does not run`);
   return running;
 }
 
@@ -64,11 +67,11 @@ interface RateOptions {
 }
 
 async function measureRate(
-  { units, token }: CapacityPlatform,
+  { processes, token }: CapacityPlatform,
   workload: CapacityWorkload,
   o: RateOptions,
 ): Promise<RateResult> {
-  const client = createHttpClient(unitOf(units, workload).url);
+  const client = createHttpClient(processOf(processes, workload).url);
   const load = startLoad({
     perSecond: o.perSecond,
     send: async (count) =>
@@ -76,9 +79,9 @@ async function measureRate(
   });
   await sleep(o.warmUpMs);
   load.reset();
-  const [before, startedMs] = [await readCpu(units), performance.now()];
+  const [before, startedMs] = [await readCpu(processes), performance.now()];
   await sleep(o.seconds * 1_000);
-  const [after, endedMs] = [await readCpu(units), performance.now()];
+  const [after, endedMs] = [await readCpu(processes), performance.now()];
   const { count, latenciesMs, sendDelayMsMax, failures } = await load.stop();
   client.close();
   return {
@@ -93,8 +96,8 @@ async function measureRate(
 }
 
 /** CPU seconds by process, from the processes' metrics. */
-async function readCpu(units: ReadonlyMap<string, MeasuredUnit>): Promise<ReadonlyMap<string, number>> {
-  const reading = [...units].map(async ([name, { adminUrl }]) => {
+async function readCpu(processes: ReadonlyMap<string, MeasuredProcess>): Promise<ReadonlyMap<string, number>> {
+  const reading = [...processes].map(async ([name, { adminUrl }]) => {
     const text = await (await fetch(`${adminUrl}/metrics`)).text();
     return [name, Number(/^process_cpu_seconds_total (\S+)$/m.exec(text)?.[1])] as const;
   });

@@ -5,7 +5,7 @@ import type { HttpClientRequest } from "../processes/http-client.ts";
 export interface CapacityWorkload {
   readonly name: string;
   /** The name of the process that receives the requests. */
-  readonly unit: string;
+  readonly processName: string;
   /** @param count the request's number; it starts again for the warm-up and for each rate. Successive requests differ where a cache could serve the second. */
   createRequest(count: number, token: string): HttpClientRequest;
 }
@@ -32,34 +32,38 @@ const mixed = (count: number, one: string, list: string) => (count % 4 === 3 ? `
 export const workloads: readonly CapacityWorkload[] = [
   {
     name: "users",
-    unit: "users",
+    processName: "users",
     createRequest: (n) => get(mixed(n, `/rest/v1/users/${userAt(n)}`, "/rest/v1/users")),
   },
   {
     name: "posts",
-    unit: "posts",
+    processName: "posts",
     createRequest: (n) => get(mixed(n, `/rest/v1/posts/${postAt(n)}`, "/rest/v1/posts")),
   },
   {
     name: "comments",
-    unit: "comments",
+    processName: "comments",
     createRequest: (n) => get(`/rest/v1/posts/${postAt(n)}/comments?limit=${limitAt(n)}`),
   },
   {
     name: "orders",
-    unit: "orders",
+    processName: "orders",
     createRequest: (n) => get(mixed(n, `/rest/v1/products/${skuAt(n)}`, "/rest/v1/products")),
   },
-  { name: "rest-cached", unit: "rest-proxy", createRequest: (n) => get(`/v1/posts/${postAt(n % 10)}`) },
+  { name: "rest-cached", processName: "rest-proxy", createRequest: (n) => get(`/v1/posts/${postAt(n % 10)}`) },
   {
     name: "rest-forwarded",
-    unit: "rest-proxy",
+    processName: "rest-proxy",
     createRequest: (n, token) => get(mixed(n, `/v1/users/${userAt(n)}`, "/v1/users"), token),
   },
-  { name: "graphql-small", unit: "gateway", createRequest: (n, token) => graphql(onePost, { id: postAt(n) }, token) },
+  {
+    name: "graphql-small",
+    processName: "gateway",
+    createRequest: (n, token) => graphql(onePost, { id: postAt(n) }, token),
+  },
   {
     name: "graphql-across",
-    unit: "gateway",
+    processName: "gateway",
     createRequest: (n, token) => graphql(acrossAll, { id: userAt(n), sku: skuAt(n) }, token),
   },
 ];
