@@ -11,57 +11,77 @@ const headEnd = Buffer.from("\r\n\r\n");
 const lineEnd = Buffer.from("\r\n");
 
 /**
- * Reads HTTP/1.1 requests or responses from a connection's bytes, with Content-Length or chunked transfer coding.
- * It does not validate: all peers in the benchmark send well-formed messages, and the reader's CPU time must be low.
+ * Reads HTTP/1.1 requests or responses from a connection's bytes. A body has the length of its Content-Length or the chunked transfer coding; a
+ * message with neither has no body. Not supported, because no peer in the benchmark sends them: responses to HEAD, 1xx responses, and bodies
+ * that end with the connection. Nothing is validated: all peers send well-formed messages, and the reader's CPU time must be low.
+ * @returns a function to be called with each piece that the socket receives; it calls the listener before it returns.
  */
 export function createHttpReader(listener: HttpMessageListener): (bytes: Buffer) => void {
   type State = "head" | "body" | "chunk-size" | "chunk" | "chunk-end" | "trailer";
   let state: State = "head";
   let rest: Buffer = Buffer.alloc(0);
+  /** Of the body or of the current chunk. */
   let missingBytes = 0;
 
-  const end = (): State => {
+  const finishMessage = (): void => {
     listener.onEnd();
-    return "head";
+    state = "head";
   };
 
   /** Returns the number of bytes consumed, or -1 if more bytes are needed. */
-  const step = (bytes: Buffer, at: number): number => {
-    if (state === "head") return readHead(bytes, at);
-    if (state === "body" || state === "chunk") return readBody(bytes, at);
-    const lineEndAt = bytes.indexOf(lineEnd, at);
-    if (lineEndAt === -1) return -1;
-    if (state === "chunk-size") {
-      missingBytes = Number.parseInt(bytes.toString("latin1", at, lineEndAt), 16);
-      state = missingBytes === 0 ? "trailer" : "chunk";
-    } else if (state === "chunk-end") state = "chunk-size";
-    else if (lineEndAt === at) state = end();
-    return lineEndAt + 2 - at;
+  const step = (bytes: Buffer, from: number): number => {
+    if (state === "head") return readHead(bytes, from);
+    if (state === "body" || state === "chunk") return readBody(bytes, from);
+    const to = bytes.indexOf(lineEnd, from);
+    if (to === -1) return -1;
+    readLine(bytes, from, to, state);
+    return to + lineEnd.length - from;
   };
 
-  const readHead = (bytes: Buffer, at: number): number => {
-    const endAt = bytes.indexOf(headEnd, at);
-    if (endAt === -1) return -1;
-    const head = bytes.toString("latin1", at, endAt);
+  const readLine = (
+    bytes: Buffer,
+    from: number,
+    to: number,
+    lineState: "chunk-size" | "chunk-end" | "trailer",
+  ): void => {
+    switch (lineState) {
+      case "chunk-size":
+        missingBytes = Number.parseInt(bytes.toString("latin1", from, to), 16);
+        state = missingBytes === 0 ? "trailer" : "chunk";
+        return;
+      // The line end after the bytes of a chunk.
+      case "chunk-end":
+        state = "chunk-size";
+        return;
+      // Trailer fields are ignored; an empty line ends the message.
+      case "trailer":
+        if (to === from) finishMessage();
+    }
+  };
+
+  const readHead = (bytes: Buffer, from: number): number => {
+    const to = bytes.indexOf(headEnd, from);
+    if (to === -1) return -1;
+    const head = bytes.toString("latin1", from, to);
     listener.onHead(head);
     const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
-    if (length !== undefined) missingBytes = Number(length);
     // A 304 has no body, but its Content-Length may state the length of the 200 response (RFC 9110, section 8.6).
-    if (head.startsWith("HTTP/1.1 304")) {
-      state = end();
-      return endAt + 4 - at;
-    }
-    const chunked = length === undefined && /\r\ntransfer-encoding: *chunked/i.test(head);
-    if (chunked) state = "chunk-size";
-    else state = length === undefined || missingBytes === 0 ? end() : "body";
-    return endAt + 4 - at;
+    const mayHaveBody = !head.startsWith("HTTP/1.1 304");
+    missingBytes = mayHaveBody ? Number(length ?? 0) : 0;
+    if (missingBytes > 0) state = "body";
+    else if (mayHaveBody && length === undefined && isChunked(head)) state = "chunk-size";
+    else finishMessage();
+    return to + headEnd.length - from;
   };
 
-  const readBody = (bytes: Buffer, at: number): number => {
-    const used = Math.min(missingBytes, bytes.length - at);
-    listener.onBody(bytes.subarray(at, at + used));
+  const readBody = (bytes: Buffer, from: number): number => {
+    const used = Math.min(missingBytes, bytes.length - from);
+    listener.onBody(bytes.subarray(from, from + used));
     missingBytes -= used;
-    if (missingBytes === 0) state = state === "body" ? end() : "chunk-end";
+    if (missingBytes === 0) {
+      if (state === "body") finishMessage();
+      else state = "chunk-end";
+    }
     return used;
   };
 
@@ -75,4 +95,8 @@ export function createHttpReader(listener: HttpMessageListener): (bytes: Buffer)
     }
     rest = bytes.subarray(at);
   };
+}
+
+function isChunked(head: string): boolean {
+  return /\r\ntransfer-encoding: *chunked/i.test(head);
 }

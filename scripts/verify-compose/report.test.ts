@@ -12,7 +12,7 @@ const frozen: RestartStep = { ...killed, kind: "frozen", writesInFlight: 0, reco
 const image = { name: "users", addedMb: 31, addedMbMax: 100, faults: [] };
 const good: ComposeOutcome = {
   images: [image],
-  journey: { count: 15, faults: [] },
+  journey: { requestCount: 15, faults: [] },
   jobs: { exitCodes: [0, 0] },
   isDataKept: true,
   shares: [{ via: "gateway", service: "posts", replicaShares: [0.3, 0.3, 0.4] }],
@@ -34,7 +34,7 @@ test.each<[string, Partial<ComposeOutcome>]>([
   ["an image that runs as root", { images: [{ ...image, faults: ["runs as root"] }] }],
   ["a job that fails", { jobs: { exitCodes: [0, 1] } }],
   ["data that is seeded twice", { isDataKept: false }],
-  ["a wrong step of the journey", { journey: { count: 15, faults: ["a user: 502"] } }],
+  ["a wrong step of the journey", { journey: { requestCount: 15, faults: ["a user: 502"] } }],
   ["a replica without traffic", { shares: [{ via: "gateway", service: "posts", replicaShares: [0.5, 0.5, 0] }] }],
   ["a service with only one replica", { shares: [{ via: "gateway", service: "posts", replicaShares: [1] }] }],
   ["a request that fails in a restart", { steps: [{ ...restarted, report: { ...traffic, "rest reads": failing } }] }],

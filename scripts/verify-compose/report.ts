@@ -8,7 +8,7 @@ import { isFair, type TrafficShare } from "./traffic-shares.ts";
 export interface ComposeOutcome {
   readonly images: readonly ImageCheck[];
   /** The result of the journey's requests through the published gateway and REST proxy. */
-  readonly journey: { readonly count: number; readonly faults: readonly string[] };
+  readonly journey: { readonly requestCount: number; readonly faults: readonly string[] };
   readonly jobs: { readonly exitCodes: readonly number[] };
   /** Whether a second start of the seed job left the data unchanged. */
   readonly isDataKept: boolean;
@@ -50,7 +50,7 @@ function imageAndStartClaims({ images, journey, jobs, isDataKept, shares }: Comp
     ["existing data is not seeded again", isDataKept],
     [
       "each request of the journey succeeds through the published ports",
-      journey.count > 0 && journey.faults.length === 0,
+      journey.requestCount > 0 && journey.faults.length === 0,
     ],
     [
       "each replica gets its share of the traffic from the gateway and from the REST proxy",

@@ -78,7 +78,7 @@ async function verifyProject(project: Project, options: ComposeCheckOptions, pri
   printWithDuration(`docker-compose.yml is up; the jobs ended with ${jobs.exitCodes.join(", ")}`);
   const journey = await checkJourney({ graphqlUrl, restUrl, token, run: "journey" });
   printWithDuration(
-    `${journey.count} requests of the journey through the published ports, ${journey.faults.length} failed`,
+    `${journey.requestCount} requests of the journey through the published ports, ${journey.faults.length} failed`,
   );
 
   await project.compose("up", "--detach", "seed");
