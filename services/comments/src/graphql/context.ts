@@ -5,8 +5,10 @@ import { createLoaders, type Loaders } from "./loaders.ts";
 
 /** The context argument of every resolver. Each GraphQL request has its own, because it has its own caller and loaders. */
 export interface Context {
+  /** Anonymous without a token. An invalid token never gets here: the request is rejected with 401 before. */
   readonly identity: Identity;
   readonly actions: CommentActions;
+  /** Signs and reads the cursors of list pages. */
   readonly cursors: Cursors;
   readonly loaders: Loaders;
 }

@@ -6,6 +6,7 @@ import { createLoaders, type Loaders } from "./loaders.ts";
 
 interface ContextParts {
   readonly actions: OrderActions;
+  /** Signs and reads the cursors of list pages. */
   readonly cursors: Cursors;
   /** Formats amounts for `Money.display`. One for the process, because its formatters are expensive to create. */
   readonly moneyFormat: MoneyFormat;
@@ -13,6 +14,7 @@ interface ContextParts {
 
 /** The context argument of every resolver. Each GraphQL request has its own, because it has its own caller and loaders. */
 export interface Context extends ContextParts {
+  /** Anonymous without a token. An invalid token never gets here: the request is rejected with 401 before. */
   readonly identity: Identity;
   readonly loaders: Loaders;
 }
