@@ -19,13 +19,13 @@ import { confirmsStored, isCondition, isNotModified, validationConditions } from
 import { type Entry, isFresh, type SentRead, type StoredHead, toEntry, toStoredHead } from "./entry.ts";
 import { createFreshening, type FresheningOptions } from "./freshening.ts";
 import {
-  type CompleteHeaders,
+  type AddHeaders,
   createCachedResponse,
   forwardedStatus,
   writeCachedResponse,
   writeOriginHead,
   writeStale,
-} from "./respond.ts";
+} from "./write-response.ts";
 import type { StaleRules } from "./reuse-rules.ts";
 import type { TtlSet } from "./ttl-set.ts";
 
@@ -47,7 +47,7 @@ export interface OriginRead {
 export interface CacheFetch extends OriginRead {
   /** The client's; undefined for a background refresh. */
   readonly response: ServerResponse | undefined;
-  readonly complete: CompleteHeaders;
+  readonly addHeaders: AddHeaders;
   readonly forwarded: ForwardReason;
   /** Whether another client still needs the whole body. */
   readonly isWanted: () => boolean;
@@ -106,13 +106,13 @@ export class CacheFetcher {
    * @param status of the origin's response; undefined without a response.
    */
   #useStaleOnError(f: CacheFetch, sentAtMs: number, status: number | undefined): boolean {
-    const { entry, response, lookup, complete, onOutcome } = f;
+    const { entry, response, lookup, addHeaders, onOutcome } = f;
     const { stale, store, observe } = this.#o;
     if (!entry || !stale.mayOnError(entry, status) || !store.variants(entry.key).includes(entry)) return false;
     stale.noteError(entry, sentAtMs);
     onOutcome?.({ entry, isStale: true });
     observe({ kind: "stale", because: "if-error" });
-    if (response) writeStale(this.#o, response, lookup.request, entry, complete);
+    if (response) writeStale(this.#o, response, lookup.request, entry, addHeaders);
     return true;
   }
 
@@ -121,8 +121,8 @@ export class CacheFetcher {
     f.onOutcome?.(isStored && isFresh(entry, nowMs()) ? { entry, isStale: false } : undefined);
     observe({ kind: "revalidated" });
     if (!f.response) return;
-    const status = forwardedStatus(name, { forwarded: f.forwarded, status: 304, isStored });
-    writeCachedResponse(f.response, createCachedResponse(entry, f.lookup.request, nowMs(), status), f.complete);
+    const cacheStatus = forwardedStatus(name, { forwarded: f.forwarded, status: 304, isStored });
+    writeCachedResponse(f.response, createCachedResponse(entry, f.lookup.request, nowMs(), cacheStatus), f.addHeaders);
   }
 
   async #respondFetched(f: CacheFetch, { response, head, sent }: OriginResult & { kind: "fetched" }): Promise<void> {
@@ -134,8 +134,8 @@ export class CacheFetcher {
     if (f.entry && replacesEntry(response.status, f)) store.remove(f.entry);
     observe({ kind: "miss" });
     const isStored = stored !== undefined && !isOutdated();
-    const status = forwardedStatus(name, { forwarded: f.forwarded, status: response.status, isStored });
-    const client = f.response && this.#writeHead(f, f.response, response, head, status);
+    const cacheStatus = forwardedStatus(name, { forwarded: f.forwarded, status: response.status, isStored });
+    const client = f.response && this.#writeHead(f, f.response, response, head, cacheStatus);
     const body = await this.#relay(f, response, client, stored !== undefined);
     if (!body || !stored) return;
     const entry = toEntry(sent, stored, body);
@@ -173,7 +173,7 @@ export class CacheFetcher {
    * @returns the client, which gets the body next; undefined after a 304.
    */
   #writeHead(
-    { lookup, complete }: CacheFetch,
+    { lookup, addHeaders }: CacheFetch,
     client: ServerResponse,
     response: OriginResponse,
     head: StoredHead | undefined,
@@ -181,11 +181,11 @@ export class CacheFetcher {
   ): ServerResponse | undefined {
     const isUnchanged = head?.status === 200 && isNotModified(lookup.request.headers, head.validators, this.#o.nowMs());
     if (!isUnchanged) {
-      writeOriginHead(client, response, cacheStatus, complete);
+      writeOriginHead(client, response, cacheStatus, addHeaders);
       return client;
     }
     const headers = [...head.notModifiedHeaders, "Cache-Status", cacheStatus];
-    writeCachedResponse(client, { status: 304, headers, body: undefined }, complete);
+    writeCachedResponse(client, { status: 304, headers, body: undefined }, addHeaders);
     return undefined;
   }
 }

@@ -11,16 +11,16 @@ import { type Entry, isFresh, secondsLeft } from "./entry.ts";
 import { createHeadValidation } from "./freshening.ts";
 import { CacheFetcher, type CacheFetchOptions } from "./origin-fetch.ts";
 import {
-  bypass,
+  forwardPastCache,
   type CachedResponse,
-  type CompleteHeaders,
+  type AddHeaders,
   createCachedResponse,
   forwardedStatus,
   hitStatus,
-  unchangedHeaders,
+  addNoHeaders,
   writeCachedResponse,
   writeStale,
-} from "./respond.ts";
+} from "./write-response.ts";
 import { mustValidate, type RequestRules } from "./reuse-rules.ts";
 import { createTtlSet, type TtlSet } from "./ttl-set.ts";
 import { matchesVary, toVaryKey } from "./vary.ts";
@@ -43,12 +43,7 @@ export interface Hits {
 
 export interface Reads extends Hits {
   /** Responds to a `GET` or `HEAD`. @throws as `SharedCache.respond`. */
-  read(
-    lookup: CacheLookup,
-    response: ServerResponse,
-    fetchers: OriginFetchers,
-    complete: CompleteHeaders,
-  ): Promise<void>;
+  read(lookup: CacheLookup, response: ServerResponse, fetchers: OriginFetchers, addHeaders: AddHeaders): Promise<void>;
 }
 
 /** A client's `GET` or `HEAD` that needs a request to the origin. */
@@ -56,7 +51,7 @@ interface Miss {
   readonly lookup: CacheLookup;
   readonly response: ServerResponse;
   readonly fetchers: OriginFetchers;
-  readonly complete: CompleteHeaders;
+  readonly addHeaders: AddHeaders;
   /** The stored response that matches, if any: it is stale, or the client demands more than it. */
   readonly entry: Entry | undefined;
   readonly forwarded: ForwardReason;
@@ -90,33 +85,41 @@ export function createReads(o: ReadOptions): Reads {
     lookup: CacheLookup,
     response: ServerResponse,
     fetchers: OriginFetchers,
-    complete: CompleteHeaders,
+    addHeaders: AddHeaders,
   ): Promise<void> {
     const { request } = lookup;
     if (rules.isForOrigin(request) || rules.forbidsStoring(request)) {
-      return bypass(o, { lookup, response, fetchers, complete, forwarded: "bypass" });
+      return forwardPastCache(o, { lookup, response, fetchers, addHeaders, forwarded: "bypass" });
     }
     const fresh = findFresh(lookup);
-    if (fresh) return writeCachedResponse(response, fresh, complete);
+    if (fresh) return writeCachedResponse(response, fresh, addHeaders);
     const entry = store.find(lookup.key, lookup.varyValueOf);
     const isValidation = mustValidate(request);
     if (entry && !isValidation && !isFresh(entry, nowMs()) && stale.mayWhileRevalidating(entry)) {
       refresh(lookup, fetchers, entry);
       observe({ kind: "stale", because: "while-revalidate" });
-      return writeStale(o, response, request, entry, complete);
+      return writeStale(o, response, request, entry, addHeaders);
     }
     if (entry && isValidation && stale.mayAfterError(entry)) {
       observe({ kind: "stale", because: "if-error" });
-      return writeStale(o, response, request, entry, complete);
+      return writeStale(o, response, request, entry, addHeaders);
     }
-    if (rules.forbidsForwarding(request)) return respondOnlyIfCached(response, complete);
-    const miss = { lookup, response, fetchers, complete, entry, forwarded: whyForwarded(lookup, entry), isValidation };
+    if (rules.forbidsForwarding(request)) return respondOnlyIfCached(response, addHeaders);
+    const miss = {
+      lookup,
+      response,
+      fetchers,
+      addHeaders,
+      entry,
+      forwarded: whyForwarded(lookup, entry),
+      isValidation,
+    };
     const isHead = request.method === "HEAD";
     // A `HEAD` with `no-cache` validates the entry by a `GET`, so that both methods share one request to the origin. Any other `HEAD` is forwarded.
     if (!isHead || (isValidation && entry)) {
       if ((await fetchShared(miss)) || response.destroyed) return;
     }
-    if (isHead) return bypass(o, { ...miss, onResponse: validateByHead(lookup) });
+    if (isHead) return forwardPastCache(o, { ...miss, onResponse: validateByHead(lookup) });
     await fetchAlone(miss);
   }
 
@@ -132,9 +135,9 @@ export function createReads(o: ReadOptions): Reads {
   }
 
   /** 504 for `only-if-cached` (RFC 9111, 5.2.1.7). */
-  function respondOnlyIfCached(response: ServerResponse, complete: CompleteHeaders): void {
+  function respondOnlyIfCached(response: ServerResponse, addHeaders: AddHeaders): void {
     const headers = ["Cache-Status", o.name, "Content-Length", "0"];
-    writeCachedResponse(response, { status: 504, headers, body: undefined }, complete);
+    writeCachedResponse(response, { status: 504, headers, body: undefined }, addHeaders);
   }
 
   return { findFresh, read };
@@ -179,16 +182,16 @@ function createSharedMisses(o: ReadOptions, fetcher: CacheFetcher): SharedMisses
   }
 
   /** Waits for a shared fetch and writes its response. @returns false if this client cannot use the response. */
-  async function awaitShared(shared: SharedFetch, { lookup, response, complete, forwarded }: Miss): Promise<boolean> {
+  async function awaitShared(shared: SharedFetch, { lookup, response, addHeaders, forwarded }: Miss): Promise<boolean> {
     const leave = shared.join(response);
     const outcome = await shared.outcome.finally(leave);
     if (!outcome || !matchesVary(outcome.entry.varyKey, lookup.varyValueOf)) return false;
     const { entry, isStale } = outcome;
     observe({ kind: "collapsed" });
-    if (isStale) writeStale(o, response, lookup.request, entry, complete);
+    if (isStale) writeStale(o, response, lookup.request, entry, addHeaders);
     else {
-      const status = forwardedStatus(o.name, { forwarded, isCollapsed: true });
-      writeCachedResponse(response, createCachedResponse(entry, lookup.request, nowMs(), status), complete);
+      const cacheStatus = forwardedStatus(o.name, { forwarded, isCollapsed: true });
+      writeCachedResponse(response, createCachedResponse(entry, lookup.request, nowMs(), cacheStatus), addHeaders);
     }
     return true;
   }
@@ -201,7 +204,7 @@ function createSharedMisses(o: ReadOptions, fetcher: CacheFetcher): SharedMisses
     const shared = start(lookup, false);
     shared.join();
     const miss = { lookup, fetchers, entry, forwarded: "stale", isValidation: false } as const;
-    runShared(fetcher, shared, { ...miss, response: undefined, complete: unchangedHeaders }).catch((cause: unknown) => {
+    runShared(fetcher, shared, { ...miss, response: undefined, addHeaders: addNoHeaders }).catch((cause: unknown) => {
       refreshPaused.add(key, refreshPauseMs);
       observe({ kind: "refresh-failed", origin, key, cause });
     });

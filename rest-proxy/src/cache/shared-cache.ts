@@ -7,7 +7,7 @@ import type { CacheLookup, CacheObservation, OriginFetchers, OriginResponse } fr
 import { createSharedFetches } from "./coalescing.ts";
 import { createInvalidate, createInvalidationLog, invalidatedBy, isSafe } from "./invalidation.ts";
 import { createReads, type Hits } from "./read.ts";
-import { bypass, type CompleteHeaders } from "./respond.ts";
+import { forwardPastCache, type AddHeaders } from "./write-response.ts";
 import { createRequestRules, createStaleRules } from "./reuse-rules.ts";
 import { Store } from "./store.ts";
 import { createTtlSet } from "./ttl-set.ts";
@@ -48,7 +48,7 @@ export interface SharedCacheOptions {
 
 export interface SharedCache extends Hits {
   /**
-   * Responds to a request of any method for which `findFresh` found nothing. Each head is passed to `complete` before it is written.
+   * Responds to a request of any method for which `findFresh` found nothing. Each head is passed to `addHeaders` before it is written.
    * @throws the error of the origin fetch, unless a stored response is sent instead; nothing is written then. It does not throw after the head was
    * written (a truncated response is destroyed) or after the client has disconnected.
    */
@@ -56,7 +56,7 @@ export interface SharedCache extends Hits {
     lookup: CacheLookup,
     response: ServerResponse,
     fetchers: OriginFetchers,
-    complete: CompleteHeaders,
+    addHeaders: AddHeaders,
   ): Promise<void>;
   /** Removes stored responses; responses to requests that were sent before are neither stored nor joined any more. */
   invalidate(what: { readonly keys?: readonly string[]; readonly groups?: readonly string[] }): void;
@@ -88,13 +88,13 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
     lookup: CacheLookup,
     response: ServerResponse,
     fetchers: OriginFetchers,
-    complete: CompleteHeaders,
+    addHeaders: AddHeaders,
   ): Promise<void> {
     const { method = "" } = lookup.request;
-    if (method === "GET" || method === "HEAD") return reads.read(lookup, response, fetchers, complete);
-    const request = { lookup, response, fetchers, complete, forwarded: "method" } as const;
-    if (isSafe(method)) return bypass(o, request);
-    return bypass(o, {
+    if (method === "GET" || method === "HEAD") return reads.read(lookup, response, fetchers, addHeaders);
+    const request = { lookup, response, fetchers, addHeaders, forwarded: "method" } as const;
+    if (isSafe(method)) return forwardPastCache(o, request);
+    return forwardPastCache(o, {
       ...request,
       onResponse: (fetched) => settleWrite(lookup, fetched),
       onError: (error) => failWrite(error, lookup, response),
@@ -119,9 +119,9 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
 
   return {
     findFresh: reads.findFresh,
-    async respond(lookup, response, fetchers, complete) {
+    async respond(lookup, response, fetchers, addHeaders) {
       try {
-        await respond(lookup, response, fetchers, complete);
+        await respond(lookup, response, fetchers, addHeaders);
       } catch (error) {
         if (response.destroyed) return;
         if (!response.headersSent) throw error;

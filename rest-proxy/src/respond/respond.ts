@@ -1,12 +1,12 @@
 /**
  * Stage 5 of 5: respond. Writes the responses that need no service, and destroys responses that clients do not read in time. The cache writes the
- * others (`cache/respond.ts`), and `proxy-headers.ts` adds the headers that the stages have collected.
+ * others (`cache/write-response.ts`), and `proxy-headers.ts` adds the headers that the stages have collected.
  */
 import type { Cors } from "@tributary/kit/http/cors";
 import { discardBody } from "../admit/body.ts";
 import { describeRequest, type Exchange } from "../admit/exchange.ts";
 import { endWith } from "../cache/body-relay.ts";
-import type { CachedResponse } from "../cache/respond.ts";
+import type { CachedResponse } from "../cache/write-response.ts";
 import type { ServedDocument } from "../documents/documents.ts";
 import type { Observe } from "../telemetry/observations.ts";
 import { recordCacheStatus } from "../telemetry/request-record.ts";

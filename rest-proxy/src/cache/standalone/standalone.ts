@@ -6,7 +6,7 @@ import { Agent, type IncomingMessage, request as send, type RequestListener, typ
 import { withoutHeaders } from "@tributary/kit/http/raw-headers";
 import type { OriginFetchers, OriginRequest, OriginResponse } from "../cache-request.ts";
 import { endToEndHeaders } from "../entry.ts";
-import { unchangedHeaders } from "../respond.ts";
+import { addNoHeaders } from "../write-response.ts";
 import { createSharedCache } from "../shared-cache.ts";
 
 export interface Standalone {
@@ -59,7 +59,7 @@ export function createStandalone({ origin, nowMs }: StandaloneOptions): Standalo
       forClient: (originRequest) => http.fetch(target, originRequest, hasBody(request) ? request : undefined),
       background: (originRequest) => http.fetch(target, originRequest, undefined),
     };
-    await cache.respond(lookup, response, fetchers, unchangedHeaders);
+    await cache.respond(lookup, response, fetchers, addNoHeaders);
   }
 
   return {

@@ -107,13 +107,13 @@ async function forward(
   const varyValueOf = (field: string) => request.headers[field]?.toString();
   const origin = target.startsWith("/other/") ? "other" : "origin";
   const lookup = { origin, key: target, request, varyValueOf };
-  const complete = (list: string[]) => [...list, "X-Own", "1"];
+  const addHeaders = (list: string[]) => [...list, "X-Own", "1"];
   const fresh = cache.findFresh(lookup);
-  if (fresh) return void response.writeHead(fresh.status, complete(fresh.headers)).end(fresh.body);
+  if (fresh) return void response.writeHead(fresh.status, addHeaders(fresh.headers)).end(fresh.body);
   const background = (originRequest: OriginRequest) => fetchOrigin(target, originRequest, undefined);
   const headers = ["Host", "origin", ...withoutHeaders(request.rawHeaders, (name) => name === "host")];
   await cache
-    .respond(lookup, response, { headers, background, forClient: background }, complete)
+    .respond(lookup, response, { headers, background, forClient: background }, addHeaders)
     .catch((error: unknown) => {
       response.writeHead(502).end(String(error));
     });

@@ -1,4 +1,7 @@
-/** Writes responses to clients: from a stored response, or relayed from the origin without the cache (bypass). */
+/**
+ * The end of every cache request: writes a stored response or the head of an origin response, formats Cache-Status, and relays a response past the
+ * cache.
+ */
 import type { ServerResponse } from "node:http";
 import { createDisconnectSignal } from "@tributary/kit/http/abort-source";
 import { destroyBody, endWith, relayBody } from "./body-relay.ts";
@@ -14,14 +17,14 @@ import { isNotModified } from "./conditional.ts";
 import { ageSeconds, type Entry, secondsLeft } from "./entry.ts";
 
 /**
- * Changes the headers of each response before they are written, for the caller of the cache: alternating names and values. The list may be
- * changed and returned; nothing of it is stored.
+ * Adds headers of the cache's caller to a response, or changes some, before its head is written. The list has alternating names and values. The
+ * function may modify the list and return it, because it is a copy; what it adds is not stored.
  */
-export type CompleteHeaders = (headers: string[]) => string[];
+export type AddHeaders = (headers: string[]) => string[];
 
-export const unchangedHeaders: CompleteHeaders = (headers) => headers;
+export const addNoHeaders: AddHeaders = (headers) => headers;
 
-/** A whole response from the store. The caller may change `headers`, which are a copy. */
+/** A whole response, mostly from the store. The caller may modify `headers`, which are a copy. */
 export interface CachedResponse {
   readonly status: number;
   /** Alternating names and values, with `Age` and `Cache-Status`; for one `writeHead`. */
@@ -31,8 +34,8 @@ export interface CachedResponse {
 }
 
 /**
- * Creates the response from an entry (RFC 9111, 4), fresh or stale: a 304 if the client's conditions show that it has it (4.3.2), no body for `HEAD`
- * (RFC 9110, 9.3.2).
+ * Creates the response from an entry (RFC 9111, 4), fresh or stale: a 304 if the client's conditions show that it already has this response
+ * (4.3.2); without a body for `HEAD` (RFC 9110, 9.3.2).
  * @param cacheStatus from `hitStatus` or `forwardedStatus`.
  */
 export function createCachedResponse(
@@ -52,67 +55,72 @@ export function createCachedResponse(
 export function writeCachedResponse(
   response: ServerResponse,
   { status, headers, body }: CachedResponse,
-  complete: CompleteHeaders,
+  addHeaders: AddHeaders,
 ): void {
   if (response.destroyed) return;
-  response.writeHead(status, complete(headers));
+  response.writeHead(status, addHeaders(headers));
   endWith(response, body);
 }
 
-/** Writes a stale entry; its `ttl` in `Cache-Status` is negative (RFC 9211, 2.4). */
+/**
+ * Writes a stale entry: while it is refreshed in the background, or instead of an error of the origin. Its `ttl` in `Cache-Status` is negative
+ * (RFC 9211, 2.4).
+ */
 export function writeStale(
   { name, nowMs }: { readonly name: string; readonly nowMs: () => number },
   response: ServerResponse,
   request: CacheableRequest,
   entry: Entry,
-  complete: CompleteHeaders,
+  addHeaders: AddHeaders,
 ): void {
   const atMs = nowMs();
-  const status = hitStatus(name, secondsLeft(entry, atMs));
-  writeCachedResponse(response, createCachedResponse(entry, request, atMs, status), complete);
+  const cacheStatus = hitStatus(name, secondsLeft(entry, atMs));
+  writeCachedResponse(response, createCachedResponse(entry, request, atMs, cacheStatus), addHeaders);
 }
 
 /**
- * Writes the head of an origin response; its body follows. Does nothing if the client has disconnected.
+ * Writes the head of an origin response. The caller then passes the body to `relayBody`, which ends the response. Does nothing if the client has
+ * disconnected.
  * @throws TypeError for an invalid header; the body is destroyed then.
  */
 export function writeOriginHead(
   response: ServerResponse,
   { status, headers, body }: OriginResponse,
   cacheStatus: string,
-  complete: CompleteHeaders,
+  addHeaders: AddHeaders,
 ): void {
   if (response.destroyed) return;
   try {
     const list = [...headers];
     list.push("Cache-Status", cacheStatus);
-    response.writeHead(status, complete(list));
+    response.writeHead(status, addHeaders(list));
   } catch (error) {
     destroyBody(body);
     throw error;
   }
 }
 
-export interface Bypass {
+export interface PastCacheRequest {
   readonly lookup: CacheLookup;
   readonly response: ServerResponse;
   readonly fetchers: OriginFetchers;
-  readonly complete: CompleteHeaders;
+  readonly addHeaders: AddHeaders;
   readonly forwarded: ForwardReason;
-  /** Called before any byte of the response is written to the client. */
+  /** Called before any byte of the response is written: a write invalidates entries before the client has its response. */
   readonly onResponse?: (response: OriginResponse) => void;
-  /** Called if there is no response. */
+  /** Called if there is no response: the origin may have processed a write all the same, so it invalidates entries too. */
   readonly onError?: (error: unknown) => void;
 }
 
 /**
- * Sends the client's request to the origin unchanged and relays the response: writes, `OPTIONS` and the like, most `HEAD`, and reads that the cache
- * must not handle. Nothing is stored.
+ * Sends the client's request to the origin without conditions of the cache, and relays the response: for writes, `OPTIONS` and other safe methods,
+ * most `HEAD`, and reads that the cache must not handle. `Cache-Status` and the headers of `addHeaders` are added to the response. It is not
+ * stored; `onResponse` may change what is stored already.
  * @throws the error of the origin fetch; nothing is written then.
  */
-export async function bypass(
+export async function forwardPastCache(
   { name, observe }: { readonly name: string; readonly observe: (observation: CacheObservation) => void },
-  { lookup, response, fetchers, complete, forwarded, onResponse, onError }: Bypass,
+  { lookup, response, fetchers, addHeaders, forwarded, onResponse, onError }: PastCacheRequest,
 ): Promise<void> {
   const signal = createDisconnectSignal(response);
   const method = lookup.request.method ?? "";
@@ -126,7 +134,8 @@ export async function bypass(
   onResponse?.(fetched);
   observe({ kind: "bypass" });
   if (response.destroyed) return destroyBody(fetched.body);
-  writeOriginHead(response, fetched, forwardedStatus(name, { forwarded, status: fetched.status }), complete);
+  writeOriginHead(response, fetched, forwardedStatus(name, { forwarded, status: fetched.status }), addHeaders);
+  // Nothing is collected: the body is read at the client's pace, and destroyed if the client disconnects.
   await relayBody(fetched.body, { client: response, bytesMax: 0, isWanted: () => false });
 }
 
