@@ -102,11 +102,11 @@ test("stopping waits for a batch to which the collector has not responded", asyn
 
 test("a thread that has ended is replaced, and its loss reported", async () => {
   const code = `import { parentPort } from "node:worker_threads";
-    parentPort.on("message", ({ number, spans }) => {
+    parentPort.on("message", ({ batchNumber, spans }) => {
       if (spans[0].name === "the end") process.exit(3);
-      parentPort.postMessage({ number });
+      parentPort.postMessage({ batchNumber });
     });
-    parentPort.postMessage({ number: 0 });`;
+    parentPort.postMessage({ batchNumber: 0 });`;
   const losses: string[] = [];
   const file = new URL(`data:text/javascript,${encodeURIComponent(code)}`);
   const onLost = (error: Error) => void losses.push(error.message);
