@@ -38,12 +38,13 @@ export interface SubgraphOptions {
   readonly typeDefs: string;
   readonly resolvers: object;
   readonly port?: number;
-  /** What stands before the type definitions. Without: the link to federation 2; "" makes it a subgraph of federation 1. */
+  /** Precedes the type definitions. Default: `federationLink`; "" makes it a federation 1 subgraph. */
   readonly header?: string;
 }
 
-const federation = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.7",
-  import: ["@key", "@external", "@requires", "@provides", "@shareable", "@inaccessible", "@interfaceObject", "@override", "@tag"])\n`;
+/** The header of a federation 2 subgraph. */
+export const federationLink = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.7",
+  import: ["@key", "@external", "@requires", "@provides", "@shareable", "@inaccessible", "@interfaceObject", "@override", "@tag", "@composeDirective"])\n`;
 
 /** A real subgraph on a free port of this machine. */
 export async function startSubgraph({
@@ -51,7 +52,7 @@ export async function startSubgraph({
   typeDefs: ownDefs,
   resolvers,
   port = 0,
-  header = federation,
+  header = federationLink,
 }: SubgraphOptions): Promise<RunningSubgraph> {
   const typeDefs = header + ownDefs;
   const schema = buildSubgraphSchema([{ typeDefs: parse(typeDefs), resolvers: resolvers as never }]);

@@ -1,6 +1,7 @@
 import type { QueryPlan } from "@apollo/query-planner";
 import { Kind, type OperationDefinitionNode, parse, print, stripIgnoredCharacters } from "graphql";
 import { describe, expect, test } from "vitest";
+import { composeSupergraph, federationLink } from "../../../test/helpers/subgraphs.ts";
 import { createQueryPlanner } from "./query-planner.ts";
 import { planIfResolvable, planResolvableParts } from "./plan-resolvable.ts";
 
@@ -39,6 +40,12 @@ describe("planIfResolvable", () => {
 });
 
 describe("planResolvableParts", () => {
+  test("a field behind a chain that leads to its interface object is omitted, with the real planner", () => {
+    const subgraphs = chain.map((typeDefs, at) => ({ name: `s${at}`, url: "", typeDefs: federationLink + typeDefs }));
+    const { node } = createQueryPlanner(composeSupergraph(subgraphs)).plan("{ top { score similar { id } } }");
+    expect(node).toMatchObject({ kind: "Fetch", operation: "{top{score}}" });
+  });
+
   test("unresolvable fields are omitted, and the others are planned", () => {
     expect(planned("{ a { bad c { bad d } } ... on Q { bad e } }")).toBe("{a{c{d}}...on Q{e}}");
   });
@@ -94,6 +101,16 @@ function operationOf(text: string): OperationDefinitionNode {
   if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error("No operation");
   return operation;
 }
+
+/** `similar` requires `rank`, which requires `score`; `similar` leads to the interface object that all three are fields of. */
+const chain = [
+  `type Query { media: [Media!] } interface Media @key(fields: "id") { id: ID! title: String }
+   type Film implements Media @key(fields: "id") { id: ID! title: String }
+   type Show implements Media @key(fields: "id") { id: ID! title: String }`,
+  `type Query { top: [Media] } type Media @key(fields: "id") @interfaceObject {
+     id: ID! score: Int similar: Media @requires(fields: "rank") rank: Int @external }`,
+  `type Media @key(fields: "id") @interfaceObject { id: ID! rank: Int @requires(fields: "score") score: Int @external }`,
+];
 
 const supergraphSdl = `
   schema

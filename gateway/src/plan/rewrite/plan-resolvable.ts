@@ -78,11 +78,12 @@ function withSelections<N extends OperationDefinitionNode | SelectionNode>(
   return { ...node, selectionSet: { kind: Kind.SELECTION_SET, selections } };
 }
 
-/** The planner's errors have no codes. It throws the second and third for types that subgraphs know as interface objects. */
+/** The planner's errors have no codes. It throws all but the first for types that subgraphs know as interface objects. */
 const unresolvableMessages = [
   /^Was not able to (?:find any options for|plan mutation) /,
   /that is potentially an interface object type at runtime$/,
   /^Subgraph .+ has no entities defined$/,
+  /^Cannot add fragment of condition .+ to parent type /,
 ];
 
 function isUnresolvable(error: unknown): error is Error {

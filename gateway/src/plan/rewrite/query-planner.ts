@@ -87,7 +87,7 @@ function writeApi(supergraph: Supergraph): string {
 function buildPlanner(document: DocumentNode) {
   const options = { supportedFeatures: new Set(supportedFeatures), validateSupergraph: false };
   const supergraph = Supergraph.build(withoutForeignLinks(document), options);
-  const planner = new ApolloQueryPlanner(supergraph, { reuseQueryFragments: false, debug: { pathsLimit: pathsMax } });
+  const planner = new ApolloQueryPlanner(supergraph, { debug: { pathsLimit: pathsMax } });
   return { planner, schema: supergraph.apiSchema() };
 }
 
