@@ -1,4 +1,5 @@
-// `npm start`: runs the whole platform on this machine. start/run.ts has the steps and their order.
+// `npm start`, after bootstrap.mjs: runs the whole platform on this machine. start/command.ts handles signals and the exit code, start/run.ts has
+// the steps and their order.
 import { fileURLToPath } from "node:url";
 import { runCommand } from "./start/command.ts";
 

@@ -1,4 +1,5 @@
-// Every environment variable of the gateway, with default, range and reason: README.md lists the same.
+// The gateway's environment variables, with default, range and reason. Those of every process are in kit/src/process/listener-config.ts and
+// telemetry-config.ts. README.md lists all of them.
 import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/process/env";
 import { readListenerConfig } from "@tributary/kit/process/listener-config";
 import { readTelemetryConfig } from "@tributary/kit/process/telemetry-config";
@@ -6,8 +7,8 @@ import type { OperationLimits } from "./parse/limits.ts";
 
 export type Config = ReturnType<typeof readConfig>;
 
-/** URLs of one subgraph. A DNS name in a URL can have more addresses than this. */
-const replicasMax = 64;
+/** Of one subgraph. The replicas can be more: a DNS name can have several addresses. */
+const subgraphUrlsMax = 64;
 
 const localOrigins = ["http://localhost:*", "http://127.0.0.1:*"];
 
@@ -53,7 +54,7 @@ export function readConfig(environment: Environment) {
         fallback: 1_000_000,
         min: 1_000,
         max: 100_000_000,
-        why: "JSON of an operation's introspection fields; a longer result is rejected, unless it is at most twice as long as that of the introspection query that tools send",
+        why: "JSON of an operation's introspection fields; a longer result is rejected; the limit is at least twice the result of the introspection query that tools send",
       }),
       corsOrigins: env.list("CORS_ORIGINS", {
         fallback: profile === "development" ? localOrigins : [],
@@ -76,7 +77,7 @@ function readKnownNames(env: EnvironmentReader) {
   });
   const knownOperations = env.list("KNOWN_OPERATIONS", {
     fallback: [],
-    why: "operation names, 100 at most, with their own label value in metrics from the start; other names get one with their 101st request while there are fewer than 100",
+    why: "operation names, 100 at most, with their own label value in metrics from the start; another name gets one after 100 requests, as long as fewer than 100 names have one",
   });
   if (knownClients.length > knownClientsMax) env.problem(`KNOWN_CLIENTS has at most ${knownClientsMax} names`);
   if (knownOperations.length > operationLabelsMax)
@@ -85,7 +86,7 @@ function readKnownNames(env: EnvironmentReader) {
 }
 
 const overrideLabelsMax = 32;
-/** As composition accepts it. `percent(n)` is evaluated for each request and not configured. */
+/** The syntax of labels that composition accepts, without `percent(n)`: that is evaluated by the trace id of each request, and not configured. */
 const overrideLabel = /^[a-z][\w\-:./]*$/i;
 
 function readOverrideLabels(env: EnvironmentReader): readonly string[] {
@@ -121,13 +122,13 @@ function readSupergraph(env: EnvironmentReader) {
   return { file, url, pollMs, subgraphUrls: readSubgraphUrls(env), subgraphKeyChecks: readKeyChecks(env) };
 }
 
-/** The URLs of one subgraph's replicas, by variable name. */
+/** The URLs of each subgraph, by the whole variable name, as SUBGRAPH_URL_USERS; supergraph/addresses.ts finds the subgraph. */
 function readSubgraphUrls(env: EnvironmentReader): Readonly<Record<string, readonly string[]>> {
   const variables = Object.entries(env.withPrefix("SUBGRAPH_URL_"));
   return Object.fromEntries(
     variables.map(([name, text]) => {
       const urls = text.split(",").map((url) => url.trim());
-      if (urls.length > replicasMax) env.problem(`${name} lists more than ${replicasMax} URLs`);
+      if (urls.length > subgraphUrlsMax) env.problem(`${name} lists more than ${subgraphUrlsMax} URLs`);
       if (!urls.every(isHttpUrl)) env.problem(`${name} is not an http(s) URL, or a list of them separated by commas`);
       return [name, urls];
     }),
@@ -224,7 +225,7 @@ function readPlanning(env: EnvironmentReader) {
       fallback: 10_000,
       min: 1,
       max: 1_000_000,
-      why: "number of cached plans, per supergraph",
+      why: "number of cached query plans, per supergraph; PLANS_BYTES_MAX may limit them further",
     }),
     operationsBytesMax: env.integer("OPERATIONS_BYTES_MAX", {
       fallback: 96_000_000,
@@ -236,7 +237,7 @@ function readPlanning(env: EnvironmentReader) {
       fallback: 30_000_000,
       min: 1_000,
       max: 10_000_000_000,
-      why: "cached plans, per supergraph, as JSON",
+      why: "cached query plans, per supergraph, as JSON",
     }),
   };
 }

@@ -11,7 +11,7 @@ import { dataFolder, isService, partNames, urlOf } from "./parts.ts";
 import { findTakenPorts, readPorts } from "./ports.ts";
 import { type RunFile, acquireRunFile } from "./run-file.ts";
 import { loadSecrets } from "./secrets.ts";
-import { requireServiceFiles } from "./dev-loop/service-files.ts";
+import { requireServiceFiles } from "./service-files.ts";
 import { StartError } from "./start-error.ts";
 
 export interface StartContextOptions {

@@ -1,3 +1,4 @@
+// Finds, for each change of the API, the lines in the subgraphs' schemas that caused it: `npm run check` and `npm start` print them.
 import { print } from "graphql";
 import type { ChangePlace } from "./changes.ts";
 import type { Ownership } from "../composition/ownership.ts";
@@ -6,7 +7,7 @@ import type { ParsedSubgraph } from "../composition/places.ts";
 import { findCoordinate, parseSubgraph, placeOfNode } from "../composition/places.ts";
 import type { SubgraphSource } from "../subgraphs.ts";
 
-/** The graph at one commit or on disk: the API schema, the supergraph with the owners of each field, and the subgraphs' files. */
+/** The graph at one commit or on disk: the API schema, the supergraph (its join directives name the owners of each field), and the subgraphs' files. */
 export interface GraphState {
   readonly apiSdl: string;
   readonly supergraphSdl: string;
@@ -27,8 +28,9 @@ export function parseGraphState({ supergraphSdl, sources }: GraphState): ParsedG
 }
 
 /**
- * Finds the lines that define a coordinate of the API in the owners' schemas: in the current file if it is still defined there,
- * otherwise in the base.
+ * Finds the lines that define a coordinate of the API in its owners' schemas: of the owners that edited it, or of all if none did (its type may
+ * have changed in another subgraph). The lines are those of the current file, or of the base if only that defines the coordinate. If neither
+ * does, they are those of the nearest enclosing definition.
  */
 export function findChangePlaces(
   coordinate: string,
@@ -49,21 +51,22 @@ function placeFor(
   { base, now }: { base: ParsedGraphState; now: ParsedGraphState },
 ): ChangePlace | undefined {
   const current = placeIn(now, owner, coordinate);
-  if (current?.exact) return { ...current.place, onlyInBase: false };
+  if (current?.isExact) return { ...current.place, onlyInBase: false };
   const former = placeIn(base, owner, coordinate);
-  if (former?.exact) return { ...former.place, onlyInBase: true };
+  if (former?.isExact) return { ...former.place, onlyInBase: true };
   const enclosing = current ?? former;
   return enclosing && { ...enclosing.place, onlyInBase: enclosing === former };
 }
 
+/** `isExact`: the coordinate itself is defined there; otherwise it is the place of the nearest enclosing definition. */
 function placeIn(state: ParsedGraphState, owner: string, coordinate: string) {
   const subgraph = state.subgraphs.get(owner);
   const match = subgraph && findCoordinate(subgraph.document, coordinate);
   const place = match && placeOfNode(match.node, [subgraph.source]);
-  return place && { place, exact: match.exact };
+  return place && { place, isExact: match.exact };
 }
 
-/** The definition of a coordinate in one subgraph's schema; empty if it has none. */
+/** The definition of a coordinate in one subgraph's schema, or the nearest enclosing one; empty if the subgraph does not define the type. */
 function textOf(state: ParsedGraphState, owner: string, coordinate: string): string {
   const subgraph = state.subgraphs.get(owner);
   const match = subgraph && findCoordinate(subgraph.document, coordinate);

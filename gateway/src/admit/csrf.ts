@@ -1,4 +1,4 @@
-// Stage 1 of 5: admit. CSRF: a foreign page must not make a browser send a request that the browser would not preflight.
+// Stage 1 of 5: admit. CSRF: rejects requests that a page of another origin can make a browser send without a CORS preflight.
 import type { IncomingHttpHeaders } from "node:http";
 import { Rejection } from "../errors/rejections.ts";
 
@@ -9,8 +9,8 @@ const preflightedHeaders = ["apollo-require-preflight", "x-apollo-operation-name
 const simpleTypes = new Set(["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"]);
 
 /**
- * Rejects a GET that a browser sends without a preflight: it needs a content type that is not a form's, or one of two headers. A POST needs
- * no such check, since its content type must be `application/json` (body.ts).
+ * Rejects a GET that has neither a content type outside `simpleTypes` nor one of `preflightedHeaders`. A POST needs no such check, since its
+ * content type must be `application/json` (body.ts).
  * @throws Rejection CSRF_PREVENTED.
  */
 export function rejectCrossSite(headers: IncomingHttpHeaders): void {
@@ -19,6 +19,6 @@ export function rejectCrossSite(headers: IncomingHttpHeaders): void {
   if (preflightedHeaders.some((name) => headers[name] !== undefined && headers[name] !== "")) return;
   throw new Rejection(
     "CSRF_PREVENTED",
-    `Send one of the headers ${preflightedHeaders.join(", ")} with any value, or content-type: application/json.`,
+    `Send the header ${preflightedHeaders.join(" or ")} with any value but "", or content-type: application/json.`,
   );
 }

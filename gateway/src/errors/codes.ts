@@ -5,19 +5,23 @@ import { internalErrorMessage, statusOf } from "@tributary/kit/errors/app-error"
 export type Stage = "admit" | "parse" | "plan" | "run" | "shape";
 
 export interface CodeDescription {
-  readonly stage: Stage;
   /**
-   * The HTTP status if the whole request is rejected. Codes that REST has too take theirs from the kit. Codes of `run` and `shape` are in
-   * `errors[]` beside data, in a 200, whatever their REST status.
+   * The first stage in which an error has this code. `admit`: the request is not well-formed, so its status is the same for every media type
+   * (rejections.ts). `any`: a bug, in whichever stage.
+   */
+  readonly stage: Stage | "any";
+  /**
+   * The HTTP status of a response that rejects the whole request with this code. An error at a field has its code in `errors[]`, beside data, in
+   * a 200, whatever status the code has here. Codes that REST has too take theirs from the kit.
    */
   readonly status: number;
-  /** The default message for the client. */
+  /** The message for the client if the error has none. Limits of operations have messages with numbers (parse/limits.ts). */
   readonly message: string;
 }
 
 /**
- * Every code that a client of the gateway can receive, by the stage that uses it first. A 400 of `parse`, `plan` and `run` is sent only to clients that accept
- * `application/graphql-response+json`; with `application/json` a well-formed request is 200.
+ * Every code that a client of the gateway can receive, in the order of the stages. The rejection of a well-formed request (all stages but
+ * `admit`) is 400 for clients that accept `application/graphql-response+json`, and 200 for clients that accept only `application/json`.
  */
 export const codes = {
   MALFORMED_REQUEST: {
@@ -71,13 +75,13 @@ export const codes = {
     status: 400,
     message: "The names and values of the operation are too long.",
   },
+  BAD_USER_INPUT: { stage: "parse", status: 400, message: "A value is not valid." },
   PERSISTED_QUERY_NOT_FOUND: { stage: "parse", status: 200, message: "PersistedQueryNotFound" },
 
   INTROSPECTION_TOO_LARGE: { stage: "plan", status: 400, message: "The introspection result is too large." },
   OPERATION_TOO_COMPLEX: { stage: "plan", status: 400, message: "The operation is too complex to be planned." },
 
   OPERATION_NOT_RESOLVABLE: { stage: "plan", status: 400, message: "No service provides a part of this operation." },
-  FIELD_NOT_PROVIDED: { stage: "plan", status: 200, message: "No service provides this field here." },
 
   SUBGRAPH_UNAVAILABLE: { stage: "run", status: 200, message: "The service behind this field cannot be reached." },
   SUBGRAPH_TIMEOUT: { stage: "run", status: 200, message: "The service behind this field did not respond in time." },
@@ -93,7 +97,6 @@ export const codes = {
   },
   SUBGRAPH_ERROR: { stage: "run", status: 200, message: "The service behind this field failed." },
 
-  BAD_USER_INPUT: { stage: "run", status: 400, message: "A value is not valid." },
   UNAUTHENTICATED: { stage: "run", status: 200, message: "Send a valid token." },
   FORBIDDEN: { stage: "run", status: 200, message: "Your token does not allow this." },
   CONFLICT: { stage: "run", status: 200, message: "The request conflicts with existing data." },
@@ -106,9 +109,10 @@ export const codes = {
   IDEMPOTENCY_KEY_IN_FLIGHT: { stage: "run", status: 200, message: "A request with this key is in flight." },
   IDEMPOTENCY_KEY_REUSED: { stage: "run", status: 200, message: "This key was used for another request." },
 
+  FIELD_NOT_PROVIDED: { stage: "shape", status: 200, message: "No service provides this field here." },
   INVALID_FIELD_VALUE: { stage: "shape", status: 200, message: "The value of this field does not fit the schema." },
   INTERNAL_SERVER_ERROR: {
-    stage: "shape",
+    stage: "any",
     status: statusOf.INTERNAL_SERVER_ERROR,
     message: internalErrorMessage,
   },
@@ -116,7 +120,7 @@ export const codes = {
 
 export type ClientCode = keyof typeof codes;
 
-const clientFacingCodes: ReadonlySet<string> = new Set<ClientCode>([
+const forwardedCodes: ReadonlySet<string> = new Set<ClientCode>([
   "BAD_USER_INPUT",
   "UNAUTHENTICATED",
   "FORBIDDEN",
@@ -136,8 +140,8 @@ const clientFacingCodes: ReadonlySet<string> = new Set<ClientCode>([
  * Whether a subgraph's error with this code is meant for the client: its message and problems are forwarded. Any other error of a
  * subgraph is masked and logged.
  */
-export function isClientFacingCode(code: unknown): code is ClientCode {
-  return typeof code === "string" && clientFacingCodes.has(code);
+export function isForwardedCode(code: unknown): code is ClientCode {
+  return typeof code === "string" && forwardedCodes.has(code);
 }
 
 /**
@@ -146,7 +150,7 @@ export function isClientFacingCode(code: unknown): code is ClientCode {
  */
 export function toClientCode(subgraphCode: unknown): ClientCode {
   if (subgraphCode === "SERVICE_UNAVAILABLE") return "SUBGRAPH_UNAVAILABLE";
-  return isClientFacingCode(subgraphCode) ? subgraphCode : "SUBGRAPH_ERROR";
+  return isForwardedCode(subgraphCode) ? subgraphCode : "SUBGRAPH_ERROR";
 }
 
 export function isClientCode(code: unknown): code is ClientCode {

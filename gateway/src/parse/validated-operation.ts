@@ -1,20 +1,26 @@
-// Stage 2 of 5: parse. The result of stage 2, which the later stages work with. Used by all requests with this operation.
+// Stage 2 of 5: parse. The result of stage 2: one operation of a validated document, without variables. operation-store.ts creates it, and all
+// requests for the operation use the same object.
 import type { DocumentNode, OperationDefinitionNode } from "graphql";
 import type { OperationIdentity } from "../observations.ts";
 
-/** A validated operation of one generation. Compiled plans are cached by the identity of this object. */
+/** Belongs to one generation. The plan stage finds its compiled plans by the object itself (a WeakMap). */
 export interface ValidatedOperation {
   /** The text of the document. */
   readonly source: string;
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
   readonly identity: OperationIdentity;
-  /** The plan stage reports the memory of compiled plans, which counts for the eviction of the document. Negative for memory that was freed. */
+  /**
+   * Adds to the size of the document in the operation store. The plan stage calls it for each compiled plan; negative when one is freed.
+   * Without effect once the document is evicted.
+   */
   addRetainedBytes(bytes: number): void;
 }
 
+/** Clients choose the name, and logs and metrics contain it. */
 const nameCharactersMax = 100;
 
+/** @param documentHash SHA-256 as hexadecimal digits. */
 export function identifyOperation({ name }: OperationDefinitionNode, documentHash: string): OperationIdentity {
   return { operationName: name?.value.slice(0, nameCharactersMax), documentHash };
 }

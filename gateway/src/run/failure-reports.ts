@@ -1,5 +1,5 @@
 // Stage 4 of 5: run. Reports failed subgraph fetches as redacted observations for the log, and in the request's record for the access log.
-import { isClientCode, isClientFacingCode, toClientCode } from "../errors/codes.ts";
+import { isClientCode, isForwardedCode, toClientCode } from "../errors/codes.ts";
 import type { GatewayObserver, RedactedSubgraphError } from "../observations.ts";
 import type { RedactPath } from "./redact-path.ts";
 import type { RequestScope } from "./request-scope.ts";
@@ -26,7 +26,7 @@ export function createFailureReports(
   return {
     /** A response with `errors[]`. It is a failure unless all of them are meant for the client. */
     errors({ errors, replica }: Pick<GraphqlResult, "errors" | "replica">): void {
-      const failure = errors.find(({ extensions }) => !isClientFacingCode(extensions["code"]));
+      const failure = errors.find(({ extensions }) => !isForwardedCode(extensions["code"]));
       const code = failure && toClientCode(failure.extensions["code"]);
       if (code !== undefined) record?.addFailure({ service, replica, reason: code });
       const reported = errors.slice(0, reportedMax).map((error) => redactError(error, redactPath));

@@ -1,4 +1,5 @@
-// Stage 4 of 5: run. The scope of one client request: what stages 4 and 5 need to know of it. pipeline.ts creates it before the plan stage.
+// Stage 4 of 5: run. The scope of one client request: what stages 4 and 5 need to know of it. pipeline.ts creates it before the
+// plan stage, since the deadline includes planning.
 import type { TraceContext } from "@tributary/kit/http/trace-context";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { OperationIdentity } from "../observations.ts";
@@ -10,7 +11,7 @@ export interface RequestScope {
   readonly identity: OperationIdentity;
   /** The client's `authorization` header, forwarded unchanged. */
   readonly authorization: string | undefined;
-  /** Aborted when the client disconnects or the request's deadline passes; no fetch is sent afterwards. The first use starts the timer, see deadline.ts. */
+  /** Aborted when the client disconnects or the request's deadline passes; no fetch is sent afterwards. Reading it sets the timer, which a request without fetches does not need; the deadline counts from the creation of the scope. */
   readonly signal: AbortSignalLike;
   /** Undefined if metrics, traces and the access log are off. */
   readonly record: GraphqlRequestRecord | undefined;

@@ -1,6 +1,6 @@
 // Stage 4 of 5: run. Parses the response of a subgraph and checks its form (GraphQL spec, section 7.1 "Response Format"). Entities are checked in
 // entities.ts, other values in stage 5.
-import { isClientFacingCode } from "../errors/codes.ts";
+import { isForwardedCode } from "../errors/codes.ts";
 import type { MemoSource } from "./memoize-by-source.ts";
 import type { FailedFetch, FetchFailureCode, HttpReply } from "./subgraph-client.ts";
 
@@ -69,7 +69,7 @@ export function readSubgraphResponse(reply: HttpResponse): SubgraphResponse {
 /** Data, or an error that is meant for clients. */
 function hasContent(response: SubgraphResponse): boolean {
   if (response.kind !== "graphql") return false;
-  return response.data !== null || response.errors.some(({ extensions }) => isClientFacingCode(extensions["code"]));
+  return response.data !== null || response.errors.some(({ extensions }) => isForwardedCode(extensions["code"]));
 }
 
 function readGraphqlResponse(reply: HttpResponse): SubgraphResponse {

@@ -1,6 +1,6 @@
 // Stage 5 of 5: shape. Turns each field error of the run into an entry of `errors[]`, and masks the errors that subgraphs send. Errors of Apollo Server
 // and graphql-js are masked in errors/library-errors.ts.
-import { type ClientCode, codes, isClientFacingCode, toClientCode } from "../errors/codes.ts";
+import { type ClientCode, codes, isForwardedCode, toClientCode } from "../errors/codes.ts";
 import type { FieldError } from "../run/field-errors.ts";
 import type { SubgraphError } from "../run/subgraph-response.ts";
 
@@ -40,7 +40,7 @@ function defaultContent(code: ClientCode): ErrorContent {
 
 function readSubgraphError({ message, extensions }: SubgraphError): ErrorContent {
   const code = toClientCode(extensions["code"]);
-  if (!isClientFacingCode(code)) return defaultContent(code);
+  if (!isForwardedCode(code)) return defaultContent(code);
   const text = message.slice(0, messageCharactersMax) || codes[code].message;
   return { code, message: text, problems: readProblems(extensions["problems"]) };
 }

@@ -3,7 +3,7 @@ import type { Expected, gatewayMetrics } from "@tributary/kit/telemetry/metrics/
 import type { CounterSeries, HistogramSeries, Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import type { Trace } from "@tributary/kit/telemetry/tracing/trace";
 import type { TracedRequest } from "@tributary/kit/upstream/attempt-span";
-import { isClientFacingCode, toClientCode } from "../errors/codes.ts";
+import { isForwardedCode, toClientCode } from "../errors/codes.ts";
 import type { GraphqlRequestRecord } from "./request-record.ts";
 
 interface ErrorEntry {
@@ -121,7 +121,7 @@ class Fetch implements ObservedFetch {
 function outcomeOf(errors: readonly ErrorEntry[]): OutcomeLabel {
   if (errors.length === 0) return "ok";
   const codes = errors.map(({ extensions }) => toClientCode(extensions["code"]));
-  const failures = new Set<string>(codes.filter((code) => !isClientFacingCode(code)));
+  const failures = new Set<string>(codes.filter((code) => !isForwardedCode(code)));
   if (failures.size === 0) return "errors";
   return failures.has("SUBGRAPH_ERROR") ? "SUBGRAPH_ERROR" : "SUBGRAPH_UNAVAILABLE";
 }

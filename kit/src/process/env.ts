@@ -1,6 +1,6 @@
 import { findMisspeltVariables, type MisspeltVariable } from "./misspelt-variables.ts";
 
-/** The variables of a process, as `process.env` gives them. Only `main.ts` files read the real one. */
+/** The variables of a process, as `process.env` gives them. Of a deployed process, only `main.ts` reads the real one. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What a process reads from one variable, for the tables in the READMEs. */

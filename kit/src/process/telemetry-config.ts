@@ -9,7 +9,7 @@ export const samplers = [
   "parentbased_traceidratio",
 ] as const;
 
-/** The telemetry of a process. Metrics and traces are off by default. The access log is on: by default it lists the requests that fail. */
+/** The telemetry of a process. Metrics and traces are off by default. The access log is on: by default it has the requests that are traced or that failed by a fault of the platform. */
 export interface TelemetryConfig {
   /** The port of the listener for /metrics. 0 takes any free port. Undefined: no metrics and no listener. */
   readonly adminPort: number | undefined;
@@ -28,7 +28,7 @@ export interface TracingConfig {
   readonly sampler: (typeof samplers)[number];
   /**
    * The share of requests that is traced, 0 to 1, for the two `traceidratio` samplers. `parentbased_traceidratio` applies it only to requests
-   * without a valid `traceparent`: for the others it follows the caller's decision. `traceidratio` applies it to all.
+   * without a valid `traceparent`; all others are traced if their caller's request is. `traceidratio` applies it to all.
    */
   readonly ratio: number;
 }
@@ -66,7 +66,7 @@ export function readTelemetryConfig(env: EnvironmentReader, { name }: { readonly
 
 /**
  * OpenTelemetry's standard variables. In the export thread, OpenTelemetry's libraries read further ones from `process.env` themselves: for example
- * OTEL_EXPORTER_OTLP_HEADERS and OTEL_RESOURCE_ATTRIBUTES.
+ * OTEL_EXPORTER_OTLP_HEADERS and OTEL_RESOURCE_ATTRIBUTES. These are not checked at start and not in the READMEs' tables.
  */
 function readTracingConfig(env: EnvironmentReader, name: string): TracingConfig {
   return {

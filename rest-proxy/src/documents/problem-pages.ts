@@ -8,10 +8,10 @@ const codes = Object.keys(statusOf) as readonly ErrorCode[];
 
 /** The page `/problems`, and for each error code the page that a problem's `type` refers to (RFC 9457, 3.1.1), as HTML and as JSON. */
 export function createProblemPages(): readonly PageSource[] {
-  return [toList(), ...codes.map(toPage)];
+  return [createListPage(), ...codes.map(createCodePage)];
 }
 
-function toList(): PageSource {
+function createListPage(): PageSource {
   const rows = codes.map(
     (code) =>
       html`<tr>
@@ -36,7 +36,7 @@ function toList(): PageSource {
   };
 }
 
-function toPage(code: ErrorCode): PageSource {
+function createCodePage(code: ErrorCode): PageSource {
   const { means, remedy } = problemExplanations[code];
   const content = html`<h1>${titleOf(code)}</h1>
     <p>Status ${statusOf[code]}, <code>${problemTypeOf(code)}</code></p>
@@ -44,6 +44,7 @@ function toPage(code: ErrorCode): PageSource {
     <h2>What to do</h2>
     ${markdown(remedy)}`;
   return {
+    // The `type` of a problem is a relative reference: the path of its page.
     path: problemTypeOf(code),
     variants: [
       { type: "text/html", text: layout({ title: titleOf(code), navigation, content }).html },

@@ -1,10 +1,12 @@
+// Stage 5 of 5: respond. pipeline.ts passes this listener to fetches for one client only (writes, and reads whose responses are known not to be
+// shared). Origin requests for several clients, or in the background, drop informational responses.
 import type { ServerResponse } from "node:http";
 import type { InformationListener } from "@tributary/kit/upstream/transport";
 import { isUnstarted } from "./problems.ts";
 
 /**
- * Forwards a service's informational responses to the client (RFC 9110, section 15.2): 102, and 103 with its `Link`. Others are dropped, since
- * Node cannot write them. A client of HTTP/1.0 gets none.
+ * Forwards a service's informational responses to the client (RFC 9110, section 15.2): 102, and 103 with its `Link` and no other
+ * field. All others are dropped: Node has no method for them. A client of HTTP/1.0 gets none.
  */
 export function createInformationForwarder(response: ServerResponse): InformationListener {
   return (status, { link = [] }) => {

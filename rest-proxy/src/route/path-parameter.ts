@@ -1,16 +1,17 @@
 /** 1 to 256 characters as sent, of RFC 3986's `pchar` without `;`: some servers cut a path there. */
 const segmentPattern = /^(?:[A-Za-z0-9._~!$&'()*+,=:@-]|%[0-9A-Fa-f]{2}){1,256}$/;
 
-/** `%41`, `%2e`, …: characters that never need encoding (RFC 3986, 2.3). To encode them only gives a path a second spelling. */
+/** `%41`, `%2e`, …: unreserved characters, which never need encoding (RFC 3986, 2.3). */
 const needlesslyEncoded = /%(?:2[dDeE]|3[0-9]|4[1-9a-fA-F]|5[0-9aAfF]|6[1-9a-fA-F]|7[0-9aAeE])/;
 
-/** Separators, a second layer of encoding, and control characters (C0, DEL, C1) are not allowed in an id. */
+/** Separators, a second layer of encoding, and control characters (C0, DEL, C1) are not allowed in a parameter. */
 // oxlint-disable-next-line no-control-regex -- it matches control characters on purpose
 const forbiddenInParameter = /[/\\%?#;\u0000-\u001f\u007f-\u009f]/;
 
 /**
  * The value of a path parameter, decoded once. Undefined for any segment that two parsers could interpret differently: dot segments, encoded
- * slashes and backslashes, double encoding, NUL, invalid UTF-8, needless encoding.
+ * slashes and backslashes, double encoding, NUL, invalid UTF-8, encoded unreserved characters. Other characters may be encoded or not: `a:b` and
+ * `a%3Ab` have the same value.
  */
 export function decodePathParameter(segment: string): string | undefined {
   if (!segmentPattern.test(segment)) return undefined;
@@ -20,7 +21,7 @@ export function decodePathParameter(segment: string): string | undefined {
   return value === undefined || forbiddenInParameter.test(value) ? undefined : value;
 }
 
-/** The canonical spelling of a parameter in an upstream path. */
+/** The one spelling of a parameter in an upstream path. @param value from `decodePathParameter`. */
 export function encodePathParameter(value: string): string {
   return encodeURIComponent(value);
 }

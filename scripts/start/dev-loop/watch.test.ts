@@ -39,6 +39,19 @@ test("a deleted folder and a missing folder are no errors", async () => {
   await expect.poll(saved).toContain("b.ts");
 });
 
+test("a folder that is deleted and created again, as git checkout does, is watched", async () => {
+  const { folder, saved } = setUp();
+  mkdirSync(join(folder, "branch"));
+  writeFileSync(join(folder, "branch/a.ts"), "1");
+  await expect.poll(saved).toContain("branch/a.ts");
+  rmSync(join(folder, "branch"), { recursive: true });
+  mkdirSync(join(folder, "branch"));
+  writeFileSync(join(folder, "branch/b.ts"), "1");
+  await expect.poll(saved).toContain("branch/b.ts");
+  writeFileSync(join(folder, "branch/c.ts"), "1");
+  await expect.poll(saved).toContain("branch/c.ts");
+});
+
 function setUp() {
   const folder = mkdtempSync(join(tmpdir(), "tributary-watch-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -9,9 +9,9 @@ const watchedExtensions = new Set([".ts", ".js", ".mjs", ".json", ".graphql", ".
 const foldersMax = 2_000;
 
 /**
- * Calls `onSaved` with the path of every source file that is saved in these folders, including new subfolders. It watches
- * folders, not files, because editors save by renaming a new file over the old one. Editors' temporary files and tests are
- * ignored.
+ * Calls `onSaved` with the path of every source file that is saved in these folders, including new subfolders: once or several times per save,
+ * also for a file that is deleted; dev-loop.ts collects the calls. It watches folders, not files, because editors save by renaming a new file
+ * over the old one. Editors' temporary files and tests are ignored.
  */
 export function watchFolders(folders: readonly string[], onSaved: (path: string) => void): Watcher {
   const watchers = new Map<string, FSWatcher>();
@@ -19,7 +19,8 @@ export function watchFolders(folders: readonly string[], onSaved: (path: string)
   function add(folder: string): void {
     if (watchers.has(folder) || watchers.size >= foldersMax || !isFolder(folder)) return;
     const watcher = watch(folder, (_event, name) => {
-      if (name !== null) onEvent(join(folder, name));
+      if (name === basename(folder) && !isFolder(join(folder, name))) onReplaced(folder);
+      else if (name !== null) onEvent(join(folder, name));
     });
     watcher.on("error", () => drop(folder));
     watchers.set(folder, watcher);
@@ -32,6 +33,12 @@ export function watchFolders(folders: readonly string[], onSaved: (path: string)
       add(path);
       for (const name of readdirSync(path)) onEvent(join(path, name)); // Files that were saved before the watcher was added.
     } else if (isSource(path)) onSaved(path);
+  }
+
+  /** An event with the folder's own name: the folder was deleted or moved. Another one may already have its path. */
+  function onReplaced(folder: string): void {
+    drop(folder);
+    onEvent(folder);
   }
 
   function drop(folder: string): void {
@@ -53,7 +60,7 @@ function isWatchedFolder(name: string): boolean {
 
 function isSource(path: string): boolean {
   const name = basename(path);
-  return watchedExtensions.has(extname(name)) && !/^[.#]|\.test\.ts$|~$/.test(name);
+  return watchedExtensions.has(extname(name)) && !/^[.#]|\.test\.ts$/.test(name);
 }
 
 function isFolder(path: string): boolean {

@@ -13,12 +13,11 @@ import { createOrderStore } from "./store.ts";
 export function createApp(parts: ServiceParts): Promise<ServiceApp> {
   const { database, cursors } = parts;
   const actions = createOrderActions(createOrderStore(database));
-  const moneyFormat = createMoneyFormat();
   const rest = { actions, cursors };
   return createServiceApp(parts, {
     schema: new URL("../schema.graphql", import.meta.url),
     resolvers,
-    createContext: createContextFactory({ actions, cursors, moneyFormat }),
+    createContext: createContextFactory({ actions, cursors, moneyFormat: createMoneyFormat() }),
     routes,
     handlers: { 1: createHandlers(rest, version1), 2: createHandlers(rest, version2) },
   });

@@ -2,8 +2,8 @@
 //
 // A position is a place in the response where objects occur, such as ["books"] for all books of `{ books { title author { name } } }` and
 // ["books", "author"] for all their authors. It knows the type of its field and the fetches that provide fields of its objects. A layout is
-// created when the first object of its type is found at the position, and the positions below a layout with it: types that do not occur in the
-// data cost nothing.
+// created for the first object of its type at the position, and the position below a composite field when that field is first read. So types that
+// do not occur in the data cost nothing, and neither do fields that are never read.
 import {
   type FieldNode,
   getNamedType,
@@ -33,11 +33,11 @@ import type { SupergraphTypes } from "./supergraph-types.ts";
 
 export interface PositionOptions extends ClientFieldOptions {
   readonly fetches: readonly CompiledFetch[];
-  /** See CompiledPlan. */
+  /** Whether the data of all fetches is copied into one tree (a merged plan): then every field is read from the object itself. */
   readonly isMerged: boolean;
   /** The planner key of a field in a fetch's selection: its response name, unless the plan renames it. */
   readonly fetchKeyOf: (field: FieldNode) => string;
-  /** See Compile. Called for each layout that is created. */
+  /** Called for each layout that is created: adds to the size of the document in the operation store. */
   readonly addRetainedBytes: (bytes: number) => void;
   /** The values of introspection fields are joined to each object of the query type, as the data of a fetch of root fields is. */
   readonly introspection: (Pick<IntrospectionFields, "findAlias"> & { readonly joinIndex: number }) | undefined;
@@ -49,9 +49,9 @@ interface PositionFacts {
   readonly path: readonly string[];
   /** The type of the field whose objects these are. */
   readonly type: GraphQLCompositeType;
-  /** See ResponsePosition. */
+  /** How many lists are around the objects: the list levels of the field's type. */
   readonly listDepth: number;
-  /** The only possible object type, if a subgraph has the field with that type although others have it with an abstract one. */
+  /** Set if one of the subgraphs declares the field with an object type, and others with an interface or a union: the type of objects without `__typename`. */
   readonly onlyTypename?: string | undefined;
   /** First the fetches that provide the objects themselves (none at the root), then the fetches that are joined to them, in the plan's order. */
   readonly sources: readonly PositionSource[];
@@ -61,7 +61,7 @@ interface PositionFacts {
 
 /** What one fetch selects of the objects at a position. */
 interface PositionSource {
-  /** See FieldAccess. */
+  /** The number of the fetch; `noJoin` if its data is the object itself. */
   readonly joinIndex: number;
   readonly service: string;
   readonly sets: readonly SelectionSetNode[];
@@ -82,14 +82,14 @@ export function createRootPosition(
   return createPosition({ path: [], type, listDepth: 0, sources: joinedSources(o, []), clientSets }, o);
 }
 
-/** The fetches whose data belongs to objects at this position, in the plan's order. */
+/** The fetches that are joined to the objects at this path, in the plan's order; for `[]` the fetches of root fields. */
 export function fetchesAt(fetches: readonly CompiledFetch[], path: readonly string[]): readonly CompiledFetch[] {
   return fetches.filter(({ paths }) =>
     paths.some((fetchPath) => fetchPath.length === path.length && fetchPath.every((key, i) => key === path[i])),
   );
 }
 
-/** In a merged tree, the objects themselves have the data of all fetches. */
+/** The sources that are joined to the objects at a path. In a merged plan, the objects themselves have the data of all fetches. */
 function joinedSources({ fetches, isMerged }: PositionOptions, path: readonly string[]): readonly PositionSource[] {
   return fetchesAt(fetches, path).map(({ joinIndex, service, selected }) => ({
     joinIndex: isMerged ? noJoin : joinIndex,
@@ -139,8 +139,8 @@ function createLayoutByTypename(facts: PositionFacts, o: PositionOptions): Respo
 type TypenameReader = (object: Readonly<Record<string, unknown>>, joins: Joins) => string | undefined;
 
 /**
- * Reads the type of an object. A subgraph with an `@interfaceObject` returns the interface's name as `__typename`; the name of an object type
- * from another subgraph takes precedence. Without a `__typename` in the data, the result is the only possible object type, or else the type of the
+ * Reads the type of an object. A subgraph with an `@interfaceObject` returns the interface's name as `__typename`, so the name of an object type
+ * from a later source takes precedence (of several, the last). Without a `__typename` in the data, the result is the only possible object type, or else the type of the
  * position. Undefined if the `__typename` is no string.
  */
 function createTypenameReader({ type, onlyTypename, sources }: PositionFacts, o: PositionOptions): TypenameReader {
@@ -196,7 +196,7 @@ function createAccessByKey(
     fields: collectFields(sets, applies, o.fetchKeyOf),
   }));
   const accessByKey = new Map<string, FieldAccess | undefined>();
-  // In a merged tree it is not known which subgraph has provided a value.
+  // In a merged plan it is not known which subgraph has provided a value.
   const toProvider = ({ joinIndex, key, service }: FieldProvider): FieldProvider => ({
     joinIndex,
     key,
@@ -206,13 +206,14 @@ function createAccessByKey(
   function createAccess(key: string): FieldAccess | undefined {
     const providers = sources.flatMap(({ joinIndex, service, fields }) => {
       const nodes = fields.get(key);
-      // In a merged tree, the plan's renames have been applied to the data.
-      const isRenamed = o.isMerged && joinIndex === noJoin;
-      return nodes?.[0] ? [{ joinIndex, service, nodes, key: isRenamed ? key : responseNameOf(nodes[0]) }] : [];
+      // In a merged plan, the data already has planner keys.
+      const hasPlannerKeys = o.isMerged && joinIndex === noJoin;
+      return nodes?.[0] ? [{ joinIndex, service, nodes, key: hasPlannerKeys ? key : responseNameOf(nodes[0]) }] : [];
     });
     const [first, ...others] = providers;
     const field = first?.nodes[0];
     if (!first || !field) return undefined;
+    // An object type can lack a field that its interface has from an `@interfaceObject`.
     const fieldType = findFieldType(o.types, field.name.value, [typename, facts.type.name]);
     const type = getNamedType(fieldType);
     if (!isCompositeType(type) || !field.selectionSet) {
@@ -284,7 +285,7 @@ function countLists(type: GraphQLType | undefined): number {
   return isListType(type) ? 1 + countLists(type.ofType) : 0;
 }
 
-/** See ResponsePosition.toClientPath. */
+/** Replaces planner keys by response names. The path ends before a step that is not a field of the operation, and before an invalid index. */
 function toClientPath(
   steps: readonly (string | number)[],
   clientSets: readonly SelectionSetNode[],

@@ -22,7 +22,7 @@ export function readNewCommentV1(body: unknown): NewComment {
 }
 
 /**
- * A merge patch (RFC 7396) over the one field of version 1 that can change.
+ * A merge patch (RFC 7396). `text` is the only field that can change, so it is required.
  * @throws AppError BAD_USER_INPUT with every problem.
  */
 export function readCommentChangeV1(body: unknown): CommentChange {
@@ -36,7 +36,7 @@ export function readCommentChangeV1(body: unknown): CommentChange {
 export const readNewCommentV2 = (body: unknown): NewComment => readNewComment(requireBody(body));
 
 /**
- * A merge patch (RFC 7396) over the one field of version 2 that can change.
+ * A merge patch (RFC 7396). `body` is the only field that can change, so it is required.
  * @throws AppError BAD_USER_INPUT with every problem.
  */
 export const readCommentChangeV2 = (body: unknown): CommentChange => readCommentChange(requireBody(body));

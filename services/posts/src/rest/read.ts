@@ -29,7 +29,7 @@ const newPostV2 = z
   .strictObject({ title, content: content.nullish() })
   .transform(({ title, content }): NewPost => ({ title, ...(content ?? noContent) }));
 
-/** RFC 7396 applies to nested objects too: text or format of the content may be sent alone. Null for `content` deletes the text. */
+/** Text or format of the content may be sent alone (RFC 7396). Null deletes only `content` as a whole: text and format. */
 const postChangesV2 = z
   .strictObject({
     title: title.optional(),
@@ -47,11 +47,11 @@ const noContent = { text: null, format: defaultFormat } as const;
 /** Version 1 has the text as `body`, without a format. */
 export const readNewPostV1 = (input: unknown): NewPost => parseShape(newPostV1, requireBody(input));
 
-/** A merge patch (RFC 7396) over the fields of version 1; `published` changes the status. */
+/** A merge patch (RFC 7396) over the fields of version 1. `published: true` publishes; `false` archives a published post and changes no other. */
 export const readPostChangesV1 = (input: unknown): PostChanges => parseShape(postChangesV1, requireBody(input));
 
 /** Version 2 has the text with its format as `content`. */
 export const readNewPostV2 = (input: unknown): NewPost => parseShape(newPostV2, requireBody(input));
 
-/** A merge patch (RFC 7396) over the fields of version 2; `status` changes the status. */
+/** A merge patch (RFC 7396) over the fields of version 2. `status` is the new status (model.ts has the permitted changes). */
 export const readPostChangesV2 = (input: unknown): PostChanges => parseShape(postChangesV2, requireBody(input));

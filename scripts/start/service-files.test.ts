@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { formerSubgraph } from "../../../supergraph/subgraphs.ts";
+import { formerSubgraph } from "../../supergraph/subgraphs.ts";
 import { requireServiceFiles } from "./service-files.ts";
 
 let root: string;

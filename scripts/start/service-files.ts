@@ -1,8 +1,9 @@
-// Checked once, before a start: the files that each listed service must have.
+// The first check of a start (start-context.ts): each listed service has the files without which `npm start`, composition or `npm ci` would fail
+// later, with a less clear error.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Subgraph } from "../../../supergraph/subgraphs.ts";
-import { StartError } from "../start-error.ts";
+import type { Subgraph } from "../../supergraph/subgraphs.ts";
+import { StartError } from "./start-error.ts";
 
 /** The files in each service's folder that the start, composition and npm need. */
 const requiredFiles = [
@@ -19,13 +20,13 @@ const requiredFiles = [
 
 /**
  * Checks that every listed service has its files, and that the committed route table contains only listed services.
- * @throws StartError with all missing files and where to add them.
+ * @throws StartError with all problems; if package-lock.json or routes.json is not valid JSON, with that one alone.
  */
 export function requireServiceFiles(root: string, list: readonly Subgraph[]): void {
   const problems = [
     ...list.flatMap((service) => findMissingFiles(root, service)),
-    ...findUnlockedServices(root, list),
-    ...findUnknownServices(root, list),
+    ...findServicesMissingInLockFile(root, list),
+    ...findUnlistedServicesInRoutes(root, list),
   ];
   if (problems.length > 0) throw new StartError(problems.join("\n"));
 }
@@ -41,7 +42,7 @@ function findMissingFiles(root: string, { name, folder, owner }: Subgraph): stri
 }
 
 /** `npm ci` fails in every fresh clone if package-lock.json lacks a workspace. */
-function findUnlockedServices(root: string, list: readonly Subgraph[]): string[] {
+function findServicesMissingInLockFile(root: string, list: readonly Subgraph[]): string[] {
   const problem = "package-lock.json is missing or not valid JSON. Generate it: npm install";
   const { packages = {} } = readJson(join(root, "package-lock.json"), problem) as {
     readonly packages?: Readonly<Record<string, unknown>>;
@@ -51,8 +52,8 @@ function findUnlockedServices(root: string, list: readonly Subgraph[]): string[]
     .map(({ folder }) => `package-lock.json lacks the workspace ${folder}. Add it: npm install`);
 }
 
-// The REST proxy does not start without an address for each service in its route table.
-function findUnknownServices(root: string, list: readonly Subgraph[]): string[] {
+/** The REST proxy does not start without an address for each service in its route table. */
+function findUnlistedServicesInRoutes(root: string, list: readonly Subgraph[]): string[] {
   const file = join(root, "supergraph", "routes.json");
   if (!existsSync(file)) return []; // publishCommitted reports a missing file.
   const services = new Set(readRoutes(file).map(({ service }) => service));
