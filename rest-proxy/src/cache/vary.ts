@@ -1,4 +1,5 @@
 /** `Vary`: which of several stored responses under one key matches a request (RFC 9111, 4.1). */
+import type { IncomingHttpHeaders } from "node:http";
 import { joinHeaderLines, parseTokens } from "@tributary/kit/http/raw-headers";
 
 /** The request headers that the `Vary` of a response names, with their values in the request that fetched it. */
@@ -11,6 +12,54 @@ export interface VaryKey {
 
 /** The value of a request header as `Vary` compares it, see `CacheLookup.varyValueOf`. */
 export type VaryValueOf = (field: string) => string | undefined;
+
+/** Request headers that are not lists, or in which a comma may be data: a date, a user agent, credentials (RFC 9110, 5.5). */
+const notLists: ReadonlySet<string> = new Set([
+  "authorization",
+  "cookie",
+  "date",
+  "from",
+  "host",
+  "if-modified-since",
+  "if-range",
+  "if-unmodified-since",
+  "origin",
+  "proxy-authorization",
+  "referer",
+  "user-agent",
+]);
+
+/** Lists of case-insensitive names with weights (RFC 9110, 12.5; RFC 4647, 2). */
+const weightedNames: ReadonlySet<string> = new Set(["accept-charset", "accept-encoding", "accept-language"]);
+
+/** Strings, comments, inner lists and URIs may contain commas. Characters outside ASCII have no defined case or whitespace. */
+const unsafeCharacter = /["(<\\]|[^\t -~]/;
+
+/**
+ * The value of a request header in its normal form, so that equivalent values select the same variant (RFC 9111, 4.1): without optional whitespace
+ * around commas, which separate members in fields of any name (RFC 9110, 5.5), and in lower case for lists of case-insensitive names. A value that may
+ * have another syntax is returned unchanged. The order of members remains: servers may prefer the first of equal weights (RFC 9110, 12.5.4).
+ * @param field in lower case.
+ */
+export function normalizeForVary(field: string, value: string): string {
+  if (notLists.has(field) || unsafeCharacter.test(value)) return value;
+  if (!weightedNames.has(field)) return withoutSpaceAround(",", value);
+  return withoutSpaceAround(";", withoutSpaceAround(",", value)).toLowerCase();
+}
+
+/** The header of a request as `normalizeForVary` returns it; undefined if the request does not have it. */
+export function normalizedHeader(headers: IncomingHttpHeaders, field: string): string | undefined {
+  const value: unknown = headers[field];
+  if (typeof value === "string") return normalizeForVary(field, value);
+  // Also undefined for the members of every object, such as `constructor`.
+  return Array.isArray(value) ? normalizeForVary(field, value.join(",")) : undefined;
+}
+
+function withoutSpaceAround(delimiter: string, value: string): string {
+  if (!value.includes(delimiter)) return value;
+  const parts = value.split(delimiter).map((part) => part.trim());
+  return parts.join(delimiter);
+}
 
 /** @returns the fields that `Vary` names, in lower case, sorted, each once; `"*"` if the response matches no other request. */
 export function varyFields(headers: readonly string[]): readonly string[] | "*" {

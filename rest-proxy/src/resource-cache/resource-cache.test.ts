@@ -2,17 +2,16 @@ import { expect, test } from "vitest";
 import { createRouteTable } from "../route/route-table.ts";
 import { createKeysOf, createLookup } from "./resource-cache.ts";
 
-test("Accept selects no variant, Accept-Encoding selects by the chosen coding, and other fields by their value", () => {
-  const headers = { accept: "text/x", "accept-encoding": "br;q=0.1", authorization: "Bearer a", "x-many": ["1", "2"] };
+test("Accept selects no variant, Accept-Encoding selects by the chosen coding, and other fields by their normal form", () => {
+  const headers = {
+    ...{ accept: "text/x", "accept-encoding": "br;q=0.1", "accept-language": "de-AT , en" },
+    ...{ authorization: "Bearer a", "x-many": ["1", "2"] },
+  };
   const { key, varyValueOf } = createLookup({ headers }, "things", "/v1/a", "br");
   expect(key).toBe("/v1/a");
-  expect(["accept", "accept-encoding", "authorization", "x-many", "x-none"].map(varyValueOf)).toEqual([
-    undefined,
-    "br",
-    "Bearer a",
-    "1, 2",
-    undefined,
-  ]);
+  expect(
+    ["accept", "accept-encoding", "accept-language", "authorization", "x-many", "x-none"].map(varyValueOf),
+  ).toEqual([undefined, "br", "de-at,en", "Bearer a", "1,2", undefined]);
 });
 
 test.each([

@@ -3,6 +3,7 @@ import { AppError } from "@tributary/kit/errors/app-error";
 import type { ContentCoding } from "@tributary/kit/http/accept";
 import type { CacheableRequest, CacheLookup } from "../cache/cache-request.ts";
 import { createSharedCache, type SharedCache, type SharedCacheOptions } from "../cache/shared-cache.ts";
+import { normalizedHeader } from "../cache/vary.ts";
 import type { RouteTable } from "../route/route-table.ts";
 import { readVersion } from "../route/version.ts";
 import type { CacheObserver } from "../telemetry/cache-counts.ts";
@@ -44,7 +45,7 @@ export function createResourceCache(limits: CacheLimits, o: ResourceCacheOptions
 
 /**
  * The lookup of a request. Responses to different values of `Accept` are not variants, since the key contains the version, and the service gets
- * `application/json` in any case. Of `Accept-Encoding`, only the chosen content coding distinguishes variants.
+ * `application/json` in any case. Of `Accept-Encoding`, only the chosen content coding distinguishes variants. Of other fields, the normal form does.
  * @param service the name of the service: the origin.
  * @param key the canonical version, path and query, such as `/v2/things?first=5`.
  */
@@ -58,8 +59,7 @@ export function createLookup(
   const varyValueOf = (field: string) => {
     if (field === "accept") return undefined;
     if (field === "accept-encoding") return coding;
-    const value = headers[field];
-    return typeof value === "string" ? value : value?.join(", ");
+    return normalizedHeader(headers, field);
   };
   return { origin: service, key, request, varyValueOf };
 }

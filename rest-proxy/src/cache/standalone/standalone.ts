@@ -8,6 +8,7 @@ import type { OriginFetchers, OriginRequest, OriginResponse } from "../cache-req
 import { endToEndHeaders } from "../entry.ts";
 import { addNoHeaders } from "../write-response.ts";
 import { createSharedCache } from "../shared-cache.ts";
+import { normalizedHeader } from "../vary.ts";
 
 export interface Standalone {
   readonly handler: RequestListener;
@@ -50,7 +51,7 @@ export function createStandalone({ origin, nowMs }: StandaloneOptions): Standalo
       origin: origin.origin,
       key,
       request,
-      varyValueOf: (field: string) => normalizedHeader(request, field),
+      varyValueOf: (field: string) => normalizedHeader(request.headers, field),
     };
     const fresh = cache.findFresh(lookup);
     if (fresh) return void response.writeHead(fresh.status, fresh.headers).end(fresh.body);
@@ -85,20 +86,6 @@ function keysOf(reference: string, key: string): readonly string[] {
   if (!url || url.origin !== new URL(key).origin) return [];
   url.hash = "";
   return [url.href];
-}
-
-/**
- * A request header in the normal form that `Vary` compares: without spaces around commas (RFC 9111, 4.1), and language tags in lower case (RFC
- * 5646, 2.1.1).
- */
-function normalizedHeader({ headers }: IncomingMessage, field: string): string | undefined {
-  const value = headers[field];
-  const text = Array.isArray(value) ? value.join(",") : value;
-  const normalized = text
-    ?.split(",")
-    .map((member) => member.trim())
-    .join(",");
-  return field === "accept-language" ? normalized?.toLowerCase() : normalized;
 }
 
 /** Without `Expect`: Node's server has already sent 100 (Continue) to the client. */
