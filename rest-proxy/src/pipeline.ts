@@ -195,7 +195,7 @@ function handleSynchronously(exchange: Exchange, stages: Stages): AdmittedReques
 
   // Cache.
   const coding = stages.chooseCoding(headers["accept-encoding"]);
-  const lookup = createLookup(request, route.service, resource, coding);
+  const lookup = createLookup(request, route, resource, coding);
   // A read with a body is rejected, even if its response is cached.
   const cached = announcesBody(request) ? undefined : cache.findFresh(lookup);
   if (!cached) return { ...exchange, host, route, version, resource, coding, lookup };

@@ -17,6 +17,10 @@ export interface CacheLookup {
    * it, else as it was sent. Undefined if the request does not have the header, or if the caller does not let it distinguish variants.
    */
   readonly varyValueOf: (field: string) => string | undefined;
+  /**
+   * Upper bound, in seconds, of the lifetime of a response without explicit freshness (RFC 9111, 4.2.2). Default 0: such a response is never fresh.
+   */
+  readonly heuristicSecondsMax?: number | undefined;
   readonly request: CacheableRequest;
 }
 

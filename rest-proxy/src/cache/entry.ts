@@ -50,12 +50,6 @@ export interface Entry extends StoredHead {
   readonly bytes: number;
 }
 
-/** See the members of `SharedCacheOptions` with these names. */
-export interface HeadOptions {
-  readonly targetedFields: readonly string[];
-  readonly heuristicSecondsMax: number;
-}
-
 /** When a request was sent and when the head of its response was received, in milliseconds since 1970. */
 export interface ExchangeTimes {
   readonly requestedAtMs: number;
@@ -69,6 +63,8 @@ export interface ReceivedHead extends ExchangeTimes {
   /** The request had `Authorization`. */
   readonly wasAuthorized: boolean;
   readonly varyValueOf: VaryValueOf;
+  /** See `CacheLookup.heuristicSecondsMax`. */
+  readonly heuristicSecondsMax?: number | undefined;
 }
 
 /** More than the 32 groups of 32 characters that a cache has to support (RFC 9875, 2). A response with more or longer groups is not stored. */
@@ -80,13 +76,13 @@ const entryOverheadBytes = 2_048;
 /**
  * @returns undefined if the response must not be stored (`isStorable`; `Vary: *`), could never be used (`isWorthStoring`), or has too many or
  * too long cache groups.
+ * @param targetedFields see `SharedCacheOptions.targetedFields`.
  */
-export function toStoredHead(received: ReceivedHead, o: HeadOptions): StoredHead | undefined {
-  const { status, receivedAtMs, wasAuthorized } = received;
-  const policy = readPolicy(received.headers, o.targetedFields, receivedAtMs);
+export function toStoredHead(received: ReceivedHead, targetedFields: readonly string[]): StoredHead | undefined {
+  const { status, receivedAtMs, wasAuthorized, heuristicSecondsMax = 0 } = received;
+  const policy = readPolicy(received.headers, targetedFields, receivedAtMs);
   const fields = varyFields(received.headers);
   if (fields === "*" || !isStorable({ status, policy, wasAuthorized })) return undefined;
-  const { heuristicSecondsMax } = o;
   const { isPublic } = policy;
   const heuristic = heuristicSeconds(
     { status, headers: received.headers, isPublic },

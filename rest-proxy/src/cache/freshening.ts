@@ -3,7 +3,6 @@ import { findHeader, withoutHeaders } from "@tributary/kit/http/raw-headers";
 import type { CacheLookup, OriginResponse } from "./cache-request.ts";
 import {
   type Entry,
-  type HeadOptions,
   type ReceivedHead,
   type SentRead,
   endToEndHeaders,
@@ -15,7 +14,9 @@ import type { InvalidationLog } from "./invalidation.ts";
 import { readPolicy } from "./policy.ts";
 import type { Store } from "./store.ts";
 
-export interface FresheningOptions extends HeadOptions {
+export interface FresheningOptions {
+  /** See `SharedCacheOptions.targetedFields`. */
+  readonly targetedFields: readonly string[];
   readonly store: Store;
   readonly invalidationLog: InvalidationLog;
 }
@@ -31,12 +32,12 @@ export interface FresheningRead extends Omit<ReceivedHead, "status" | "headers">
  * @returns a function that returns the updated entry, also if it is not stored.
  */
 export function createFreshening(o: FresheningOptions) {
-  const { store, invalidationLog } = o;
+  const { store, invalidationLog, targetedFields } = o;
 
   return (entry: Entry, update: readonly string[], read: FresheningRead) => {
     // Without `Date` in the update, the stored `Date` would remain, and the response would count as old (RFC 9110, 6.6.1).
     const headers = freshenedHeaders(entry.headers, withDate(endToEndHeaders(update), read.receivedAtMs));
-    const head = toStoredHead({ status: entry.status, headers, ...read }, o);
+    const head = toStoredHead({ status: entry.status, headers, ...read }, targetedFields);
     // Also if it must not be stored any longer: the client that caused the validation gets it.
     const freshened = toEntry(read.sent, head ?? { ...entry, headers }, entry.body);
     const isCurrent = head !== undefined && !invalidationLog.isOutdated(read.sent, head.groups);
@@ -75,7 +76,7 @@ export function createHeadValidation(o: HeadValidationOptions) {
   const freshen = createFreshening(o);
 
   return (lookup: CacheLookup) => {
-    const { key, varyValueOf, request } = lookup;
+    const { key, varyValueOf, heuristicSecondsMax, request } = lookup;
     const sent = o.invalidationLog.startRead(lookup);
     const requestedAtMs = o.nowMs();
     const wasAuthorized = request.headers["authorization"] !== undefined;
@@ -87,7 +88,7 @@ export function createHeadValidation(o: HeadValidationOptions) {
       // The response to a token may differ from the response for other clients (RFC 9111, 3.5).
       if (wasAuthorized && !readPolicy(headers, o.targetedFields, receivedAtMs).admitsAuthorized) return;
       if (!isSameRepresentation(headers, entry.headers)) return o.store.remove(entry);
-      freshen(entry, headers, { sent, requestedAtMs, receivedAtMs, wasAuthorized, varyValueOf });
+      freshen(entry, headers, { sent, requestedAtMs, receivedAtMs, wasAuthorized, varyValueOf, heuristicSecondsMax });
     };
   };
 }

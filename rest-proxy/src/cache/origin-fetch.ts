@@ -232,11 +232,12 @@ function createReadSender(o: CacheFetchOptions): (read: OriginRead) => Promise<O
       : [...withoutHeaders(fetchers.headers, isCondition), ...conditions];
     const response = await fetch({ method: "GET", headers, signal });
     const wasAuthorized = lookup.request.headers["authorization"] !== undefined;
-    const received = { requestedAtMs, receivedAtMs: nowMs(), wasAuthorized, varyValueOf: lookup.varyValueOf };
+    const { varyValueOf, heuristicSecondsMax } = lookup;
+    const received = { requestedAtMs, receivedAtMs: nowMs(), wasAuthorized, varyValueOf, heuristicSecondsMax };
     if (response.status !== 304 || !entry) {
       // A 304 to the client's own conditions is about the client's copy, so there is nothing to store.
       const isForClient = hasClientConditions && response.status === 304;
-      const head = isForClient ? undefined : toStoredHead({ ...response, ...received }, o);
+      const head = isForClient ? undefined : toStoredHead({ ...response, ...received }, o.targetedFields);
       return { kind: "fetched", response, head, sent };
     }
     dropBody(response.body);

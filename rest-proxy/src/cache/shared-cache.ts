@@ -26,8 +26,6 @@ export interface SharedCacheOptions {
   readonly backgroundMax: number;
   /** Response header fields with precedence over `Cache-Control` (RFC 9213, 2.2), in this order, in lower case: `cdn-cache-control`. */
   readonly targetedFields: readonly string[];
-  /** Upper bound of the lifetime of a response without explicit freshness (RFC 9111, 4.2.2). Default 0: such a response is never fresh. */
-  readonly heuristicSecondsMax?: number;
   /**
    * Whether a client's `Cache-Control` counts in full (RFC 9111, 5.2.1: it is advice), and `Range`, `If-Match` and `If-Unmodified-Since` make a read
    * bypass the cache. Default false, since one client could send every request to the origin: then only `no-cache` and `max-age=0` have an effect,
@@ -70,9 +68,9 @@ export interface SharedCache extends Hits {
 const notesMax = 10_000;
 
 export function createSharedCache(options: SharedCacheOptions): SharedCache {
-  const { heuristicSecondsMax = 0, obeysRequests = false, isUnsent = () => false, observe = () => {} } = options;
+  const { obeysRequests = false, isUnsent = () => false, observe = () => {} } = options;
   const { nowMs, backgroundMax, keysOf } = options;
-  const o = { ...options, heuristicSecondsMax, observe };
+  const o = { ...options, observe };
   const store = new Store(o, ({ bytes }) => observe({ kind: "evicted", bytes }));
   const invalidationLog = createInvalidationLog({ notesMax });
   const sharedFetches = createSharedFetches({ invalidationLog, nowMs });

@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { type Entry, toEntry, toStoredHead } from "./entry.ts";
 import { Store } from "./store.ts";
 
-const options = { targetedFields: [], heuristicSecondsMax: 0 };
 const limits = { bytesMax: 1_000_000, entryBytesMax: 100_000, entriesMax: 100, variantsMax: 3 };
 const none = () => undefined;
 
@@ -24,7 +23,7 @@ function entry(key: string, o: EntryOptions = {}): Entry {
     wasAuthorized: false,
     varyValueOf: () => o.language,
   };
-  const head = toStoredHead(received, options);
+  const head = toStoredHead(received, []);
   if (!head) throw new Error("not storable");
   return toEntry({ key, position: o.position ?? 0 }, head, Buffer.alloc(o.bytes ?? 10));
 }

@@ -5,6 +5,7 @@ import type { CacheableRequest, CacheLookup } from "../cache/cache-request.ts";
 import { createSharedCache, type SharedCache, type SharedCacheOptions } from "../cache/shared-cache.ts";
 import { normalizedHeader } from "../cache/vary.ts";
 import type { RouteTable } from "../route/route-table.ts";
+import type { Route } from "../route/routes.ts";
 import { readVersion } from "../route/version.ts";
 import type { CacheObserver } from "../telemetry/cache-counts.ts";
 import type { Observe } from "../telemetry/observations.ts";
@@ -46,12 +47,12 @@ export function createResourceCache(limits: CacheLimits, o: ResourceCacheOptions
 /**
  * The lookup of a request. Responses to different values of `Accept` are not variants, since the key contains the version, and the service gets
  * `application/json` in any case. Of `Accept-Encoding`, only the chosen content coding distinguishes variants. Of other fields, the normal form does.
- * @param service the name of the service: the origin.
+ * @param route whose service is the origin.
  * @param key the canonical version, path and query, such as `/v2/things?first=5`.
  */
 export function createLookup(
   request: CacheableRequest,
-  service: string,
+  { service, heuristicSecondsMax }: Pick<Route, "service" | "heuristicSecondsMax">,
   key: string,
   coding: ContentCoding | undefined,
 ): CacheLookup {
@@ -61,7 +62,7 @@ export function createLookup(
     if (field === "accept-encoding") return coding;
     return normalizedHeader(headers, field);
   };
-  return { origin: service, key, request, varyValueOf };
+  return { origin: service, key, request, varyValueOf, heuristicSecondsMax };
 }
 
 /** Only for resolving references; no request is sent there. */

@@ -13,6 +13,11 @@ export interface Route {
   readonly query: readonly string[];
   /** What the service declares about caching. The proxy only distinguishes `none`: with it, the service gets `Forwarded` on reads. */
   readonly cache: "public" | "private" | "none";
+  /**
+   * Upper bound, in seconds, of the heuristic freshness of responses without explicit freshness (RFC 9111, 4.2.2). Without it, such a response is
+   * validated before each use.
+   */
+  readonly heuristicSecondsMax?: number | undefined;
   /** The versions in which a request may have an `Idempotency-Key`, with which the proxy may retry it. */
   readonly idempotencyKey?: { readonly optional: readonly number[]; readonly required: readonly number[] } | undefined;
   readonly service: string;
@@ -35,6 +40,7 @@ const routeSchema = z.object({
   versions: z.array(version).min(1),
   query: z.array(z.string().min(1)).default([]),
   cache: z.enum(["public", "private", "none"]),
+  heuristicSecondsMax: z.int().min(1).max(86_400).optional(),
   idempotencyKey: z.object({ optional: z.array(version), required: z.array(version) }).optional(),
   service: z.string().regex(/^[a-z][a-z0-9-]*$/, "is a service's name, such as things"),
   summary: z.string().default(""),

@@ -23,6 +23,8 @@ export interface StandaloneOptions {
 }
 
 const mebibyte = 1_048_576;
+/** A day. */
+const heuristicSecondsMax = 86_400;
 /** The cache's name in `Cache-Status`. */
 const cacheStatusName = "tributary";
 
@@ -36,7 +38,6 @@ export function createStandalone({ origin, nowMs }: StandaloneOptions): Standalo
     variantsMax: 32,
     backgroundMax: 256,
     targetedFields: ["cdn-cache-control"],
-    heuristicSecondsMax: 86_400,
     obeysRequests: true,
     nowMs,
     keysOf,
@@ -52,6 +53,7 @@ export function createStandalone({ origin, nowMs }: StandaloneOptions): Standalo
       key,
       request,
       varyValueOf: (field: string) => normalizedHeader(request.headers, field),
+      heuristicSecondsMax,
     };
     const fresh = cache.findFresh(lookup);
     if (fresh) return void response.writeHead(fresh.status, fresh.headers).end(fresh.body);

@@ -54,8 +54,9 @@ test("no header of an origin makes a parser throw", () => {
         receivedAtMs: 0,
         wasAuthorized: false,
         varyValueOf: () => undefined,
+        heuristicSecondsMax: 10,
       };
-      toStoredHead(received, { targetedFields: ["cdn-cache-control"], heuristicSecondsMax: 10 });
+      toStoredHead(received, ["cdn-cache-control"]);
     }),
   );
 });
