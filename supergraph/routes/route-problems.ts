@@ -75,6 +75,7 @@ function problemIn(
 function problemsOfDeclaration(declaration: unknown): string[] {
   const declared = { ...(declaration as Partial<RouteDeclaration>) };
   const { id, method, path, versions, query = [], cache, freshness, privateWith = [], summary } = declared;
+  const { heuristicSecondsMax } = declared;
   const checks: readonly (readonly [boolean, string])[] = [
     [typeof id === "string" && id !== "", "id is a name"],
     [methods.includes(String(method)), `method is one of ${methods.join(", ")}`],
@@ -87,6 +88,7 @@ function problemsOfDeclaration(declaration: unknown): string[] {
     [isListOf(query, (name) => typeof name === "string"), "query lists the names of parameters"],
     [caches.includes(String(cache)), `cache is one of ${caches.join(", ")}`],
     [freshness === undefined || (cache !== "none" && isFreshness(freshness)), freshnessRule],
+    [heuristicSecondsMax === undefined || (cache === "public" && isHeuristicBound(heuristicSecondsMax)), heuristicRule],
     [isListOf(privateWith, (name) => query.includes(String(name))), "privateWith lists names that query lists"],
     [isIdempotencyKey(declared), "idempotencyKey lists versions of the route, which is a POST"],
     [typeof summary === "string" && summary !== "", "summary is a sentence"],
@@ -96,6 +98,12 @@ function problemsOfDeclaration(declaration: unknown): string[] {
 
 const freshnessRule =
   "freshness belongs to a route with cacheable responses, in whole seconds up to a day; sharedSeconds are at most 10, as GraphQL mutations do not invalidate shared caches";
+
+const heuristicRule = "heuristicSecondsMax belongs to a public route, in whole seconds from 1 to a day";
+
+function isHeuristicBound(seconds: number): boolean {
+  return Number.isInteger(seconds) && seconds >= 1 && seconds <= 86_400;
+}
 
 function isFreshness(freshness: object): boolean {
   const names = ["browserSeconds", "sharedSeconds", "staleWhileRevalidateSeconds", "staleIfErrorSeconds"];

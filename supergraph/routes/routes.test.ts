@@ -69,6 +69,11 @@ test("an id that two services use is an error", () => {
 
 const fresh = { browserSeconds: 5, sharedSeconds: 10, staleWhileRevalidateSeconds: 30, staleIfErrorSeconds: 300 };
 
+test("heuristic freshness is in routes.json", () => {
+  const merged = mergeRoutes([routesOf("users", { cache: "public", heuristicSecondsMax: 60 })]);
+  expect(printRoutes(merged.ok ? merged.routes : [])).toContain('"cache":"public","heuristicSecondsMax":60');
+});
+
 test("freshness, private parameters and idempotency keys are valid, and only the keys are in routes.json", () => {
   const listed = { cache: "public", query: ["status"], privateWith: ["status"], freshness: fresh };
   const keyed = { id: "placeOrder", method: "POST", idempotencyKey: { optional: [1], required: [] } };
@@ -95,6 +100,8 @@ test.each([
   ["freshness for uncacheable responses", { cache: "none", freshness: fresh }],
   ["freshness of a fraction of a second", { cache: "public", freshness: { ...fresh, browserSeconds: 0.5 } }],
   ["sharedSeconds above 10", { cache: "public", freshness: { ...fresh, sharedSeconds: 11 } }],
+  ["heuristic freshness for responses that differ by caller", { cache: "private", heuristicSecondsMax: 60 }],
+  ["heuristic freshness of more than a day", { cache: "public", heuristicSecondsMax: 86_401 }],
   ["a private parameter that is not a query parameter", { cache: "public", query: ["limit"], privateWith: ["status"] }],
   ["an idempotency key for a method other than POST", { idempotencyKey: { optional: [1], required: [] } }],
   [

@@ -33,9 +33,10 @@ export function printRoutes(routes: readonly Route[]): string {
 }
 
 function toRoute(declaration: RouteDeclaration, service: string): Route {
-  const { id, method, path, versions, query, cache, idempotencyKey, summary } = declaration;
+  const { id, method, path, versions, query, cache, heuristicSecondsMax, idempotencyKey, summary } = declaration;
+  const heuristic = heuristicSecondsMax === undefined ? {} : { heuristicSecondsMax };
   const key = idempotencyKey === undefined ? {} : { idempotencyKey };
-  return { id, method, path, versions, query: query ?? [], cache, ...key, service, summary };
+  return { id, method, path, versions, query: query ?? [], cache, ...heuristic, ...key, service, summary };
 }
 
 function compare(a: string, b: string): number {
