@@ -1,11 +1,19 @@
+import type { Subject } from "./processes.ts";
+
 export interface KnownFailure {
   /** Why these failures are correct or accepted, with the RFC section. Begins with the suite's kind of test. */
   readonly reason: string;
   readonly ids: readonly string[];
+  /** The subject whose tests fail. Default: both. */
+  readonly subject?: Subject;
 }
 
-/** The suite's tests that fail; all others must pass. Tests that depend on one of these are not counted, as in the suite. */
-export const knownFailures: readonly KnownFailure[] = [
+/** The tests that fail with this subject; all others must pass. Tests that depend on one of these are not counted, as in the suite. */
+export function knownFailuresOf(subject: Subject): readonly KnownFailure[] {
+  return knownFailures.filter((failure) => (failure.subject ?? subject) === subject);
+}
+
+const knownFailures: readonly KnownFailure[] = [
   {
     reason:
       "required, contradicts RFC 9111, 5.1: the first of several Age values is used, and an invalid one is ignored",
@@ -42,7 +50,7 @@ export const knownFailures: readonly KnownFailure[] = [
   },
   {
     reason:
-      "optimal, not implemented: Range requests are forwarded to the origin, and partial responses are never cached (optional in RFC 9111, 3.3 and 3.4)",
+      "optimal, not implemented: no stored response is sent in part, and partial responses are never stored (optional in RFC 9111, 3.3 and 3.4); JSON resources need no ranges",
     ids: [
       "partial-store-partial-reuse-partial",
       "partial-store-complete-reuse-partial",
@@ -61,8 +69,13 @@ export const knownFailures: readonly KnownFailure[] = [
   },
   {
     reason:
-      "optimal, not implemented: only case and spaces of Accept-Language are normalized (RFC 9111, 4.1), because the order can express a preference",
-    ids: ["vary-normalise-lang-order", "vary-normalise-lang-select"],
+      "optimal, off: the order of Accept-Language distinguishes variants, as servers may prefer the first of equal weights (RFC 9110, 12.5.4)",
+    ids: ["vary-normalise-lang-order"],
+  },
+  {
+    reason:
+      "optimal, off: only request headers select a stored response (RFC 9111, 4.1), not its Content-Language: the origin might choose another language",
+    ids: ["vary-normalise-lang-select"],
   },
   {
     reason: "check: a stale response is served only if the origin allows it explicitly (RFC 9111, 4.2.4; RFC 5861, 4)",
@@ -103,7 +116,7 @@ export const knownFailures: readonly KnownFailure[] = [
     ids: ["heuristic-delta-5", "heuristic-delta-10", "heuristic-delta-30"],
   },
   {
-    reason: "check: no-store in a request forbids storing the response, not using a stored one (RFC 9111, 5.2.1.5)",
+    reason: "check: no-store in a request does not forbid the use of a stored response (RFC 9111, 5.2.1.5)",
     ids: ["ccreq-no-store"],
   },
   {
@@ -136,6 +149,32 @@ export const knownFailures: readonly KnownFailure[] = [
     reason:
       "check: a response to HEAD with neither validator nor length invalidates the stored response (RFC 9111, 4.3.5: update or invalidate)",
     ids: ["head-200-freshness-update"],
+  },
+  {
+    subject: "proxy",
+    reason:
+      "required, not applicable: routes have GET, POST, PATCH and DELETE; the REST proxy rejects other methods with 405",
+    ids: ["invalidate-PUT", "invalidate-PUT-cl", "invalidate-M-SEARCH", "invalidate-M-SEARCH-cl"],
+  },
+  {
+    subject: "proxy",
+    reason:
+      "check, off: of a client's Cache-Control only no-cache and max-age=0 count (RFC 9111, 5.2.1: advice), so that no client sends every request to the services",
+    ids: [
+      "ccreq-ma1",
+      "ccreq-magreaterage",
+      "ccreq-max-stale",
+      "ccreq-max-stale-age",
+      "ccreq-min-fresh",
+      "ccreq-min-fresh-age",
+      "ccreq-oic",
+    ],
+  },
+  {
+    subject: "proxy",
+    reason:
+      "check: Pragma: no-cache without Cache-Control counts as no-cache, as HTTP/1.0 clients mean it (RFC 7234, 5.4)",
+    ids: ["pragma-request-no-cache"],
   },
   {
     reason: "check: Surrogate-Capability is not sent; RFC 9213 has no equivalent",

@@ -1,8 +1,10 @@
+// What the results of the suite mean, and how they differ from the known failures.
+import type { KnownFailure } from "./known-failures.ts";
 import type { SuiteResults, SuiteTest } from "./suite.ts";
 
 /**
  * `setup`: the requests that prepare the test did not succeed. `dependency`: a test on which it depends did not pass, so its result has no
- * meaning. `not-run`: the test is for browsers.
+ * meaning. `not-run`: the test has no result.
  */
 export type SuiteTestOutcome = "pass" | "fail" | "setup" | "dependency" | "not-run";
 
@@ -28,4 +30,44 @@ export function toOutcomes(tests: readonly SuiteTest[], results: SuiteResults): 
 
   for (const { id } of tests) outcomeOf(id);
   return outcomes;
+}
+
+const kinds = ["required", "optimal", "check"] as const;
+const counted = ["pass", "fail", "setup", "dependency"] as const;
+
+/** The number of tests of each kind with each outcome: the lines of a table. */
+export function toTable(tests: readonly SuiteTest[], results: SuiteResults): readonly string[] {
+  const outcomes = toOutcomes(tests, results);
+  const rows = kinds.map((kind) => {
+    const ofKind = tests.filter((test) => test.kind === kind).map(({ id }) => outcomes.get(id));
+    return [kind, ...counted.map((outcome) => ofKind.filter((one) => one === outcome).length)];
+  });
+  return [["", ...counted], ...rows].map((row) => row.map((cell) => String(cell).padStart(11)).join(""));
+}
+
+/**
+ * Unknown failures, and known failures that do not fail: one line each. Tests whose dependency did not pass are no failures.
+ * @returns an empty list if each failure is known, and every known failure still fails.
+ */
+export function findChanges(
+  tests: readonly SuiteTest[],
+  results: SuiteResults,
+  known: readonly KnownFailure[],
+): readonly string[] {
+  const outcomes = toOutcomes(tests, results);
+  const ids = known.flatMap((failure) => failure.ids);
+  const isBad = (id: string) => outcomes.get(id) === "fail" || outcomes.get(id) === "setup";
+  const unknownFailures = tests.filter(({ id }) => isBad(id) && !ids.includes(id));
+  return [
+    ...unknownFailures.map(({ id, name }) => `${id} fails: ${describeResult(results[id])} (${name})`),
+    ...ids
+      .filter((id) => !isBad(id))
+      .map((id) => `${id} is listed as a known failure, but its outcome is ${outcomes.get(id)}`),
+    ...ids.filter((id, at) => ids.indexOf(id) !== at).map((id) => `${id} is listed twice as a known failure`),
+  ];
+}
+
+export function describeResult(result: SuiteResults[string] | undefined): string {
+  if (result === undefined) return "the suite has no such test";
+  return result === true ? "passes" : `${result[0]}: ${result[1]}`;
 }

@@ -1,6 +1,6 @@
 /**
- * The shared cache as a server in front of any HTTP origin, without the REST proxy. The public test suite http-tests/cache-tests runs against it
- * (`npm run verify:cache`). Unlike in the REST proxy, a client's `Cache-Control` counts in full.
+ * The shared cache as a server in front of any HTTP origin, without the REST proxy. The public test suite http-tests/cache-tests runs against both
+ * (`npm run verify:cache`). Unlike in the REST proxy, a client's `Cache-Control` counts in full, and heuristic freshness applies to every response.
  */
 import { Agent, type IncomingMessage, request as send, type RequestListener, type ServerResponse } from "node:http";
 import { withoutHeaders } from "@tributary/kit/http/raw-headers";
