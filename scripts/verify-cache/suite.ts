@@ -84,9 +84,7 @@ export async function loadSuite(): Promise<Suite> {
   const fetch = createRequire(join(suiteFolder, "cli.mjs"))("node-fetch") as Fetch;
 
   return {
-    tests: rawTests.map(({ id, name, kind = "required", depends_on: dependsOn = [] }) => ({
-      ...{ id, name, kind, dependsOn },
-    })),
+    tests: rawTests.map(toSuiteTest),
     origin: await loadOrigin(),
     async run({ cache, origin }, only) {
       config.setBaseUrl(cache);
@@ -101,6 +99,10 @@ export async function loadSuite(): Promise<Suite> {
       return { ...testResults };
     },
   };
+}
+
+function toSuiteTest({ id, name, kind = "required", depends_on: dependsOn = [] }: RawTest): SuiteTest {
+  return { id, name, kind, dependsOn };
 }
 
 /** The origin: the request handlers of the suite's server, and the recorded requests of each test. */
