@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BenchmarkArguments, parseArguments, usage } from "./arguments.ts";
 import { type Contender, contenders } from "./contenders/contenders.ts";
-import { installPeers } from "./contenders/install-peers.ts";
+import { installPeers } from "./contenders/peers.ts";
 import { createReferenceExecutor } from "./graph/reference-executor.ts";
 import { printProfile } from "./report/profile-report.ts";
 import { printProgress, printReport } from "./report/report.ts";

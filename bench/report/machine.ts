@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { cpus, release, totalmem } from "node:os";
 import { join } from "node:path";
-import { readPackageVersion } from "../contenders/install-peers.ts";
+import { readPackageVersion } from "../contenders/peers.ts";
 
 /** Machine, Node version, commit and package versions, one per line. */
 export function describeMachine(): readonly string[] {

@@ -1,6 +1,6 @@
 // npm run bench:rest: measures the REST proxy beside others. ../README.md describes the method.
 import { parseArgs } from "node:util";
-import { installPeers } from "../contenders/install-peers.ts";
+import { installPeers } from "../contenders/peers.ts";
 import { cpuMicrosecondsPerRequest } from "../measure/proc.ts";
 import { describeMachine } from "../report/machine.ts";
 import { writeResults } from "../report/results-file.ts";
