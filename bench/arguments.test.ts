@@ -1,39 +1,42 @@
 import { expect, test } from "vitest";
 import { parseArguments } from "./arguments.ts";
-import { contenderNames } from "./contenders/contenders.ts";
+import { gatewayBenchmark } from "./gateway.ts";
+import { restBenchmark } from "./rest.ts";
+import { telemetryBenchmark } from "./telemetry.ts";
 
-test("without arguments the run is complete, with three rounds, and writes RESULTS.md", () => {
-  expect(parseArguments([])).toMatchObject({
-    contenders: contenderNames,
-    rounds: 3,
-    writesResults: true,
-    profile: undefined,
-  });
+const parse = (...words: string[]) => parseArguments(words, gatewayBenchmark);
+
+test("only a complete run of at least three rounds of full length writes RESULTS.md", () => {
+  expect(parse()?.writesResults).toBe("if complete");
+  expect(parse("--rounds", "5", "--seconds", "10")?.writesResults).toBe("if complete");
+  for (const option of ["--rounds=2", "--seconds=1", "--quick", "--contenders=stock", "--profile=ours-fast"]) {
+    expect(parse(option)?.writesResults, option).toBe("never");
+  }
 });
 
-test("--quick runs the selected workloads and contenders in one round", () => {
-  expect(parseArguments(["--quick", "--only", "heavy,small", "--contenders", "stock,ours-fast"])).toMatchObject({
-    contenders: ["stock", "ours-fast"],
-    workloads: ["heavy", "small"],
-    rounds: 1,
-    writesResults: false,
-  });
+test("a partial run writes RESULTS.md only with --write, and never a short one", () => {
+  expect(parse("--only", "heavy", "--write")?.writesResults).toBe("always");
+  expect(parse("--only", "heavy", "--write", "--rounds", "2")?.writesResults).toBe("never");
+  expect(parse("--quick", "--write", "--rounds", "3")?.writesResults).toBe("never");
 });
 
-test("a partial run writes RESULTS.md only with --write and at least three rounds", () => {
-  expect(parseArguments(["--contenders", "stock"]).writesResults).toBe(false);
-  expect(parseArguments(["--rounds", "2"]).writesResults).toBe(false);
-  expect(parseArguments(["--only", "heavy", "--write"]).writesResults).toBe(true);
-  expect(parseArguments(["--only", "heavy", "--write", "--rounds", "2"]).writesResults).toBe(false);
-  expect(parseArguments(["--rounds", "5", "--seconds", "10"])).toMatchObject({ writesResults: true, windowMs: 10_000 });
+test("an invalid option is rejected with its valid values", () => {
+  expect(() => parse("--only", "heavvy")).toThrow(/heavvy.*heavy, heavy-varying/);
+  expect(() => parse("--rounds", "0")).toThrow("--rounds");
+  expect(() => parse("--onyl", "heavy")).toThrow("--onyl");
+  expect(() => parseArguments(["--only", "hit", "--contenders", "fastify"], restBenchmark)).toThrow("takes part");
 });
 
-test("--profile uses the heavy workload unless --workload names another", () => {
-  expect(parseArguments(["--profile", "ours-fast"])).toMatchObject({ profile: "ours-fast", workloads: ["heavy"] });
-  expect(parseArguments(["--profile", "ours-fast", "--workload", "small"]).workloads).toEqual(["small"]);
-});
-
-test("an unknown name is rejected with the known names", () => {
-  expect(() => parseArguments(["--only", "heavvy"])).toThrow(/heavvy.*heavy, heavy-varying/);
-  expect(() => parseArguments(["--rounds", "0"])).toThrow("--rounds");
+test("targets name contenders and workloads that exist", () => {
+  for (const { contenders, workloads, ratioTargets } of [gatewayBenchmark, restBenchmark, telemetryBenchmark]) {
+    const contenderNames = contenders.map(({ name }) => name);
+    const workloadNames = workloads.map(({ name }) => name);
+    for (const { numerator, denominator, denominatorWorkload = [], min, max } of ratioTargets) {
+      expect(contenderNames).toEqual(expect.arrayContaining([numerator, denominator]));
+      const named = [denominatorWorkload, Object.keys({ ...min, ...max })].flat();
+      expect(workloadNames).toEqual(expect.arrayContaining(named));
+    }
+    const named = contenders.flatMap((contender) => contender.workloads ?? []);
+    expect(workloadNames).toEqual(expect.arrayContaining(named));
+  }
 });

@@ -1,74 +1,92 @@
 import { parseArgs } from "node:util";
-import { type ContenderName, contenderNames } from "./contenders/contenders.ts";
-import { type WorkloadName, workloadNames } from "./workloads/workloads.ts";
+import type { Benchmark, Contender, Workload } from "./benchmark.ts";
 
 export interface BenchmarkArguments {
-  readonly contenders: readonly ContenderName[];
-  readonly workloads: readonly WorkloadName[];
+  readonly contenders: readonly Contender[];
+  readonly workloads: readonly Workload[];
   readonly rounds: number;
   readonly warmUpMs: number;
   readonly windowMs: number;
-  /** The contender to profile instead of a comparison; undefined without `--profile`. */
-  readonly profile: ContenderName | undefined;
-  /** Whether RESULTS.md is written: a complete run, or `--write`, with at least 3 rounds and without `--quick`. */
-  readonly writesResults: boolean;
+  /** Whether the selected contenders are profiled instead of compared. */
+  readonly profiles: boolean;
+  /** When RESULTS.md is written: never after a short run, after a partial run only with `--write`. */
+  readonly writesResults: "never" | "if complete" | "always";
 }
 
-export const usage = `npm run bench [-- options]
-  --quick                one round, short measurements; for development
-  --contenders a,b       of ${contenderNames.join(", ")}
-  --only a,b             of the workloads ${workloadNames.join(", ")}
-  --rounds n             measurements of each contender under each workload (default 3, quick 1)
-  --seconds n            length of each measurement (default 5, quick 3)
-  --profile contender    prints self times by package and function instead; with --workload (default heavy)
-  --write                writes RESULTS.md after a partial run of at least three rounds
-A complete run of at least three rounds always writes RESULTS.md.`;
-
 const resultsRoundsMin = 3;
+const quick = { rounds: 1, warmUpMs: 2_500, windowMs: 3_000 };
 
 const options = {
+  help: { type: "boolean" },
   quick: { type: "boolean", default: false },
   contenders: { type: "string" },
   only: { type: "string" },
   rounds: { type: "string" },
   seconds: { type: "string" },
   profile: { type: "string" },
-  workload: { type: "string" },
-  write: { type: "boolean" },
+  write: { type: "boolean", default: false },
 } as const;
 
-/** @throws Error with the invalid option and its valid values. */
-export function parseArguments(words: readonly string[]): BenchmarkArguments {
+export function toUsage({ script, contenders, workloads, rounds, windowMs }: Benchmark): string {
+  return `npm run ${script} [-- options]
+  --quick                one round, short measurements; for development
+  --contenders a,b       of ${listNames(contenders)}
+  --only a,b             of the workloads ${listNames(workloads)}
+  --rounds n             measurements of each contender under each workload (default ${rounds}, quick ${quick.rounds})
+  --seconds n            length of each measurement (default ${windowMs / 1_000}, quick ${quick.windowMs / 1_000})
+  --profile contender    prints self times by package and function instead (default workload: the contender's first)
+  --write                writes RESULTS.md after a partial run, or one with failures
+A complete run writes RESULTS.md; one with less than ${resultsRoundsMin} rounds or shorter measurements than the default never does.`;
+}
+
+/**
+ * Returns undefined for `--help`.
+ * @throws Error with the invalid option and its valid values.
+ */
+export function parseArguments(words: readonly string[], benchmark: Benchmark): BenchmarkArguments | undefined {
   const { values } = parseArgs({ args: [...words], options });
-  const { quick, profile } = values;
-  const windowMs = readNumber("--seconds", values.seconds, quick ? 3 : 5) * 1_000;
-  const rounds = readNumber("--rounds", values.rounds, quick ? 1 : 3);
-  const isComplete = (values.contenders ?? values.only ?? values.workload ?? profile) === undefined;
+  if (values.help) return undefined;
+  const { profile } = values;
+  const defaults = values.quick ? quick : benchmark;
+  const rounds = readNumber("--rounds", values.rounds, defaults.rounds);
+  const windowMs = readNumber("--seconds", values.seconds, defaults.windowMs / 1_000) * 1_000;
+  const contenders = select("--contenders", profile ?? values.contenders, benchmark.contenders);
+  const selected = select("--only", values.only, benchmark.workloads);
+  const workloads = selected.filter((workload) => contenders.some((contender) => takesPart(contender, workload)));
+  if (workloads.length === 0) throw new Error("No selected contender takes part in a selected workload.");
+  const isComplete = values.contenders === undefined && values.only === undefined;
+  const isLong = rounds >= resultsRoundsMin && windowMs >= benchmark.windowMs && !values.quick;
   return {
-    contenders: readNames("--contenders", values.contenders, contenderNames),
-    workloads: readNames("--only", values.workload ?? values.only ?? (profile && "heavy"), workloadNames),
+    contenders,
+    workloads: profile !== undefined && values.only === undefined ? workloads.slice(0, 1) : workloads,
     rounds,
-    warmUpMs: quick ? 2_500 : 4_000,
+    warmUpMs: defaults.warmUpMs,
     windowMs,
-    profile: readNames("--profile", profile ?? "", contenderNames)[0],
-    writesResults: (isComplete || values.write === true) && !quick && rounds >= resultsRoundsMin,
+    profiles: profile !== undefined,
+    writesResults:
+      !isLong || profile !== undefined ? "never" : values.write ? "always" : isComplete ? "if complete" : "never",
   };
 }
 
-function readNames<Name extends string>(option: string, text: string | undefined, known: readonly Name[]) {
-  if (text === undefined) return known;
-  return text
-    .split(",")
-    .filter((word) => word !== "")
-    .map((word) => {
-      const name = known.find((candidate) => candidate === word);
-      if (name === undefined) throw new Error(`${option}: unknown name "${word}". Known names: ${known.join(", ")}.`);
-      return name;
-    });
+export function takesPart(contender: Contender, workload: Workload): boolean {
+  return contender.workloads?.includes(workload.name) ?? true;
+}
+
+/** Selects items by comma-separated names; all if `names` is undefined. */
+function select<T extends { readonly name: string }>(option: string, names: string | undefined, known: readonly T[]) {
+  if (names === undefined) return known;
+  const words = names.split(",");
+  const unknown = words.find((word) => !known.some(({ name }) => name === word));
+  if (unknown !== undefined) throw new Error(`${option}: unknown name "${unknown}". Known names: ${listNames(known)}.`);
+  return known.filter(({ name }) => words.includes(name));
 }
 
 function readNumber(option: string, text: string | undefined, fallback: number): number {
   const number = Number(text ?? fallback);
   if (!(number >= 1 && number <= 600)) throw new Error(`${option} must be a number from 1 to 600, not "${text}".`);
   return Math.ceil(number);
+}
+
+function listNames(items: readonly { readonly name: string }[]): string {
+  return items.map(({ name }) => name).join(", ");
 }

@@ -27,7 +27,7 @@ function findMismatch(): string | undefined {
   };
   for (const [name, version] of Object.entries(dependencies)) {
     const installed = readPackageVersion(name, "peers");
-    if (installed !== version) return `bench/peers needs ${name} ${version}, but its version is ${installed}`;
+    if (installed !== version) return `bench/peers requires ${name} ${version}, actual: ${installed}`;
   }
   return undefined;
 }

@@ -9,33 +9,9 @@ const words =
   );
 const countries = ["Iceland", "Japan", "Kenya", "Norway", "Peru", "Portugal", "Switzerland", "Uruguay"];
 
-export interface PersonRow {
-  readonly id: string;
-  readonly name: string;
-  readonly country: string;
-  readonly memberSince: number;
-}
+export type ReviewRow = ReturnType<typeof reviewAt>;
 
-export interface BookRow {
-  readonly isbn: string;
-  readonly title: string;
-  readonly writer: string;
-  readonly pages: number;
-  readonly priceMinor: number;
-  readonly weightGrams: number;
-  /** Null for every third book, so that responses contain nulls. */
-  readonly subtitle: string | null;
-}
-
-export interface ReviewRow {
-  readonly id: string;
-  readonly text: string;
-  readonly stars: number;
-  readonly personId: string;
-  readonly isbn: string;
-}
-
-export function personAt(index: number): PersonRow {
+export function personAt(index: number) {
   const n = index % peopleCount;
   return {
     id: `p${n}`,
@@ -45,7 +21,7 @@ export function personAt(index: number): PersonRow {
   };
 }
 
-export function bookAt(index: number): BookRow {
+export function bookAt(index: number) {
   const n = index % booksCount;
   return {
     isbn: `978-${n}`,
@@ -54,11 +30,12 @@ export function bookAt(index: number): BookRow {
     pages: 80 + (n % 700),
     priceMinor: 500 + ((n * 37) % 4_000),
     weightGrams: 120 + ((n * 53) % 1_500),
+    // Null for every third book, so that responses contain nulls.
     subtitle: n % 3 === 0 ? null : sentence(n, 5),
   };
 }
 
-function reviewAt(index: number): ReviewRow {
+function reviewAt(index: number) {
   return {
     id: `r${index}`,
     text: sentence(index, 9),
@@ -68,12 +45,12 @@ function reviewAt(index: number): ReviewRow {
   };
 }
 
-export function findPerson(id: string): PersonRow | null {
+export function findPerson(id: string) {
   const n = numberIn(id, "p", peopleCount);
   return n === undefined ? null : personAt(n);
 }
 
-export function findBook(isbn: string): BookRow | null {
+export function findBook(isbn: string) {
   const n = numberIn(isbn, "978-", booksCount);
   return n === undefined ? null : bookAt(n);
 }

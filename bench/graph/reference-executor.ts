@@ -1,5 +1,5 @@
 import { buildSchema, graphqlSync, type GraphQLFieldResolver, parse, print, visit } from "graphql";
-import { monolithResolvers } from "./resolvers.ts";
+import { findResolver } from "./resolvers.ts";
 import { subgraphSdl } from "./schemas.ts";
 
 export interface BenchmarkRequest {
@@ -14,7 +14,7 @@ export interface BenchmarkRequest {
 export function createReferenceExecutor(): (request: BenchmarkRequest) => unknown {
   const schema = buildSchema(mergeSdl());
   const fieldResolver: GraphQLFieldResolver<unknown, unknown> = (source, args, _context, info) => {
-    const resolve = monolithResolvers[info.parentType.name]?.[info.fieldName];
+    const resolve = findResolver(info.parentType.name, info.fieldName);
     if (resolve) return resolve(source as never, args as never);
     return (source as Record<string, unknown> | undefined)?.[info.fieldName];
   };

@@ -64,3 +64,5 @@ export const subgraphSdl = {
 export type BenchmarkSubgraphName = keyof typeof subgraphSdl;
 
 export const subgraphNames = Object.keys(subgraphSdl) as readonly BenchmarkSubgraphName[];
+
+export type SubgraphUrls = Readonly<Record<BenchmarkSubgraphName, string>>;

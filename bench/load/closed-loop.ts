@@ -1,9 +1,8 @@
-import { openConnection, type ResponseSummary } from "./connection.ts";
+import { type LoadRequest, openConnection, type ResponseSummary, toBytes } from "./connection.ts";
 
 export interface ClosedLoopOptions {
   readonly port: number;
-  /** Complete HTTP requests, head and body. */
-  readonly requests: readonly Buffer[];
+  readonly requests: readonly LoadRequest[];
   readonly connections: number;
   readonly onResponse: (response: ResponseSummary, requestIndex: number) => void;
 }
@@ -22,6 +21,7 @@ export interface ClosedLoop {
 export function createClosedLoop({ port, requests, connections, onResponse }: ClosedLoopOptions): ClosedLoop {
   const lost = Promise.withResolvers<never>();
   lost.promise.catch(() => {}); // Prevents an unhandled rejection; `runOnce` and `stop` report the error.
+  const messages = requests.map((request) => toBytes(port, request));
   const openConnections = Array.from({ length: connections }, () => openConnection(port, lost.reject));
   let running = false;
   let next = 0;
@@ -31,10 +31,10 @@ export function createClosedLoop({ port, requests, connections, onResponse }: Cl
 
   const sendNext = (connection: (typeof openConnections)[number]): void => {
     if (!running || toSend === 0) return void (inFlight === 0 && onIdle());
-    const index = next++ % requests.length;
+    const index = next++ % messages.length;
     toSend -= 1;
     inFlight += 1;
-    connection.send(requests[index] as Buffer, (response) => {
+    connection.send(messages[index] as Buffer, (response) => {
       inFlight -= 1;
       onResponse(response, index);
       sendNext(connection);
@@ -56,7 +56,7 @@ export function createClosedLoop({ port, requests, connections, onResponse }: Cl
   return {
     run: () => start(Number.POSITIVE_INFINITY),
     runOnce() {
-      start(requests.length);
+      start(messages.length);
       return waitUntilIdle();
     },
     stop() {

@@ -1,6 +1,14 @@
 import { connect } from "node:net";
 import { createHttpReader } from "./http-reader.ts";
 
+export interface LoadRequest {
+  readonly path: string;
+  /** JSON, sent by POST; undefined for a GET. */
+  readonly body?: string;
+  /** Sent in `If-None-Match`. */
+  readonly etag?: string;
+}
+
 export interface ResponseSummary {
   readonly status: number;
   readonly bodyBytes: number;
@@ -46,15 +54,14 @@ export function openConnection(port: number, onLost: (error: Error) => void): Lo
   };
 }
 
-/** Returns a complete POST request to `/graphql`. */
-export function toPost(port: number, json: string): Buffer {
-  const body = Buffer.from(json);
+/** Returns the bytes of a complete request. */
+export function toBytes(port: number, { path, body, etag }: LoadRequest): Buffer {
   const head = [
-    "POST /graphql HTTP/1.1",
+    `${body === undefined ? "GET" : "POST"} ${path} HTTP/1.1`,
     `Host: 127.0.0.1:${port}`,
     "Accept: application/json",
-    "Content-Type: application/json",
-    `Content-Length: ${body.length}`,
   ];
-  return Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\n\r\n`), body]);
+  if (etag !== undefined) head.push(`If-None-Match: ${etag}`);
+  if (body !== undefined) head.push("Content-Type: application/json", `Content-Length: ${Buffer.byteLength(body)}`);
+  return Buffer.from(`${head.join("\r\n")}\r\n\r\n${body ?? ""}`);
 }

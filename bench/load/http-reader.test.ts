@@ -28,6 +28,10 @@ test("messages are read in the same way wherever the bytes are split", () => {
   }
 });
 
+test("a 304 has no body, even with the Content-Length of the 200 response", () => {
+  expect(read([`HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n${counted}`])).toEqual(["304 ", "200 hello"]);
+});
+
 test("an incomplete message is not reported", () => {
   expect(read([counted.slice(0, -1)])).toEqual([]);
 });

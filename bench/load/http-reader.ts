@@ -7,6 +7,8 @@ export interface HttpMessageListener {
   onEnd(): void;
 }
 
+type State = "head" | "body" | "chunk-size" | "chunk" | "chunk-end" | "trailer";
+
 const headEnd = Buffer.from("\r\n\r\n");
 const lineEnd = Buffer.from("\r\n");
 
@@ -17,86 +19,55 @@ const lineEnd = Buffer.from("\r\n");
  * @returns a function to be called with each piece that the socket receives; it calls the listener before it returns.
  */
 export function createHttpReader(listener: HttpMessageListener): (bytes: Buffer) => void {
-  type State = "head" | "body" | "chunk-size" | "chunk" | "chunk-end" | "trailer";
   let state: State = "head";
   let rest: Buffer = Buffer.alloc(0);
   /** Of the body or of the current chunk. */
   let missingBytes = 0;
 
-  const finishMessage = (): void => {
+  // These report what they have read and return the next state.
+  const end = (): State => {
     listener.onEnd();
-    state = "head";
+    return "head";
   };
-
-  /** Returns the number of bytes consumed, or -1 if more bytes are needed. */
-  const step = (bytes: Buffer, from: number): number => {
-    if (state === "head") return readHead(bytes, from);
-    if (state === "body" || state === "chunk") return readBody(bytes, from);
-    const to = bytes.indexOf(lineEnd, from);
-    if (to === -1) return -1;
-    readLine(bytes, from, to, state);
-    return to + lineEnd.length - from;
-  };
-
-  const readLine = (
-    bytes: Buffer,
-    from: number,
-    to: number,
-    lineState: "chunk-size" | "chunk-end" | "trailer",
-  ): void => {
-    switch (lineState) {
-      case "chunk-size":
-        missingBytes = Number.parseInt(bytes.toString("latin1", from, to), 16);
-        state = missingBytes === 0 ? "trailer" : "chunk";
-        return;
-      // The line end after the bytes of a chunk.
-      case "chunk-end":
-        state = "chunk-size";
-        return;
-      // Trailer fields are ignored; an empty line ends the message.
-      case "trailer":
-        if (to === from) finishMessage();
-    }
-  };
-
-  const readHead = (bytes: Buffer, from: number): number => {
-    const to = bytes.indexOf(headEnd, from);
-    if (to === -1) return -1;
-    const head = bytes.toString("latin1", from, to);
+  const readHead = (head: string): State => {
     listener.onHead(head);
-    const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
     // A 304 has no body, but its Content-Length may state the length of the 200 response (RFC 9110, section 8.6).
-    const mayHaveBody = !head.startsWith("HTTP/1.1 304");
-    missingBytes = mayHaveBody ? Number(length ?? 0) : 0;
-    if (missingBytes > 0) state = "body";
-    else if (mayHaveBody && length === undefined && isChunked(head)) state = "chunk-size";
-    else finishMessage();
-    return to + headEnd.length - from;
+    if (head.startsWith("HTTP/1.1 304")) return end();
+    const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
+    missingBytes = Number(length ?? 0);
+    if (missingBytes > 0) return "body";
+    return length === undefined && /\r\ntransfer-encoding: *chunked/i.test(head) ? "chunk-size" : end();
   };
-
-  const readBody = (bytes: Buffer, from: number): number => {
-    const used = Math.min(missingBytes, bytes.length - from);
-    listener.onBody(bytes.subarray(from, from + used));
-    missingBytes -= used;
-    if (missingBytes === 0) {
-      if (state === "body") finishMessage();
-      else state = "chunk-end";
-    }
-    return used;
+  const readLine = (line: string): State => {
+    if (state === "chunk-end") return "chunk-size"; // The line end after the bytes of a chunk.
+    if (state === "trailer") return line === "" ? end() : "trailer"; // Trailer fields are ignored.
+    missingBytes = Number.parseInt(line, 16);
+    return missingBytes === 0 ? "trailer" : "chunk";
+  };
+  const readBody = (bytes: Buffer): State => {
+    listener.onBody(bytes);
+    missingBytes -= bytes.length;
+    if (missingBytes > 0) return state;
+    return state === "body" ? end() : "chunk-end";
   };
 
   return (arrived) => {
     const bytes: Buffer = rest.length === 0 ? arrived : Buffer.concat([rest, arrived]);
     let at = 0;
     while (at < bytes.length) {
-      const used = step(bytes, at);
-      if (used === -1) break;
-      at += used;
+      if (state === "body" || state === "chunk") {
+        const piece = bytes.subarray(at, at + missingBytes);
+        state = readBody(piece);
+        at += piece.length;
+        continue;
+      }
+      const terminator = state === "head" ? headEnd : lineEnd;
+      const to = bytes.indexOf(terminator, at);
+      if (to === -1) break;
+      const text = bytes.toString("latin1", at, to);
+      state = state === "head" ? readHead(text) : readLine(text);
+      at = to + terminator.length;
     }
     rest = bytes.subarray(at);
   };
-}
-
-function isChunked(head: string): boolean {
-  return /\r\ntransfer-encoding: *chunked/i.test(head);
 }

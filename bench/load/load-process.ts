@@ -1,9 +1,14 @@
-// The load generator's process. run/testbed.ts starts it, pins it to the core of the subgraphs and sends it jobs (load-job.ts). The caller sends the next
-// job only after the report or the problem of the last one: two jobs at once would measure each other.
-import type { LoadJob, LoadMessage } from "./load-job.ts";
-import { measureLoad } from "./measure-load.ts";
+// The load generator's process, on the core of the backends. Sends `ready` once over IPC, then for each job `window-started` and `report`; a `problem`
+// replaces either and ends the job. testbed.ts sends the next job only after that: two jobs at once would measure each other.
+import { type LoadJob, type WindowReport, measureLoad } from "./measure-load.ts";
 
-const send = (message: LoadMessage | "ready") => void process.send?.(message);
+export type LoadMessage =
+  | { readonly kind: "ready" }
+  | { readonly kind: "window-started" }
+  | { readonly kind: "report"; readonly report: WindowReport }
+  | { readonly kind: "problem"; readonly problem: string };
+
+const send = (message: LoadMessage) => void process.send?.(message);
 
 process.on("message", (job: LoadJob) => {
   measureLoad(job, () => send({ kind: "window-started" })).then(
@@ -12,4 +17,4 @@ process.on("message", (job: LoadJob) => {
   );
 });
 process.on("disconnect", () => process.exit());
-send("ready");
+send({ kind: "ready" });

@@ -7,17 +7,6 @@ export interface ProcessUse {
   readonly rssBytes: number;
 }
 
-/** CPU time per request. */
-export function cpuMicrosecondsPerRequest({
-  cpuSeconds,
-  requests,
-}: {
-  readonly cpuSeconds: number;
-  readonly requests: number;
-}): number {
-  return (cpuSeconds / requests) * 1e6;
-}
-
 /** USER_HZ, the unit of CPU times in /proc: 100 on Linux, independent of the kernel's timer frequency. */
 const ticksPerSecond = 100;
 const pageBytes = 4_096;

@@ -4,7 +4,6 @@ import { reportOnSignal } from "./report-on-signal.ts";
 
 export interface LoopPauses {
   readonly maxMs: number;
-  readonly p99Ms: number;
   /**
    * The longest CPU time of the main thread between two ticks of a 1 ms timer. If the longest pause exceeds it, the
    * thread waited for its core, which another process or another thread of the gateway used.
@@ -24,7 +23,7 @@ setInterval(() => {
 }, 1).unref();
 
 reportOnSignal((): LoopPauses => {
-  const pauses = { maxMs: delays.max / 1e6, p99Ms: delays.percentile(99) / 1e6, workMaxMs: workMaxUs / 1e3 };
+  const pauses = { maxMs: delays.max / 1e6, workMaxMs: workMaxUs / 1e3 };
   delays.reset();
   workMaxUs = 0;
   return pauses;

@@ -1,87 +1,91 @@
 import { expect, test } from "vitest";
-import { contenders } from "../contenders/contenders.ts";
-import type { LoopPauses } from "../preload/loop-pauses.ts";
-import type { MeasuredCell } from "../run/compare.ts";
-import type { Cell } from "../run/measure-cell.ts";
-import { workloads } from "../workloads/workloads.ts";
-import { printReport } from "./report.ts";
-import { printResultsSection } from "./results-section.ts";
-import { summarize } from "./summary.ts";
+import { gatewayBenchmark } from "../gateway.ts";
+import type { Cell } from "../measure/measure-cell.ts";
+import { telemetryBenchmark } from "../telemetry.ts";
+import { describeRun, replaceSection } from "./results-file.ts";
+import { printReport } from "./tables.ts";
+import { findRatio, printRatio } from "./summary.ts";
 
-const run = { command: "npm run bench", rounds: 3, windowMs: 5_000, warmUpMs: 4_000, skipped: [] };
+const target = { title: "stock ÷ ours", numerator: "stock", denominator: "ours-fast", min: { heavy: 20 } };
 
-test("a report contains the number of met targets and each missed target", () => {
+test("a ratio is the median of the ratios of the rounds in which both contenders were measured", () => {
+  const stock = [10, 30, 20].map((cpuSeconds, index) => toCell("stock", { cpuSeconds, round: index + 1 }));
+  const ours = [1, 1, 1].map((cpuSeconds, index) => toCell("ours-fast", { cpuSeconds, round: 3 - index }));
+  expect(findRatio(target, "heavy", [...stock, ...ours])).toBeCloseTo(20);
+  expect(findRatio(target, "heavy", [...stock, ...ours.slice(0, 1)])).toBeCloseTo(20);
+  expect(findRatio(target, "heavy", stock)).toBeUndefined();
+});
+
+test("a target is compared with the exact ratio, not with the printed one", () => {
+  const cells = [toCell("stock", { cpuSeconds: 10 }), toCell("ours-fast", { cpuSeconds: 0.501 })];
+  expect(printRatio(target, "heavy", cells)).toBe("20× ✗ (≥ 20)");
+});
+
+test("a report contains the number of met targets and marks each", () => {
   const report = printReport(
-    toTableData([
-      toMeasuredCell("stock", "heavy", { cpuMsPerRequest: 10, rssBytesMax: 400e6 }),
-      toMeasuredCell("ours-fast", "heavy", { cpuMsPerRequest: 0.4, rssBytesMax: 401e6 }),
+    toRun([
+      toCell("stock", { cpuSeconds: 10, rssBytesMax: 400e6 }),
+      toCell("ours-fast", { cpuSeconds: 0.4, rssBytesMax: 401e6 }),
     ]),
-    [],
   );
   expect(report).toContain("| stock ÷ Tributary, fast path | 25× ✓ (≥ 20) |");
-  expect(report).toContain(
-    "1 of 2 targets are met. Missed:\n\n- memory of Tributary, fast path, heavy: 401 MB, stock 400 MB",
-  );
+  expect(report).toContain("| 401 ✗ |");
+  expect(report).toContain("1 of 2 targets are met");
 });
 
 test("a result is the median of the rounds, a pause the longest of all rounds", () => {
-  const rounds = [
-    { cpuMsPerRequest: 3, preloadReport: { maxMs: 5, p99Ms: 1, workMaxMs: 2 } },
-    { cpuMsPerRequest: 100, preloadReport: { maxMs: 21.4, p99Ms: 1, workMaxMs: 2 } },
-    { cpuMsPerRequest: 4, preloadReport: { maxMs: 7, p99Ms: 1, workMaxMs: 2 } },
-  ];
-  const report = printReport(toTableData(rounds.map((cell) => toMeasuredCell("ours-fast", "cold", cell))), []);
-  expect(report).toContain("| Tributary, fast path | 4.00 |");
+  const cells = [
+    toCell("ours-fast", { cpuSeconds: 3, preloadReport: { maxMs: 5, workMaxMs: 2 } }),
+    toCell("ours-fast", { cpuSeconds: 100, preloadReport: { maxMs: 21.4, workMaxMs: 2 } }),
+    toCell("ours-fast", { cpuSeconds: 4, preloadReport: { maxMs: 7, workMaxMs: 2 } }),
+  ].map((cell) => ({ ...cell, workload: "cold", probeMs: { p99: 1, max: 2 } }));
+  const report = printReport(toRun(cells));
+  expect(report).toContain("| Tributary, fast path | 4000 |");
   expect(report).toContain("| Tributary, fast path | 21.4 ✗ (≤ 20) | 2.00 |");
 });
 
-test("a report lists each failure with its reason", () => {
-  const report = printReport(toTableData([toMeasuredCell("stock", "heavy", {})]), [
-    { workload: "heavy", contender: "mercurius", problem: "a wrong result" },
-  ]);
-  expect(report).toContain("- **mercurius, heavy**: a wrong result");
+test("the cost of telemetry is the median of the pairs' ratios", () => {
+  const cells = [1.2, 1.05, 1.3].map((cpuSeconds, index) =>
+    toCell("gateway", { cpuSeconds, round: index + 1, baseline: toCell("gateway", { cpuSeconds: 1 }) }),
+  );
+  expect(printReport({ ...telemetryBenchmark, cells, failures: [] })).toContain("1.20× ✗ | 1.05–1.30 |");
 });
 
-test("the results of a noisy run warn about other processes and name the cells limited by the load generator", () => {
-  const tableData = toTableData([
-    toMeasuredCell("stock", "heavy", { otherCpuShares: [0.4, 0] }),
-    toMeasuredCell("ours-fast", "heavy", { cpuSeconds: { gateway: 1, subgraphs: 3, load: 1.9 } }),
-  ]);
-  const results = printResultsSection(tableData, "", run);
-  expect(results).toContain("**A noisy run:** other processes took up to 40 %");
-  expect(results).toContain("measure the load generator: ours-fast under heavy");
+test("the results name noise and the cells that the load generator limited", () => {
+  const cells = [toCell("stock", { otherCpuShare: 0.4 }), toCell("ours-fast", { loadCoreShare: 0.98 })];
+  const run = { ...toRun(cells), command: "npm run bench", skipped: [] };
+  expect(describeRun(run, "")).toContain("**A noisy run:** other processes took up to 40 %");
+  expect(describeRun(run, "")).toContain("measure the load generator: ours-fast under heavy");
+  expect(describeRun({ ...run, cells: [toCell("stock", {})] }, "")).toContain("A quiet run:");
 });
 
-test("the results of a quiet run report that it was quiet", () => {
-  expect(printResultsSection(toTableData([toMeasuredCell("stock", "heavy", {})]), "", run)).toContain("A quiet run:");
+test("a section of RESULTS.md is replaced in its position, and the others remain", () => {
+  const whole = "# One\n\nold\n\n## Below\n\nold too\n\n# Two\n\nremains\n";
+  expect(replaceSection(whole, "One", "new")).toBe("# One\n\nnew\n\n# Two\n\nremains\n");
+  expect(replaceSection(whole, "Three", "more")).toBe(`${whole}\n# Three\n\nmore\n`);
 });
 
-function toMeasuredCell(
-  contender: MeasuredCell["contender"],
-  workload: MeasuredCell["workload"],
-  cell: Partial<Cell<LoopPauses>>,
-): MeasuredCell {
-  const quietCell: Cell<LoopPauses> = {
-    requests: 1_000,
-    seconds: 5,
-    latencyMs: { p50: 1, p99: 2 },
-    wrongResponses: 0,
-    cpuSeconds: { gateway: 5, subgraphs: 1, load: 1 },
-    rssBytesMax: 100e6,
-    otherCpuShares: [0, 0],
-    cpuMsPerRequest: 5,
-    requestsPerSecond: 200,
-    fetchesPerRequest: 16,
-    computedResponses: 0,
-    preloadReport: undefined,
-  };
-  return { contender, workload, round: 1, cell: { ...quietCell, ...cell } };
+function toRun(cells: readonly Cell[]) {
+  return { ...gatewayBenchmark, cells, failures: [] };
 }
 
-function toTableData(measured: readonly MeasuredCell[]) {
+/** Of a thousand requests in a quiet second. */
+function toCell(contender: string, cell: Partial<Cell>): Cell {
   return {
-    contenders: contenders.filter(({ name }) => measured.some(({ contender }) => contender === name)),
-    workloads: workloads.filter(({ name }) => measured.some(({ workload }) => workload === name)),
-    summaries: summarize(measured),
+    workload: "heavy",
+    contender,
+    round: 1,
+    requests: 1_000,
+    seconds: 1,
+    latencyMs: { p50: 1, p99: 2 },
+    cpuSeconds: 1,
+    rssBytesMax: 100e6,
+    otherCpuShare: 0,
+    loadCoreShare: 0.5,
+    fetches: 16_000,
+    computed: 0,
+    baseline: undefined,
+    preloadReport: undefined,
+    ...cell,
   };
 }

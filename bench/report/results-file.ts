@@ -1,12 +1,30 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { cpus, release, totalmem } from "node:os";
 import { join } from "node:path";
+import { readNginxVersion } from "../contenders/nginx.ts";
+import { readPackageVersion } from "../contenders/peers.ts";
+import type { BenchmarkRun } from "./summary.ts";
 
-const file = join(import.meta.dirname, "../RESULTS.md");
+export interface DescribedRun extends BenchmarkRun {
+  /** As typed, such as `npm run bench`. */
+  readonly command: string;
+  /** Contenders that could not be installed, with the reason. */
+  readonly skipped: readonly string[];
+}
+
+/** A run is noisy if other processes used more than this share of the measured core in a window. */
+const otherCpuShareMax = 0.05;
+/** Above this load, throughput and latency are those of the load generator. */
+const loadCoreShareMax = 0.95;
+
+const root = join(import.meta.dirname, "../..");
+const file = join(root, "bench/RESULTS.md");
 
 /** Replaces one benchmark's section of RESULTS.md. Returns the path of the file. */
-export function writeResults(title: string, text: string): string {
+export function writeResults(run: DescribedRun, report: string): string {
   const before = existsSync(file) ? readFileSync(file, "utf8") : "";
-  writeFileSync(file, replaceSection(before, title, text));
+  writeFileSync(file, replaceSection(before, run.title, describeRun(run, report)));
   return file;
 }
 
@@ -17,4 +35,74 @@ export function replaceSection(markdown: string, title: string, text: string): s
   const at = sections.findIndex((existing) => existing.startsWith(`# ${title}\n`));
   const all = at === -1 ? [...sections, section] : sections.with(at, section);
   return `${all.map((each) => each.trim()).join("\n\n")}\n`;
+}
+
+/** Origin of the numbers, noise, and the report. */
+export function describeRun(run: DescribedRun, report: string): string {
+  const { script, command, rounds, warmUpMs, windowMs, contenders, skipped } = run;
+  const pairs = contenders.some(({ baseline }) => baseline)
+    ? ", both processes of a pair at the same time on one core"
+    : "";
+  const lines = [
+    `${new Date().toISOString().slice(0, 10)}, \`${command}\``,
+    `${rounds} rounds, each with ${warmUpMs / 1_000} s to warm up and ${windowMs / 1_000} s measured${pairs}, medians of the rounds`,
+    ...describeMachine(),
+    ...(contenders.some(({ requires }) => requires === "nginx")
+      ? [`nginx ${readNginxVersion() ?? "not installed"}`]
+      : []),
+    ...listLimitedCells(run),
+    ...skipped.map((line) => `**Skipped:** ${line}`),
+  ];
+  return [
+    `Written by \`npm run ${script}\`; README.md beside this file describes the method and the tables.`,
+    describeNoise(run),
+    lines.map((line) => `- ${line}`).join("\n"),
+    report,
+  ].join("\n\n");
+}
+
+function describeNoise({ cells }: BenchmarkRun): string {
+  const worst = Math.max(0, ...cells.map(({ otherCpuShare }) => otherCpuShare));
+  const percent = `${(worst * 100).toFixed(0)} %`;
+  return worst <= otherCpuShareMax
+    ? `A quiet run: other processes took at most ${percent} of the contenders' core in any window.`
+    : `**A noisy run:** other processes took up to ${percent} of the contenders' core in a window. Do not quote these numbers.`;
+}
+
+/** Describes the cells in which the load generator was the bottleneck. */
+function listLimitedCells({ cells }: BenchmarkRun): readonly string[] {
+  const limited = cells.filter(({ loadCoreShare }) => loadCoreShare > loadCoreShareMax);
+  if (limited.length === 0) return [];
+  const names = new Set(limited.map(({ contender, workload }) => `${contender} under ${workload}`));
+  return [
+    `The load's core was the bottleneck, so requests/s and latencies measure the load generator: ${[...names].join(", ")}`,
+  ];
+}
+
+/** Machine, Node version, commit and package versions. */
+function describeMachine(): readonly string[] {
+  const memory = (totalmem() / 2 ** 30).toFixed(0);
+  const ours = ["@apollo/gateway", "@apollo/server", "graphql", "undici"];
+  const hive = ["@graphql-hive/gateway", "@graphql-hive/router-runtime"];
+  const peers = [...hive, "@mercuriusjs/gateway", "mercurius", "fastify", "@fastify/http-proxy"];
+  const versions = [
+    ...ours.map((name) => `${name} ${readPackageVersion(name, "root")}`),
+    ...peers.map((name) => `${name} ${readPackageVersion(name, "peers")}`),
+    `graphql ${readPackageVersion("graphql", "peers")} (peers)`,
+  ];
+  return [
+    `${cpus().length} × ${cpus()[0]?.model.trim()}, ${memory} GiB, Linux ${release()}`,
+    `Node ${process.versions.node} for every contender; Tributary at ${readCommit()}`,
+    versions.join(", "),
+  ];
+}
+
+function readCommit(): string {
+  const git = (...words: string[]) => execFileSync("git", words, { cwd: root, encoding: "utf8" }).trim();
+  try {
+    const isClean = git("status", "--porcelain", "--", "gateway", "rest-proxy", "services", "kit") === "";
+    return `commit ${git("rev-parse", "--short", "HEAD")}${isClean ? "" : " with uncommitted changes"}`;
+  } catch {
+    return "an unknown commit";
+  }
 }

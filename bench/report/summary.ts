@@ -1,65 +1,84 @@
-import type { ContenderName } from "../contenders/contenders.ts";
-import type { LoopPauses } from "../preload/loop-pauses.ts";
+// Medians of the rounds, and their comparison with the targets.
+import type { Benchmark, RatioTarget } from "../benchmark.ts";
+import type { Cell } from "../measure/measure-cell.ts";
 import { median } from "../measure/quantile.ts";
-import type { MeasuredCell } from "../run/compare.ts";
-import type { Cell } from "../run/measure-cell.ts";
-import type { WorkloadName } from "../workloads/workloads.ts";
+import type { LoopPauses } from "../preload/loop-pauses.ts";
 
-/** One contender under one workload: medians of the rounds, except for maxima, which are the maxima of all rounds. */
-export interface Summary {
-  readonly cpuMsPerRequest: number;
-  readonly requestsPerSecond: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  readonly rssBytesMax: number;
-  readonly fetchesPerRequest: number;
-  /** The share of the load's core used by all processes. Near 1, the load generator is the bottleneck and only CPU times are valid. */
-  readonly loadCoreShare: number;
-  /** The share of the gateway's core used by other processes, the maximum of the rounds. */
-  readonly otherCpuShare: number;
-  readonly pauses?: {
-    readonly insideMaxMs: number;
-    readonly workMaxMs: number;
-    readonly probeMaxMs: number;
-    readonly probeP99Ms: number;
-  };
+/** A benchmark, reduced to the measured contenders and workloads, with the results. */
+export interface BenchmarkRun extends Benchmark {
+  readonly cells: readonly Cell[];
+  readonly failures: readonly CellFailure[];
 }
 
-export interface Summaries {
-  find(workload: WorkloadName, contender: ContenderName): Summary | undefined;
+export interface CellFailure {
+  readonly workload: string;
+  readonly contender: string;
+  readonly problem: string;
 }
 
-export function summarize(measured: readonly MeasuredCell[]): Summaries {
+/** Target under a workload with a probe, measured inside the process. */
+export const loopPauseMsMax = 20;
+
+/** CPU time per request, in microseconds. */
+export function toCpuMicros({ cpuSeconds, requests }: Pick<Cell, "cpuSeconds" | "requests">): number {
+  return (cpuSeconds / requests) * 1e6;
+}
+
+export type Summary = NonNullable<ReturnType<typeof summarize>>;
+
+/** The medians of the rounds, and the maxima of all rounds. Undefined if no round was measured. */
+export function summarize(cells: readonly Cell[], workload: string, contender: string) {
+  const rounds = cells.filter((cell) => cell.workload === workload && cell.contender === contender);
+  if (rounds.length === 0) return undefined;
+  const medianOf = (read: (cell: Cell) => number) => median(rounds.map(read));
+  const maxOf = (read: (cell: Cell) => number) => Math.max(...rounds.map(read));
+  const readPauses = ({ preloadReport }: Cell) => preloadReport as LoopPauses;
   return {
-    find(workload, contender) {
-      const cells = measured.filter((each) => each.workload === workload && each.contender === contender);
-      return cells.length === 0 ? undefined : toSummary(cells.map(({ cell }) => cell));
+    cpuMicros: medianOf(toCpuMicros),
+    requestsPerSecond: medianOf(({ requests, seconds }) => requests / seconds),
+    p50Ms: medianOf(({ latencyMs }) => latencyMs.p50),
+    p99Ms: medianOf(({ latencyMs }) => latencyMs.p99),
+    rssBytes: medianOf(({ rssBytesMax }) => rssBytesMax),
+    fetchesPerRequest: medianOf(({ fetches, requests }) => fetches / requests),
+    loadCoreShare: medianOf(({ loadCoreShare }) => loadCoreShare),
+    otherCpuShareMax: maxOf(({ otherCpuShare }) => otherCpuShare),
+    pauses: rounds[0]?.probeMs && {
+      insideMaxMs: maxOf((cell) => readPauses(cell).maxMs),
+      workMaxMs: maxOf((cell) => readPauses(cell).workMaxMs),
+      probeMaxMs: maxOf(({ probeMs }) => probeMs?.max ?? 0),
+      probeP99Ms: medianOf(({ probeMs }) => probeMs?.p99 ?? 0),
     },
   };
 }
 
-function toSummary(cells: readonly Cell<LoopPauses>[]): Summary {
-  const medianOf = (read: (cell: Cell<LoopPauses>) => number) => median(cells.map(read));
-  const maxOf = (read: (cell: Cell<LoopPauses>) => number) => Math.max(...cells.map(read));
-  const loadCoreShare = medianOf(
-    (cell) => (cell.cpuSeconds.load + cell.cpuSeconds.subgraphs) / cell.seconds + cell.otherCpuShares[1],
-  );
-  return {
-    cpuMsPerRequest: medianOf((cell) => cell.cpuMsPerRequest),
-    requestsPerSecond: medianOf((cell) => cell.requestsPerSecond),
-    p50Ms: medianOf((cell) => cell.latencyMs.p50),
-    p99Ms: medianOf((cell) => cell.latencyMs.p99),
-    rssBytesMax: medianOf((cell) => cell.rssBytesMax),
-    fetchesPerRequest: medianOf((cell) => cell.fetchesPerRequest),
-    loadCoreShare,
-    otherCpuShare: maxOf((cell) => cell.otherCpuShares[0]),
-    ...(cells[0]?.preloadReport && {
-      pauses: {
-        insideMaxMs: maxOf((cell) => cell.preloadReport?.maxMs ?? 0),
-        workMaxMs: maxOf((cell) => cell.preloadReport?.workMaxMs ?? 0),
-        probeMaxMs: maxOf((cell) => cell.probeMs?.max ?? 0),
-        probeP99Ms: medianOf((cell) => cell.probeMs?.p99 ?? 0),
-      },
-    }),
-  };
+/**
+ * Returns the median of the rounds' ratios: two contenders of one round run closer together in time than two medians. Undefined if a contender
+ * was not measured.
+ */
+export function findRatio(target: RatioTarget, workload: string, cells: readonly Cell[]): number | undefined {
+  const { numerator, denominator, denominatorWorkload = workload } = target;
+  if (numerator === denominator && workload === denominatorWorkload) return undefined;
+  const find = (contender: string, name: string) =>
+    cells.filter((cell) => cell.contender === contender && cell.workload === name);
+  const divisors = find(denominator, denominatorWorkload);
+  const ratios = find(numerator, workload).flatMap((cell) => {
+    const divisor = divisors.find(({ round }) => round === cell.round);
+    return divisor === undefined ? [] : [toCpuMicros(cell) / toCpuMicros(divisor)];
+  });
+  return ratios.length === 0 ? undefined : median(ratios);
+}
+
+/** Formats "12× ✓ (≥ 9)" or "1.16× ✗ (≤ 1.15)", "2.1×" without a target, "–" without a measurement. */
+export function printRatio(target: RatioTarget, workload: string, cells: readonly Cell[]): string {
+  const value = findRatio(target, workload, cells);
+  const { [workload]: min = 0 } = target.min ?? {};
+  const { [workload]: max = Infinity } = target.max ?? {};
+  const bound = min > 0 ? ` (≥ ${min})` : max < Infinity ? ` (≤ ${max})` : "";
+  if (value === undefined) return `–${bound}`;
+  const mark = bound === "" ? "" : value >= min && value <= max ? " ✓" : " ✗";
+  return `${value.toFixed(value < 3 ? 2 : value < 9.95 ? 1 : 0)}×${mark}${bound}`;
+}
+
+export function toMegabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(0);
 }

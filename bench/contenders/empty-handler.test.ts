@@ -1,0 +1,46 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { pickFreePort } from "@tributary/kit/process/free-port";
+import { expect, onTestFinished, test } from "vitest";
+import type { BackendUrls } from "../benchmark.ts";
+import { cacheablePath } from "../workloads/rest-workloads.ts";
+import { restServers } from "./rest-servers.ts";
+
+test("the empty handler sends the header fields and the length of a cache hit", async () => {
+  const [urls] = (await once(start([join(import.meta.dirname, "../testbed/backend-process.ts")]), "message")) as [
+    BackendUrls,
+  ];
+  const [hit, empty] = [await readHead("ours", urls), await readHead("empty-handler", urls)];
+  expect(hit).toMatchObject({ "cache-status": expect.stringContaining("hit") });
+  expect(Object.keys(empty).sort()).toEqual(Object.keys(hit).sort());
+  expect(empty["content-length"]).toBe(hit["content-length"]);
+  const countChars = (head: Readonly<Record<string, string>>) => Object.values(head).join("").length;
+  expect(Math.abs(countChars(empty) - countChars(hit))).toBeLessThan(8);
+});
+
+/** The header fields of the third response; the first fills the cache. */
+async function readHead(name: string, urls: BackendUrls): Promise<Readonly<Record<string, string>>> {
+  const contender = restServers.find((candidate) => candidate.name === name);
+  const port = await pickFreePort();
+  const context = { ...urls, port, folder: "", databaseUrl: "" };
+  const { command = [], environment = {} } = contender?.start(context) ?? {};
+  start(command, environment);
+  const get = async () => {
+    const response = await fetch(`http://127.0.0.1:${port}${cacheablePath}`, {
+      headers: { "Accept-Encoding": "identity" },
+    });
+    await response.arrayBuffer();
+    return response;
+  };
+  await expect.poll(async () => (await get().catch(() => undefined))?.status, { timeout: 20_000 }).toBe(200);
+  await get();
+  return Object.fromEntries((await get()).headers);
+}
+
+function start(command: readonly string[], environment: Readonly<Record<string, string>> = {}): ChildProcess {
+  const env = { PATH: process.env["PATH"], ...environment };
+  const child = spawn(process.execPath, command, { env, stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return child;
+}

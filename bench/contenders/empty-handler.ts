@@ -1,0 +1,28 @@
+// The lower bound for a cache hit in Node: a `node:http` handler that sends the same response without reading the request.
+import { createServer } from "node:http";
+import { originBody } from "../workloads/rest-workloads.ts";
+
+const body = Buffer.from(JSON.stringify(originBody));
+
+/** The header fields of a cache hit; empty-handler.test.ts compares them. Node adds `Date` and the connection fields. */
+const headers = Object.entries({
+  "Content-Type": "application/json",
+  "Cache-Control": "public, max-age=3600",
+  ETag: '"7-v1-public"',
+  "Content-Length": String(body.length),
+  Age: "1",
+  "Cache-Status": "tributary; hit; ttl=3599",
+  Vary: "Accept, Accept-Encoding",
+  "X-Request-Id": "0f8fad5b-d9cb-469f-a165-70867728950e",
+  "X-Content-Type-Options": "nosniff",
+  traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00",
+  "API-Version": "1",
+  "RateLimit-Policy": '"reads";q=100000000;w=60',
+  RateLimit: '"reads";r=99999999;t=1',
+}).flat();
+
+createServer((_request, response) => void response.writeHead(200, headers).end(body)).listen(
+  Number(process.env["PORT"]),
+  "127.0.0.1",
+);
+process.on("SIGTERM", () => process.exit());

@@ -1,0 +1,94 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { composeServices } from "@apollo/composition";
+import { parse } from "graphql";
+import type { Contender, ContenderContext } from "../benchmark.ts";
+import { subgraphNames, subgraphSdl } from "../graph/schemas.ts";
+import { readNodeArguments } from "./image-arguments.ts";
+
+const bench = join(import.meta.dirname, "..");
+
+/** README.md describes each. */
+export const gateways: readonly Contender[] = [
+  {
+    name: "stock",
+    title: "stock Apollo",
+    isOurs: false,
+    start: (context) => ({
+      command: [join(bench, "contenders/stock-apollo.ts")],
+      environment: { ...toEnvironment(context), APOLLO_TELEMETRY_DISABLED: "1" },
+    }),
+  },
+  createHive("hive", "Hive Gateway, Rust planner", "false"),
+  createHive("hive-dedup", "Hive Gateway, Rust planner, inbound dedup", "true"),
+  {
+    name: "mercurius",
+    title: "Mercurius, jit",
+    isOurs: false,
+    requires: "peers",
+    start: (context) => ({
+      command: [join(bench, "peers/mercurius.mjs")],
+      environment: { PORT: String(context.port), SERVICES: toMercuriusServices(context) },
+    }),
+  },
+  createOurs("ours-fast", "Tributary, fast path", { FAST_PATH: "true", FETCH_SHARING: "true" }),
+  createOurs("ours-fast-alone", "Tributary, fast path, fetch sharing off", {
+    FAST_PATH: "true",
+    FETCH_SHARING: "false",
+  }),
+  createOurs("ours-full", "Tributary, full path", { FAST_PATH: "false", FETCH_SHARING: "true" }),
+  createOurs("ours-full-alone", "Tributary, full path, fetch sharing off", {
+    FAST_PATH: "false",
+    FETCH_SHARING: "false",
+  }),
+];
+
+function createHive(name: string, title: string, inboundDedup: string): Contender {
+  const bin = join(bench, "peers/node_modules/@graphql-hive/gateway/dist/bin.js");
+  const config = join(bench, "peers/hive.config.mjs");
+  return {
+    name,
+    title,
+    isOurs: false,
+    requires: "peers",
+    start(context) {
+      const address = ["--host", "127.0.0.1", "--port", String(context.port)];
+      const planner = ["--hive-router-runtime", "--config-path", config];
+      return {
+        command: [bin, "supergraph", writeSupergraph(context), ...planner, ...address],
+        environment: { INBOUND_DEDUP: inboundDedup },
+      };
+    },
+  };
+}
+
+function createOurs(name: string, title: string, variables: Readonly<Record<string, string>>): Contender {
+  return {
+    name,
+    title,
+    isOurs: true,
+    start: (context) => ({
+      command: readNodeArguments("gateway"),
+      environment: { ...toEnvironment(context), ...variables },
+    }),
+  };
+}
+
+function toEnvironment(context: ContenderContext) {
+  return { SUPERGRAPH_FILE: writeSupergraph(context), PORT: String(context.port), HOST: "127.0.0.1" };
+}
+
+/** Returns the path of the file. */
+function writeSupergraph({ folder, subgraphUrls }: ContenderContext): string {
+  const services = subgraphNames.map((name) => ({ name, url: subgraphUrls[name], typeDefs: parse(subgraphSdl[name]) }));
+  const { supergraphSdl, errors } = composeServices(services);
+  if (supergraphSdl === undefined) throw new Error(`The benchmark's subgraphs do not compose: ${errors?.join("\n")}`);
+  const file = join(folder, "supergraph.graphql");
+  writeFileSync(file, supergraphSdl);
+  return file;
+}
+
+/** Includes the schemas, because Mercurius reads no supergraph and does not parse the `_service` SDL of `@apollo/subgraph`. */
+function toMercuriusServices({ subgraphUrls }: ContenderContext): string {
+  return JSON.stringify(subgraphNames.map((name) => ({ name, url: subgraphUrls[name], schema: subgraphSdl[name] })));
+}

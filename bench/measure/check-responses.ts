@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Workload } from "../benchmark.ts";
+import type { LoadRequest } from "../load/connection.ts";
+
+/** Limit of compared requests per workload, evenly distributed over all of its requests. */
+const comparedMax = 40;
+const readyMsMax = 30_000;
+const readyPollMs = 50;
+
+/**
+ * Waits until the first response is right, for at most 30 s, then checks further ones. For a workload whose requests must be new to the process
+ * it sends the priming requests. Resolves with the ETag of the last response.
+ * @param signal ends the wait, because the process has exited.
+ * @throws Error with the request and the response if a response is wrong.
+ */
+export async function checkResponses(
+  port: number,
+  workload: Workload,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { requests, primingRequests = requests, order } = workload;
+  const candidates = order === "once" ? primingRequests : requests;
+  const step = Math.ceil(candidates.length / comparedMax);
+  const [first, ...others] = candidates.filter((_, index) => index % step === 0);
+  if (first === undefined) throw new Error(`${workload.title} has no requests.`);
+  let etag = await waitForRightResponse(port, first, workload, signal);
+  for (const request of others) etag = await checkResponse(port, request, workload);
+  return etag;
+}
+
+async function waitForRightResponse(port: number, request: LoadRequest, workload: Workload, signal: AbortSignal) {
+  const deadline = Date.now() + readyMsMax;
+  for (;;) {
+    try {
+      return await checkResponse(port, request, workload);
+    } catch (error) {
+      if (signal.aborted || Date.now() > deadline) throw error;
+      await sleep(readyPollMs);
+    }
+  }
+}
+
+/** Resolves with the response's ETag. */
+async function checkResponse(port: number, request: LoadRequest, workload: Workload): Promise<string | undefined> {
+  // `identity` as in the load generator's requests: a compressed response has another ETag.
+  const headers = { Accept: "application/json", "Accept-Encoding": "identity", "Content-Type": "application/json" };
+  const init = request.body === undefined ? { headers } : { headers, method: "POST", body: request.body };
+  const response = await fetch(`http://127.0.0.1:${port}${request.path}`, init);
+  const text = await response.text();
+  if (response.status !== 200 || !workload.isRight(JSON.parse(text), request)) {
+    const excerpt = `${response.status} ${text}`.slice(0, 1_000);
+    throw new Error(`Wrong response (${workload.title}) to ${JSON.stringify(request)}:\n${excerpt}`);
+  }
+  return response.headers.get("etag") ?? undefined;
+}

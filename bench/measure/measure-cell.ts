@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { pickFreePort } from "@tributary/kit/process/free-port";
+import type { Contender, Workload } from "../benchmark.ts";
+import type { WindowReport, ProcessReport } from "../load/measure-load.ts";
+import { addPreload, collectReport, type PreloadModule } from "../preload/preload.ts";
+import { startPinned } from "../testbed/pinned-process.ts";
+import type { Testbed } from "../testbed/testbed.ts";
+import { checkResponses } from "./check-responses.ts";
+
+/** The results of one contender under one workload in one round. */
+export interface Cell extends ProcessReport, Omit<WindowReport, "processes"> {
+  readonly workload: string;
+  readonly contender: string;
+  readonly round: number;
+  /** Of the process measured at the same time; undefined if the contender has no baseline. */
+  readonly baseline: ProcessReport | undefined;
+  /** Requests of the contender to subgraphs or the origin in the window, and how many of their responses had to be computed. */
+  readonly fetches: number;
+  readonly computed: number;
+  /** The preload module's report on the window; undefined without a preload module. */
+  readonly preloadReport: unknown;
+}
+
+export interface CellOptions {
+  readonly testbed: Testbed;
+  readonly round: number;
+  readonly warmUpMs: number;
+  readonly windowMs: number;
+  readonly preload: PreloadModule | undefined;
+}
+
+const exitMsMax = 500;
+
+/**
+ * Starts new processes of the contender and its baseline on core 0, checks their responses, warms them up, measures and stops them. In even
+ * rounds the baseline starts first, because the first process might have an advantage.
+ * @throws Error if a process exits, or if a response is wrong.
+ */
+export async function measureCell(contender: Contender, workload: Workload, options: CellOptions): Promise<Cell> {
+  const { testbed, round, preload, warmUpMs, windowMs } = options;
+  const ended = new AbortController();
+  const started: Awaited<ReturnType<typeof startContender>>[] = [];
+  const start = async (each: Contender, module?: PreloadModule) => {
+    const process = await startContender(each, testbed, module);
+    started.push(process);
+    return process;
+  };
+  try {
+    const { baseline } = contender;
+    const first = baseline && round % 2 === 0 ? await start(baseline) : undefined;
+    const main = await start(contender, preload);
+    const second = first ?? (baseline && (await start(baseline)));
+    const processes = second === undefined ? [main] : [main, second];
+    const etags = await Promise.race([
+      Promise.all(processes.map(({ port }) => checkResponses(port, workload, ended.signal))),
+      ...started.map(({ process }) => process.failed),
+    ]);
+    const collect = async () => preload && collectReport(main.folder, main.process.pid);
+    const targets = processes.map(({ port, process }) => ({ port, pid: process.pid }));
+    const job = { ...toLoad(workload, etags[0]), processes: targets, warmUpMs, windowMs };
+    const { processes: reports, ...load } = await testbed.load(job, collect);
+    const [report, baselineReport] = reports as [ProcessReport, ProcessReport?];
+    const names = { workload: workload.name, contender: contender.name, round };
+    return { ...names, ...report, ...load, baseline: baselineReport, preloadReport: await collect() };
+  } catch (error) {
+    // If a process exited, `failed` rejects with its output, which explains more than a broken connection.
+    await Promise.race([...started.map(({ process }) => process.failed), sleep(exitMsMax)]);
+    throw error;
+  } finally {
+    ended.abort();
+    await Promise.all(started.map(({ process }) => process.stop()));
+    for (const { folder } of started) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function startContender(contender: Contender, testbed: Testbed, preload: PreloadModule | undefined) {
+  const folder = mkdtempSync(join(tmpdir(), "bench-"));
+  const port = await pickFreePort();
+  const command = contender.start({ ...testbed.addresses, port, folder });
+  const pinned = preload === undefined ? command : addPreload(preload, folder, command);
+  return { port, folder, process: startPinned({ core: 0, ...pinned, stdio: ["ignore", "pipe", "pipe"] }) };
+}
+
+/** The workload's part of a job. */
+function toLoad(workload: Workload, etag: string | undefined) {
+  const { requests, primingRequests = requests, connections, order, probeEveryMs = 0, isConditional } = workload;
+  const load = { requests, primingRequests, connections, order, probeEveryMs, expectedStatus: 200 } as const;
+  if (!isConditional) return load;
+  if (etag === undefined) throw new Error(`${workload.title}: the response has no ETag.`);
+  const conditional = requests.map((request) => ({ ...request, etag }));
+  return { ...load, requests: conditional, primingRequests: conditional, expectedStatus: 304 } as const;
+}

@@ -1,0 +1,35 @@
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ContenderCommand } from "../benchmark.ts";
+
+/** A module of this folder that measures inside a contender's process. */
+export type PreloadModule = "loop-pauses" | "cpu-profile";
+
+const pollMs = 5;
+const reportMsMax = 10_000;
+
+const toFile = (folder: string) => join(folder, "preload-report.json");
+
+/** Adds the module to a contender's command, by `--import`. @throws Error if the program is not Node. */
+export function addPreload(module: PreloadModule, folder: string, started: ContenderCommand): ContenderCommand {
+  if (started.program !== undefined) throw new Error(`${started.program} cannot load a module of Node.`);
+  const command = ["--import", join(import.meta.dirname, `${module}.ts`), ...started.command];
+  return { command, environment: { ...started.environment, BENCH_REPORT_FILE: toFile(folder) } };
+}
+
+/**
+ * Sends SIGUSR2 to a process with a preload module, and resolves with its report on the time since the previous signal.
+ * @throws Error after 10 s without a report.
+ */
+export async function collectReport(folder: string, pid: number): Promise<unknown> {
+  const file = toFile(folder);
+  rmSync(file, { force: true });
+  process.kill(pid, "SIGUSR2");
+  const deadline = Date.now() + reportMsMax;
+  while (!existsSync(file)) {
+    if (Date.now() > deadline) throw new Error(`No report of the preload module after ${reportMsMax} ms.`);
+    await sleep(pollMs);
+  }
+  return JSON.parse(readFileSync(file, "utf8"));
+}

@@ -1,0 +1,89 @@
+// What the contenders talk to, in one process on the load's core: HTTP servers on raw sockets that send canned responses. The four subgraphs, the origin
+// of the REST proxies, and an OTLP collector that discards its traces. Sends their URLs once over IPC; then replies to each message with the fetch counts.
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import type { BackendUrls } from "../benchmark.ts";
+import { type BenchmarkSubgraphName, subgraphNames, type SubgraphUrls } from "../graph/schemas.ts";
+import { createHttpReader } from "../load/http-reader.ts";
+import { cacheablePath, originBody, uncacheablePath } from "../workloads/rest-workloads.ts";
+import { createCannedResponses, toHttp } from "./canned-responses.ts";
+
+export interface FetchCounts {
+  /** Requests to the subgraphs and the origin since the start. */
+  readonly fetches: number;
+  /** Subgraph responses that were not prepared; computing one takes a few milliseconds on the load's core. */
+  readonly computed: number;
+}
+
+/** Returns the complete HTTP response to a request; a promise if it must be computed. */
+type Respond = (path: string, body: string) => Buffer | Promise<Buffer>;
+
+const counts = { fetches: 0, computed: 0 };
+
+const subgraphUrls: Partial<Record<BenchmarkSubgraphName, string>> = {};
+for (const name of subgraphNames) {
+  const respond = createCannedResponses(name, () => (counts.computed += 1));
+  const url = await listen((_, body) => {
+    counts.fetches += 1;
+    return respond(body);
+  });
+  subgraphUrls[name] = `${url}/graphql`;
+}
+const urls: BackendUrls = {
+  subgraphUrls: subgraphUrls as SubgraphUrls,
+  originUrl: await listen(createOrigin()),
+  // An empty protobuf body reports that all spans were accepted (OTLP specification, "Full Success").
+  collectorUrl: await listen(() => toHttp("", ["Content-Type: application/x-protobuf"])),
+};
+
+process.on("message", () => process.send?.(counts));
+process.on("disconnect", () => process.exit());
+process.send?.(urls);
+
+function createOrigin(): Respond {
+  const json = JSON.stringify(originBody);
+  const common = [`Date: ${new Date().toUTCString()}`, "Content-Type: application/json"];
+  // Fresh for the whole run, stated in a field that every contender supports.
+  const cacheable = ["Cache-Control: public, max-age=3600", 'ETag: "7-v1-public"', "Vary: Accept"];
+  const uncacheable = ["Cache-Control: private, no-cache", 'ETag: "3-v1-own"', "Vary: Authorization"];
+  const responses = new Map([
+    [`/rest${cacheablePath}`, toHttp(json, [...common, ...cacheable])],
+    [`/rest${uncacheablePath}`, toHttp(json, [...common, ...uncacheable])],
+  ]);
+  const notFound = Buffer.from("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+  return (path) => {
+    counts.fetches += 1;
+    return responses.get(path) ?? notFound;
+  };
+}
+
+/** Resolves with the URL. */
+async function listen(respond: Respond): Promise<string> {
+  const server = createServer({ noDelay: true }, (socket) => serve(socket, respond));
+  server.listen({ port: 0, host: "127.0.0.1", backlog: 1_024 });
+  await once(server, "listening");
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Responses keep the order of the requests, because no contender pipelines. */
+function serve(socket: Socket, respond: Respond): void {
+  let path = "";
+  let body: Buffer[] = [];
+  const read = createHttpReader({
+    onHead(head) {
+      const from = head.indexOf(" ") + 1;
+      path = head.slice(from, head.indexOf(" ", from));
+      body = [];
+    },
+    onBody: (bytes) => body.push(bytes),
+    onEnd() {
+      const [first, second] = body;
+      const whole = first && !second ? first : Buffer.concat(body);
+      const response = respond(path, whole.toString("latin1"));
+      if (Buffer.isBuffer(response)) socket.write(response);
+      else void response.then((bytes) => socket.write(bytes));
+    },
+  });
+  socket.on("data", read);
+  socket.on("error", () => socket.destroy());
+}

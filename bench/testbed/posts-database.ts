@@ -1,0 +1,31 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pickFreePort } from "@tributary/kit/process/free-port";
+import { ensureDatabase, removeLocalPostgres, startLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
+import pg from "pg";
+import { migrateService } from "../../scripts/processes/service.ts";
+import { postText } from "../workloads/rest-workloads.ts";
+
+/** Starts PostgreSQL with the posts service's tables and one published post of 1 KB. It is not pinned to a core. */
+export async function startPostsDatabase() {
+  const folder = mkdtempSync(join(tmpdir(), "bench-postgres-"));
+  const directory = join(folder, "postgres");
+  const postgres = await startLocalPostgres({ directory, port: await pickFreePort(), log: () => {} });
+  const url = await ensureDatabase(postgres.superuserUrl, { name: "posts", role: "posts", password: "posts" });
+  await migrateService("services/posts", { DATABASE_URL: url });
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const insert =
+    "insert into posts (author_id, title, body, status, published_at) values (1, 'A post', $1, 'PUBLISHED', now())";
+  await client.query(insert, [postText]);
+  await client.end();
+  return {
+    url,
+    async stop() {
+      await postgres.stop();
+      removeLocalPostgres(directory);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import type { BackendUrls } from "../benchmark.ts";
+import type { LoadMessage } from "../load/load-process.ts";
+import type { LoadJob, WindowReport } from "../load/measure-load.ts";
+import type { FetchCounts } from "./backend-process.ts";
+import { type PinnedProcess, receiveMessage, startIpcProcess } from "./pinned-process.ts";
+import { startPostsDatabase } from "./posts-database.ts";
+
+/** The processes that run for the whole benchmark: backends and load generator on core 1, and the posts service's database if required. */
+export interface Testbed {
+  readonly addresses: BackendUrls & { readonly databaseUrl: string };
+  /** Runs one job, and counts the fetches of its window. `onWindow` is called when the window starts. */
+  load(job: LoadJob, onWindow: () => Promise<unknown>): Promise<WindowReport & FetchCounts>;
+  stop(): Promise<void>;
+}
+
+export async function startTestbed({ hasDatabase }: { readonly hasDatabase: boolean }): Promise<Testbed> {
+  const database = hasDatabase ? await startPostsDatabase() : undefined;
+  const backend = startIpcProcess("testbed/backend-process.ts");
+  const loader = startIpcProcess("load/load-process.ts");
+  const [urls] = await Promise.all([receiveMessage<BackendUrls>(backend), receiveMessage(loader)]);
+  const countFetches = () => request<FetchCounts>(backend, "count");
+  return {
+    addresses: { ...urls, databaseUrl: database?.url ?? "" },
+    async load(job, onWindow) {
+      throwProblem(await request<LoadMessage>(loader, job));
+      const finished = receiveMessage<LoadMessage>(loader);
+      const [before] = await Promise.all([countFetches(), onWindow()]);
+      const message = throwProblem(await finished);
+      if (message.kind !== "report") throw new Error("The load process started a second window.");
+      const after = await countFetches();
+      return {
+        ...message.report,
+        fetches: after.fetches - before.fetches,
+        computed: after.computed - before.computed,
+      };
+    },
+    async stop() {
+      await Promise.all([backend.stop(), loader.stop(), database?.stop()]);
+    },
+  };
+}
+
+function request<T>(process: PinnedProcess, message: string | LoadJob): Promise<T> {
+  process.child.send(message);
+  return receiveMessage<T>(process);
+}
+
+function throwProblem(message: LoadMessage): LoadMessage {
+  if (message.kind === "problem") throw new Error(message.problem);
+  return message;
+}
