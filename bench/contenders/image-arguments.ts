@@ -5,7 +5,7 @@ const root = join(import.meta.dirname, "../..");
 
 /**
  * Returns Node's flags and the absolute path of main.ts, from the exec-form `CMD` of a Dockerfile stage whose `WORKDIR` is the repository's root.
- * Without `ENTRYPOINT` and `ENV`. The benchmarks and scripts/verify-hardness start processes with the flags of the image by it.
+ * Without `ENTRYPOINT` and `ENV`. The benchmarks and the resilience checks (scripts/verify) start processes with the flags of the image by it.
  * @throws Error if there is no such stage, or its `CMD` does not start Node.
  */
 export function readNodeArguments(stageName: "gateway" | "rest-proxy"): readonly string[] {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pickFreePort } from "@tributary/kit/process/free-port";
 import { ensureDatabase, removeLocalPostgres, startLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
 import pg from "pg";
-import { migrateService } from "../../scripts/processes/service.ts";
+import { migrateService } from "../../scripts/verify/platform/part-process.ts";
 import { postText } from "../workloads/rest-workloads.ts";
 
 /** Starts PostgreSQL with the posts service's tables and one published post of 1 KB. It is not pinned to a core. */

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { createJourney, journeyScopes } from "../../scripts/journey/journey.ts";
-import { auditComments } from "../../scripts/journey/audit.ts";
-import { writerId } from "../../scripts/journey/seeded.ts";
-import type { Step } from "../../scripts/journey/step.ts";
-import { createHttpClient, type HttpClient } from "../../scripts/processes/http-client.ts";
+import { createJourney, journeyScopes } from "../../scripts/verify/traffic/journey.ts";
+import { auditComments } from "../../scripts/verify/traffic/audit.ts";
+import { writerId } from "../../scripts/verify/traffic/seeded.ts";
+import type { Step } from "../../scripts/verify/traffic/step.ts";
+import { createHttpClient, type HttpClient } from "../../scripts/verify/traffic/http-client.ts";
 import { type Platform, startPlatform } from "./platform.ts";
 
 const numbers = [0, 1, 199, 1_234];

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { environmentOf, getPod, renderOverlay } from "./cluster.ts";
 import { subgraphs } from "../../supergraph/subgraphs.ts";
-import { readRules } from "../../scripts/verify-alerts/rule-files.ts";
+import { readRules } from "../../scripts/verify/checks/alerts/monitoring-settings.ts";
 import { root } from "./folders.ts";
 import { issuer, serviceNames, units } from "./units.ts";
 

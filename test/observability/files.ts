@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
-import { readRuleFiles, readRules, type Rule } from "../../scripts/verify-alerts/rule-files.ts";
+import { readRuleFiles, readRules, type Rule } from "../../scripts/verify/checks/alerts/monitoring-settings.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 export const readText = (path: string) => readFileSync(`${root}/${path}`, "utf8");

@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { driveOutage, isRatioOf } from "../../scripts/verify-alerts/outage.ts";
+import { driveOutage, isRatioOf } from "../../scripts/verify/checks/alerts/outage.ts";
 import type { Exposition } from "./exposition.ts";
 import { recordings } from "./files.ts";
 import { matches, readQuery, type Selector } from "./promql.ts";
@@ -25,7 +25,7 @@ beforeAll(async () => {
   );
 }, 120_000);
 afterAll(async () => {
-  await Promise.all([gateway?.process.stop(), restProxy?.process.stop()]);
+  await Promise.all([gateway?.process.end("SIGTERM"), restProxy?.process.end("SIGTERM")]);
   subgraph?.stop();
 });
 

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pickFreePort } from "../../kit/src/process/free-port.ts";
 import type { TestIssuer } from "../../kit/src/testing/issuer.ts";
-import { type PlatformProcess, type PartFolder, startProcess } from "../../scripts/processes/service.ts";
+import { type PartFolder, type PartProcess, startProcess } from "../../scripts/verify/platform/part-process.ts";
 import { startObservedService } from "../telemetry/observed-process.ts";
 import { type Exposition, readExposition } from "./exposition.ts";
 
@@ -54,7 +54,12 @@ export async function startUnits({ postgresUrl, issuer }: UnitsOptions): Promise
     ignoredRequest: broken.ignoredRequest,
     read: () => Promise.all(admins.map(readMetrics)),
     stop: async () =>
-      void (await Promise.all([users.stop(), gateway.process.stop(), rest.process.stop(), broken.stop()])),
+      void (await Promise.all([
+        users.stop(),
+        gateway.process.end("SIGTERM"),
+        rest.process.end("SIGTERM"),
+        broken.stop(),
+      ])),
   };
 }
 
@@ -97,7 +102,7 @@ async function startBrokenService() {
 
 /** The gateway or the REST proxy, as a separate process. */
 export interface EntryPoint {
-  readonly process: PlatformProcess;
+  readonly process: PartProcess;
   readonly adminUrl: string;
 }
 
@@ -113,6 +118,6 @@ export async function startEntryPoint(
     ADMIN_PORT: String(adminPort),
     KNOWN_CLIENTS: "web",
   };
-  const process = await startProcess(folder, `http://127.0.0.1:${port}`, environment);
+  const process = await startProcess(folder, `http://127.0.0.1:${port}`, { environment });
   return { process, adminUrl: `http://127.0.0.1:${adminPort}` };
 }

@@ -1,0 +1,22 @@
+// `npm run verify -- NAME`: timing, killed processes, long runs and third-party programs, which the tests do not cover. Without a name it lists
+// the verifications.
+import { runVerification } from "./verify/runner.ts";
+import { verifications } from "./verify/verifications.ts";
+
+const print = (line: string) => void process.stdout.write(`${line}\n`);
+const [name, ...args] = process.argv.slice(2);
+const verification = verifications.find((one) => one.name === name);
+if (verification) {
+  process.exitCode = await runVerification(verification, args, print);
+  // After SIGINT or SIGTERM the verification's own work goes on. The process ends as soon as its output is written.
+  process.stdout.write("", () => process.exit());
+} else {
+  const isHelp = name === undefined || name === "--help";
+  if (!isHelp) print(`There is no verification ${name}.`);
+  print("Usage: npm run verify -- NAME [options]\n");
+  for (const { name, summary } of verifications) print(`  ${name.padEnd(14)}${summary}`);
+  print(
+    "\nEach has --help, --quick for a short run, and --control, which breaks something on purpose that the claims must show.",
+  );
+  process.exitCode = isHelp ? 0 : 2;
+}

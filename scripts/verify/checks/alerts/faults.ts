@@ -1,0 +1,230 @@
+// The faults that are injected, each with the alerts that it must cause.
+import { copyFileSync, rmSync, writeFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { type PartName, type Replica, replicaOf, supergraphFile } from "../../platform/platform.ts";
+import { createHttpClient, type HttpClientRequest } from "../../traffic/http-client.ts";
+import { startLoad } from "../../traffic/open-loop.ts";
+import { postAt } from "../../traffic/seeded.ts";
+import type { AlertPlatform } from "./alert-platform.ts";
+
+/** An alert with the label `unit`: the name of a service, "gateway" or "rest-proxy". */
+export type ExpectedAlert = readonly [alert: string, unit: PartName];
+
+export interface Fault {
+  readonly name: string;
+  readonly description: string;
+  /** Causes the fault. @returns a function that undoes it. */
+  inject(platform: AlertPlatform): Promise<Undo>;
+  /** Alerts of which Alertmanager must notify a receiver. */
+  readonly notified: readonly ExpectedAlert[];
+  /** Alerts that must fire without a notification, because Alertmanager's inhibition rules suppress them. */
+  readonly inhibited?: readonly ExpectedAlert[];
+  /** Alerts that may be notified too: they are correct, but depend on timing. */
+  readonly possible?: readonly string[];
+}
+
+/** Undoes a fault. */
+type Undo = () => Promise<unknown>;
+
+/** One restart more than the alert tolerates. Each process runs long enough for a scrape. */
+const restartCount = 3;
+const runningMs = 2_000;
+
+/** Alerts that many faults cause at the gateway and the REST proxy. */
+const alertsOfFailingService = ["ServiceLevelBurnsFast", "ServiceFails", "RetryBudgetEmpty", "RequestsShed"];
+
+export const faults: readonly Fault[] = [
+  {
+    name: "unit-down",
+    description: "both processes of posts are killed",
+    notified: [["UnitDown", "posts"]],
+    inhibited: [
+      ["ServiceFails", "posts"],
+      ["ReplicaDown", "posts"],
+      ["ServiceLevelBurnsFast", "gateway"],
+      ["ServiceLevelBurnsFast", "rest-proxy"],
+    ],
+    possible: [...alertsOfFailingService, "ReplicaEjected"],
+    inject: ({ replicas }) => kill(replicas.posts),
+  },
+  {
+    name: "replica-down",
+    description: "one of two processes of posts is killed",
+    notified: [
+      ["ReplicaDown", "posts"],
+      ["ReplicaEjected", "posts"],
+    ],
+    // The killed process has no metrics, and requests to it fail until it is ejected.
+    possible: alertsOfFailingService,
+    inject: ({ replicas }) => kill(replicas.posts.slice(0, 1)),
+  },
+  {
+    name: "rest-proxy-down",
+    description: "the REST proxy is killed",
+    notified: [["UnitDown", "rest-proxy"]],
+    inhibited: [["ReplicaDown", "rest-proxy"]],
+    inject: ({ replicas }) => kill(replicas["rest-proxy"]),
+  },
+  {
+    name: "responses-500",
+    description: "comments responds to every request with 500",
+    notified: [
+      ["ServiceFails", "comments"],
+      ["ServiceLevelBurnsFast", "gateway"],
+      ["ServiceLevelBurnsFast", "rest-proxy"],
+    ],
+    // The body of the 500 is no GraphQL response.
+    possible: [...alertsOfFailingService, "SubgraphResponsesInvalid"],
+    inject: ({ faultProxy }) => setResponses(faultProxy, "500"),
+  },
+  {
+    name: "responses-html",
+    description: "comments responds with an HTML page",
+    notified: [
+      ["SubgraphResponsesInvalid", "comments"],
+      ["ServiceFails", "comments"],
+      ["ServiceLevelBurnsFast", "gateway"],
+    ],
+    possible: alertsOfFailingService,
+    inject: ({ faultProxy }) => setResponses(faultProxy, "html"),
+  },
+  {
+    name: "database-down",
+    description: "PostgreSQL is stopped",
+    notified: [
+      ["StatementsFail", "users"],
+      ["StatementsFail", "posts"],
+      ["StatementsFail", "comments"],
+      ["StatementsFail", "orders"],
+      ["ServiceFails", "comments"],
+      ["ServiceLevelBurnsFast", "gateway"],
+      ["ServiceLevelBurnsFast", "rest-proxy"],
+    ],
+    possible: [...alertsOfFailingService, "DatabasePoolExhausted", "StatementsSlow"],
+    async inject({ postgres }) {
+      await postgres.stop();
+      return () => postgres.start();
+    },
+  },
+  {
+    name: "table-locked",
+    description: "a session holds a lock on the table comments",
+    notified: [["DatabasePoolExhausted", "comments"]],
+    possible: [...alertsOfFailingService, "StatementsFail", "StatementsSlow"],
+    inject: lockComments,
+  },
+  {
+    name: "restarts",
+    description: "one of two processes of posts is restarted three times",
+    notified: [["RestartsOften", "posts"]],
+    possible: [...alertsOfFailingService, "ReplicaDown", "ReplicaEjected"],
+    async inject(platform) {
+      for (let count = 0; count < restartCount; count++) {
+        await replicaOf(platform, "posts").killAndRestart();
+        await sleep(runningMs);
+      }
+      return async () => {};
+    },
+  },
+  {
+    name: "tokens-rejected",
+    description: "a client sends an invalid token",
+    notified: [["TokensRejected", "orders"]],
+    // Rejected requests are not served from the cache.
+    possible: ["CacheHitsCollapsed"],
+    inject: ({ restUrl }) =>
+      load(restUrl, () => ({ method: "GET", path: "/v2/orders", headers: { authorization: "Bearer a.b.c" } })),
+  },
+  {
+    name: "literals",
+    description: "a client sends literals instead of variables in its documents",
+    notified: [["PlansMissed", "gateway"]],
+    inject: ({ graphqlUrl, token }) =>
+      load(graphqlUrl, (count) => createGraphqlRequest(token, `{ user(id: "${count}") { id a${count}: name } }`)),
+  },
+  {
+    name: "supergraph-rejected",
+    description: "the supergraph file is invalid",
+    notified: [
+      ["SupergraphRejected", "gateway"],
+      ["ErrorsInLog", "gateway"],
+    ],
+    async inject({ supergraphCopy }) {
+      writeFileSync(supergraphCopy, "type Query {");
+      return async () => copyFileSync(supergraphFile, supergraphCopy);
+    },
+  },
+  {
+    name: "supergraph-unavailable",
+    description: "the supergraph file is deleted",
+    notified: [["SupergraphUnavailable", "gateway"]],
+    async inject({ supergraphCopy }) {
+      rmSync(supergraphCopy);
+      return async () => copyFileSync(supergraphFile, supergraphCopy);
+    },
+  },
+  {
+    name: "supergraph-missing",
+    description: "the gateway starts without a supergraph, so all its requests fail",
+    notified: [
+      ["SupergraphMissing", "gateway"],
+      ["ServiceLevelBurnsFast", "gateway"],
+    ],
+    possible: ["RequestsShed", "SupergraphUnavailable"],
+    async inject(platform) {
+      const gateway = replicaOf(platform, "gateway");
+      rmSync(platform.supergraphCopy);
+      await gateway.end("SIGKILL");
+      const ready = gateway.start();
+      return async () => {
+        copyFileSync(supergraphFile, platform.supergraphCopy);
+        await ready;
+      };
+    },
+  },
+];
+
+async function kill(replicas: readonly Replica[]): Promise<Undo> {
+  await Promise.all(replicas.map((replica) => replica.end("SIGKILL")));
+  return () => Promise.all(replicas.map((replica) => replica.start()));
+}
+
+async function setResponses(faultProxy: AlertPlatform["faultProxy"], mode: "500" | "html"): Promise<Undo> {
+  faultProxy.respondWith(mode);
+  return async () => faultProxy.respondWith("service");
+}
+
+const loadPerSecond = 10;
+
+/** Sends requests in addition to the regular traffic. Their responses are not checked. */
+async function load(url: string, createRequest: (count: number) => HttpClientRequest): Promise<Undo> {
+  const client = createHttpClient(url);
+  const running = startLoad({
+    perSecond: loadPerSecond,
+    send: (count) => client.send(createRequest(count)).then(() => undefined),
+  });
+  return async () => {
+    await running.stop();
+    client.close();
+  };
+}
+
+const commentsOfPost = "query ($id: ID!) { post(id: $id) { comments(first: 3) { body } } }";
+
+/** Locks the table, and sends more requests than the pool has connections, so that all of them wait. */
+async function lockComments({ databaseUrls, graphqlUrl, token }: AlertPlatform): Promise<Undo> {
+  const locker = new pg.Client({ connectionString: databaseUrls.comments });
+  await locker.connect();
+  await locker.query("begin; lock table comments in access exclusive mode");
+  const endLoad = await load(graphqlUrl, (count) => createGraphqlRequest(token, commentsOfPost, { id: postAt(count) }));
+  return async () => {
+    await locker.end();
+    await endLoad();
+  };
+}
+
+function createGraphqlRequest(token: string, query: string, variables: object = {}): HttpClientRequest {
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  return { method: "POST", path: "/graphql", headers, body: JSON.stringify({ query, variables }) };
+}

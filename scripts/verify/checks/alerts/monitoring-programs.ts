@@ -1,0 +1,105 @@
+// Finds or installs Prometheus' and Alertmanager's programs, and checks the unchanged configuration files with them.
+import { spawnSync } from "node:child_process";
+import { accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { MissingToolError } from "../../verification.ts";
+import { defaultReceivers, joinAlertmanagerSettings, observabilityFolder } from "./monitoring-settings.ts";
+
+const packages = ["prometheus", "prometheus-alertmanager"];
+
+/** Paths of the monitoring programs. */
+export interface MonitoringPrograms {
+  readonly prometheus: string;
+  readonly promtool: string;
+  readonly alertmanager: string;
+  readonly amtool: string;
+}
+
+/**
+ * Finds the programs in a folder, in PATH, or in Debian's packages, which are installed if missing, but never started as system services.
+ * @throws MissingToolError if they are not available.
+ */
+export function findPrograms(folder: string | undefined, print: (line: string) => void): MonitoringPrograms {
+  const folders = folder === undefined ? (process.env["PATH"] ?? "").split(delimiter) : [folder];
+  const installed = findIn(folders);
+  if (installed) return installed;
+  if (folder !== undefined) throw new MissingToolError(`${folder} does not contain all programs.`);
+  if (process.getuid?.() !== 0)
+    throw new MissingToolError(`install ${packages.join(" and ")}, or use --programs FOLDER.`);
+  print(`Installing Debian's ${packages.join(" and ")}, without starting them as services.`);
+  install();
+  const programs = findIn(folders);
+  if (!programs) throw new MissingToolError("Debian's packages do not contain all programs.");
+  return programs;
+}
+
+function findIn(folders: readonly string[]): MonitoringPrograms | undefined {
+  const find = (...names: readonly string[]) =>
+    folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isProgram);
+  const [prometheus, promtool, amtool] = [find("prometheus"), find("promtool"), find("amtool")];
+  const alertmanager = find("alertmanager", "prometheus-alertmanager");
+  return prometheus && promtool && alertmanager && amtool ? { prometheus, promtool, alertmanager, amtool } : undefined;
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** @throws MissingToolError */
+function install(): void {
+  // Prevents that the packages start services: systemd units are masked before the installation, and in runlevel 1 SysV init starts none.
+  spawnSync("systemctl", ["mask", ...packages.map((name) => `${name}.service`)]);
+  const env = { ...process.env, RUNLEVEL: "1", DEBIAN_FRONTEND: "noninteractive" };
+  const args = ["install", "--quiet", "--yes", "--no-install-recommends", ...packages];
+  const { status, stderr, error } = spawnSync("apt-get", args, { env, encoding: "utf8" });
+  if (status !== 0) throw new MissingToolError(`apt-get ${args.join(" ")} failed: ${error?.message ?? stderr.trim()}`);
+}
+
+interface FileCheck {
+  readonly text: string;
+  readonly holds: boolean;
+  /** What the program printed. */
+  readonly output: string;
+}
+
+/** Checks the unchanged configuration files with promtool and amtool. */
+export function checkFiles({ promtool, amtool }: MonitoringPrograms): readonly FileCheck[] {
+  const folder = mkdtempSync(join(tmpdir(), "tributary-check-alerts-"));
+  try {
+    const settings = join(folder, "alertmanager.yml");
+    writeFileSync(settings, joinAlertmanagerSettings(defaultReceivers()));
+    const prometheusSettings = join(observabilityFolder, "prometheus.yml");
+    const unitTests = join(observabilityFolder, "rules/tests/alerts.yml");
+    return [
+      check("promtool accepts prometheus.yml and the rules", promtool, ["check", "config", prometheusSettings]),
+      check("promtool accepts prometheus-kubernetes.yml", promtool, ["check", "config", kubernetesSettings(folder)]),
+      check("promtool's unit tests of the rules pass", promtool, ["test", "rules", unitTests]),
+      check("amtool accepts routes.yml with receivers.yml", amtool, ["check-config", settings]),
+    ];
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Debian 12 builds Prometheus without Kubernetes service discovery, so it is replaced by file-based discovery for promtool. */
+function kubernetesSettings(folder: string): string {
+  const file = join(folder, "prometheus-kubernetes.yml");
+  const text = readFileSync(join(observabilityFolder, "prometheus-kubernetes.yml"), "utf8");
+  const discovery = /kubernetes_sd_configs: .+/g;
+  if (!discovery.test(text)) throw new Error("prometheus-kubernetes.yml does not contain kubernetes_sd_configs.");
+  const withRules = text.replace('"rules/*.yml"', JSON.stringify(join(observabilityFolder, "rules/*.yml")));
+  writeFileSync(file, withRules.replaceAll(discovery, 'file_sd_configs: [{ files: ["pods.yml"] }]'));
+  writeFileSync(join(folder, "pods.yml"), "[]");
+  return file;
+}
+
+function check(text: string, program: string, args: readonly string[]): FileCheck {
+  const { status, stdout, stderr, error } = spawnSync(program, args, { encoding: "utf8" });
+  return { text, holds: status === 0, output: error?.message ?? stdout + stderr };
+}

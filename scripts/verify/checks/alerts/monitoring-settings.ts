@@ -1,0 +1,161 @@
+// The repository's Prometheus rules and settings, and Alertmanager's, changed for the check: local addresses and shortened intervals.
+import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parse, stringify } from "yaml";
+
+const root = fileURLToPath(new URL("../../../..", import.meta.url));
+export const docsFolder = join(root, "docs");
+export const observabilityFolder = join(root, "infra/observability");
+
+/** All intervals of Prometheus and Alertmanager are divided by this, so that a fault takes seconds instead of minutes. */
+export const shorteningFactor = 30;
+
+const readYaml = (file: string): unknown => parse(readFileSync(file, "utf8"), { merge: true });
+
+/** A recording rule or an alerting rule of Prometheus. */
+export interface Rule {
+  readonly record?: string;
+  readonly alert?: string;
+  readonly expr: string;
+  readonly for?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+export interface RuleFile {
+  readonly path: string;
+  readonly groups: readonly { readonly name: string; readonly rules: readonly Rule[] }[];
+}
+
+/** Reads all rule files of `infra/observability/rules`, sorted by name. */
+export function readRuleFiles(): readonly RuleFile[] {
+  const paths = globSync(join(observabilityFolder, "rules/*.yml")).toSorted();
+  return paths.map((path) => ({ path, groups: (readYaml(path) as RuleFile).groups }));
+}
+
+export function readRules(): readonly Rule[] {
+  return readRuleFiles().flatMap(({ groups }) => groups.flatMap(({ rules }) => rules));
+}
+
+interface PrometheusSettings {
+  readonly global: Readonly<Record<string, unknown>> & { readonly scrape_interval: string };
+  readonly scrape_configs: readonly { readonly job_name: string }[];
+}
+
+const readObservabilityFile = (name: string) => readFileSync(join(observabilityFolder, name), "utf8");
+
+/** Joins routes and receivers into one file, as `start.sh` does. */
+export function joinAlertmanagerSettings(receivers: string): string {
+  return readObservabilityFile("alertmanager/routes.yml") + receivers;
+}
+
+export const defaultReceivers = () => readObservabilityFile("alertmanager/receivers/receivers.yml");
+
+/** Writes Alertmanager's settings with local webhook URLs, and with intervals shortened like those of the rules. @returns the file. */
+export function writeAlertmanagerSettings(folder: string, receiverUrl: (receiver: string) => string): string {
+  const receivers = ["page", "ticket"].map((name) => ({ name, webhook_configs: [{ url: receiverUrl(name) }] }));
+  const settings = parse(joinAlertmanagerSettings(stringify({ receivers }))) as unknown;
+  const file = join(folder, "alertmanager.yml");
+  writeFileSync(file, stringify(shortenSettings(settings, ["group_wait", "group_interval", "repeat_interval"])));
+  return file;
+}
+
+export interface PrometheusAddresses {
+  /** Hosts and ports of each unit's metrics. */
+  readonly targets: Readonly<Record<string, readonly string[]>>;
+  readonly alertmanager: string;
+  /** All intervals are divided by it. */
+  readonly factor: number;
+}
+
+/**
+ * Writes Prometheus' settings and rules with local addresses and shortened intervals. The scrape timeout is the shortened interval: a
+ * thirtieth of the regular timeout would test the speed of this machine.
+ * @returns the file, and compose's flags without those for files.
+ */
+export function writePrometheusSettings(folder: string, { targets, alertmanager, factor }: PrometheusAddresses) {
+  const original = readYaml(join(observabilityFolder, "prometheus.yml")) as PrometheusSettings;
+  const settings = {
+    ...original,
+    global: {
+      ...(shortenSettings(original.global, ["scrape_interval", "evaluation_interval"], factor) as object),
+      scrape_timeout: shorten(original.global.scrape_interval, factor),
+    },
+    alerting: { alertmanagers: [{ static_configs: [{ targets: [alertmanager] }] }] },
+    scrape_configs: original.scrape_configs.map(({ job_name: name }) => ({
+      job_name: name,
+      static_configs: [{ targets: targets[name] ?? [] }],
+    })),
+  };
+  const file = join(folder, "prometheus.yml");
+  writeFileSync(file, stringify(settings));
+  mkdirSync(join(folder, "rules"));
+  for (const { path, groups } of readRuleFiles()) {
+    const shortened = groups.map((group) => ({
+      ...group,
+      rules: group.rules.map((rule) => shortenRule(rule, factor)),
+    }));
+    writeFileSync(join(folder, "rules", basename(path)), stringify({ groups: shortened }));
+  }
+  return { file, flags: flagsOfCompose() };
+}
+
+function shortenRule(rule: Rule, factor: number): Rule {
+  const { for: duration } = rule;
+  return {
+    ...rule,
+    expr: shortenQuery(rule.expr, factor),
+    ...(duration === undefined ? {} : { for: shorten(duration, factor) }),
+  };
+}
+
+function flagsOfCompose(): readonly string[] {
+  const { services } = readYaml(join(root, "docker-compose.observability.yml")) as {
+    readonly services: { readonly prometheus: { readonly command: readonly string[] } };
+  };
+  const localFlags = /^--(config\.file|storage\.tsdb\.path|web\.user-assets)=/;
+  return services.prometheus.command.filter((flag) => !localFlags.test(flag));
+}
+
+const unitMs: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+
+/** @throws Error for a text that is not a Prometheus duration with one unit. */
+export function toMs(duration: string): number {
+  const [, number, unit = ""] = /^(\d+)(ms|[smhdw])$/.exec(duration) ?? [];
+  const ms = unitMs[unit];
+  if (number === undefined || ms === undefined) throw new Error(`not a duration: ${duration}`);
+  return Number(number) * ms;
+}
+
+/** "5m" becomes "10000ms". */
+export function shorten(duration: string, factor: number = shorteningFactor): string {
+  return `${Math.round(toMs(duration) / factor)}ms`;
+}
+
+/** Shortens the windows and offsets of a query. */
+export function shortenQuery(query: string, factor?: number): string {
+  return query.replaceAll(
+    /(\[|\boffset\s+)(\d+(?:ms|[smhdw]))\b/g,
+    (_, before: string, duration: string) => before + shorten(duration, factor),
+  );
+}
+
+/** Shortens the settings with these names, at any depth. */
+function shortenSettings(settings: unknown, names: readonly string[], factor?: number): unknown {
+  if (Array.isArray(settings)) return settings.map((item) => shortenSettings(item, names, factor));
+  if (typeof settings !== "object" || settings === null) return settings;
+  return Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => {
+      const isDuration = names.includes(name) && typeof value === "string";
+      return [name, isDuration ? shorten(value, factor) : shortenSettings(value, names, factor)];
+    }),
+  );
+}

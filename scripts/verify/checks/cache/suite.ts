@@ -1,0 +1,138 @@
+// Loads and runs the public HTTP cache tests (http-cache-tests).
+import type { RequestListener } from "node:http";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { installTool } from "../../tool-install.ts";
+
+const folder = join(import.meta.dirname, "../../../../tools/cache-suite");
+const suiteFolder = join(folder, "node_modules/http-cache-tests");
+
+export interface SuiteTest {
+  readonly id: string;
+  readonly name: string;
+  /** Required by RFC 9111; optimal behaviour; or only a check of the behaviour. */
+  readonly kind: "required" | "optimal" | "check";
+  /** Ids of tests that must pass for this one to have a meaning. */
+  readonly dependsOn: readonly string[];
+}
+
+/** By id: true, or the kind of failure (`Setup`, `Assertion`, or an error's name) with its message. */
+export type SuiteResults = Readonly<Record<string, true | readonly [kind: string, message: string]>>;
+
+export interface Suite {
+  /** All tests but those for browsers. */
+  readonly tests: readonly SuiteTest[];
+  /** The origin to which the tests configure the responses. It serves every path also under `/rest/v<N>`, where the REST proxy expects it. */
+  readonly origin: RequestListener;
+  /** Runs all tests, or one and prints its requests and responses. One run at a time: the suite keeps its state in module variables. */
+  run(urls: SuiteUrls, only: string | undefined): Promise<SuiteResults>;
+}
+
+/** Base URLs, without a slash at the end. */
+interface SuiteUrls {
+  /** Of the cache to test. */
+  readonly cache: string;
+  /** The configuration and the state of each test are sent to the origin directly. */
+  readonly origin: string;
+}
+
+/** Installs the suite if needed. Returns why the installation failed; undefined if the suite is installed. */
+export function installSuite(): string | undefined {
+  return installTool(folder);
+}
+
+/** The fields of a test in the suite's files that this program uses. */
+interface RawTest {
+  readonly id: string;
+  readonly name: string;
+  readonly kind?: SuiteTest["kind"];
+  readonly depends_on?: readonly string[];
+  readonly browser_only?: boolean;
+}
+
+interface RawGroup {
+  readonly tests: readonly RawTest[];
+}
+
+type Fetch = (url: string, init?: unknown) => Promise<unknown>;
+
+/** client/config.mjs */
+interface ClientConfig {
+  setFetch(fetch: Fetch): void;
+  setBaseUrl(url: string): void;
+}
+
+/** client/test.mjs */
+interface TestRunner {
+  makeCacheTest(test: RawTest): Promise<void>;
+  readonly testResults: Record<string, SuiteResults[string]>;
+}
+
+/** The tests that run at the same time, as in the suite's own runner. */
+const chunkSize = 100;
+
+export async function loadSuite(): Promise<Suite> {
+  const { default: groups } = (await load("tests/index.mjs")) as { readonly default: readonly RawGroup[] };
+  const { default: surrogate } = (await load("tests/surrogate-control.mjs")) as { readonly default: RawGroup };
+  const rawTests = [...groups, asTargeted(surrogate)]
+    .flatMap(({ tests }) => tests)
+    .filter((test) => !test.browser_only);
+  const config = (await load("client/config.mjs")) as ClientConfig;
+  const { makeCacheTest, testResults } = (await load("client/test.mjs")) as TestRunner;
+  // The suite's command line uses node-fetch too: Node's fetch sends headers that a test does not set.
+  const fetch = createRequire(join(suiteFolder, "cli.mjs"))("node-fetch") as Fetch;
+
+  return {
+    tests: rawTests.map(toSuiteTest),
+    origin: await loadOrigin(),
+    async run({ cache, origin }, only) {
+      config.setBaseUrl(cache);
+      config.setFetch((url, init) => fetch(url.startsWith(`${cache}/test/`) ? url : url.replace(cache, origin), init));
+      for (const id of Object.keys(testResults)) Reflect.deleteProperty(testResults, id);
+      const selected = rawTests.filter(({ id }) => only === undefined || id === only);
+      // The suite changes its tests while they run.
+      const tests = structuredClone(selected).map((test) => ({ ...test, dump: only !== undefined }));
+      for (let at = 0; at < tests.length; at += chunkSize) {
+        await Promise.all(tests.slice(at, at + chunkSize).map(makeCacheTest));
+      }
+      return { ...testResults };
+    },
+  };
+}
+
+function toSuiteTest({ id, name, kind = "required", depends_on: dependsOn = [] }: RawTest): SuiteTest {
+  return { id, name, kind, dependsOn };
+}
+
+/** The origin: the request handlers of the suite's server, and the recorded requests of each test. */
+async function loadOrigin(): Promise<RequestListener> {
+  type Handle = (segments: readonly string[], ...exchange: Parameters<RequestListener>) => void;
+  const loadHandler = async (name: string) =>
+    ((await load(`server/handle-${name}.mjs`)) as { default: Handle }).default;
+  const handlers = new Map<string | undefined, Handle>();
+  for (const name of ["config", "test"]) handlers.set(name, await loadHandler(name));
+  const { stash } = (await load("server/utils.mjs")) as { readonly stash: ReadonlyMap<string | undefined, unknown> };
+  // The suite's own handler logs a warning for each test that sends nothing to the origin.
+  handlers.set("state", ([id], _request, response) => response.end(JSON.stringify(stash.get(id) ?? [])));
+
+  return (request, response) => {
+    request.url = (request.url ?? "/").replace(/^\/rest\/v\d+/, "");
+    const [name, ...segments] = new URL(request.url, "http://origin.invalid").pathname.slice(1).split("/");
+    const handle = handlers.get(name);
+    if (handle) handle(segments, request, response);
+    else response.writeHead(404).end();
+  };
+}
+
+/**
+ * `CDN-Cache-Control` (RFC 9213) replaces `Surrogate-Control` (a W3C Note of 2001). The cache supports only the former, so the suite's tests
+ * of the latter run with the new name.
+ */
+function asTargeted(group: RawGroup): RawGroup {
+  return JSON.parse(JSON.stringify(group).replaceAll("Surrogate-Control", "CDN-Cache-Control")) as RawGroup;
+}
+
+async function load(file: string): Promise<unknown> {
+  return import(pathToFileURL(join(suiteFolder, file)).href);
+}

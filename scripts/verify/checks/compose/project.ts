@@ -1,0 +1,115 @@
+// The Compose project under test.
+import { pickFreePort } from "@tributary/kit/process/free-port";
+import { journeyScopes } from "../../traffic/journey.ts";
+import { writerId } from "../../traffic/seeded.ts";
+import { type Balancer, startBalancer } from "../../platform/balancer.ts";
+import { fetchToken } from "../../../token.ts";
+import { type Environment, runCommand, tryCommand } from "./command.ts";
+import { type Container, listContainers, readUrl, waitUntilHealthy } from "./containers.ts";
+import { findCompose } from "./requirements.ts";
+
+export const services = ["users", "posts", "comments", "orders"] as const;
+/** The parts with published ports. */
+export const publicParts = ["gateway", "rest-proxy"] as const;
+type ComposePart = (typeof services)[number] | (typeof publicParts)[number];
+
+const portOf: Readonly<Record<string, number>> = { gateway: 4000, "rest-proxy": 4010, issuer: 4020 };
+const replicasOf: Readonly<Record<ComposePart, number>> = {
+  users: 2,
+  posts: 3,
+  comments: 2,
+  orders: 2,
+  gateway: 2,
+  "rest-proxy": 2,
+};
+const probeEveryMs = 200;
+const removalsMax = 3;
+
+/** A Compose project with a unique name, from the unchanged `docker-compose.yml`. */
+export interface Project {
+  readonly name: string;
+  readonly version: string;
+  /** Runs Compose with these arguments. @returns its standard output. */
+  compose(...args: readonly string[]): Promise<string>;
+}
+
+export async function openProject(): Promise<Project> {
+  const program = await findCompose();
+  if (program === undefined) throw new Error("Compose is not installed.");
+  const name = `tributary-verify-${process.pid}`;
+  const version = `verify-${process.pid}`;
+  const environment: Environment = {
+    VERSION: version,
+    DOCKER_BUILDKIT: "1",
+    COMPOSE_DOCKER_CLI_BUILD: "1",
+    // A range with one port for each replica; Docker assigns them.
+    GATEWAY_PORT: await pickPortRange(replicasOf.gateway),
+    REST_PROXY_PORT: await pickPortRange(replicasOf["rest-proxy"]),
+    ISSUER_PORT: String(await pickFreePort()),
+    LOG_LEVEL: "warn",
+    ENDPOINT_DRAIN_DELAY_MS: "2000",
+  };
+  const command = [...program, "--env-file", "infra/compose/development.env", "--project-name", name];
+  return { name, version, compose: (...args) => runCommand([...command, ...args], environment) };
+}
+
+/** Removes containers, networks, volumes and images. Repeated, because a container that was starting during an interruption appears late. */
+export async function removeProject({ name, compose, version }: Project): Promise<void> {
+  for (let tries = 0; tries < removalsMax; tries++) {
+    await compose("down", "--volumes", "--remove-orphans", "--timeout", "5").catch((error: unknown) =>
+      process.stderr.write(`${String(error)}\n`),
+    );
+    const label = `label=com.docker.compose.project=${name}`;
+    if ((await runCommand(["docker", "ps", "--all", "--quiet", "--filter", label])) === "") break;
+  }
+  // Removes only the tags; the layers remain in the build cache for the next run.
+  await tryCommand(["docker", "image", "rm", ...imageNames.map((image) => `tributary/${image}:${version}`)]);
+}
+
+const imageNames = [...services, ...publicParts, "issuer", "seed"];
+
+export async function fetchWriterToken({ name }: Project): Promise<string> {
+  const [issuer] = await listContainers(name, "issuer");
+  if (issuer === undefined) throw new Error("The issuer does not run.");
+  await waitUntilHealthy(issuer);
+  const url = await readUrl(issuer, portOf["issuer"] ?? 0);
+  return fetchToken(url, { user: writerId, scope: journeyScopes.join(" "), ttlSeconds: 3_600 });
+}
+
+/** The URL of a public part's first container. */
+export async function readPublicUrl({ name }: Project, part: (typeof publicParts)[number]): Promise<string> {
+  const [first] = await listContainers(name, part);
+  if (first === undefined) throw new Error(`${part} does not run.`);
+  await waitUntilHealthy(first);
+  return readUrl(first, portOf[part] ?? 0);
+}
+
+/** Scales parts to the given numbers of replicas, by default all parts. The jobs do not run again. */
+export async function scale(
+  project: Project,
+  replicas: Readonly<Partial<Record<ComposePart, number>>> = replicasOf,
+): Promise<void> {
+  const scales = Object.entries(replicas).flatMap(([part, count]) => ["--scale", `${part}=${count}`]);
+  await project.compose("up", "--detach", "--no-deps", "--no-recreate", ...scales, ...Object.keys(replicas));
+}
+
+export async function listParts(
+  { name }: Project,
+  parts: readonly ComposePart[],
+): Promise<ReadonlyMap<string, readonly Container[]>> {
+  const listed = await Promise.all(parts.map(async (part) => [part, await listContainers(name, part)] as const));
+  await Promise.all(listed.flatMap(([, containers]) => containers.map(waitUntilHealthy)));
+  return new Map(listed);
+}
+
+/** Starts a load balancer in front of the containers of one public part. */
+export async function balance(part: (typeof publicParts)[number], containers: readonly Container[]): Promise<Balancer> {
+  const urls = await Promise.all(containers.map((container) => readUrl(container, portOf[part] ?? 0)));
+  return startBalancer(urls, probeEveryMs);
+}
+
+/** A range of consecutive free ports in Compose's notation. */
+async function pickPortRange(count: number): Promise<string> {
+  const first = await pickFreePort();
+  return `${first}-${first + count - 1}`;
+}

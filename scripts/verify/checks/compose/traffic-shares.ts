@@ -1,0 +1,88 @@
+// Measures whether gateway and REST proxy use all replicas of each service.
+import { setTimeout as sleep } from "node:timers/promises";
+import { createJourney } from "../../traffic/journey.ts";
+import type { Step } from "../../traffic/step.ts";
+import { createHttpClient } from "../../traffic/http-client.ts";
+import { startLoad } from "../../traffic/open-loop.ts";
+import { type Container, readReceivedPackets } from "./containers.ts";
+
+type PublicPart = "gateway" | "rest-proxy";
+
+/** How the traffic from one public part is distributed over the replicas of a service, measured in received packets. */
+export interface TrafficShare {
+  readonly via: PublicPart;
+  readonly service: string;
+  /** Each replica's share, from 0 to 1, in the order of the replicas. */
+  readonly replicaShares: readonly number[];
+}
+
+export interface SharesOptions {
+  readonly urls: Readonly<Record<PublicPart, string>>;
+  readonly services: ReadonlyMap<string, readonly Container[]>;
+  readonly token: string;
+  readonly perSecond: number;
+}
+
+const readMs = 8_000;
+/** More requests than the other checks send: replicas are chosen at random, so few requests give no reliable shares. */
+const perSecondFactor = 3;
+const warmUpMs = 6_000;
+/** The minimum, as a factor of an even share: random choice and slower replicas cause differences. An unknown replica gets no traffic. */
+const fairnessMin = 0.3;
+
+/** Sends reads through the gateway, then through the REST proxy, and measures what each replica receives. */
+export async function measureShares(o: SharesOptions): Promise<readonly TrafficShare[]> {
+  const { graphql, rest } = createJourney({ token: o.token, run: "shares", confirm: () => {} });
+  return [...(await measurePart("gateway", graphql.reads, o)), ...(await measurePart("rest-proxy", rest.reads, o))];
+}
+
+export function isFair({ replicaShares }: TrafficShare): boolean {
+  return replicaShares.length > 1 && replicaShares.every((part) => part >= fairnessMin / replicaShares.length);
+}
+
+export function describeShare({ via, service, replicaShares }: TrafficShare): string {
+  const percents = replicaShares.map((part) => `${(part * 100).toFixed(0)} %`.padStart(6)).join("");
+  return `${via.padEnd(12)}${service.padEnd(12)}${percents}`;
+}
+
+async function measurePart(
+  via: PublicPart,
+  steps: readonly Step[],
+  o: SharesOptions,
+): Promise<readonly TrafficShare[]> {
+  const client = createHttpClient(o.urls[via]);
+  const load = startLoad({
+    perSecond: o.perSecond * perSecondFactor,
+    async send(count) {
+      const step = steps[count % steps.length] as Step;
+      // Each step counts separately, so that few requests are served from the REST proxy's cache.
+      const next = Math.floor(count / steps.length);
+      return step.findProblem(await client.send(step.createRequest(next)), next);
+    },
+  });
+  // Gateway and REST proxy look names up every five seconds; after this time they know all replicas.
+  await sleep(warmUpMs);
+  const before = await readAll(o.services);
+  await sleep(readMs);
+  const after = await readAll(o.services);
+  await load.stop();
+  client.close();
+  return [...o.services.keys()].map((service) => ({
+    via,
+    service,
+    replicaShares: toReplicaShares(before.get(service) ?? [], after.get(service) ?? []),
+  }));
+}
+
+async function readAll(services: SharesOptions["services"]): Promise<ReadonlyMap<string, readonly number[]>> {
+  const counts = [...services].map(
+    async ([service, containers]) => [service, await Promise.all(containers.map(readReceivedPackets))] as const,
+  );
+  return new Map(await Promise.all(counts));
+}
+
+function toReplicaShares(before: readonly number[], after: readonly number[]): readonly number[] {
+  const received = after.map((packets, index) => packets - (before[index] ?? 0));
+  const total = received.reduce((sum, packets) => sum + packets, 0);
+  return received.map((packets) => (total === 0 ? 0 : packets / total));
+}

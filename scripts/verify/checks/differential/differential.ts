@@ -1,0 +1,103 @@
+// Sends generated operations through both paths of the gateway, and compares the results with those of one schema without subgraphs.
+import { supergraphCases } from "../../../../gateway/test/differential/cases.ts";
+import {
+  type Compare,
+  compareApolloGateway,
+  comparePaths,
+  type Difference,
+  findDifference,
+} from "../../../../gateway/test/differential/differential.ts";
+import { startCase } from "../../../../gateway/test/differential/start-case.ts";
+import type { SupergraphCase } from "../../../../gateway/test/differential/supergraph-case.ts";
+import { defineVerification } from "../../verification.ts";
+
+export const differential = defineVerification({
+  name: "differential",
+  summary:
+    "generated operations have the same result through both paths of the gateway and on one schema without subgraphs",
+  description: `Sends generated operations to every test supergraph (gateway/test/differential) through the gateway's full path and fast path. Both must
+return the data of one schema without subgraphs, errors for the same nulls, and the same bytes. Every document that the gateway sends must be
+valid against the schema of the subgraph that receives it. A difference is printed as JSON, with the smallest operation that shows it.`,
+  options: {
+    operations: {
+      kind: "number",
+      min: 1,
+      max: 9_999_999,
+      fallback: 20_000,
+      quick: 1_000,
+      why: "in total, distributed evenly over the cases; half with plain aliases, half with aliases that collide with other fields",
+    },
+    seed: {
+      kind: "number",
+      min: 0,
+      max: 999_999_999,
+      fallback: 20_261,
+      why: "the same seed generates the same operations",
+    },
+    case: { kind: "text", placeholder: "NAME", why: "only cases whose names contain NAME" },
+  },
+  control: "tests an unmodified Apollo Gateway, whose data differs for some operations",
+  async run({ options, isControl, print, claim }) {
+    const { operations, seed, case: part = "" } = options;
+    const cases = supergraphCases.filter(({ name }) => name.includes(part));
+    if (cases.length === 0) throw new Error(`No case has a name that contains ${part}.`);
+    // Two kinds of aliases.
+    const operationCount = Math.ceil(operations / cases.length / 2);
+    let differenceCount = 0;
+    for (const testCase of cases) {
+      const { comparedCount, differences, tookMs } = await runCase(testCase, { operationCount, seed, isControl });
+      for (const difference of differences) print(JSON.stringify({ case: testCase.name, ...difference }));
+      differenceCount += differences.length;
+      const found = differences.map(({ what }) => what).join(", ") || "none";
+      claim(`${testCase.name}: no result differs`, comparedCount > 0 && differences.length === 0, {
+        measured: `${comparedCount.toLocaleString("en")} operations, ${(tookMs / 1_000).toFixed(1)} s, differences: ${found}`,
+      });
+    }
+    if (isControl) claim("some results of Apollo Gateway differ", differenceCount > 0, { control: "holds" });
+  },
+});
+
+interface CaseOptions {
+  /** For each kind of aliases. */
+  readonly operationCount: number;
+  readonly seed: number;
+  readonly isControl: boolean;
+}
+
+interface CaseResult {
+  /** Includes operations that were tried to find a smaller one with a difference. */
+  readonly comparedCount: number;
+  /** At most one for each kind of aliases: the search ends at the first. */
+  readonly differences: readonly Difference[];
+  readonly tookMs: number;
+}
+
+async function runCase(
+  testCase: SupergraphCase,
+  { operationCount, seed, isControl }: CaseOptions,
+): Promise<CaseResult> {
+  const startedMs = performance.now();
+  let comparedCount = 0;
+  const compare: Compare = (...comparison) => {
+    comparedCount++;
+    return (isControl ? compareApolloGateway : comparePaths)(...comparison);
+  };
+  const running = await startCase(testCase);
+  const differences: Difference[] = [];
+  try {
+    for (const aliases of ["plain", "colliding"] as const) {
+      // The control only needs a difference, not the smallest operation that shows it.
+      const difference = await findDifference(testCase, running, {
+        operationCount,
+        seed,
+        aliases,
+        compare,
+        shrink: !isControl,
+      });
+      if (difference) differences.push(difference);
+    }
+  } finally {
+    await running.close();
+  }
+  return { comparedCount, differences, tookMs: performance.now() - startedMs };
+}

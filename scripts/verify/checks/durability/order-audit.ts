@@ -1,0 +1,62 @@
+// After the rounds: compares the database with the orders that the service confirmed.
+import type { ConfirmedOrder, Line } from "./buyers.ts";
+import type { PlatformPostgres } from "../../platform/postgres.ts";
+
+export interface OrderAudit {
+  readonly confirmed: number;
+  /** Confirmed orders that the database does not contain. */
+  readonly lost: number;
+  /** Orders in the database that were never confirmed to a buyer, and orders that were confirmed more than once. */
+  readonly duplicated: number;
+  /** Confirmed orders whose stored customer or lines differ from the request. */
+  readonly changed: number;
+  /** Products whose stock differs from the initial stock minus the ordered quantities. */
+  readonly stockWrong: number;
+  /** Idempotency records without an order of the same customer, and orders without a record. */
+  readonly recordsWrong: number;
+}
+
+interface StoredOrder {
+  readonly id: string;
+  readonly customerId: string;
+  readonly lines: readonly Line[];
+}
+
+/** Compares the database with the confirmed orders. No buyer may be ordering meanwhile. */
+export async function auditOrders(
+  postgres: PlatformPostgres,
+  confirmed: readonly ConfirmedOrder[],
+  initialStock: number,
+): Promise<OrderAudit> {
+  const stored = await postgres.query<StoredOrder>(
+    "orders",
+    `select o.id, o.customer_id as "customerId", json_agg(json_build_object('sku', l.sku, 'qty', l.quantity) order by l.sku) as lines
+      from orders o left join order_lines l on l.order_id = o.id group by o.id`,
+  );
+  const byId = new Map(stored.map((order) => [order.id, order]));
+  const confirmedIds = new Set(confirmed.map(({ id }) => id));
+  const stillStored = confirmed.filter(({ id }) => byId.has(id));
+  return {
+    confirmed: confirmed.length,
+    lost: confirmed.length - stillStored.length,
+    duplicated: stored.filter(({ id }) => !confirmedIds.has(id)).length + (confirmed.length - confirmedIds.size),
+    changed: stillStored.filter((order) => describe(order) !== describe(byId.get(order.id))).length,
+    stockWrong: await countRows(postgres, wrongStock, [initialStock]),
+    recordsWrong: await countRows(postgres, wrongRecords),
+  };
+}
+
+const wrongStock = `select p.sku from products p left join order_lines l on l.sku = p.sku
+  group by p.sku having p.stock <> $1 - coalesce(sum(l.quantity), 0)`;
+
+const wrongRecords = `select 1 from idempotency_records r full join orders o on o.id = r.order_id and o.customer_id = r.customer_id
+  where o.id is null or r.order_id is null`;
+
+async function countRows(postgres: PlatformPostgres, text: string, values: readonly unknown[] = []): Promise<number> {
+  return (await postgres.query("orders", text, values)).length;
+}
+
+function describe(order: StoredOrder | undefined): string {
+  const lines = order?.lines.map(({ sku, qty }) => `${sku} ${qty}`).toSorted();
+  return JSON.stringify([order?.customerId, lines]);
+}

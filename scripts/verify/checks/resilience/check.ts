@@ -1,0 +1,162 @@
+// What a resilience check is, and how one runs: resilience.ts lists the checks.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Options, OptionValues, VerificationRun } from "../../verification.ts";
+import { type TestedGateway, GatewayFault, startTestedGateway } from "./tested-gateway.ts";
+import { createGraphqlClient, type GraphqlClient } from "./graphql-client.ts";
+
+/** The options that determine how long the checks run. */
+export const sizes = {
+  seconds: {
+    kind: "number",
+    min: 1,
+    max: 600,
+    fallback: 30,
+    quick: 3,
+    why: "seconds for which `attacks` measures each attack, after 3 s of warm-up",
+  },
+  aborts: {
+    kind: "number",
+    min: 10,
+    max: 100_000,
+    fallback: 1_000,
+    quick: 100,
+    why: "clients that disconnect in `aborts`",
+  },
+  generations: {
+    kind: "number",
+    min: 10,
+    max: 100_000,
+    fallback: 1_000,
+    quick: 100,
+    why: "successive supergraphs in `generations`",
+  },
+  documents: {
+    kind: "number",
+    min: 10,
+    max: 100_000,
+    fallback: 10_000,
+    quick: 500,
+    why: "different documents that `introspection` sends",
+  },
+  minutes: {
+    kind: "number",
+    min: 1,
+    max: 120,
+    fallback: 30,
+    why: "minutes for which `memory` samples memory use under load",
+  },
+} as const satisfies Options;
+
+export interface ResilienceCheck {
+  /** The name for `--only`. */
+  readonly name: string;
+  /** What is proved if all claims hold. */
+  readonly purpose: string;
+  /** Whether an unmodified Apollo Gateway cannot pass this check, so that `--control` requires a claim that does not hold. */
+  readonly apolloFails: boolean;
+  /** If it throws, the check has failed, also with `--control`; but a `GatewayFault` is a claim that does not hold. */
+  run(context: CheckContext): Promise<void>;
+}
+
+/** What a check uses. Everything that it starts is stopped before the next check. */
+export interface CheckContext {
+  readonly options: OptionValues<typeof sizes>;
+  /** Prints a further measurement, or the progress of a long check. */
+  readonly print: (line: string) => void;
+  claim(text: string, holds: boolean, measured: string): void;
+  /**
+   * Starts a gateway with this supergraph: this repository's, with `--control` Apollo's. Resolves when it serves the supergraph.
+   * @param environment additional variables.
+   */
+  startGateway(supergraphSdl: string, environment?: Readonly<Record<string, string>>): Promise<TestedGateway>;
+  createClient(gateway: TestedGateway, timeoutMs?: number): GraphqlClient;
+  /** Registers a function that runs after the check. They run in reverse order, also after another one has thrown. */
+  onCleanup(cleanUp: () => unknown): void;
+}
+
+type ResilienceRun = Pick<VerificationRun<typeof sizes>, "options" | "isControl" | "print" | "claim" | "onCleanup">;
+
+/**
+ * Runs a check, and stops what it started. Never rejects.
+ * @param gatewayPrefix a command that runs a gateway, such as `taskset -c 0`; empty for none.
+ */
+export async function runCheck(
+  check: ResilienceCheck,
+  run: ResilienceRun,
+  gatewayPrefix: readonly string[] = [],
+): Promise<void> {
+  const cleanups: (() => unknown)[] = [];
+  // After an interruption the check does not end by itself.
+  run.onCleanup(() => runCleanups(cleanups));
+  const errors: unknown[] = [];
+  let failed = 0;
+  const claim = (text: string, holds: boolean, measured: string) => {
+    if (!holds) failed++;
+    run.claim(text, holds, { measured });
+  };
+  run.print(`\n${check.name}: ${check.purpose}`);
+  try {
+    await check.run(createContext(run, claim, cleanups, gatewayPrefix));
+  } catch (error) {
+    if (error instanceof GatewayFault) claim("the gateway keeps running", false, error.message);
+    else errors.push(error);
+  }
+  errors.push(...(await runCleanups(cleanups)));
+  run.claim("the check completes and stops what it started", errors.length === 0, {
+    ...(errors.length > 0 && { measured: errors.map(String).join("; ") }),
+    control: "holds",
+  });
+  if (run.isControl && check.apolloFails)
+    run.claim("the check finds a fault of Apollo Gateway", failed > 0, {
+      measured: `${failed} claims do not hold`,
+      control: "holds",
+    });
+}
+
+function createContext(
+  { options, isControl, print }: ResilienceRun,
+  claim: CheckContext["claim"],
+  cleanups: (() => unknown)[],
+  gatewayPrefix: readonly string[],
+): CheckContext {
+  const folder = mkdtempSync(join(tmpdir(), "tributary-resilience-"));
+  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
+  let count = 0;
+  return {
+    options,
+    claim,
+    print: (line) => print(`      ${line}`),
+    async startGateway(supergraphSdl, environment = {}) {
+      const gateway = await startTestedGateway({
+        kind: isControl ? "apollo" : "tributary",
+        supergraphSdl,
+        supergraphFile: join(folder, `supergraph-${++count}.graphql`),
+        environment,
+        commandPrefix: gatewayPrefix,
+      });
+      cleanups.push(() => gateway.stop());
+      return gateway;
+    },
+    createClient({ url }, timeoutMs) {
+      const client = createGraphqlClient(url, timeoutMs);
+      cleanups.push(() => client.close());
+      return client;
+    },
+    onCleanup: (cleanUp) => void cleanups.push(cleanUp),
+  };
+}
+
+/** Removes and runs all cleanups, the last registered first. @returns the errors of those that failed. */
+async function runCleanups(cleanups: (() => unknown)[]): Promise<readonly unknown[]> {
+  const errors: unknown[] = [];
+  for (let cleanUp = cleanups.pop(); cleanUp; cleanUp = cleanups.pop()) {
+    try {
+      await cleanUp();
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  return errors;
+}

@@ -1,0 +1,46 @@
+import { createHttpClient, type HttpClientResponse } from "../../traffic/http-client.ts";
+
+export interface GraphqlClient {
+  /** Throws if no complete response arrives in time. */
+  send(query: string, o?: SendOptions): Promise<HttpClientResponse>;
+  close(): void;
+}
+
+interface SendOptions {
+  readonly variables?: object;
+  readonly authorization?: string;
+  /** Aborting it closes the connection. */
+  readonly signal?: AbortSignal;
+}
+
+/** A GraphQL client over persistent connections, as many as needed. */
+export function createGraphqlClient(gatewayUrl: string, timeoutMs?: number): GraphqlClient {
+  const { send, close } = createHttpClient(gatewayUrl, timeoutMs);
+  const fixedHeaders = { "content-type": "application/json", accept: "application/json" };
+  return {
+    send(query, { variables, signal, authorization } = {}) {
+      const headers = authorization === undefined ? fixedHeaders : { ...fixedHeaders, authorization };
+      const body = JSON.stringify({ query, variables });
+      return send({ method: "POST", path: "/graphql", headers, body, ...(signal ? { signal } : {}) });
+    },
+    close,
+  };
+}
+
+/** The code of the first error; "data" without errors. */
+export function readCode({ status, text }: HttpClientResponse): string {
+  const { errors } = JSON.parse(text) as { errors?: readonly { extensions?: { code?: string } }[] };
+  return errors ? (errors[0]?.extensions?.code ?? `status ${status}`) : "data";
+}
+
+/** Begins the result of `sendForCode` if there is no response, or none in JSON. */
+export const noResponse = "no response";
+
+/** Sends a query. @returns the code of the first error; "data" without errors. */
+export async function sendForCode(client: GraphqlClient, query: string): Promise<string> {
+  try {
+    return readCode(await client.send(query));
+  } catch (error) {
+    return `${noResponse}: ${String(error)}`;
+  }
+}

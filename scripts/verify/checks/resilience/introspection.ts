@@ -1,0 +1,128 @@
+// Ten clients send introspection documents, each a different one, while another client sends regular requests.
+import { once } from "node:events";
+import { setPriority } from "node:os";
+import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+import { startLibrary } from "../../../../gateway/test/helpers/library.ts";
+import { describeFailures, describeLoad, startLoad } from "../../traffic/open-loop.ts";
+import type { CheckContext, ResilienceCheck } from "./check.ts";
+import { createGraphqlClient, type GraphqlClient, noResponse, readCode } from "./graphql-client.ts";
+import { composeWide, discardRequests, sendRegular } from "./library.ts";
+
+const clients = 10;
+const heapMb = 512;
+const rssMbMax = 512;
+const regularPerSecond = 20;
+const regularMsMax = 100;
+const sampleMs = 200;
+
+/** From a response of some 30 KB, which the main thread writes, to one far above the limit. */
+const aliasCounts = [1, 2, 5, 20, 180];
+
+export const introspectionCheck: ResilienceCheck = {
+  name: "introspection",
+  purpose: "different introspection documents neither end the gateway nor delay another client",
+  apolloFails: true,
+  async run(context) {
+    const library = await startLibrary();
+    context.onCleanup(() => library.close());
+    const environment = {
+      NODE_OPTIONS: `--max-old-space-size=${heapMb}`,
+      INTROSPECTION: "true",
+      PROFILE: "production",
+    };
+    const gateway = await context.startGateway(composeWide(library), environment);
+    discardRequests(library, context);
+    const regularClient = context.createClient(gateway);
+    let rssMb = 0;
+    const sampling = setInterval(() => {
+      try {
+        rssMb = Math.max(rssMb, gateway.readRssBytes() / 1e6);
+      } catch {
+        // The gateway has ended: `measureLoop` throws.
+        clearInterval(sampling);
+      }
+    }, sampleMs);
+    context.onCleanup(() => clearInterval(sampling));
+    // So that the operation is planned before the attack.
+    await sendRegular(regularClient);
+    await gateway.measureLoop();
+
+    const load = startLoad({ perSecond: regularPerSecond, send: () => sendRegular(regularClient) });
+    const codes = await attack(context, gateway.url);
+    const report = await load.stop();
+    context.claim(
+      `each of ${context.options.documents} documents gets a response`,
+      ![...codes.keys()].some((code) => code.startsWith(noResponse)),
+      describeFailures(codes),
+    );
+    const { cpuMaxMs, maxMs } = await gateway.measureLoop();
+    context.print(
+      `longest computation of the event loop ${cpuMaxMs.toFixed(0)} ms, longest delay ${maxMs.toFixed(0)} ms`,
+    );
+    const { heapBytes } = await gateway.measureMemory();
+    context.print(`heap of the main thread after a collection: ${(heapBytes / 1e6).toFixed(0)} MB`);
+    context.claim(
+      `another client waits at most ${regularMsMax} ms`,
+      report.count > 0 && report.failures.size === 0 && (report.latenciesMs.at(-1) ?? 0) <= regularMsMax,
+      describeLoad(report),
+    );
+    context.claim(`RSS stays below ${rssMbMax} MB`, rssMb < rssMbMax, `highest ${rssMb.toFixed(0)} MB`);
+  },
+};
+
+/** Runs in a thread of lower priority, so that reading long responses does not delay the regular client. @returns the number of responses by code. */
+async function attack(context: CheckContext, url: string): Promise<ReadonlyMap<string, number>> {
+  const workerData: AttackData = { url, documents: context.options.documents };
+  const worker = new Worker(new URL(import.meta.url), { workerData });
+  context.onCleanup(() => worker.terminate());
+  const [codes] = (await once(worker, "message")) as [ReadonlyMap<string, number>];
+  return codes;
+}
+
+interface AttackData {
+  readonly url: string;
+  readonly documents: number;
+}
+
+/** Ten clients, each of which sends one request after the other (closed loop). */
+async function runAttack({ url, documents }: AttackData): Promise<ReadonlyMap<string, number>> {
+  const codes = new Map<string, number>();
+  let sent = 0;
+
+  async function runClient(): Promise<void> {
+    const client = createGraphqlClient(url);
+    while (sent < documents) {
+      const code = await sendIntrospection(client, writeDocument(sent++));
+      codes.set(code, (codes.get(code) ?? 0) + 1);
+      // Each further request could also take until the timeout.
+      if (code.startsWith(noResponse)) break;
+    }
+    client.close();
+  }
+
+  await Promise.all(Array.from({ length: clients }, runClient));
+  return codes;
+}
+
+if (!isMainThread) {
+  setPriority(0, 10);
+  const codes = await runAttack(workerData as AttackData);
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+  parentPort?.postMessage(codes);
+}
+
+function writeDocument(count: number): string {
+  const aliases = aliasCounts[count % aliasCounts.length] ?? 1;
+  const fields = "types { name fields { name args { name } type { name } } }";
+  return `{ __schema { ${Array.from({ length: aliases }, (_, i) => `a${count}_${i}: ${fields}`).join(" ")} } }`;
+}
+
+/** Like `sendForCode`, but does not parse responses with data: they are long, and errors without data are short. */
+async function sendIntrospection(client: GraphqlClient, query: string): Promise<string> {
+  try {
+    const response = await client.send(query);
+    return response.text.startsWith('{"data":{') ? "data" : readCode(response);
+  } catch (error) {
+    return `${noResponse}: ${String(error)}`;
+  }
+}

@@ -1,0 +1,49 @@
+// The library's subgraphs (gateway/test/helpers/library.ts), as several checks use them.
+import type { Library } from "../../../../gateway/test/helpers/library.ts";
+import { composeSupergraph } from "../../../../gateway/test/helpers/subgraphs.ts";
+import type { CheckContext } from "./check.ts";
+import type { GraphqlClient } from "./graphql-client.ts";
+
+/** Fetches from all three subgraphs. */
+const regularQuery = "{ books { title stars author { name } } }";
+
+/** Sends a query for all books. @returns what is wrong with the response. */
+export async function sendRegular(client: GraphqlClient, query: string = regularQuery): Promise<string | undefined> {
+  const { status, text } = await client.send(query);
+  const isComplete = status === 200 && !text.includes('"errors"') && text.includes("Engines II");
+  return isComplete ? undefined : `${status} ${text}`;
+}
+
+const discardEveryMs = 1_000;
+
+/** Discards the requests that the subgraphs record, which would fill the memory of a long check. */
+export function discardRequests({ all }: Library, { onCleanup }: Pick<CheckContext, "onCleanup">): void {
+  const timer = setInterval(() => all.forEach(({ requests }) => requests.splice(0)), discardEveryMs);
+  onCleanup(() => clearInterval(timer));
+}
+
+/** With these additional types the supergraph has some 50 KB, like a company's. */
+const typesCount = 140;
+const fieldsCount = 8;
+
+/** Composes the supergraph of the library and of a large subgraph that receives no requests. */
+export function composeWide({ all }: Library): string {
+  const [{ typeDefs: first } = { typeDefs: "" }] = all;
+  const header = first.slice(0, first.indexOf("type Query"));
+  return composeSupergraph([
+    ...all,
+    { name: "catalog", typeDefs: `${header}${writeCatalog()}`, url: "http://127.0.0.1:9/graphql" },
+  ]);
+}
+
+function writeCatalog(): string {
+  const types = Array.from({ length: typesCount }, (_, i) => writeType(i));
+  const roots = types.map((_, i) => `item${i}(id: ID!, first: Int = 10): Item${i}`);
+  return [`type Query { ${roots.join(" ")} }`, ...types].join("\n");
+}
+
+function writeType(i: number): string {
+  const fields = Array.from({ length: fieldsCount }, (_, j) => `field${j}: ${["String", "Int", "[Float!]"][j % 3]}`);
+  const next = `next: Item${(i + 1) % typesCount} all(first: Int = 10): [Item${(i + 7) % typesCount}!]`;
+  return `type Item${i} @key(fields: "id") { id: ID! ${fields.join(" ")} ${next} }`;
+}

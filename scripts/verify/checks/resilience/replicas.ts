@@ -1,0 +1,181 @@
+// Kills and restarts replicas of one subgraph under load.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { pickFreePort } from "@tributary/kit/process/free-port";
+import { composeSupergraph, startSubgraph } from "../../../../gateway/test/helpers/subgraphs.ts";
+import { describeFailures, describeLoad, type LoadReport, startLoad } from "../../traffic/open-loop.ts";
+import type { CheckContext, ResilienceCheck } from "./check.ts";
+import { withTimeout } from "./tested-gateway.ts";
+import type { GraphqlClient } from "./graphql-client.ts";
+
+const readsPerSecond = 100;
+const mutationsPerSecond = 30;
+const kills = 6;
+/** The times between a kill and the restart, and between the restart and the next kill: enough to eject and to re-admit the replica. */
+const downMs = 2_000;
+const upMs = 4_000;
+const startTimeoutMs = 20_000;
+
+/** The schema of the ledger subgraph, which each replica serves. */
+const ledgerDefs = `
+  type Query { entry(id: ID!): Entry }
+  type Mutation { add(id: ID!): Entry }
+  type Entry @key(fields: "id") { id: ID! amount: Int }
+`;
+
+/** Another subgraph, which contains only the keys of entries. */
+const shelfDefs = `
+  type Query { shelf(id: ID!): Shelf }
+  type Shelf { entry: Entry }
+  type Entry @key(fields: "id", resolvable: false) { id: ID! }
+`;
+
+export const replicasCheck: ResilienceCheck = {
+  name: "replicas",
+  purpose: "when one of two replicas is killed under load no read fails, and no mutation is sent twice",
+  apolloFails: true,
+  async run(context) {
+    const folder = mkdtempSync(join(tmpdir(), "tributary-ledger-"));
+    context.onCleanup(() => rmSync(folder, { recursive: true, force: true }));
+    const ledgerFile = join(folder, "ledger.txt");
+    writeFileSync(ledgerFile, "");
+    const replicas = await Promise.all([startReplica(ledgerFile), startReplica(ledgerFile)]);
+    for (const replica of replicas) context.onCleanup(() => replica.kill());
+    const client = await startClient(context, replicas);
+    const reads = startLoad({ perSecond: readsPerSecond, send: (count) => sendRead(client.send, count) });
+    const confirmed = new Set<string>();
+    const mutations = startLoad({
+      perSecond: mutationsPerSecond,
+      send: (count) => sendMutation(client.send, count, confirmed),
+    });
+    await killInTurn(replicas);
+    const [readReport, mutationReport] = await Promise.all([reads.stop(), mutations.stop()]);
+    reportReads(context, readReport);
+    reportMutations(context, mutationReport, confirmed, readFileSync(ledgerFile, "utf8").split("\n").filter(Boolean));
+    context.print(`the gateway retried ${client.countRetries()} fetches`);
+  },
+};
+
+interface LedgerReplica {
+  readonly url: string;
+  /** Ends the process with SIGKILL. */
+  kill(): Promise<void>;
+  /** Starts the replica again on the same port. */
+  restart(): Promise<void>;
+}
+
+async function startReplica(ledgerFile: string): Promise<LedgerReplica> {
+  const port = await pickFreePort();
+  let child = await spawnReplica(port, ledgerFile);
+  return {
+    url: `http://127.0.0.1:${port}/graphql`,
+    async kill() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, "exit");
+      child.kill("SIGKILL");
+      await ended;
+    },
+    async restart() {
+      child = await spawnReplica(port, ledgerFile);
+    },
+  };
+}
+
+async function spawnReplica(port: number, ledgerFile: string): Promise<ChildProcess> {
+  const main = fileURLToPath(new URL("replica-process.ts", import.meta.url));
+  const env = { PORT: String(port), LEDGER_FILE: ledgerFile, TYPE_DEFS: ledgerDefs };
+  const child = spawn(process.execPath, [main], { env, stdio: ["ignore", "pipe", "inherit", "ipc"] });
+  await withTimeout(startTimeoutMs, once(child.stdout ?? child, "data"), () => "A replica does not start");
+  return child;
+}
+
+/** Starts a gateway with both replicas as addresses of one subgraph. Apollo Gateway uses only the address in the supergraph. */
+async function startClient(context: CheckContext, replicas: readonly LedgerReplica[]) {
+  const shelf = await startSubgraph({
+    name: "shelf",
+    typeDefs: shelfDefs,
+    resolvers: { Query: { shelf: (_: unknown, { id }: { id: string }) => ({ entry: { id } }) } },
+  });
+  context.onCleanup(() => shelf.close());
+  const urls = replicas.map(({ url }) => url);
+  const ledger = {
+    name: "ledger",
+    typeDefs: `${shelf.typeDefs.split("type Query")[0]}${ledgerDefs}`,
+    url: urls[0] ?? "",
+  };
+  const gateway = await context.startGateway(composeSupergraph([shelf, ledger]), {
+    SUBGRAPH_URL_LEDGER: urls.join(","),
+    LOG_LEVEL: "debug",
+  });
+  const client = context.createClient(gateway);
+  return { send: client.send, countRetries: () => gateway.countLogged("retried") };
+}
+
+/** Alternates between a root fetch and an entity fetch. All requests are different, so that none shares another's fetch. */
+async function sendRead(send: GraphqlClient["send"], count: number): Promise<string | undefined> {
+  const entry = { id: String(count), amount: count };
+  const [query, data] =
+    count % 2 === 0
+      ? ["query ($id: ID!) { entry(id: $id) { id amount } }", { entry }]
+      : ["query ($id: ID!) { shelf(id: $id) { entry { id amount } } }", { shelf: { entry } }];
+  const { text } = await send(query, { variables: { id: String(count) } });
+  return text.trim() === JSON.stringify({ data }) ? undefined : text;
+}
+
+async function sendMutation(
+  send: GraphqlClient["send"],
+  count: number,
+  confirmed: Set<string>,
+): Promise<string | undefined> {
+  const id = String(count);
+  const { text } = await send("mutation ($id: ID!) { add(id: $id) { id } }", { variables: { id } });
+  if (text.trim() !== JSON.stringify({ data: { add: { id } } })) return text;
+  confirmed.add(id);
+  return undefined;
+}
+
+async function killInTurn(replicas: readonly LedgerReplica[]): Promise<void> {
+  await sleep(upMs);
+  for (let i = 0; i < kills; i++) {
+    const replica = replicas[i % replicas.length];
+    await replica?.kill();
+    await sleep(downMs);
+    await replica?.restart();
+    await sleep(upMs);
+  }
+}
+
+function reportReads(context: CheckContext, report: LoadReport): void {
+  context.claim(
+    `no read fails through ${kills} kills`,
+    report.count > 0 && report.failures.size === 0,
+    describeLoad(report),
+  );
+}
+
+/** A mutation that was in flight at a kill may fail: the gateway cannot know whether it was executed. */
+function reportMutations(
+  context: CheckContext,
+  { count, failures }: LoadReport,
+  confirmed: ReadonlySet<string>,
+  written: readonly string[],
+): void {
+  const distinct = new Set(written);
+  const lost = [...confirmed].filter((id) => !distinct.has(id)).length;
+  context.claim(
+    "no mutation is sent twice",
+    count > 0 && distinct.size === written.length,
+    `${count} mutations, ${written.length - distinct.size} were received twice`,
+  );
+  context.claim(
+    "every confirmed mutation was received",
+    confirmed.size > 0 && lost === 0,
+    `${confirmed.size} confirmed, ${lost} not received`,
+  );
+  context.print(`${count - confirmed.size} mutations failed: ${describeFailures(failures)}`);
+}

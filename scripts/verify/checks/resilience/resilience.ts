@@ -1,0 +1,78 @@
+// Tests the gateway against wrong subgraphs, hostile clients, disconnects, killed replicas and frequent supergraph changes.
+import { execFileSync } from "node:child_process";
+import { availableParallelism } from "node:os";
+import { defineVerification } from "../../verification.ts";
+import { abortsCheck } from "./aborts.ts";
+import { attacksCheck } from "./attacks.ts";
+import { type ResilienceCheck, runCheck, sizes } from "./check.ts";
+import { generationsCheck } from "./generations.ts";
+import { introspectionCheck } from "./introspection.ts";
+import { memoryCheck } from "./memory.ts";
+import { plannerCheck } from "./planner.ts";
+import { replicasCheck } from "./replicas.ts";
+import { swapsCheck } from "./swaps.ts";
+import { wrongResponsesCheck } from "./wrong-responses.ts";
+
+/** In the order in which they run. */
+const checks: readonly ResilienceCheck[] = [
+  wrongResponsesCheck,
+  attacksCheck,
+  plannerCheck,
+  abortsCheck,
+  replicasCheck,
+  swapsCheck,
+  generationsCheck,
+  introspectionCheck,
+  memoryCheck,
+];
+const names = checks.map(({ name }) => name);
+
+export const resilience = defineVerification({
+  name: "resilience",
+  summary: "wrong subgraphs, hostile clients and new supergraphs affect no other request to the gateway",
+  description: `Starts gateways with subgraphs that respond wrongly, slowly or not at all, with clients that attack or disconnect, with replicas that are
+killed and with supergraphs that change, and measures the responses to all other clients. The subgraphs are those of the gateway's tests
+(gateway/test/helpers). The gateway runs on the first core, clients and subgraphs on the second: use an otherwise idle machine.
+
+${checks.map(({ name, purpose }) => `  ${name.padEnd(15)}${purpose}`).join("\n")}`,
+  options: {
+    only: {
+      kind: "names",
+      of: names,
+      // Memory use reaches its plateau only after many minutes.
+      quick: names.filter((name) => name !== memoryCheck.name),
+      why: "only these checks",
+    },
+    ...sizes,
+  },
+  control: "tests an unmodified Apollo Gateway, in which most checks must find a fault",
+  async run(run) {
+    const { description, gatewayPrefix } = pinOwnProcess();
+    run.print(`${run.isControl ? "an unmodified Apollo Gateway" : "the gateway"}; ${description}`);
+    for (const check of checks) if (run.options.only.includes(check.name)) await runCheck(check, run, gatewayPrefix);
+  },
+});
+
+/** The gateway runs on the first core, clients and subgraphs on the second, so that they do not slow each other. */
+const gatewayCore = "0";
+const clientCore = "1";
+
+interface Cores {
+  readonly description: string;
+  /** The command that runs a gateway on its core. */
+  readonly gatewayPrefix: readonly string[];
+}
+
+/** Pins this process to its core if possible. */
+function pinOwnProcess(): Cores {
+  try {
+    if (availableParallelism() < 2) throw new Error("one core");
+    execFileSync("taskset", ["-a", "-c", "-p", clientCore, String(process.pid)], { stdio: "ignore" });
+    return {
+      description: `gateway on core ${gatewayCore}, clients and subgraphs on core ${clientCore}`,
+      gatewayPrefix: ["taskset", "-c", gatewayCore],
+    };
+  } catch {
+    return { description: "no process is pinned to a core: taskset or a second core is missing", gatewayPrefix: [] };
+  }
+}

@@ -1,0 +1,213 @@
+// Starts the gateway under test, or with `--control` an unmodified Apollo Gateway, in a monitored process.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync, readlinkSync, renameSync, writeFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { readNodeArguments } from "../../../../bench/contenders/image-arguments.ts";
+import type { LoopReport, MemoryReport, MonitorRequest } from "./monitor.ts";
+
+export interface TestedGateway {
+  /** Base URL. */
+  readonly url: string;
+  /** How many supergraphs it has loaded. */
+  readonly loadedCount: number;
+  /** Replaces the supergraph. Resolves when it is loaded. */
+  publish(supergraphSdl: string): Promise<void>;
+  /** How many log records contain this observation. */
+  countLogged(observation: string): number;
+  /** Event loop delays since the last call. */
+  measureLoop(): Promise<LoopReport>;
+  /** Memory use after a full garbage collection. */
+  measureMemory(): Promise<MemoryReport>;
+  /** @throws GatewayFault if the gateway has ended. */
+  readRssBytes(): number;
+  countThreads(): number;
+  /** The number of open sockets of any kind. */
+  countSockets(): number;
+  stop(): Promise<void>;
+}
+
+/** The gateway under test has ended, or its event loop is blocked: a fault of the gateway, not of the check. */
+export class GatewayFault extends Error {}
+
+export interface TestedGatewayOptions {
+  readonly kind: "tributary" | "apollo";
+  readonly supergraphSdl: string;
+  /** The path of the file in which the gateway gets the supergraph. The gateway watches it. */
+  readonly supergraphFile: string;
+  /** Additional variables. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** A command that runs the rest of its arguments, such as `taskset -c 0`. Empty for none. */
+  readonly commandPrefix: readonly string[];
+}
+
+/** Node's arguments by kind. Tributary's gateway is started like its image. */
+const commands = {
+  tributary: readNodeArguments("gateway"),
+  apollo: [fileURLToPath(new URL("../../../../gateway/test/helpers/stock-server.ts", import.meta.url))],
+};
+const readyTimeoutMs = 60_000;
+const loadTimeoutMs = 30_000;
+const monitorTimeoutMs = 30_000;
+const stopTimeoutMs = 15_000;
+const outputCharsMax = 4_000;
+
+/** Starts a gateway process with the monitor loaded. @throws Error, never GatewayFault, if it serves no supergraph within a minute. */
+export async function startTestedGateway(o: TestedGatewayOptions): Promise<TestedGateway> {
+  publish(o.supergraphFile, o.supergraphSdl);
+  const monitor = ["--expose-gc", "--import", new URL("monitor.ts", import.meta.url).href];
+  const [command = process.execPath, ...args] = [...o.commandPrefix, process.execPath, ...monitor, ...commands[o.kind]];
+  const fixed = { PATH: process.env["PATH"] ?? "", HOST: "127.0.0.1", PORT: "0", SUPERGRAPH_FILE: o.supergraphFile };
+  const child = spawn(command, args, {
+    env: { ...fixed, ...o.environment },
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+  });
+  const log = readLog(child);
+  const isReady = () => log.url !== undefined && countLoads(log) > 0;
+  try {
+    await withTimeout(readyTimeoutMs, log.until(isReady), () => `The gateway is not ready: ${log.recentOutput()}`);
+  } catch (error) {
+    child.kill("SIGKILL");
+    throw new Error(`The gateway does not start: ${String(error)}`, { cause: error });
+  }
+  return describeProcess(child, log, o.supergraphFile);
+}
+
+/** Replaces the file atomically by rename, so that the gateway never reads a part of it. */
+function publish(file: string, supergraphSdl: string): void {
+  writeFileSync(`${file}.new`, supergraphSdl);
+  renameSync(`${file}.new`, file);
+}
+
+function countLoads(log: GatewayLog): number {
+  return log.count("supergraph-loaded");
+}
+
+type GatewayLog = ReturnType<typeof readLog>;
+
+function describeProcess(child: ChildProcess, log: GatewayLog, supergraphFile: string): TestedGateway {
+  const pid = child.pid ?? 0;
+  async function requestReport<Report>(request: MonitorRequest): Promise<Report> {
+    if (child.exitCode !== null || child.signalCode !== null) throw new GatewayFault("The gateway has ended");
+    const report = once(child, "message") as Promise<[Report]>;
+    child.send(request);
+    const message = "The gateway's event loop is blocked";
+    return (await withTimeout(monitorTimeoutMs, report, () => message, GatewayFault))[0];
+  }
+  return {
+    url: log.url ?? "",
+    get loadedCount() {
+      return countLoads(log);
+    },
+    async publish(supergraphSdl) {
+      const count = countLoads(log) + 1;
+      publish(supergraphFile, supergraphSdl);
+      const loaded = log.until(() => countLoads(log) >= count);
+      await withTimeout(loadTimeoutMs, loaded, () => `Supergraph ${count} is not loaded`);
+    },
+    countLogged: log.count,
+    measureLoop: () => requestReport<LoopReport>("loop"),
+    measureMemory: () => requestReport<MemoryReport>("memory"),
+    readRssBytes: () => readRssBytes(pid),
+    countThreads: () => readdirSync(`/proc/${pid}/task`).length,
+    countSockets: () => countSockets(pid),
+    stop: () => stop(child),
+  };
+}
+
+/** Reads the log line by line, and counts observations. */
+function readLog(child: ChildProcess) {
+  const counts = new Map<string, number>();
+  const waiting = new Set<() => void>();
+  let url: string | undefined;
+  let output = "";
+  let ended: Error | undefined;
+  const notify = () => waiting.forEach((check) => check());
+  const append = (text: string) => (output = (output + text).slice(-outputCharsMax));
+  child.stderr?.setEncoding("utf8").on("data", append);
+  if (child.stdout)
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      append(`${line}\n`);
+      const entry = readLine(line);
+      if (entry.msg === "listening") url = entry.url;
+      if (entry.observation) counts.set(entry.observation, (counts.get(entry.observation) ?? 0) + 1);
+      notify();
+    });
+  child.once("exit", (code, signal) => {
+    ended = new GatewayFault(`The gateway ended with ${code ?? signal}: ${output}`);
+    notify();
+  });
+
+  return {
+    get url() {
+      return url;
+    },
+    count: (observation: string) => counts.get(observation) ?? 0,
+    recentOutput: () => output,
+    until: (condition: () => boolean) =>
+      new Promise<void>((resolve, reject) => {
+        const check = () => {
+          if (!condition() && !ended) return;
+          waiting.delete(check);
+          if (condition()) resolve();
+          else reject(ended ?? new Error());
+        };
+        waiting.add(check);
+        check();
+      }),
+  };
+}
+
+function readLine(line: string): { readonly msg?: string; readonly url?: string; readonly observation?: string } {
+  try {
+    return JSON.parse(line) as object;
+  } catch {
+    return {};
+  }
+}
+
+/** proc_pid_status(5): "VmRSS:   123 kB". */
+function readRssBytes(pid: number): number {
+  const file = `/proc/${pid}/status`;
+  if (!existsSync(file)) throw new GatewayFault("The gateway has ended");
+  const [, kilobytes = "0"] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(file, "utf8")) ?? [];
+  return Number(kilobytes) * 1_024;
+}
+
+/** proc_pid_fd(5): the link of a socket begins with "socket:". A descriptor that is closed meanwhile is not counted. */
+function countSockets(pid: number): number {
+  return readdirSync(`/proc/${pid}/fd`).filter((fd) => {
+    try {
+      return readlinkSync(`/proc/${pid}/fd/${fd}`).startsWith("socket:");
+    } catch {
+      return false;
+    }
+  }).length;
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, "exit");
+  child.kill("SIGTERM");
+  await withTimeout(stopTimeoutMs, ended, () => "").catch(() => child.kill("SIGKILL"));
+  await ended;
+}
+
+/** The result of `work`. @throws `ErrorType` with the text of `describe` after `timeoutMs`; `work` is not aborted. */
+export async function withTimeout<T>(
+  timeoutMs: number,
+  work: Promise<T>,
+  describe: () => string,
+  ErrorType: new (message: string) => Error = Error,
+): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new ErrorType(describe())), timeoutMs);
+  });
+  try {
+    return await Promise.race([work, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

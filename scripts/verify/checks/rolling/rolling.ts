@@ -1,0 +1,155 @@
+// The roll-out check with processes: two of each service, of the gateway and of the REST proxy, with a load balancer in front of the last two.
+import { setTimeout as sleep } from "node:timers/promises";
+import { pickFreePort } from "@tributary/kit/process/free-port";
+import { type Balancer, startBalancer } from "../../platform/balancer.ts";
+import {
+  type Platform,
+  type PlacedService,
+  type Replica,
+  serviceNames,
+  startPlatform,
+  type StartReplica,
+} from "../../platform/platform.ts";
+import { defineVerification, type VerificationRun } from "../../verification.ts";
+import { type FurtherStep, perSecondOption, type RolloutReplica, runRollout } from "../rollout/rollout.ts";
+import { createTestDns, hasLoopbackNetwork, type TestDns } from "./test-dns.ts";
+
+const probeEveryMs = 200;
+/** Longer than the balancer takes to find that a process is not ready, and long enough for each client's next request. */
+const drainDelayMs = 2_000;
+const settleMs = 1_000;
+/** How long traffic continues after the old processes have ended, so that requests to old addresses would fail. */
+const afterMoveMs = 3_000;
+const rotationPollMs = 20;
+const rotationTimeoutMs = 10_000;
+
+/** This check tests restarts, not speed: with long timeouts no request fails on a busy, slow machine. */
+const settings = {
+  ...{ ACQUIRE_TIMEOUT_MS: "30000", LOCK_TIMEOUT_MS: "30000", STATEMENT_TIMEOUT_MS: "30000" },
+  ...{ SUBGRAPH_TIMEOUT_MS: "60000", UPSTREAM_TIMEOUT_MS: "60000", PLAN_TIMEOUT_MS: "60000" },
+  ...{ REQUEST_TIMEOUT_MS: "60000", SHUTDOWN_GRACE_MS: "60000", DRAIN_DELAY_MS: String(drainDelayMs) },
+};
+const requestTimeoutMs = 90_000;
+
+export const rolling = defineVerification({
+  name: "rolling",
+  summary: "no request fails in a rolling update, and only writes in flight fail when a process is killed",
+  description: `Starts PostgreSQL and two processes of each service, the gateway and the REST proxy, with a load balancer in front of the latter two.
+Under load it restarts each process, one after the other: no request may fail. Then it kills one process of posts and one of orders: no read
+may fail, and at most the writes that were in flight. Finally (on Linux) the addresses behind the name of posts change.`,
+  options: {
+    perSecond: { ...perSecondOption, fallback: 40 },
+    logs: {
+      kind: "text",
+      placeholder: "FOLDER",
+      why: "writes the output of each process into this folder, one file each",
+    },
+  },
+  control: "kills each process instead of draining it",
+  async run(run) {
+    const { options, print, onCleanup } = run;
+    const names = createTestDns(onCleanup);
+    const move: { posts?: () => Promise<number | null> } = {};
+    const platform = await startPlatform({
+      run: { onCleanup },
+      isSeeded: true,
+      logs: options.logs,
+      replicas: { users: 2, posts: 2, comments: 2, orders: 2, gateway: 2, "rest-proxy": 2 },
+      environment: (part) => ({
+        ...settings,
+        ...(part === "gateway" || part === "rest-proxy" ? names.environment : {}),
+      }),
+      place: hasLoopbackNetwork ? { posts: (start) => placeBehindName("posts", start, names, move) } : {},
+    });
+    print("two processes of each part run, with seeded databases");
+    const gateway = await balance(platform.replicas.gateway, onCleanup);
+    const restProxy = await balance(platform.replicas["rest-proxy"], onCleanup);
+    const services = serviceNames.flatMap((name) => platform.replicas[name]);
+    const rollout = {
+      graphqlUrl: gateway.url,
+      restUrl: restProxy.url,
+      token: platform.token,
+      requestTimeoutMs,
+      replicas: [
+        ...services.map((replica) => toRolloutReplica(replica)),
+        ...platform.replicas.gateway.map((replica) => toRolloutReplica(replica, gateway)),
+        ...platform.replicas["rest-proxy"].map((replica) => toRolloutReplica(replica, restProxy)),
+      ],
+      killed: replicasToKill(platform).map((replica) => toRolloutReplica(replica)),
+      furtherSteps: move.posts ? [createMoveStep("posts", move.posts)] : [],
+      addressRefreshMs: settleMs,
+      baselineTriesMax: 1,
+    };
+    await runRollout(rollout, options.perSecond, run);
+  },
+});
+
+/** One process of orders, whose writes may be retried (idempotency keys), and one of posts, whose writes may not. */
+function replicasToKill({ replicas }: Platform): readonly Replica[] {
+  return [...replicas.orders.slice(0, 1), ...replicas.posts.slice(0, 1)];
+}
+
+const initialHosts = ["127.0.0.2", "127.0.0.3"];
+const movedHosts = ["127.0.0.4", "127.0.0.5"];
+
+/** Starts a service behind a host name whose addresses change, as in compose and Kubernetes. `move` receives the function that changes them. */
+async function placeBehindName(
+  service: "posts",
+  start: StartReplica,
+  names: TestDns,
+  move: { posts?: () => Promise<number | null> },
+): Promise<PlacedService> {
+  const name = `${service}.test`;
+  const port = await pickFreePort(initialHosts[0]);
+  const replicas = await Promise.all(initialHosts.map((host) => start({ host, port })));
+  names.publish(name, initialHosts);
+  move[service] = async () => {
+    await Promise.all(movedHosts.map((host) => start({ host, port })));
+    names.publish(name, movedHosts);
+    const exitCodes = await Promise.all(replicas.map((replica) => replica.end("SIGTERM")));
+    return exitCodes.find((code) => code !== 0) ?? 0;
+  };
+  return { replicas, urls: [`http://${name}:${port}`] };
+}
+
+/** Like a blue-green deployment: the name resolves to new processes at once. */
+function createMoveStep(name: string, move: () => Promise<number | null>): FurtherStep {
+  return {
+    kind: "moved",
+    name,
+    async run() {
+      const exitCode = await move();
+      await sleep(afterMoveMs);
+      return { exitCode };
+    },
+  };
+}
+
+async function balance(replicas: readonly Replica[], onCleanup: VerificationRun["onCleanup"]): Promise<Balancer> {
+  const balancer = await startBalancer(
+    replicas.map(({ url }) => url),
+    probeEveryMs,
+  );
+  onCleanup(() => balancer.stop());
+  return balancer;
+}
+
+function toRolloutReplica({ name, url, end, start }: Replica, balancer?: Balancer): RolloutReplica {
+  return {
+    name,
+    stop: () => end("SIGTERM"),
+    kill: async () => void (await end("SIGKILL")),
+    async start() {
+      await start();
+      if (balancer) await waitUntilInRotation(name, url, balancer);
+    },
+  };
+}
+
+async function waitUntilInRotation(name: string, url: string, balancer: Balancer): Promise<void> {
+  const deadline = performance.now() + rotationTimeoutMs;
+  while (!balancer.isInRotation(url)) {
+    if (performance.now() > deadline) throw new Error(`The balancer does not forward to ${name} at ${url} again.`);
+    await sleep(rotationPollMs);
+  }
+}

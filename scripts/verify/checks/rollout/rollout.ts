@@ -1,0 +1,191 @@
+// The roll-out check: restarts each replica of the platform under load, one after the other, then kills some. rolling.ts runs it with processes,
+// compose.ts with containers.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { CommentAudit } from "../../traffic/audit.ts";
+import { type Stream, startTraffic, type Traffic } from "../../traffic/traffic.ts";
+import type { VerificationRun } from "../../verification.ts";
+import { countFailures, countRequests, describeStep, type RestartStep, stepsHead, sum } from "./steps.ts";
+
+/** A process or container of the platform. */
+export interface RolloutReplica {
+  /** Such as "posts 2". */
+  readonly name: string;
+  /** Ends the replica as a roll-out does, with SIGTERM. @returns its exit code; null if a signal ended it. */
+  stop(): Promise<number | null>;
+  /** Ends it with SIGKILL. */
+  kill(): Promise<void>;
+  /** Starts it again. Resolves when it is ready, and a load balancer in front of it forwards to it again. */
+  start(): Promise<void>;
+}
+
+/** A step after the restarts, such as the move of a service to other addresses. */
+export interface FurtherStep extends Pick<RestartStep, "kind" | "name"> {
+  /** Resolves when the traffic of this step can be judged. */
+  run(): Promise<Partial<Pick<RestartStep, "exitCode" | "recoveredMs">>>;
+}
+
+export interface Rollout {
+  /** The URLs of the load balancers in front of gateway and REST proxy. */
+  readonly graphqlUrl: string;
+  readonly restUrl: string;
+  readonly token: string;
+  /** A request that takes longer counts as failed: longer than any deadline of the platform. */
+  readonly requestTimeoutMs: number;
+  /** In the order in which they are restarted. */
+  readonly replicas: readonly RolloutReplica[];
+  /** The replicas that are killed after the restarts. */
+  readonly killed: readonly RolloutReplica[];
+  readonly furtherSteps: readonly FurtherStep[];
+  /** The time until gateway and REST proxy know the new address of a replica that was killed. */
+  readonly addressRefreshMs: number;
+  /** How often the traffic before the restarts is measured until no request fails: the machine may still be busy with the start. */
+  readonly baselineTriesMax: number;
+}
+
+export const perSecondOption = {
+  kind: "number",
+  min: 8,
+  max: 1_000,
+  why: "requests per second through gateway and REST proxy together, three of four are reads",
+} as const;
+
+const rampMs = 4_000;
+const baselineMs = 4_000;
+/** The pause between a replica that is ready again and the next restart, as in a roll-out, so that clients find it. */
+const settleMs = 1_000;
+/** How long a killed replica remains stopped. */
+const downMs = 3_000;
+
+/** Runs all steps under load, prints them, and records the claims. With `--control` replicas are killed instead of drained. */
+export async function runRollout(
+  rollout: Rollout,
+  perSecond: number,
+  { isControl, print, claim, onCleanup }: Pick<VerificationRun, "isControl" | "print" | "claim" | "onCleanup">,
+): Promise<void> {
+  const traffic = startTraffic({
+    ...rollout,
+    run: `rollout-${process.pid}`,
+    perSecond,
+    timeoutMs: rollout.requestTimeoutMs,
+  });
+  onCleanup(() => traffic.stop());
+  const steps: RestartStep[] = [];
+  const record = (step: RestartStep) => {
+    steps.push(step);
+    print(describeStep(step));
+  };
+  print(`\n${stepsHead}`);
+  await sleep(rampMs);
+  await traffic.next();
+  record(await measureBaseline(traffic, rollout, print));
+  for (const replica of rollout.replicas) record(await restart(replica, traffic, isControl));
+  if (!isControl) {
+    for (const replica of rollout.killed) record(await kill(replica, traffic, rollout));
+    for (const { kind, name, run } of rollout.furtherSteps)
+      record(createStep(kind, name, { ...(await run()), report: await traffic.next() }));
+  }
+  await traffic.stop();
+  const audit = await traffic.audit();
+  print(`\n${audit.stored.toLocaleString("en")} comments were written\n`);
+  claimRollout({ steps, audit }, claim);
+}
+
+function createStep(
+  kind: RestartStep["kind"],
+  name: string,
+  measured: Pick<RestartStep, "report"> & Partial<RestartStep>,
+): RestartStep {
+  return { kind, name, exitCode: null, writesInFlight: 0, ...measured };
+}
+
+async function measureBaseline(
+  traffic: Traffic,
+  { baselineTriesMax }: Rollout,
+  print: (line: string) => void,
+): Promise<RestartStep> {
+  for (let tries = 1; ; tries++) {
+    await sleep(baselineMs);
+    const step = createStep("baseline", "none", { report: await traffic.next() });
+    if (countFailures(step.report) === 0 || tries >= baselineTriesMax) return step;
+    print(describeStep(step));
+  }
+}
+
+/** One step of a roll-out. */
+async function restart(replica: RolloutReplica, traffic: Traffic, isControl: boolean): Promise<RestartStep> {
+  if (isControl) await replica.kill();
+  const exitCode = isControl ? null : await replica.stop();
+  await replica.start();
+  await sleep(settleMs);
+  return createStep("restarted", replica.name, { report: await traffic.next(), exitCode });
+}
+
+async function kill(replica: RolloutReplica, traffic: Traffic, { addressRefreshMs }: Rollout): Promise<RestartStep> {
+  const countWrites = () => traffic.inFlight("graphql writes") + traffic.inFlight("rest writes");
+  const before = countWrites();
+  await replica.kill();
+  const writesInFlight = Math.max(before, countWrites());
+  await sleep(downMs);
+  await replica.start();
+  await sleep(addressRefreshMs);
+  return createStep("killed", replica.name, { report: await traffic.next(), writesInFlight });
+}
+
+const reads: readonly Stream[] = ["graphql reads", "rest reads"];
+const writes: readonly Stream[] = ["graphql writes", "rest writes"];
+/** The limit from SIGSTOP until the replica is restarted and ready: 50 s for the health check of docker-compose.yml, then the start. */
+const recoveredMsMax = 75_000;
+/**
+ * Requests that may fail while a replica is frozen: in each of four gateway and REST proxy processes the writes of the first second, until the
+ * replica is ejected. Reads go to another replica.
+ */
+const frozenFailuresMax = 40;
+
+export interface RolloutOutcome {
+  readonly steps: readonly RestartStep[];
+  readonly audit: CommentAudit;
+}
+
+/** Records the promises of a roll-out. */
+export function claimRollout({ steps, audit }: RolloutOutcome, claim: VerificationRun["claim"]): void {
+  const killed = steps.filter(({ kind }) => kind === "killed");
+  const frozen = steps.filter(({ kind }) => kind === "frozen");
+  const drained = steps.filter(({ kind }) => kind !== "killed" && kind !== "frozen");
+  const requests = sum(drained.map(({ report }) => countRequests(report)));
+  const failed = sum(drained.map(({ report }) => countFailures(report)));
+  claim("no request fails while replicas are restarted and addresses change", requests > 0 && failed === 0, {
+    measured: `${failed} of ${requests.toLocaleString("en")}`,
+    control: "fails",
+  });
+  claim(
+    "each replica ends after SIGTERM without being killed",
+    drained.every(({ kind, exitCode }) => kind === "baseline" || exitCode === 0),
+  );
+  claim(
+    "no read fails when a replica is killed",
+    killed.every(({ report }) => countFailures(report, reads) === 0),
+  );
+  claim(
+    "at most the writes that were in flight at a killed replica fail",
+    killed.every(({ report, writesInFlight }) => countFailures(report, writes) <= writesInFlight),
+  );
+  for (const { name, report, recoveredMs = Infinity } of frozen) {
+    const seconds = (ms: number) => `${(ms / 1_000).toFixed(0)} s`;
+    claim(
+      `the frozen ${name} is restarted and ready within ${seconds(recoveredMsMax)}`,
+      recoveredMs <= recoveredMsMax,
+      {
+        measured: seconds(recoveredMs),
+      },
+    );
+    claim(
+      `at most ${frozenFailuresMax} requests fail while ${name} is frozen`,
+      countFailures(report) <= frozenFailuresMax,
+      {
+        measured: String(countFailures(report)),
+      },
+    );
+  }
+  claim("every confirmed comment is stored", audit.stored > 0 && audit.lost.length === 0);
+  claim("no comment is stored twice", audit.duplicated.length === 0);
+}

@@ -1,0 +1,187 @@
+// The one platform of all verifications: PostgreSQL, a token issuer, and processes of the services, the gateway and the REST proxy on free ports.
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { pickFreePort } from "@tributary/kit/process/free-port";
+import { startTestIssuer, type TestIssuer } from "@tributary/kit/testing/issuer";
+import { seed } from "../../seed/seed.ts";
+import { journeyScopes } from "../traffic/journey.ts";
+import { writerId } from "../traffic/seeded.ts";
+import type { VerificationRun } from "../verification.ts";
+import { type Environment, migrateService, type PartProcess, startProcess } from "./part-process.ts";
+import { type PlatformPostgres, startPostgres } from "./postgres.ts";
+
+export const serviceNames = ["users", "posts", "comments", "orders"] as const;
+type ServiceName = (typeof serviceNames)[number];
+/** A part of the platform: a service, the gateway or the REST proxy. Each can have several replicas. */
+export type PartName = ServiceName | "gateway" | "rest-proxy";
+
+export interface Replica extends PartProcess {
+  /** Such as "posts 2". */
+  readonly name: string;
+  /** Host and port of its metrics. */
+  readonly admin: string;
+}
+
+/** Starts one more replica of a service, on a free port of 127.0.0.1 by default. */
+export type StartReplica = (o?: { readonly host?: string; readonly port?: number }) => Promise<Replica>;
+
+/** The replicas of a service, and the base URLs by which the gateway and the REST proxy reach them. */
+export interface PlacedService {
+  readonly replicas: readonly Replica[];
+  readonly urls: readonly string[];
+}
+
+export interface PlatformOptions {
+  readonly run: Pick<VerificationRun, "onCleanup">;
+  /** The number of replicas of each part; parts without a number do not run. */
+  readonly replicas: Partial<Readonly<Record<PartName, number>>>;
+  /** Whether the databases have the rows of `npm run seed`. */
+  readonly isSeeded: boolean;
+  /** Additional variables of each process. */
+  readonly environment?: (part: PartName) => Environment;
+  /** Starts the replicas of a service in another way, for example behind a host name or a proxy. */
+  readonly place?: Partial<Readonly<Record<ServiceName, (start: StartReplica) => Promise<PlacedService>>>>;
+  /** A folder for the output of each process, one file each. */
+  readonly logs?: string | undefined;
+}
+
+export interface Platform {
+  /** A temporary folder, deleted at the end. */
+  readonly folder: string;
+  readonly issuer: TestIssuer;
+  readonly postgres: PlatformPostgres;
+  readonly databaseUrls: Readonly<Record<ServiceName, string>>;
+  /** Empty for a part that does not run. */
+  readonly replicas: Readonly<Record<PartName, readonly Replica[]>>;
+  /** A token of the user `writerId`, with the scopes of the journey; valid for a day. */
+  readonly token: string;
+}
+
+const supergraphFolder = fileURLToPath(new URL("../../../supergraph", import.meta.url));
+export const supergraphFile = join(supergraphFolder, "supergraph.graphql");
+const loopback = "127.0.0.1";
+const tokenTtlSeconds = 86_400;
+
+/** Starts the platform. It is stopped, and its data deleted, when the verification ends. */
+export async function startPlatform(o: PlatformOptions): Promise<Platform> {
+  const folder = mkdtempSync(join(tmpdir(), "tributary-verify-"));
+  o.run.onCleanup(() => rmSync(folder, { recursive: true, force: true }));
+  const issuer = await startTestIssuer();
+  o.run.onCleanup(() => issuer.stop());
+  const postgres = await startPostgres(join(folder, "postgres"), o.run);
+  const databaseUrls = await createDatabases(postgres);
+  const startReplica = createReplicaStarter(o);
+
+  async function startService(name: ServiceName): Promise<readonly [ServiceName, PlacedService]> {
+    const count = o.replicas[name] ?? 0;
+    if (count === 0) return [name, { replicas: [], urls: [] }];
+    const environment = { ...identityOf(issuer), DATABASE_URL: databaseUrls[name] };
+    await migrateService(`services/${name}`, environment);
+    const start: StartReplica = (at) => startReplica(name, environment, at);
+    const place = o.place?.[name];
+    if (place) return [name, await place(start)];
+    const replicas = await Promise.all(Array.from({ length: count }, () => start()));
+    return [name, { replicas, urls: replicas.map(({ url }) => url) }];
+  }
+
+  const services = Object.fromEntries(await Promise.all(serviceNames.map(startService))) as Record<
+    ServiceName,
+    PlacedService
+  >;
+  if (o.isSeeded) await seed({ urls: databaseUrls, scale: 1, progress: () => {} });
+  const startPart = (name: "gateway" | "rest-proxy", environment: Environment) =>
+    Promise.all(Array.from({ length: o.replicas[name] ?? 0 }, () => startReplica(name, environment)));
+  const gateway = await startPart("gateway", gatewayEnvironment(services));
+  const restProxy = await startPart("rest-proxy", restProxyEnvironment(services));
+  const serviceReplicas = serviceNames.map((name) => [name, services[name].replicas] as const);
+  const exp = Math.floor(Date.now() / 1_000) + tokenTtlSeconds;
+  return {
+    folder,
+    issuer,
+    postgres,
+    databaseUrls,
+    replicas: {
+      ...(Object.fromEntries(serviceReplicas) as Record<ServiceName, readonly Replica[]>),
+      gateway,
+      "rest-proxy": restProxy,
+    },
+    token: await issuer.token(writerId, journeyScopes, { exp }),
+  };
+}
+
+/** @returns the replica. @throws Error if the platform has fewer replicas of this part. */
+export function replicaOf({ replicas }: Platform, part: PartName, index = 0): Replica {
+  const replica = replicas[part][index];
+  if (!replica) throw new Error(`${part} ${index + 1} does not run`);
+  return replica;
+}
+
+async function createDatabases(postgres: PlatformPostgres): Promise<Record<ServiceName, string>> {
+  const urls: Partial<Record<ServiceName, string>> = {};
+  for (const name of serviceNames) urls[name] = await postgres.createDatabase(name);
+  return urls as Record<ServiceName, string>;
+}
+
+function createReplicaStarter({ run, environment: additional = () => ({}), logs }: PlatformOptions) {
+  if (logs !== undefined) mkdirSync(logs, { recursive: true });
+  const counts = new Map<PartName, number>();
+
+  return async (
+    part: PartName,
+    environment: Environment,
+    at: { host?: string; port?: number } = {},
+  ): Promise<Replica> => {
+    const count = (counts.get(part) ?? 0) + 1;
+    counts.set(part, count);
+    const { host = loopback, port = await pickFreePort(host) } = at;
+    const adminPort = await pickFreePort();
+    const log = logs === undefined ? undefined : join(logs, `${part}-${count}.log`);
+    const process = await startProcess(
+      part === "gateway" || part === "rest-proxy" ? part : `services/${part}`,
+      `http://${host}:${port}`,
+      {
+        environment: {
+          ...environment,
+          ...{ HOST: host, PORT: String(port), ADMIN_PORT: String(adminPort), LOG_LEVEL: "warn" },
+          ...additional(part),
+        },
+        onOutput: (text) => void (log !== undefined && appendFileSync(log, text)),
+      },
+    );
+    // No traffic runs any more, so no draining is needed.
+    run.onCleanup(() => process.end("SIGKILL"));
+    return { ...process, name: `${part} ${count}`, admin: `${loopback}:${adminPort}` };
+  };
+}
+
+type PlacedServices = Readonly<Record<ServiceName, PlacedService>>;
+
+function gatewayEnvironment(services: PlacedServices): Environment {
+  return { SUPERGRAPH_FILE: supergraphFile, ...toVariables(services, (name) => `SUBGRAPH_URL_${name}`, "/graphql") };
+}
+
+/** The REST proxy requires a URL for each service: a service that does not run gets the URL of another one, and must receive no requests. */
+function restProxyEnvironment(services: PlacedServices): Environment {
+  const running = Object.values(services).find(({ urls }) => urls.length > 0);
+  const complete = serviceNames.map(
+    (name) => [name, services[name].urls.length > 0 ? services[name] : running] as const,
+  );
+  return {
+    ROUTES_FILE: join(supergraphFolder, "routes.json"),
+    OPENAPI_FOLDER: join(supergraphFolder, "openapi"),
+    ...toVariables(Object.fromEntries(complete) as PlacedServices, (name) => `${name}_URL`, ""),
+  };
+}
+
+function toVariables(services: PlacedServices, toName: (service: string) => string, path: string): Environment {
+  const running = serviceNames.filter((name) => services[name].urls.length > 0);
+  return Object.fromEntries(
+    running.map((name) => [toName(name.toUpperCase()), services[name].urls.map((url) => `${url}${path}`).join(",")]),
+  );
+}
+
+function identityOf({ issuer, audience, jwksUrl }: TestIssuer): Environment {
+  return { ISSUER: issuer, AUDIENCE: audience, JWKS_URL: jwksUrl };
+}

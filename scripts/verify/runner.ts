@@ -1,0 +1,114 @@
+// Runs one verification: reads its options, prints its claims, stops what it started, and decides the exit code.
+import { describeVerification, readCommandLine } from "./command-line.ts";
+import { type ClaimOptions, MissingToolError, SkippedError, type Verification } from "./verification.ts";
+
+/** 0: all claims hold (with `--control`: they show what is broken), or skipped. 1: failed. 2: nothing was verified. */
+export type ExitCode = 0 | 1 | 2;
+
+/** @param print receives lines of output. */
+export async function runVerification(
+  verification: Verification,
+  args: readonly string[],
+  print: (line: string) => void,
+): Promise<ExitCode> {
+  const commandLine = tryRead(verification, args, print);
+  if (!commandLine) return 2;
+  const { options, isControl, isHelp } = commandLine;
+  if (isHelp) {
+    print(describeVerification(verification));
+    return 0;
+  }
+  const claims = createClaims(isControl, print);
+  const cleanups: (() => unknown)[] = [];
+  const interruption = watchForInterruption();
+  try {
+    const run = {
+      options,
+      isControl,
+      print,
+      claim: claims.add,
+      onCleanup: (cleanUp: () => unknown) => void cleanups.push(cleanUp),
+    };
+    await Promise.race([verification.run(run), interruption.rejection]);
+  } catch (error) {
+    if (error instanceof SkippedError) {
+      print(`SKIPPED: nothing was verified, because ${error.message}.`);
+      return 0;
+    }
+    if (error instanceof MissingToolError) {
+      print(`Nothing was verified: ${error.message}`);
+      return 2;
+    }
+    claims.crashed("the verification completes", error);
+  } finally {
+    for (const error of await runCleanups(cleanups)) claims.crashed("everything that was started is stopped", error);
+    interruption.stopWatching();
+  }
+  return claims.printResult() ? 0 : 1;
+}
+
+function tryRead({ name, options }: Verification, args: readonly string[], print: (line: string) => void) {
+  try {
+    return readCommandLine(options, args);
+  } catch (error) {
+    print(`${error instanceof Error ? error.message : String(error)}\nOptions: npm run verify -- ${name} --help`);
+    return undefined;
+  }
+}
+
+/** A claim that does not hold is printed in full up to this length: it can contain a whole response. */
+const measuredCharsMax = 400;
+
+function createClaims(isControl: boolean, print: (line: string) => void) {
+  let passed = 0;
+  let failed = 0;
+
+  function record(text: string, hasPassed: boolean, measured: string | undefined): void {
+    if (hasPassed) passed++;
+    else failed++;
+    const suffix = measured === undefined ? "" : `: ${measured.slice(0, measuredCharsMax)}`;
+    print(`${hasPassed ? "ok  " : "FAIL"}  ${text}${suffix}`);
+  }
+
+  return {
+    add(text: string, holds: boolean, { measured, control }: ClaimOptions = {}): void {
+      if (!isControl) return record(text, holds, measured);
+      if (control === "holds") record(text, holds, measured);
+      else if (control === "fails") record(`the control breaks this: ${text}`, !holds, measured);
+      else
+        print(
+          `${holds ? "holds" : "fails"} ${text}${measured === undefined ? "" : `: ${measured.slice(0, measuredCharsMax)}`}`,
+        );
+    },
+    crashed: (text: string, error: unknown): void =>
+      record(text, false, error instanceof Error ? (error.stack ?? error.message) : String(error)),
+    /** @returns whether the verification has passed: at least one claim was judged, and none failed. */
+    printResult(): boolean {
+      print(`\n${passed} passed, ${failed} failed`);
+      return passed > 0 && failed === 0;
+    },
+  };
+}
+
+/** @returns the errors of the functions that failed. */
+async function runCleanups(cleanups: readonly (() => unknown)[]): Promise<readonly unknown[]> {
+  const errors: unknown[] = [];
+  for (const cleanUp of cleanups.toReversed()) {
+    try {
+      await cleanUp();
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  return errors;
+}
+
+/** `rejection` rejects after SIGINT or SIGTERM, so that the started processes are stopped before this one ends. */
+function watchForInterruption() {
+  const { promise: rejection, reject } = Promise.withResolvers<never>();
+  rejection.catch(() => {});
+  const onSignal = (signal: string) => reject(new Error(`Ended by ${signal}.`));
+  const signals = ["SIGINT", "SIGTERM"] as const;
+  for (const signal of signals) process.on(signal, onSignal);
+  return { rejection, stopWatching: () => signals.forEach((signal) => process.off(signal, onSignal)) };
+}

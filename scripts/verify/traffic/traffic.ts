@@ -1,0 +1,83 @@
+// Sends the journey's steps at a fixed rate, in four streams, and reports what clients observed between two calls of `next`.
+import { type CommentAudit, auditComments } from "./audit.ts";
+import { createJourney } from "./journey.ts";
+import type { Step } from "./step.ts";
+import { createHttpClient, type HttpClient } from "./http-client.ts";
+import { type Load, type LoadReport, startLoad } from "./open-loop.ts";
+
+export const streams = ["graphql reads", "graphql writes", "rest reads", "rest writes"] as const;
+export type Stream = (typeof streams)[number];
+
+export type TrafficReport = Readonly<Record<Stream, LoadReport>>;
+
+export interface Traffic {
+  /** The number of requests that have been sent and have no response yet. */
+  inFlight(stream: Stream): number;
+  /** Resolves to the report of all requests that were due since the last call, once they have ended. */
+  next(): Promise<TrafficReport>;
+  /** Stops sending. Resolves to the rest of the report, once all requests have ended. */
+  stop(): Promise<TrafficReport>;
+  /** Checks that each confirmed comment is stored exactly once. Call it after `stop`. */
+  audit(): Promise<CommentAudit>;
+}
+
+export interface TrafficOptions {
+  /** Base URLs of the gateway and the REST proxy. */
+  readonly graphqlUrl: string;
+  readonly restUrl: string;
+  readonly token: string;
+  /** The identifier of this run, part of everything that it writes. */
+  readonly run: string;
+  /** The request rate of all streams together; three of four requests are reads. */
+  readonly perSecond: number;
+  /** A request that takes longer counts as failed. */
+  readonly timeoutMs: number;
+}
+
+const shareOf: Readonly<Record<Stream, number>> = {
+  "graphql reads": 3 / 8,
+  "graphql writes": 1 / 8,
+  "rest reads": 3 / 8,
+  "rest writes": 1 / 8,
+};
+
+/** Sends the journey's requests to both endpoints at a fixed rate (open loop), without retries, over persistent connections. */
+export function startTraffic({ graphqlUrl, restUrl, token, run, perSecond, timeoutMs }: TrafficOptions): Traffic {
+  const confirmed = new Set<string>();
+  const clients = { graphql: createHttpClient(graphqlUrl, timeoutMs), rest: createHttpClient(restUrl, timeoutMs) };
+  const { graphql, rest } = createJourney({ token, run, confirm: (text) => void confirmed.add(text) });
+  const start = (stream: Stream, client: HttpClient, steps: readonly Step[]) =>
+    startLoad({ perSecond: perSecond * shareOf[stream], send: (count) => sendNext(client, steps, count) });
+  const loads: Readonly<Record<Stream, Load>> = {
+    "graphql reads": start("graphql reads", clients.graphql, graphql.reads),
+    "graphql writes": start("graphql writes", clients.graphql, graphql.writes),
+    "rest reads": start("rest reads", clients.rest, rest.reads),
+    "rest writes": start("rest writes", clients.rest, rest.writes),
+  };
+
+  async function collect(of: (load: Load) => Promise<LoadReport>): Promise<TrafficReport> {
+    const reports = await Promise.all(streams.map(async (stream) => [stream, await of(loads[stream])] as const));
+    return Object.fromEntries(reports) as Record<Stream, LoadReport>;
+  }
+
+  return {
+    inFlight: (stream) => loads[stream].inFlight,
+    next: () => collect((load) => load.next()),
+    stop: () => collect((load) => load.stop()),
+    async audit() {
+      const audit = await auditComments(clients.rest, run, confirmed);
+      for (const client of Object.values(clients)) client.close();
+      return audit;
+    },
+  };
+}
+
+/** Sends request number `count`; the steps take turns. */
+async function sendNext(client: HttpClient, steps: readonly Step[], count: number): Promise<string | undefined> {
+  const step = steps[count % steps.length];
+  if (!step) throw new Error("a stream without steps");
+  const response = await client.send(step.createRequest(count)).catch((error: unknown) => {
+    throw new Error(`${step.name}: ${String(error)}`, { cause: error });
+  });
+  return step.findProblem(response, count);
+}

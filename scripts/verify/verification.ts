@@ -1,0 +1,83 @@
+// What a verification is. checks/ has one per name, verifications.ts lists them, runner.ts runs one.
+
+interface NumberOption {
+  readonly kind: "number";
+  readonly min: number;
+  readonly max: number;
+  readonly fallback: number;
+  /** The value with `--quick`; without it, `--quick` does not change the number. */
+  readonly quick?: number;
+  /** What the number is, for `--help`. */
+  readonly why: string;
+}
+
+interface TextOption {
+  readonly kind: "text";
+  /** The placeholder in `--help`, such as FOLDER. */
+  readonly placeholder: string;
+  readonly why: string;
+}
+
+/** A list such as `--only a,b`; by default all names. */
+interface NamesOption {
+  readonly kind: "names";
+  readonly of: readonly string[];
+  /** The names with `--quick`; by default all. */
+  readonly quick?: readonly string[];
+  readonly why: string;
+}
+
+/** By name in camel case: `perSecond` is `--per-second`. */
+export type Options = Readonly<Record<string, NumberOption | TextOption | NamesOption>>;
+
+export type OptionValues<O extends Options> = {
+  readonly [K in keyof O]: O[K] extends NumberOption
+    ? number
+    : O[K] extends NamesOption
+      ? readonly string[]
+      : string | undefined;
+};
+
+export interface Verification<O extends Options = Options> {
+  /** The argument of `npm run verify`. */
+  readonly name: string;
+  /** One line for the list of verifications. */
+  readonly summary: string;
+  /** What it starts, does and needs, for `--help`. */
+  readonly description: string;
+  readonly options: O;
+  /** What `--control` breaks on purpose, for `--help`. */
+  readonly control: string;
+  /** Starts what it needs, and records its claims. Throws if it cannot complete: then it has failed, also with `--control`. */
+  run(run: VerificationRun<O>): Promise<void>;
+}
+
+/** What a verification uses while it runs. */
+export interface VerificationRun<O extends Options = Options> {
+  readonly options: OptionValues<O>;
+  /** Whether `--control` is set: something is broken on purpose, and the claims must show it. */
+  readonly isControl: boolean;
+  readonly print: (line: string) => void;
+  /** Prints and records whether a promise holds. */
+  claim(text: string, holds: boolean, options?: ClaimOptions): void;
+  /** Registers a function that runs at the end, the last one first: also after an error, SIGINT or SIGTERM. */
+  onCleanup(cleanUp: () => unknown): void;
+}
+
+export interface ClaimOptions {
+  /** Printed after the claim. */
+  readonly measured?: string;
+  /** What `--control` requires of the claim: that it fails, or that it holds. Without it the control does not judge the claim. */
+  readonly control?: "fails" | "holds";
+}
+
+/** A requirement of the verification is missing on this machine. Nothing is verified, and the exit code is 0. */
+export class SkippedError extends Error {}
+
+/** A program that the verification installs itself cannot be installed. The exit code is 2. */
+export class MissingToolError extends Error {}
+
+/** Infers the types of the options' values for `run`. */
+export function defineVerification<const O extends Options>(verification: Verification<O>): Verification {
+  return verification;
+}

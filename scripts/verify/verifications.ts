@@ -1,0 +1,23 @@
+// All verifications, in the order in which the list shows them.
+import type { Verification } from "./verification.ts";
+import { alerts } from "./checks/alerts/alerts.ts";
+import { cache } from "./checks/cache/cache.ts";
+import { compose } from "./checks/compose/compose.ts";
+import { differential } from "./checks/differential/differential.ts";
+import { durability } from "./checks/durability/durability.ts";
+import { openapi } from "./checks/openapi/openapi.ts";
+import { resilience } from "./checks/resilience/resilience.ts";
+import { rest } from "./checks/rest/rest.ts";
+import { rolling } from "./checks/rolling/rolling.ts";
+
+export const verifications: readonly Verification[] = [
+  durability,
+  rest,
+  cache,
+  differential,
+  resilience,
+  rolling,
+  alerts,
+  compose,
+  openapi,
+];
