@@ -101,7 +101,6 @@ async function start(files: Files, branch: string | undefined) {
     parts: new Map(),
     migrate: async () => {},
     print: (_, line) => void lines.push(line),
-    readyTimeoutMs: 1_000,
     gatewaySwapMs: 1,
   });
   return {

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Environment } from "@tributary/kit/process/env";
 import type { Seeding } from "./databases.ts";
+import { findKeys } from "./keys.ts";
 import { runPlatform } from "./run.ts";
 
 export interface CommandOptions {
@@ -22,13 +23,13 @@ const parentPollMs = 500;
  * Ctrl-C kills all parts at once.
  */
 export async function runCommand(o: CommandOptions): Promise<never> {
+  let state: "running" | "stopping" | "killing" = "running";
   const stopping = new AbortController();
+  let stoppingSinceMs = 0;
   let kill = () => {};
-  let firstSignalMs: number | undefined;
-  let isKilling = false;
   const killAndExit = async () => {
-    if (isKilling) return;
-    isKilling = true;
+    if (state === "killing") return;
+    state = "killing";
     try {
       kill();
       await sleep(killedExitMs);
@@ -37,10 +38,11 @@ export async function runCommand(o: CommandOptions): Promise<never> {
     }
   };
   const onSignal = () => {
-    const nowMs = performance.now();
-    firstSignalMs ??= nowMs;
-    stopping.abort();
-    if (nowMs - firstSignalMs > sameSignalMs) void killAndExit();
+    if (state === "running") {
+      state = "stopping";
+      stoppingSinceMs = performance.now();
+      stopping.abort();
+    } else if (performance.now() - stoppingSinceMs > sameSignalMs) void killAndExit();
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {}); // The terminal may be closed.
@@ -54,6 +56,7 @@ export async function runCommand(o: CommandOptions): Promise<never> {
     ...o,
     environment,
     isColoured: process.stdout.isTTY && !NO_COLOR,
+    keys: findKeys(process.stdin),
     signal: stopping.signal,
     setKill: (killAll) => (kill = killAll),
     write: (text) => process.stdout.write(text),

@@ -11,7 +11,6 @@ import {
   urlOf,
   variablePrefix,
 } from "./parts.ts";
-import { portsAreShared } from "./part-process.ts";
 import type { Secrets } from "./secrets.ts";
 
 export interface PartContext {
@@ -40,11 +39,7 @@ function fixedFor(name: PartName, { ports }: PartContext): Record<string, string
     HOST: "127.0.0.1",
     PORT: String(ports[name]),
     PROFILE: "development",
-    REUSE_PORT: String(portsAreShared),
-    // Long enough for clients to reconnect to the new process on the same port, short enough for Ctrl-C.
-    DRAIN_DELAY_MS: "200",
-    SHUTDOWN_GRACE_MS: "2500",
-    APOLLO_TELEMETRY_DISABLED: "1", // The gateway sets it too, but a standby loads Apollo's code before the gateway's main.ts runs.
+    SHUTDOWN_GRACE_MS: "2500", // Less than the time after which run.ts kills a part.
   };
 }
 

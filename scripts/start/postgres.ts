@@ -1,7 +1,6 @@
 // Supervises the embedded PostgreSQL. PostgreSQL stops last, because the services use it.
 import { setTimeout as sleep } from "node:timers/promises";
 import { type LocalPostgres, startLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
-import { backoffMs } from "./backoff.ts";
 
 export interface PostgresOptions {
   readonly directory: string;
@@ -18,40 +17,39 @@ export interface SupervisedPostgres {
   kill(): void;
 }
 
-/** Starts PostgreSQL. Throws if the first start fails; later starts are retried with the same backoff as the parts. */
-export async function supervisePostgres(options: PostgresOptions): Promise<SupervisedPostgres> {
-  const { directory, port, print } = options;
+const restartDelayMs = 1_000;
+
+/** Starts PostgreSQL. Throws if the first start fails; later starts are repeated until one succeeds. */
+export async function supervisePostgres({ directory, port, print }: PostgresOptions): Promise<SupervisedPostgres> {
   // Routine log lines (checkpoints, connections) are omitted.
   const log = (line: string) => /^(WARNING|ERROR|FATAL|PANIC|stopping)/.test(line) && !isExpected(line) && print(line);
   const start = () => startLocalPostgres({ directory, port, log });
   let current: LocalPostgres | undefined = await start();
-  let isStopped = false;
   const { superuserUrl } = current;
+  let isStopped = false;
 
-  async function restartOnExit(failures: number): Promise<void> {
+  async function restartUntilStopped(): Promise<void> {
     await current?.exited;
     current = undefined;
     if (isStopped) return;
-    const delayMs = backoffMs(failures);
-    print(`PostgreSQL ended; restarting in ${delayMs} ms`);
-    await sleep(delayMs);
+    print(`PostgreSQL is not running; starting it again in ${restartDelayMs} ms`);
+    await sleep(restartDelayMs);
     if (isStopped) return;
     current = await start().catch((error: unknown) => {
       print(String(error));
       return undefined;
     });
     if (isStopped) await current?.stop();
-    else await restartOnExit(current ? 1 : failures + 1);
+    else await restartUntilStopped();
   }
 
-  const supervision = restartOnExit(1);
+  const supervision = restartUntilStopped();
   return {
     superuserUrl,
     async stop() {
       isStopped = true;
       await current?.stop();
       await supervision;
-      current = undefined;
     },
     kill() {
       isStopped = true;

@@ -1,41 +1,46 @@
-// The steps of `npm start`: check what can prevent a start, start PostgreSQL and the parts, wait until they are ready, print the
-// banner, and run the dev loop until the signal. Then everything is stopped.
+// The steps of `npm start`: check what can prevent a start, start PostgreSQL, publish the supergraph, start the parts, wait until they are
+// ready, print the banner, and run the dev loop until the signal. Then everything is stopped.
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { ConfigError } from "@tributary/kit/process/env";
-import { renderBanner } from "./output/banner.ts";
+import { renderBanner } from "./banner.ts";
 import { migrateService, prepareDatabases, type Seeding } from "./databases.ts";
 import { databaseUrl, environmentOf } from "./environments.ts";
+import type { Keys } from "./keys.ts";
 import { type StartContext, type StartContextOptions, createStartContext } from "./start-context.ts";
 import { readOptions, type StartOptions, usage } from "./options.ts";
 import { entryOf, isService, type Part, type PartName, parts, urlOf } from "./parts.ts";
 import { type SupervisedPostgres, supervisePostgres } from "./postgres.ts";
 import { watchedFolders } from "./dev-loop/change-plan.ts";
 import { StartError } from "./start-error.ts";
-import { createSupervisedPart, type SupervisedPart } from "./supervise.ts";
+import { createSupervisedPart, type SupervisedPart } from "./supervised-part.ts";
 import { publishCommitted } from "./published-files.ts";
 import { createDevLoop, type DevLoop } from "./dev-loop/dev-loop.ts";
 
 export interface RunOptions extends StartContextOptions {
   readonly args: readonly string[];
   readonly loadSeeding: () => Promise<Seeding>;
+  readonly keys: Keys | undefined;
   /** Aborting it stops the platform. */
   readonly signal: AbortSignal;
   /** Receives a function that kills all processes at once. */
   setKill(kill: () => void): void;
 }
 
-/** The parts of the platform that have been started. */
-interface RunningPlatform {
+/** What has been created for one start, and must be stopped. */
+interface Platform {
   readonly startContext: StartContext;
   readonly supervised: ReadonlyMap<PartName, SupervisedPart>;
   readonly loop: DevLoop;
-  postgres: SupervisedPostgres | undefined;
+  /** Undefined when no part needs a database. */
+  postgres: Promise<SupervisedPostgres> | undefined;
 }
 
 const readyTimeoutMs = 20_000;
-const stableMs = 30_000;
 // Together with PostgreSQL's 5 s this is below the 10 s within which Ctrl-C must stop everything.
 const stopGraceMs = 4_000;
+/** The banner waits for the log lines of the start: a part writes them 250 ms later (kit/src/process/log.ts), or more if it is busy. */
+const logDelayMs = 500;
 
 /** Runs the platform until the signal. Resolves to the exit code when all processes have ended and all ports are free. */
 export async function runPlatform(o: RunOptions): Promise<number> {
@@ -55,80 +60,91 @@ export async function runPlatform(o: RunOptions): Promise<number> {
 async function runWith(options: StartOptions, o: RunOptions): Promise<void> {
   const startedMs = performance.now();
   const startContext = await createStartContext(o, options);
-  const chosen = parts.filter(({ name }) => options.only.includes(name));
-  const supervised = new Map(chosen.map((part) => [part.name, supervisePart(part, startContext, o.root)] as const));
+  const started = parts.filter(({ name }) => options.only.includes(name));
+  const supervised = new Map(started.map((part) => [part.name, supervisePart(part, startContext, o.root)] as const));
   const loop = createLoop(startContext, supervised, o.root);
-  const running: RunningPlatform = { startContext, supervised, loop, postgres: undefined };
-  o.setKill(() => killAll(running));
+  const platform: Platform = { startContext, supervised, loop, postgres: undefined };
+  o.setKill(() => killAll(platform));
   try {
-    await startAll(running, options, o);
-    const notReady = await waitForAll(running, o.signal);
-    const names = chosen.map(({ name }) => name);
+    await Promise.race([startAll(platform, options, o), untilAborted(o.signal)]);
+    o.signal.throwIfAborted();
     const tookMs = performance.now() - startedMs;
-    const hasPostgres = running.postgres !== undefined;
-    startContext.output.raw(
-      renderBanner({ ports: startContext.partContext.ports, running: names, notReady, tookMs, hasPostgres }),
-    );
-    loop.start();
+    await sleep(logDelayMs, undefined, { signal: o.signal });
+    const printBanner = () => startContext.output.raw(bannerOf(platform, tookMs, o.keys !== undefined));
+    o.keys?.listen(printBanner);
+    printBanner();
     await untilAborted(o.signal);
     startContext.output.line("start", "stopping");
   } finally {
-    await stopAll(running);
+    await stopAll(platform);
   }
 }
 
-async function startAll(running: RunningPlatform, options: StartOptions, o: RunOptions): Promise<void> {
-  const { startContext, supervised } = running;
+/** Resolves when every part is ready or has failed. */
+async function startAll(platform: Platform, options: StartOptions, o: RunOptions): Promise<void> {
+  const { startContext, supervised, loop } = platform;
+  const start = async (isChosen: (name: PartName) => boolean) => {
+    const chosen = [...supervised].filter(([name]) => isChosen(name));
+    await Promise.all(chosen.map(([, part]) => part.start()));
+  };
   publishCommitted(o.root, startContext.partContext.dataDir);
   // Gateway, REST proxy and issuer need no database: they load their code while PostgreSQL starts.
-  for (const part of supervised.values()) if (!isService(part.name)) part.start();
-  if (startContext.postgresFolder !== undefined) await startDatabases(running, startContext.postgresFolder, options, o);
-  o.signal.throwIfAborted();
-  for (const part of supervised.values()) if (isService(part.name)) part.start();
+  const others = loop.start().then(() => start((name) => !isService(name)));
+  if (startContext.postgresFolder !== undefined)
+    await startDatabases(platform, startContext.postgresFolder, options, o);
+  await Promise.all([others, start(isService)]);
+}
+
+function bannerOf({ startContext, supervised, postgres }: Platform, tookMs: number, hasKeys: boolean): string {
+  return renderBanner({
+    ports: startContext.partContext.ports,
+    running: [...supervised.keys()],
+    notReady: [...supervised].filter(([, part]) => !part.isRunning()).map(([name]) => name),
+    tookMs,
+    hasPostgres: postgres !== undefined,
+    hasKeys,
+  });
 }
 
 async function startDatabases(
-  running: RunningPlatform,
+  platform: Platform,
   directory: string,
   options: StartOptions,
   o: RunOptions,
 ): Promise<void> {
-  const { partContext, output } = running.startContext;
+  const { partContext, output } = platform.startContext;
   const print = (name: string, line: string) => output.line(name, line);
-  const postgres = await supervisePostgres({
+  platform.postgres = supervisePostgres({
     directory,
     port: partContext.ports.postgres,
     print: (line) => print("postgres", line),
   });
-  running.postgres = postgres;
-  const preparing = prepareDatabases({
+  const { superuserUrl } = await platform.postgres;
+  await prepareDatabases({
     root: o.root,
-    superuserUrl: postgres.superuserUrl,
+    superuserUrl,
     secrets: partContext.secrets,
     loadSeeding: o.loadSeeding,
     scale: options.scale,
     replaceable: options.only.filter(isService),
     print,
   });
-  preparing.catch(() => {}); // After an abort its rejection is not awaited: it fails because PostgreSQL stops.
-  await Promise.race([preparing, untilAborted(o.signal)]);
 }
 
 function supervisePart(part: Part, { partContext, output, runFile }: StartContext, root: string): SupervisedPart {
   return createSupervisedPart({
-    name: part.name,
     entry: join(root, entryOf(part)),
     cwd: root,
     environment: environmentOf(part.name, partContext),
     readyUrl: `${urlOf(partContext.ports[part.name])}/health/ready`,
     print: (line) => output.line(part.name, line),
-    onProcess: (pid, state) => (state === "started" ? runFile.add(part.name, pid) : runFile.remove(pid)),
-    stableMs,
+    onProcess: (pid, change) => (change === "started" ? runFile.add(part.name, pid) : runFile.remove(pid)),
+    readyTimeoutMs,
     stopGraceMs,
   });
 }
 
-function createLoop(startContext: StartContext, supervised: RunningPlatform["supervised"], root: string): DevLoop {
+function createLoop(startContext: StartContext, supervised: Platform["supervised"], root: string): DevLoop {
   const { partContext, output } = startContext;
   const print = (name: string, line: string) => output.line(name, line);
   return createDevLoop({
@@ -139,32 +155,21 @@ function createLoop(startContext: StartContext, supervised: RunningPlatform["sup
     migrate: (service) => migrateService(service, databaseUrl(service, partContext), { root, print }),
     print,
     debounceMs: 60,
-    readyTimeoutMs,
     gatewaySwapMs: 1_000,
   });
 }
 
-/** Resolves to the parts that are not ready within 20 s. They keep running. */
-async function waitForAll({ supervised }: RunningPlatform, signal: AbortSignal): Promise<PartName[]> {
-  const waiting = [...supervised].map(async ([name, part]) =>
-    (await part.waitUntilReady(readyTimeoutMs)) ? [] : [name],
-  );
-  const unready = await Promise.race([Promise.all(waiting), untilAborted(signal)]);
-  signal.throwIfAborted();
-  return (unready ?? []).flat();
-}
-
 /** Stops the parts before PostgreSQL, which they use. */
-async function stopAll({ startContext, supervised, postgres, loop }: RunningPlatform): Promise<void> {
+async function stopAll({ startContext, supervised, postgres, loop }: Platform): Promise<void> {
   const stopping = [...supervised.values()].map((part) => part.stop());
   await Promise.all([...stopping, loop.close()]);
-  await postgres?.stop();
+  await (await postgres?.catch(() => undefined))?.stop(); // startAll has reported why it did not start.
   startContext.runFile.release();
 }
 
-function killAll({ supervised, postgres }: RunningPlatform): void {
+function killAll({ supervised, postgres }: Platform): void {
   for (const part of supervised.values()) part.kill();
-  postgres?.kill();
+  void postgres?.then((server) => server.kill());
 }
 
 function untilAborted(signal: AbortSignal): Promise<void> {

@@ -5,7 +5,7 @@ import type { Environment } from "@tributary/kit/process/env";
 import { endLocalPostgresLeftover, removeLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
 import { subgraphs } from "../../supergraph/subgraphs.ts";
 import type { StartOptions } from "./options.ts";
-import { createOutput, type StartOutput } from "./output/output.ts";
+import { createOutput, type StartOutput } from "./output.ts";
 import type { PartContext } from "./environments.ts";
 import { dataFolder, isService, partNames, urlOf } from "./parts.ts";
 import { findTakenPorts, readPorts } from "./ports.ts";

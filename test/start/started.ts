@@ -78,6 +78,7 @@ export function startScript(
     async ready() {
       const headline = await line(/^Tributary is/);
       if (!headline.startsWith("Tributary is ready")) throw new Error(output);
+      await line(/Ctrl-C to stop\.$/);
     },
     async exited() {
       await closed;

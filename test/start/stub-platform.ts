@@ -49,9 +49,7 @@ const server = createServer((request, response) => {
   if (request.url === "/crash") process.exit(9);
   response.end(request.url === "/environment" ? JSON.stringify(process.env) : String(process.pid));
 });
-const reusePort = process.env.REUSE_PORT === "true";
-server.listen({ port: Number(PORT), host: HOST, reusePort }, () => console.log(JSON.stringify({ level: "info", msg: "${name} listens on " + PORT })));
-server.once("listening", () => process.send?.("listening"));
+server.listen(Number(PORT), HOST, () => console.log(JSON.stringify({ level: "info", msg: "${name} listens on " + PORT })));
 process.on("SIGTERM", () => {
   server.close(() => process.exit(0));
   server.closeAllConnections();

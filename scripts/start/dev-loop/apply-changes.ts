@@ -4,12 +4,14 @@ import { createBreakingChangeWarner } from "./breaking-changes.ts";
 import { type Composed, composeFromDisk, mergeRoutesFromDisk, readSchemas, type Schemas } from "./composition.ts";
 import { type PartName, publishedFiles, type ServiceName, serviceNames } from "../parts.ts";
 import { planChanges, serviceListFile } from "./change-plan.ts";
-import { createRestarter, type RestarterOptions } from "./restarter.ts";
 import { publishIfChanged, hasBreakingChanges } from "../published-files.ts";
+import type { SupervisedPart } from "../supervised-part.ts";
 
-export interface ChangeHandlerOptions extends RestarterOptions {
+export interface ChangeHandlerOptions {
   readonly root: string;
   readonly dataDir: string;
+  readonly parts: ReadonlyMap<PartName, Pick<SupervisedPart, "restart">>;
+  print(name: string, line: string): void;
   migrate(service: ServiceName): Promise<void>;
   /** How long the gateway gets to load a new supergraph before a service that removes fields restarts. */
   readonly gatewaySwapMs: number;
@@ -22,7 +24,6 @@ export interface ChangeHandlerOptions extends RestarterOptions {
  */
 export function createChangeHandler(options: ChangeHandlerOptions): (paths: readonly string[]) => Promise<void> {
   const { root, parts, print } = options;
-  const restart = createRestarter(options);
   const schemas = createSchemaState(options);
   const warnOfBreakingChanges = createBreakingChangeWarner(options);
 
@@ -38,11 +39,19 @@ export function createChangeHandler(options: ChangeHandlerOptions): (paths: read
     for (const name of schemas.blockedServices())
       if (restarts.delete(name)) print(name, "not restarted: its schema does not compose");
     for (const name of plan.migrations) if (!(await tryMigrate(name, options))) restarts.delete(name);
-    const publishing = schemas.publishAndRestart(() => restart(restarts, paths));
+    const publishing = schemas.publishAndRestart(async () => {
+      const restarted = [...parts].filter(([name]) => restarts.has(name));
+      const results = await Promise.all(restarted.map(([, part]) => part.restart(describeCause(paths))));
+      return results.every(Boolean);
+    });
     await Promise.all([publishing, composed?.ok ? warnOfBreakingChanges(composed.graph) : undefined]);
     if (!isFirst && plan.routes.size === 0) return;
-    if (await publishRoutes(options)) await restart(["rest-proxy"], []);
+    if (await publishRoutes(options)) await parts.get("rest-proxy")?.restart("its routes have changed");
   };
+}
+
+function describeCause([first = "", ...more]: readonly string[]): string {
+  return more.length === 0 ? `${first} was saved` : `${first} and ${more.length} more were saved`;
 }
 
 /** The schemas that are published and those that wait for composition. It publishes to gateway and services in a safe order. */

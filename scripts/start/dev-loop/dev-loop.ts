@@ -10,44 +10,46 @@ export interface DevLoopOptions extends ChangeHandlerOptions {
 }
 
 export interface DevLoop {
-  /** Starts to apply saved files, first those that were saved since the loop was created. */
-  start(): void;
+  /** Publishes the schemas and routes on disk. Resolves when that is done; from then on saved files are applied. */
+  start(): Promise<void>;
   /** Stops watching. Resolves when the current batch has been applied. */
   close(): Promise<void>;
 }
 
+/** In `collecting` (before the start) and `applying`, saved files only wait for the next batch. */
+type State = "collecting" | "applying" | "waiting" | "closed";
+
 /**
- * The dev loop: watches the source files of all teams and applies what is saved. Code and schemas that do not load do not
- * replace the running ones. Create it before the parts start, so that no save during the start is missed.
+ * The dev loop: watches the source files of all teams and applies what is saved, one batch at a time. Create it before the parts start, so
+ * that no save during the start is missed.
  */
 export function createDevLoop(options: DevLoopOptions): DevLoop {
   const { root, folders, print } = options;
   const applyChanges = createChangeHandler(options);
   const saved = new Set<string>();
+  let state: State = "collecting";
   let timer: NodeJS.Timeout | undefined;
-  let working: Promise<void> | undefined;
-  let isActive = false;
+  let working = Promise.resolve();
 
-  // Batches run one at a time. Files that are saved meanwhile form the next batch.
   function schedule(): void {
     clearTimeout(timer);
-    if (isActive && working === undefined) timer = setTimeout(applySaved, options.debounceMs);
+    if (state === "waiting" && saved.size > 0) timer = setTimeout(startBatch, options.debounceMs);
   }
 
-  function applySaved(): void {
-    const batch = [...saved];
-    saved.clear();
-    working = work(batch);
+  function startBatch(): void {
+    state = "applying";
+    working = applyBatch([...saved]);
   }
 
-  async function work(batch: readonly string[]): Promise<void> {
+  async function applyBatch(batch: readonly string[]): Promise<void> {
+    for (const path of batch) saved.delete(path);
     try {
       await applyChanges(batch);
     } catch (error) {
       print("start", error instanceof Error ? error.message : String(error));
     }
-    working = undefined;
-    if (saved.size > 0) schedule();
+    if (state === "applying") state = "waiting";
+    schedule();
   }
 
   const watcher = watchFolders(folders, (path) => {
@@ -55,12 +57,13 @@ export function createDevLoop(options: DevLoopOptions): DevLoop {
     schedule();
   });
   return {
-    start() {
-      isActive = true;
-      working = work([]); // The committed supergraph may be older than the schemas with which the services started.
+    async start() {
+      state = "applying";
+      working = applyBatch([]);
+      await working;
     },
     async close() {
-      isActive = false;
+      state = "closed";
       clearTimeout(timer);
       watcher.close();
       await working;

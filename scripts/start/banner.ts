@@ -1,4 +1,4 @@
-import { type PartName, parts, type Ports, serviceNames, urlOf } from "../parts.ts";
+import { type PartName, parts, type Ports, serviceNames, urlOf } from "./parts.ts";
 
 export interface BannerOptions {
   readonly ports: Ports;
@@ -7,6 +7,8 @@ export interface BannerOptions {
   readonly notReady: readonly PartName[];
   readonly tookMs: number;
   readonly hasPostgres: boolean;
+  /** Whether pressing h prints the banner again. */
+  readonly hasKeys: boolean;
 }
 
 const addresses: readonly { readonly name: PartName; readonly label: string; readonly path: string }[] = [
@@ -22,7 +24,7 @@ const defaultIssuerPort = parts.find(({ name }) => name === "issuer")?.defaultPo
 export const sampleQuery =
   "{ user(id: 1) { name email posts { title comments { body author { name } } } orders { total { display } } } }";
 
-/** The text after a start: every address, and example requests. */
+/** The last text of a start: every address, example requests, and how to stop it. */
 export function renderBanner(options: BannerOptions): string {
   const { ports, running, tookMs } = options;
   const listed = addresses.filter(({ name }) => running.includes(name));
@@ -36,11 +38,12 @@ export function renderBanner(options: BannerOptions): string {
     options.notReady.length === 0 ? "Tributary is ready" : "Tributary is running, but not every part is ready";
   return [
     "",
-    `${headline} (${(tookMs / 1_000).toFixed(1)} s). Press Ctrl-C to stop it.`,
+    `${headline} (${(tookMs / 1_000).toFixed(1)} s).`,
     "",
     ...lines,
     ...suggestions(options),
     "",
+    options.hasKeys ? "Press h to print this again, Ctrl-C to stop." : "Press Ctrl-C to stop.",
     "",
   ].join("\n");
 }

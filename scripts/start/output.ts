@@ -1,9 +1,11 @@
 // The terminal output of `npm start`.
 import { styleText } from "node:util";
-import { createRepeatedLineFilter } from "./repeated-line-filter.ts";
 
 /** How many warnings or errors of one kind are shown in a second. */
 const perSecondMax = 3;
+/** How many kinds are counted. When there are more, all counts are reset. */
+const kindsMax = 1_000;
+const windowMs = 1_000;
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -54,7 +56,7 @@ export function createOutput({
   const prefixes = new Map(
     names.map((name, index) => [name, paint(colours[index % colours.length] ?? "white", `${name.padEnd(width)} |`)]),
   );
-  const decide = createRepeatedLineFilter({ now, perSecondMax });
+  const decide = createRepeatedLineFilter(now);
   return {
     line(name, text) {
       const prefix = prefixes.get(name) ?? `${name.padEnd(width)} |`;
@@ -101,6 +103,25 @@ function renderError(error: unknown, label = ""): string[] {
 
 function isFrame(line: string): boolean {
   return /^\s+at /.test(line);
+}
+
+/** `omit-first` is the first omitted line of a second; a note replaces it. */
+type LineDecision = "show" | "omit-first" | "omit";
+
+/** Limits the lines of one kind, so that a line that a part logs for every request does not fill the terminal. */
+function createRepeatedLineFilter(now: () => number): (kind: string) => LineDecision {
+  const windows = new Map<string, { readonly sinceMs: number; shown: number }>();
+  return (kind) => {
+    const current = windows.get(kind);
+    if (current === undefined || now() - current.sinceMs >= windowMs) {
+      if (windows.size >= kindsMax) windows.clear();
+      windows.set(kind, { sinceMs: now(), shown: 1 });
+      return "show";
+    }
+    current.shown++;
+    if (current.shown <= perSecondMax) return "show";
+    return current.shown === perSecondMax + 1 ? "omit-first" : "omit";
+  };
 }
 
 /** Only warnings and errors are limited: one can be logged for every failed request. */

@@ -1,10 +1,17 @@
 import { parse } from "graphql";
 import { expect, test } from "vitest";
 import { renderBanner, sampleQuery } from "./banner.ts";
-import { partNames } from "../parts.ts";
-import { readPorts } from "../ports.ts";
+import { partNames } from "./parts.ts";
+import { readPorts } from "./ports.ts";
 
-const defaults = { ports: readPorts({}), running: partNames, notReady: [], tookMs: 3_210, hasPostgres: true } as const;
+const defaults = {
+  ports: readPorts({}),
+  running: partNames,
+  notReady: [],
+  tookMs: 3_210,
+  hasPostgres: true,
+  hasKeys: false,
+} as const;
 
 test("the banner lists every address and example requests", () => {
   const text = renderBanner(defaults);
@@ -13,6 +20,8 @@ test("the banner lists every address and example requests", () => {
   expect(text).toContain("127.0.0.1:4032");
   expect(text.match(/^ {2}curl .*:4010\/v2\//gm)).toHaveLength(3);
   expect(text).toContain("  npm run -s token -- ada\n");
+  expect(text.endsWith("\n\nPress Ctrl-C to stop.\n")).toBe(true);
+  expect(renderBanner({ ...defaults, hasKeys: true })).toMatch(/\n\nPress h to print this again, Ctrl-C to stop\.\n$/);
   expect(text).toContain("for development only");
   expect(parse(sampleQuery).definitions).toHaveLength(1);
 });

@@ -1,0 +1,58 @@
+// Single keys in the terminal of `npm start`.
+import { execFileSync } from "node:child_process";
+import type { ReadStream } from "node:tty";
+
+/** The terminal's keys; undefined without a terminal, or in the background. */
+export interface Keys {
+  /** Calls `onHelp` for each `h` and `?`. Node restores the terminal's mode when this process exits. */
+  listen(onHelp: () => void): void;
+}
+
+/** Raw mode disables the terminal's signals, so these keys send them: to the process group, as the terminal does. */
+const signals: Readonly<Record<string, NodeJS.Signals>> = { "\x03": "SIGINT", "\x1a": "SIGTSTP", "\x1c": "SIGQUIT" };
+
+export function findKeys(input: ReadStream): Keys | undefined {
+  if (!input.isTTY || !isInForeground()) return undefined;
+
+  function enable(): void {
+    if (!isInForeground()) return; // After Ctrl-Z and `bg`.
+    input.setRawMode(true);
+    input.resume();
+  }
+
+  function sendSignal(signal: NodeJS.Signals): void {
+    if (signal !== "SIGINT") {
+      input.pause();
+      input.setRawMode(false);
+    }
+    process.kill(0, signal);
+  }
+
+  return {
+    listen(onHelp) {
+      process.on("SIGCONT", enable);
+      input.on("error", () => {}); // The terminal may be closed.
+      input.setEncoding("utf8").on("data", (keys: string) => {
+        for (const key of keys) {
+          const signal = signals[key];
+          if (signal !== undefined) sendSignal(signal);
+          else if (key === "h" || key === "?") onHelp();
+        }
+      });
+      enable();
+    },
+  };
+}
+
+/** Whether this process may read the terminal. The system stops a background process that reads it or changes its mode. */
+function isInForeground(): boolean {
+  try {
+    const state = execFileSync("ps", ["-o", "stat=", "-p", String(process.pid)], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    return state.includes("+");
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,124 @@
+// One part of the platform, as a state machine: its process is started, restarted when its code was saved, started again when it has failed,
+// and stopped. A part has at most one process at a time.
+import { setTimeout as sleep } from "node:timers/promises";
+import { isReady, type PartProcess, type PartProcessOptions, startProcess } from "./part-process.ts";
+
+export interface PartOptions extends PartProcessOptions {
+  /** Responds with 200 once the part accepts requests. */
+  readonly readyUrl: string;
+  /** How long `start` and `restart` wait until the part is ready. */
+  readonly readyTimeoutMs: number;
+  /** Called when a process of the part has been started, and when it has ended. */
+  onProcess(pid: number, change: "started" | "ended"): void;
+}
+
+export interface SupervisedPart {
+  /** Whether the part is ready and its process has not ended since. */
+  isRunning(): boolean;
+  /** Starts the part. Resolves when it is ready or has failed, at the latest after `readyTimeoutMs`. */
+  start(): Promise<void>;
+  /**
+   * Ends the process and starts it again with the current code. Prints the cause and the outcome. Resolves to true if the part is ready
+   * within `readyTimeoutMs`, or will be started later.
+   */
+  restart(cause: string): Promise<boolean>;
+  /** Stops the part permanently. Resolves when its process and its process group have ended. */
+  stop(): Promise<void>;
+  /** Stops the part permanently, and kills its process group at once. */
+  kill(): void;
+}
+
+type State = "idle" | "starting" | "running" | "restarting" | "failed" | "stopping" | "stopped";
+type Event = "start" | "ready" | "restart" | "ended" | "stop";
+
+/** The next state for each event. An event that a state does not list has no effect. */
+const transitions: Readonly<Record<State, Readonly<Partial<Record<Event, State>>>>> = {
+  idle: { start: "starting", stop: "stopped" },
+  starting: { ready: "running", ended: "failed", restart: "restarting", stop: "stopping" },
+  running: { ended: "failed", restart: "restarting", stop: "stopping" },
+  restarting: { ended: "starting", stop: "stopping" },
+  failed: { start: "starting", restart: "starting", stop: "stopped" },
+  stopping: { ended: "stopped" },
+  stopped: {},
+};
+
+const readyPollMs = 30;
+const afterCrashMs = 500;
+/** A part that does not start repeats its error at this interval, until a saved file corrects it. */
+const afterFailedStartMs = 10_000;
+
+export function createSupervisedPart(options: PartOptions): SupervisedPart {
+  const { print, readyUrl, readyTimeoutMs, onProcess } = options;
+  let state: State = "idle";
+  let current: PartProcess | undefined;
+  let retryTimer: NodeJS.Timeout | undefined;
+
+  /** Changes the state and does what the new state requires. Returns false if the event has no effect. */
+  function handle(event: Event, ending = ""): boolean {
+    const before = state;
+    const next = transitions[before][event];
+    if (next === undefined) return false;
+    state = next;
+    clearTimeout(retryTimer);
+    if (next === "starting") void launch();
+    if (next === "restarting" || next === "stopping") current?.terminate();
+    if (next === "failed") retryLater(before, ending);
+    return true;
+  }
+
+  async function launch(): Promise<void> {
+    const launched = startProcess(options);
+    const { pid } = launched;
+    current = launched;
+    if (pid !== undefined) onProcess(pid, "started");
+    void pollReady(launched);
+    const ending = await launched.ended;
+    if (pid !== undefined) onProcess(pid, "ended");
+    handle("ended", ending);
+  }
+
+  async function pollReady(launched: PartProcess): Promise<void> {
+    const isStarting = () => state === "starting" && current === launched;
+    for (; isStarting(); await sleep(readyPollMs)) if ((await isReady(readyUrl)) && isStarting()) handle("ready");
+  }
+
+  function retryLater(before: State, ending: string): void {
+    const delayMs = before === "running" ? afterCrashMs : afterFailedStartMs;
+    const remedy =
+      before === "running" ? "restarting" : "it does not start: starting it again when a file is saved, or";
+    print(`${ending}; ${remedy} in ${delayMs} ms`);
+    retryTimer = setTimeout(() => handle("start"), delayMs);
+  }
+
+  async function waitWhileStarting(): Promise<void> {
+    const deadline = performance.now() + readyTimeoutMs;
+    const isPending = () => state === "starting" || state === "restarting";
+    while (isPending() && performance.now() < deadline) await sleep(readyPollMs);
+  }
+
+  return {
+    isRunning: () => state === "running",
+    async start() {
+      handle("start");
+      await waitWhileStarting();
+    },
+    async restart(cause) {
+      if (!handle("restart")) return state === "idle";
+      print(`restarting: ${cause}`);
+      const startedMs = performance.now();
+      await waitWhileStarting();
+      const tookMs = Math.round(performance.now() - startedMs);
+      if (state === "running") print(`restarted, ready after ${tookMs} ms`);
+      if (state === "starting") print(`restarted, not ready after ${tookMs} ms`);
+      return state === "running";
+    },
+    async stop() {
+      handle("stop");
+      await current?.ended;
+    },
+    kill() {
+      handle("stop");
+      current?.kill();
+    },
+  };
+}
