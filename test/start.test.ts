@@ -102,7 +102,7 @@ describe("a started platform", () => {
     write(root, "services/users/src/main.ts", "const = 1;");
     await platform.line(/^users .*SyntaxError/);
     await platform.line(
-      /^users .*exit code 1; it does not start: starting it again when a file is saved, or in 10000 ms/,
+      /^users .*exit code 1 before it was ready; starting it again when its code is saved, or in 10 s/,
     );
     expect(await get("users").catch(() => "refused")).toBe("refused");
     write(root, "services/users/src/main.ts", stubPart("users"));
@@ -112,10 +112,10 @@ describe("a started platform", () => {
 
   test("restarts a part or PostgreSQL that crashes, with a message", async () => {
     await get("users", "/crash").catch(() => {});
-    expect(await platform.line(/^users .*exit code 9/)).toContain("ended with exit code 9; restarting in 500 ms");
+    expect(await platform.line(/^users .*exit code 9/)).toContain("ended with exit code 9; restarting in 0.5 s");
     const postmaster = readFileSync(join(root, ".data/postgres/postmaster.pid"), "utf8").split("\n")[0];
     process.kill(Number(postmaster), "SIGKILL");
-    await platform.line(/^postgres .*PostgreSQL is not running; starting it again in 1000 ms/);
+    await platform.line(/^postgres .*PostgreSQL is not running; starting it again in 1 s/);
     await expect.poll(() => get("users").catch(() => ""), { timeout }).toMatch(/^\d+$/);
     await expect.poll(takenPorts, { timeout }).toEqual([...partNames, "postgres"].toSorted());
   });
@@ -265,29 +265,51 @@ test.runIf(process.platform === "linux")(
   },
 );
 
-test("the real platform joins data of its services; while one restarts, fields of the others have no errors", async () => {
-  const clone = cloneRepository();
-  const platform = startScript(join(clone, "scripts/start.ts"), [], join(clone, ".data"), portVariables(ports));
-  started.push(platform);
-  cleanups.push(() => removeClone(clone));
-  await platform.ready();
-  const query = "{ user(id: 1) { name email posts(first: 1) { title comments(first: 1) { author { name } } } } }";
-  const { data, errors } = await queryGateway(query);
-  expect(data).toMatchObject({ user: { email: null, posts: [{ title: expect.any(String) }] } });
-  expect(errors).toMatchObject([{ path: ["user", "email"] }]);
-  const traffic = sendRepeatedly("{ post(id: 1) { title comments(first: 1) { body } } }");
-  const file = join(clone, "services/users/schema.graphql");
-  appendFileSync(file, "\nextend type Query {\n  greeting: String\n}\n");
-  await expect.poll(async () => (await queryGateway("{ greeting }")).data, { timeout }).toEqual({ greeting: null });
-  const { sent, failures } = await traffic.stop();
-  expect(sent).toBeGreaterThan(0);
-  expect(failures).toEqual([]);
+describe("the real platform", () => {
+  let clone: string;
+  let platform: Started;
+
+  beforeAll(async () => {
+    clone = cloneRepository();
+    platform = startScript(join(clone, "scripts/start.ts"), [], join(clone, ".data"), portVariables(ports));
+    await platform.ready();
+  });
+
+  afterAll(async () => {
+    await end(platform);
+    await endLocalPostgresLeftover(join(clone, ".data/postgres"), () => {});
+    removeClone(clone);
+  });
+
+  test("joins data of its services", async () => {
+    const query = "{ user(id: 1) { name email posts(first: 1) { title comments(first: 1) { author { name } } } } }";
+    const { data, errors } = await queryGateway(query);
+    expect(data).toMatchObject({ user: { email: null, posts: [{ title: expect.any(String) }] } });
+    expect(errors).toMatchObject([{ path: ["user", "email"] }]);
+  });
+
+  test("has no errors in fields of other services while one restarts with a new schema", async () => {
+    const traffic = sendRepeatedly("{ post(id: 1) { title comments(first: 1) { body } } }");
+    const file = join(clone, "services/users/schema.graphql");
+    appendFileSync(file, "\nextend type Query {\n  greeting: String\n}\n");
+    await expect.poll(async () => (await queryGateway("{ greeting }")).data, { timeout }).toEqual({ greeting: null });
+    const { sent, failures } = await traffic.stop();
+    expect(sent).toBeGreaterThan(0);
+    expect(failures).toEqual([]);
+  });
+
+  test("ends after kill -9 of its supervisor", async () => {
+    const processes = platform.processes();
+    platform.child.kill("SIGKILL");
+    await expect.poll(() => namesRunning(processes), { timeout }).toEqual([]);
+  });
 });
 
 const stubbornPart = `import { createServer } from "node:http";
 import { spawn } from "node:child_process";
 const grandchild = spawn("sleep", ["600"]);
 process.on("SIGTERM", () => {});
+process.removeAllListeners("disconnect"); // Does not notice that the supervisor was killed, as in an endless loop.
 createServer((request, response) => response.end(String(grandchild.pid))).listen(Number(process.env.PORT), "127.0.0.1");
 `;
 

@@ -1,6 +1,8 @@
 // The terminal output of `npm start`.
 import { styleText } from "node:util";
 
+/** Log lines of a process that ends. The supervisor itself prints why it ends a process. */
+const omittedMessages: readonly unknown[] = ["stopping", "draining", "stopped"];
 /** How many warnings or errors of one kind are shown in a second. */
 const perSecondMax = 3;
 /** How many kinds are counted. When there are more, all counts are reset. */
@@ -61,6 +63,7 @@ export function createOutput({
     line(name, text) {
       const prefix = prefixes.get(name) ?? `${name.padEnd(width)} |`;
       const record = readRecord(text);
+      if (record?.["level"] === "info" && omittedMessages.includes(record["msg"])) return;
       const decision = record !== undefined && isWarningOrError(record) ? decide(kindOf(name, record)) : "show";
       if (decision === "omit") return;
       if (decision === "omit-first" && record) {

@@ -5,7 +5,8 @@ import { pathToFileURL } from "node:url";
 const [program = "", , entry = ""] = process.argv;
 const flushDelayMs = 1_000;
 
-process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
+// The supervisor was killed. The process kills its group, because SIGTERM is not enough: a part that logs to a closed pipe does not end.
+process.once("disconnect", () => process.kill(-process.pid, "SIGKILL"));
 process.channel?.unref(); // The open channel must not keep the process alive.
 process.argv = [program, entry];
 await import(pathToFileURL(entry).href);

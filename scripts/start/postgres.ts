@@ -32,7 +32,7 @@ export async function supervisePostgres({ directory, port, print }: PostgresOpti
     await current?.exited;
     current = undefined;
     if (isStopped) return;
-    print(`PostgreSQL is not running; starting it again in ${restartDelayMs} ms`);
+    print(`PostgreSQL is not running; starting it again in ${restartDelayMs / 1_000} s`);
     await sleep(restartDelayMs);
     if (isStopped) return;
     current = await start().catch((error: unknown) => {

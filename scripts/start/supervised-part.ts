@@ -84,9 +84,9 @@ export function createSupervisedPart(options: PartOptions): SupervisedPart {
 
   function retryLater(before: State, ending: string): void {
     const delayMs = before === "running" ? afterCrashMs : afterFailedStartMs;
-    const remedy =
-      before === "running" ? "restarting" : "it does not start: starting it again when a file is saved, or";
-    print(`${ending}; ${remedy} in ${delayMs} ms`);
+    const delay = `in ${delayMs / 1_000} s`;
+    if (before === "running") print(`${ending}; restarting ${delay}`);
+    else print(`${ending} before it was ready; starting it again when its code is saved, or ${delay}`);
     retryTimer = setTimeout(() => handle("start"), delayMs);
   }
 
