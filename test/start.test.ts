@@ -30,10 +30,7 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
-  mkdirSync(join(root, ".data"), { recursive: true });
-  const runFile = acquireRunFile(join(root, ".data")); // A failed test may have left processes running.
-  await runFile.endLeftovers();
-  await endLocalPostgresLeftover(join(root, ".data/postgres"), () => {});
+  await endLeftovers(join(root, ".data"));
   removeLocalPostgres(join(root, ".data/postgres"));
   rmSync(root, { recursive: true });
 });
@@ -277,7 +274,7 @@ describe("the real platform", () => {
 
   afterAll(async () => {
     await end(platform);
-    await endLocalPostgresLeftover(join(clone, ".data/postgres"), () => {});
+    await endLeftovers(join(clone, ".data"));
     removeClone(clone);
   });
 
@@ -382,6 +379,15 @@ function useStubbornGateway(): void {
 async function end(platform: Started): Promise<void> {
   platform.child.kill("SIGTERM");
   await platform.exited();
+}
+
+/** Ends PostgreSQL after kill -9 of its supervisor, and the processes that a failed test left running. */
+async function endLeftovers(dataDir: string): Promise<void> {
+  mkdirSync(dataDir, { recursive: true });
+  const runFile = acquireRunFile(dataDir);
+  await runFile.endLeftovers();
+  runFile.release();
+  await endLocalPostgresLeftover(join(dataDir, "postgres"), () => {});
 }
 
 async function get(name: keyof TestPorts, path = "/"): Promise<string> {

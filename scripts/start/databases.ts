@@ -1,9 +1,11 @@
 // Step of a start, while gateway, REST proxy and issuer load: creates, migrates and seeds the databases. The dev loop calls only
 // `migrateService`.
-import { join } from "node:path";
+import { readdirSync } from "node:fs";
+import { basename, extname, join } from "node:path";
+import { Writable } from "node:stream";
 import { ensureDatabase } from "@tributary/kit/local-postgres/local-postgres";
+import { createLog } from "@tributary/kit/process/log";
 import pg from "pg";
-import { applyMigrations } from "./migrations.ts";
 import { type ServiceName, serviceNames } from "./parts.ts";
 import type { Secrets } from "./secrets.ts";
 import { StartError } from "./start-error.ts";
@@ -72,7 +74,8 @@ async function asStartError<T>(seeding: Promise<T>): Promise<T> {
 }
 
 /**
- * Applies one service's new migrations.
+ * Applies one service's new migrations with the kit's tool, as the service's `migrate` command does, but in this process: a process for each
+ * service would add a second to a first start.
  * @throws StartError with the reason.
  */
 export async function migrateService(
@@ -80,12 +83,41 @@ export async function migrateService(
   databaseUrl: string,
   { root, print }: Pick<DatabasesOptions, "root" | "print">,
 ): Promise<void> {
-  const folder = join(root, "services", name, "migrations");
+  const directory = join(root, "services", name, "migrations");
   try {
-    await applyMigrations({ name, databaseUrl, folder, print: (line) => print(name, line) });
+    if (!(await hasPendingMigrations(databaseUrl, directory))) return;
+    const { migrate } = await import("@tributary/kit/postgres/migrate");
+    const destination = createLineStream((line) => print(name, line));
+    await migrate({ databaseUrl, directory, log: createLog({ name, level: "info", destination }) });
   } catch (cause) {
     throw new StartError(`The migrations of ${name} failed: ${String(cause)}`, { cause });
   }
+}
+
+// One query, so that a start without pending migrations does not load the migration tool.
+async function hasPendingMigrations(databaseUrl: string, folder: string): Promise<boolean> {
+  const applied = await readAppliedMigrations(databaseUrl);
+  return readdirSync(folder)
+    .filter((file) => !file.startsWith("."))
+    .some((file) => !applied.has(basename(file, extname(file)))); // node-pg-migrate's name of the migration
+}
+
+function readAppliedMigrations(databaseUrl: string): Promise<ReadonlySet<string>> {
+  return withClient(databaseUrl, async (client) => {
+    const { rows: tables } = await client.query("select where to_regclass('pgmigrations') is not null");
+    if (tables.length === 0) return new Set();
+    const { rows } = await client.query<{ name: string }>("select name from pgmigrations");
+    return new Set(rows.map(({ name }) => name));
+  });
+}
+
+function createLineStream(print: (line: string) => void): Writable {
+  return new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      print(chunk.toString().trimEnd());
+      done();
+    },
+  });
 }
 
 async function ensureDatabases(options: DatabasesOptions): Promise<DatabaseUrls> {
@@ -101,11 +133,17 @@ async function ensureDatabases(options: DatabasesOptions): Promise<DatabaseUrls>
 }
 
 async function dropDatabases(superuserUrl: string, names: readonly string[]): Promise<void> {
-  const client = new pg.Client({ connectionString: superuserUrl });
+  await withClient(superuserUrl, async (client) => {
+    for (const name of names) await client.query(`drop database ${pg.escapeIdentifier(name)} with (force)`);
+  });
+}
+
+async function withClient<T>(connectionString: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString });
   client.on("error", () => {}); // A lost connection fails the query.
   await client.connect();
   try {
-    for (const name of names) await client.query(`drop database ${pg.escapeIdentifier(name)} with (force)`);
+    return await use(client);
   } finally {
     await client.end();
   }

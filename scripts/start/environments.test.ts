@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { environmentOf, type PartContext } from "./environments.ts";
-import { partNames, parts, serviceNames } from "./parts.ts";
+import { partNames, serviceNames } from "./parts.ts";
 import { readPorts } from "./ports.ts";
 import type { Secrets } from "./secrets.ts";
 
@@ -23,10 +23,6 @@ test("every part inherits the environment, except addresses, ports and databases
     expect(environment["PORT"]).not.toBe("80");
   }
   expect(environmentOf("users", context(outside))["DATABASE_URL"]).toContain("@127.0.0.1:4032/users");
-});
-
-test("the list contains every part once", () => {
-  expect(parts.map(({ name }) => name)).toEqual(partNames);
 });
 
 function context(inherited: Record<string, string>): PartContext {

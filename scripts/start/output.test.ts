@@ -20,6 +20,12 @@ test("a log record is printed as its message and fields", () => {
   expect(text()).toBe(`users      | 03:04:05 info  listening port=4001 path="/a b"\n`);
 });
 
+test("the log lines of a process that ends are omitted", () => {
+  const { line, text } = setUp();
+  for (const msg of ["stopping", "draining", "stopped"]) line("users", JSON.stringify({ level: "info", msg }));
+  expect(text()).toBe("");
+});
+
 test("an error's type, message, stack frames and causes follow its log line", () => {
   const { line, text } = setUp();
   const cause = Object.assign(new Error("connect refused"), { code: "ECONNREFUSED" });

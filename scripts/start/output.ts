@@ -16,8 +16,6 @@ export interface OutputOptions {
   readonly isColoured: boolean;
   /** The names in the first column. They determine its width, and each has a colour. */
   readonly names: readonly string[];
-  /** Monotonic clock, in milliseconds. */
-  readonly now?: () => number;
 }
 
 export interface StartOutput {
@@ -47,31 +45,26 @@ const levelStyles: Readonly<Record<string, Style>> = {
 };
 
 /** Prints the lines of all parts to one stream, each with the part's name. Repeated warnings and errors are limited. */
-export function createOutput({
-  write,
-  isColoured,
-  names,
-  now = performance.now.bind(performance),
-}: OutputOptions): StartOutput {
+export function createOutput({ write, isColoured, names }: OutputOptions): StartOutput {
   const width = Math.max(...names.map((name) => name.length));
   const paint = (style: Style, text: string) => (isColoured ? styleText(style, text, { validateStream: false }) : text);
   const prefixes = new Map(
     names.map((name, index) => [name, paint(colours[index % colours.length] ?? "white", `${name.padEnd(width)} |`)]),
   );
-  const decide = createRepeatedLineFilter(now);
+  const count = createLineCounter();
   return {
     line(name, text) {
       const prefix = prefixes.get(name) ?? `${name.padEnd(width)} |`;
       const record = readRecord(text);
       if (record?.["level"] === "info" && omittedMessages.includes(record["msg"])) return;
-      const decision = record !== undefined && isWarningOrError(record) ? decide(kindOf(name, record)) : "show";
-      if (decision === "omit") return;
-      if (decision === "omit-first" && record) {
-        const note = `  (more lines "${renderText(record["msg"])}": at most ${perSecondMax} a second are shown)`;
+      const lines = record !== undefined && isWarningOrError(record) ? count(kindOf(name, record)) : 1;
+      if (lines > perSecondMax + 1) return;
+      if (lines > perSecondMax) {
+        const note = `  (more lines "${renderText(record?.["msg"])}": at most ${perSecondMax} a second are shown)`;
         write(`${prefix} ${paint("gray", note)}\n`);
         return;
       }
-      for (const part of renderLine(record ?? text, paint)) write(`${prefix} ${part}\n`);
+      for (const rendered of renderLine(record ?? text, paint)) write(`${prefix} ${rendered}\n`);
     },
     raw: write,
   };
@@ -80,7 +73,7 @@ export function createOutput({
 /** A log record as "12:34:56 warn message field=value", with its error on the next lines. Other lines are unchanged. */
 function renderLine(line: string | Record<string, unknown>, paint: (style: Style, text: string) => string): string[] {
   if (typeof line === "string") return [line];
-  const { level, time, msg, name: _name, pid: _pid, hostname: _hostname, err, ...fields } = line;
+  const { level, time, msg, name: _name, pid: _pid, hostname: _hostname, version: _version, err, ...fields } = line;
   const headline = [
     paint("gray", readClock(time)),
     paint(levelStyles[String(level)] ?? "white", String(level).padEnd(5)),
@@ -108,22 +101,16 @@ function isFrame(line: string): boolean {
   return /^\s+at /.test(line);
 }
 
-/** `omit-first` is the first omitted line of a second; a note replaces it. */
-type LineDecision = "show" | "omit-first" | "omit";
-
-/** Limits the lines of one kind, so that a line that a part logs for every request does not fill the terminal. */
-function createRepeatedLineFilter(now: () => number): (kind: string) => LineDecision {
-  const windows = new Map<string, { readonly sinceMs: number; shown: number }>();
+/** Returns a function that counts a line of this kind, and returns how many lines of the kind the current second has. */
+function createLineCounter(): (kind: string) => number {
+  const windows = new Map<string, { readonly sinceMs: number; lines: number }>();
   return (kind) => {
+    const nowMs = performance.now();
     const current = windows.get(kind);
-    if (current === undefined || now() - current.sinceMs >= windowMs) {
-      if (windows.size >= kindsMax) windows.clear();
-      windows.set(kind, { sinceMs: now(), shown: 1 });
-      return "show";
-    }
-    current.shown++;
-    if (current.shown <= perSecondMax) return "show";
-    return current.shown === perSecondMax + 1 ? "omit-first" : "omit";
+    if (current !== undefined && nowMs - current.sinceMs < windowMs) return ++current.lines;
+    if (windows.size >= kindsMax) windows.clear();
+    windows.set(kind, { sinceMs: nowMs, lines: 1 });
+    return 1;
   };
 }
 

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -7,15 +7,6 @@ import { identifyProcess } from "@tributary/kit/process/process-identity";
 import { findRunningIssuer, acquireRunFile } from "./run-file.ts";
 
 const endedProcess = { pid: 2 ** 22 + 1, startedAt: "1" };
-
-test("one start at a time uses a data folder, until it releases the folder", () => {
-  const folder = newFolder();
-  const first = acquireRunFile(folder);
-  expect(() => acquireRunFile(folder)).toThrow(`already runs with this data folder (process ${process.pid}`);
-  first.release();
-  acquireRunFile(folder).release();
-  expect(existsSync(join(folder, "run.json"))).toBe(false);
-});
 
 test("processes that a killed supervisor left are ended; another process with a reused pid is not", async () => {
   const folder = newFolder();
@@ -39,16 +30,6 @@ test("leftover processes remain recorded until they are ended, also if the start
   writeFileSync(join(folder, "run.json"), JSON.stringify({ supervisor: endedProcess, parts }));
   acquireRunFile(folder);
   expect(partsOf(folder)).toEqual(parts);
-});
-
-test("processes are recorded while they run", () => {
-  const folder = newFolder();
-  const run = acquireRunFile(folder);
-  const child = sleeper();
-  run.add("users", child.pid!);
-  expect(partsOf(folder)).toEqual([{ name: "users", ...identifyProcess(child.pid!) }]);
-  run.remove(child.pid!);
-  expect(partsOf(folder)).toEqual([]);
 });
 
 test("the issuer's URL is found by the data folder while its start runs, not after it ends or is killed", () => {

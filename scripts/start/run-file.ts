@@ -35,7 +35,6 @@ export interface RunFile {
 
 const endGraceMs = 3_000;
 const pollMs = 25;
-const acquireAttemptsMax = 5;
 
 /**
  * Locks the data folder for this process with run.json.
@@ -77,38 +76,24 @@ function fileIn(dataDir: string): string {
   return join(dataDir, "run.json");
 }
 
-// Creates the file atomically (link), after a check that the supervisor in the previous file has ended. Returns the
-// processes in the previous file.
+/**
+ * Creates the file after a check that the supervisor in the previous file has ended. Returns the processes in the previous file. Creating a link
+ * is atomic: of two starts at the same moment, only one succeeds.
+ */
 function replaceStaleFile(file: string, supervisor: ProcessIdentity, info: RunInfo): RunRecord["parts"] {
-  for (let attempt = 1; attempt <= acquireAttemptsMax; attempt++) {
-    const before = readRun(file);
-    if (before && isRunning(before.supervisor)) throw alreadyRunning(file, before.supervisor.pid);
-    const parts = before?.parts ?? [];
-    removeStaleFile(file, before);
-    const temporary = `${file}.${process.pid}.tmp`;
-    writeFileSync(temporary, JSON.stringify({ supervisor, parts, ...info } satisfies RunRecord));
-    try {
-      linkSync(temporary, file);
-      return parts;
-    } catch {
-      // Another process created the file at the same moment: check again.
-    } finally {
-      rmSync(temporary, { force: true });
-    }
-  }
-  throw new StartError(`Could not create ${file}: other processes create it at the same time. Try again.`);
-}
-
-// Another start may have replaced the stale file since it was read. Then the removed file is linked back.
-function removeStaleFile(file: string, before: RunRecord | undefined): void {
-  const stale = `${file}.${process.pid}.stale`;
+  const before = readRun(file);
+  if (before && isRunning(before.supervisor)) throw alreadyRunning(file, before.supervisor.pid);
+  const parts = before?.parts ?? [];
+  const temporary = `${file}.${process.pid}.tmp`;
+  writeFileSync(temporary, JSON.stringify({ supervisor, parts, ...info } satisfies RunRecord));
   try {
-    renameSync(file, stale);
-    if (readRun(stale)?.supervisor.pid !== before?.supervisor.pid) linkSync(stale, file);
-  } catch {
-    // The file did not exist, or another start has created it.
+    rmSync(file, { force: true });
+    linkSync(temporary, file);
+    return parts;
+  } catch (cause) {
+    throw new StartError(`Could not create ${file}: does another start create it? Try again.`, { cause });
   } finally {
-    rmSync(stale, { force: true });
+    rmSync(temporary, { force: true });
   }
 }
 

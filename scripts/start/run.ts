@@ -37,7 +37,7 @@ interface Platform {
 }
 
 const readyTimeoutMs = 20_000;
-// Together with PostgreSQL's 5 s this is below the 10 s within which Ctrl-C must stop everything.
+// Together with PostgreSQL's 5 s this is less than the 10 s within which Ctrl-C must stop everything.
 const stopGraceMs = 4_000;
 /** The banner waits for the log lines of the start: a part writes them 250 ms later (kit/src/process/log.ts), or more if it is busy. */
 const logDelayMs = 500;
@@ -60,8 +60,8 @@ export async function runPlatform(o: RunOptions): Promise<number> {
 async function runWith(options: StartOptions, o: RunOptions): Promise<void> {
   const startedMs = performance.now();
   const startContext = await createStartContext(o, options);
-  const started = parts.filter(({ name }) => options.only.includes(name));
-  const supervised = new Map(started.map((part) => [part.name, supervisePart(part, startContext, o.root)] as const));
+  const chosen = parts.filter(({ name }) => options.only.includes(name));
+  const supervised = new Map(chosen.map((part) => [part.name, supervisePart(part, startContext, o.root)] as const));
   const loop = createLoop(startContext, supervised, o.root);
   const platform: Platform = { startContext, supervised, loop, postgres: undefined };
   o.setKill(() => killAll(platform));
@@ -163,13 +163,14 @@ function createLoop(startContext: StartContext, supervised: Platform["supervised
 async function stopAll({ startContext, supervised, postgres, loop }: Platform): Promise<void> {
   const stopping = [...supervised.values()].map((part) => part.stop());
   await Promise.all([...stopping, loop.close()]);
-  await (await postgres?.catch(() => undefined))?.stop(); // startAll has reported why it did not start.
+  const server = await postgres?.catch(() => undefined); // startAll reports why it did not start.
+  await server?.stop();
   startContext.runFile.release();
 }
 
 function killAll({ supervised, postgres }: Platform): void {
   for (const part of supervised.values()) part.kill();
-  void postgres?.then((server) => server.kill());
+  postgres?.then((server) => server.kill()).catch(() => {}); // It did not start.
 }
 
 function untilAborted(signal: AbortSignal): Promise<void> {

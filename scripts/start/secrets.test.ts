@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -13,18 +13,6 @@ test("secrets are created once, readable only by their owner", () => {
   expect(loadSecrets(folder)).toEqual(secrets);
   expect(statSync(join(folder, "secrets.json")).mode & 0o777).toBe(0o600);
   expect(readdirSync(folder)).toEqual(["secrets.json"]);
-});
-
-test("a new service gets a password; no existing secret changes", () => {
-  const folder = newFolder();
-  const file = join(folder, "secrets.json");
-  const databasePasswords = { users: "u", posts: "p", retired: "r" };
-  writeFileSync(file, JSON.stringify({ databasePasswords, cursorKey: "k" }), { mode: 0o644 });
-  const secrets = loadSecrets(folder);
-  expect(secrets).toMatchObject({ databasePasswords, cursorKey: "k" });
-  expect(secrets.databasePasswords.orders).toMatch(/^\w{48}$/);
-  expect(JSON.parse(readFileSync(file, "utf8"))).toEqual(secrets);
-  expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
 test("the error for a file that is not JSON names the file and what to do", () => {

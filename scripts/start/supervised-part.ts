@@ -28,6 +28,10 @@ export interface SupervisedPart {
   kill(): void;
 }
 
+/**
+ * `idle`: not started yet. `restarting` and `stopping`: the process has received SIGTERM. `failed`: the process has ended by itself, and a timer
+ * starts another one.
+ */
 type State = "idle" | "starting" | "running" | "restarting" | "failed" | "stopping" | "stopped";
 type Event = "start" | "ready" | "restart" | "ended" | "stop";
 
