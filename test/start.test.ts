@@ -201,13 +201,14 @@ test("a port in use is reported with its variable, and nothing is started", asyn
 
 test("after kill -9 of the supervisor its parts end, and the next start ends the others and uses the same ports", async () => {
   useStubbornGateway();
-  const killed = start([]);
+  const killed = start(["--only", "users,gateway"]);
   await killed.ready();
   const processes = killed.processes();
   killed.child.kill("SIGKILL");
   await killed.exited();
   await expect.poll(() => namesRunning(processes), { timeout }).toEqual(["gateway"]);
-  const next = start([]);
+  write(root, "gateway/src/main.ts", stubPart("gateway"));
+  const next = start(["--only", "users,gateway"]);
   await next.ready();
   expect(next.output()).toContain("ended processes that a killed start left running: gateway");
   expect(next.output()).toMatch(/stopping a PostgreSQL \(pid \d+\) whose supervisor has ended/);
@@ -360,7 +361,7 @@ function start(args: readonly string[]): Started {
 function startWithSeeding(seeding: string): Started {
   const script = readFileSync(join(root, "start.ts"), "utf8");
   write(root, "other-start.ts", script.replace("({ findOtherScale, seedEmpty })", seeding));
-  const platform = launch("other-start.ts", []);
+  const platform = launch("other-start.ts", ["--only", "users"]);
   started.push(platform);
   const timer = setTimeout(() => platform.child.kill("SIGKILL"), timeout / 2);
   cleanups.push(() => clearTimeout(timer));

@@ -11,6 +11,7 @@ export interface Keys {
 /** Raw mode disables the terminal's signals, so these keys send them: to the process group, as the terminal does. */
 const signals: Readonly<Record<string, NodeJS.Signals>> = { "\x03": "SIGINT", "\x1a": "SIGTSTP", "\x1c": "SIGQUIT" };
 
+/** A process in the background must not read the terminal or change its mode: the system would stop it (SIGTTIN, SIGTTOU). */
 export function findKeys(input: ReadStream): Keys | undefined {
   if (!input.isTTY || !isInForeground()) return undefined;
 
@@ -22,6 +23,7 @@ export function findKeys(input: ReadStream): Keys | undefined {
 
   function sendSignal(signal: NodeJS.Signals): void {
     if (signal !== "SIGINT") {
+      // This process stops or ends at once; SIGCONT enables the keys again.
       input.pause();
       input.setRawMode(false);
     }
@@ -32,6 +34,7 @@ export function findKeys(input: ReadStream): Keys | undefined {
     listen(onHelp) {
       process.on("SIGCONT", enable);
       input.on("error", () => {}); // The terminal may be closed.
+      input.pause(); // Reading begins in `enable`, not with the listener.
       input.setEncoding("utf8").on("data", (keys: string) => {
         for (const key of keys) {
           const signal = signals[key];
@@ -44,7 +47,6 @@ export function findKeys(input: ReadStream): Keys | undefined {
   };
 }
 
-/** Whether this process may read the terminal. The system stops a background process that reads it or changes its mode. */
 function isInForeground(): boolean {
   try {
     const state = execFileSync("ps", ["-o", "stat=", "-p", String(process.pid)], {
