@@ -38,8 +38,6 @@ export interface ServerOptions {
   readonly drainDelayMs: number;
   /** How long responses to complete requests may take after that; requests that are not complete have at most a second. */
   readonly shutdownGraceMs: number;
-  /** Lets a successor listen on the same port before this process stops (SO_REUSEPORT, Linux), and notifies a parent process once this one listens. */
-  readonly reusePort?: boolean;
   /** Time for a client to send its headers, and its whole request. Defaults 10 s and 30 s. */
   readonly headersTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
@@ -69,7 +67,6 @@ export async function startServer(o: ServerOptions): Promise<RunningServer> {
   server.keepAliveTimeout = 65_000;
   o.prepare?.(server, pendingResponses.ofConnection);
   await listen(server, o);
-  if (o.reusePort) process.send?.("listening");
   const { port } = server.address() as AddressInfo;
 
   async function drainOnce(): Promise<void> {
@@ -151,10 +148,7 @@ async function readiness(isReady: () => Promise<boolean>): Promise<"ready" | "no
   }
 }
 
-function listen(
-  server: Server,
-  { name, host, port, portVariable = "PORT", reusePort = false }: ServerOptions,
-): Promise<void> {
+function listen(server: Server, { name, host, port, portVariable = "PORT" }: ServerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const isPortInUse = error.code === "EADDRINUSE";
@@ -164,7 +158,7 @@ function listen(
           : error,
       );
     });
-    server.listen({ port, host, reusePort }, resolve);
+    server.listen({ port, host }, resolve);
   });
 }
 

@@ -5,7 +5,6 @@ import type { MisspeltVariable } from "./misspelt-variables.ts";
 export interface ListenerConfig {
   readonly port: number;
   readonly host: string;
-  readonly reusePort: boolean;
   readonly logLevel: string;
   readonly drainDelayMs: number;
   readonly shutdownGraceMs: number;
@@ -28,10 +27,6 @@ export function readListenerConfig(
       why: "the port to listen on; 0 takes any free one",
     }),
     host: env.string("HOST", { fallback: "127.0.0.1", why: "the address to listen on; 0.0.0.0 is every one" }),
-    reusePort: env.flag("REUSE_PORT", {
-      fallback: false,
-      why: "lets a successor listen on the port before this process stops (Linux)",
-    }),
     logLevel: env.choice("LOG_LEVEL", {
       fallback: "info",
       of: levels,

@@ -44,6 +44,15 @@ test.each([
   expect(logged()).toEqual(Array.from({ length: 100 }, (_, at) => String(at)));
 });
 
+test("a process whose output has no reader any more continues", async () => {
+  const { child, logged, ended } = run(
+    `setInterval(() => log.warn("still serving"), 10); setTimeout(() => process.exit(7), 1_000);`,
+  );
+  await expect.poll(() => logged().length, { timeout: 5_000 }).toBeGreaterThan(0);
+  child.stdout.destroy();
+  expect(await ended).toEqual([7, null]);
+});
+
 test("several lines share one write", async () => {
   const { logged, child } = run(`for (let at = 0; at < 10; at++) log.info(String(at)); ${stayAlive}`);
   let chunks = 0;

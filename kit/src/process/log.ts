@@ -64,6 +64,8 @@ function openOutput(): BufferedOutput {
   const write = () => {
     clearTimeout(timer);
     timer = undefined;
+    // `flushSync` alone retries for ever if the reader of the output has ended (EPIPE); after `flush` has met that error, both have no effect.
+    stream.flush();
     stream.flushSync();
   };
   process.on("exit", write);

@@ -197,7 +197,6 @@ async function serve(o: ServiceProcessOptions, telemetry: ServiceTelemetry): Pro
     handler: app.handler,
     host: config.host,
     port: config.port,
-    reusePort: config.reusePort,
     log,
     isReady,
     readinessFields: () => config.build,
