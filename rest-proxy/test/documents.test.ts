@@ -5,7 +5,9 @@ import { expect, test } from "vitest";
 import { createDocuments } from "../src/documents/documents.ts";
 import { html, markdown } from "../src/documents/html.ts";
 import { loadDocuments } from "../src/documents/load.ts";
+import type { OpenApi, Operation } from "../src/documents/open-api.ts";
 import type { NegotiationHeaders, PageResponse } from "../src/documents/pages.ts";
+import { createSamples } from "../src/documents/samples.ts";
 
 const texts = loadDocuments(new URL("../../supergraph/openapi", import.meta.url).pathname);
 const documents = createDocuments({ texts, retirements: [] });
@@ -68,6 +70,7 @@ test("the reference shows that a version is deprecated, in the list, at the top 
   const page = get("/docs/v1", {}, version1Retires).bytes.toString();
   expect(page).toContain("<strong>Deprecated</strong> as of 2030-01-31");
   expect(page).toContain('<a href="/docs/v2">version 2</a> instead (<a href="/openapi/v2.json">OpenAPI</a>)');
+  expect(page).toMatch(/<a href="\/docs\/v2#placeOrder">\s*POST \/v2\/orders<\/a\s*>/);
   const { paths } = readOpenApi(get("/openapi/v1.json"));
   const operations = Object.values(paths).flatMap((item) => Object.values(item));
   expect(page.match(/<strong>deprecated<\/strong><\/h3>/g)).toHaveLength(operations.length);
@@ -131,13 +134,13 @@ test("every link on every page leads to an existing page and fragment", () => {
 });
 
 test("pages load nothing from other origins, have no inline script or style, and a policy that forbids both", () => {
-  for (const path of ["/docs", "/docs/v1", "/docs/v2", "/problems", "/problems/not-found"]) {
+  for (const path of ["/docs", "/docs/tokens", "/docs/v1", "/docs/v2", "/problems", "/problems/not-found"]) {
     const response = get(path);
     const policy = headersOf(response)["Content-Security-Policy"];
     expect(policy).toContain("default-src 'none'");
     expect(policy).not.toContain("unsafe");
     const page = response.bytes.toString();
-    expect(page).not.toMatch(/ style="|<style| on[a-z]+="|<script(?! src="\/docs\/docs\.js" defer><\/script>)/);
+    expect(page).not.toMatch(/ style="|<style| on[a-z]+="|<script(?! type="module" src="\/docs\/docs\.js"><\/script>)/);
     expect(page.replaceAll(/<pre.*?<\/pre>/gs, "")).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
   }
 });
@@ -148,7 +151,7 @@ test("the reference shows every operation of its version, with a curl command", 
   for (const { operationId } of Object.values(document.paths).flatMap((item) => Object.values(item))) {
     expect(page).toContain(` id="${operationId}"`);
   }
-  const lines = [...page.matchAll(/<pre class="curl">(.*?)<\/pre>/gs)].map(([, line]) => unescape(line!));
+  const lines = [...page.matchAll(/data-language="curl">\s*<pre[^>]*>(.*?)<\/pre/gs)].map(([, line]) => unescape(line!));
   expect(lines.length).toBeGreaterThan(20);
   for (const line of lines) {
     const words = execFileSync("sh", [
@@ -159,6 +162,56 @@ test("the reference shows every operation of its version, with a curl command", 
     const body = /^-d\n(.*)$/m.exec(words)?.[1];
     if (body !== undefined) expect(JSON.parse(body)).toEqual(expect.any(Object));
   }
+});
+
+test("the page on tokens lists the scopes of every operation", () => {
+  const page = get("/docs/tokens").bytes.toString();
+  const { paths } = JSON.parse(texts.get(2) ?? "") as { paths: Record<string, Record<string, { operationId: string }>> };
+  for (const { operationId } of Object.values(paths).flatMap((item) => Object.values(item))) {
+    expect(page).toContain(`<a href="/docs/v2#${operationId}">`);
+  }
+  expect(page).toMatch(/#placeOrder.*?scope\s+<code>orders:write<\/code>/s);
+});
+
+test("schemas are shown in place, with the properties of the schemas that they refer to", () => {
+  const [, article = ""] = /<article id="getOrder">(.*?)<\/article>/s.exec(get("/docs/v2").bytes.toString()) ?? [];
+  for (const name of ["customerId", "total", "amountMinor", "unitPrice"]) {
+    expect(article).toContain(`<code class="name">${name}</code>`);
+  }
+});
+
+test("the search index has every operation with its field names, and refers only to existing pages", () => {
+  const { entries } = JSON.parse(get("/docs/search.json").bytes.toString()) as {
+    readonly entries: readonly { readonly url: string; readonly label: string; readonly texts: readonly string[] }[];
+  };
+  const placeOrder = entries.find(({ label }) => label === "POST /v2/orders");
+  expect(placeOrder).toMatchObject({ url: "/docs/v2#placeOrder", title: "Place an order" });
+  expect(placeOrder?.texts.at(-1)?.split(" ")).toEqual(expect.arrayContaining(["Idempotency-Key", "sku", "amountMinor"]));
+  for (const { url } of entries) {
+    const [path = "", fragment] = url.split("#");
+    const page = get(path).bytes.toString();
+    if (fragment !== undefined) expect(page).toContain(` id="${fragment}"`);
+  }
+});
+
+test("samples write constants and text as their language does", () => {
+  const value = { name: "Zoë \"Z\" O'Hara", isAdmin: true, manager: null, tags: [] };
+  const document = JSON.parse(texts.get(2) ?? "") as OpenApi;
+  const operation: Operation = {
+    operationId: "create",
+    summary: "",
+    description: "",
+    tags: [],
+    security: [{}],
+    requestBody: { content: { "application/json": { schema: {}, examples: { one: { summary: "", value } } } } },
+    responses: {},
+  };
+  const samples = createSamples(document, { method: "post", path: "/things", operation });
+  const codeOf = (language: string) => samples.find((sample) => sample.language === language)?.code;
+  expect(codeOf("Python")).toContain('"isAdmin": True,\n        "manager": None,\n        "tags": [],');
+  expect(codeOf("JavaScript")).toContain('"isAdmin": true,\n    "manager": null,\n    "tags": [],');
+  const words = execFileSync("sh", ["-c", `curl() { printf '%s\\n' "$@"; }; ${codeOf("curl")}`]).toString();
+  expect(words).toContain(JSON.stringify(value));
 });
 
 test("a matching If-None-Match gets 304, and HEAD no body", () => {

@@ -1,5 +1,24 @@
+/** The documents of all versions, with the deprecation of those that end. */
 import type { Retirement } from "../route/retirement.ts";
 import type { OpenApi, Operation } from "./open-api.ts";
+
+/** The OpenAPI document of one version, as the pages show it. */
+export interface VersionDocument {
+  readonly version: number;
+  /** Its description has no dates; the pages show them in banners. */
+  readonly document: OpenApi;
+  /** The text at `/openapi/vN.json`, with the dates in its description. */
+  readonly text: string;
+  /** Undefined for a version that is not deprecated. */
+  readonly deprecation: Deprecation | undefined;
+}
+
+interface Deprecation {
+  /** In Markdown. */
+  readonly dates: string;
+  /** The version to use instead; undefined if this is the newest one. */
+  readonly successor: number | undefined;
+}
 
 /** The lowest version after `version`; `versions` ascend. */
 export function findSuccessor(version: number, versions: readonly number[]): number | undefined {
@@ -7,48 +26,53 @@ export function findSuccessor(version: number, versions: readonly number[]): num
 }
 
 /**
- * Marks the OpenAPI documents of the versions in `retirements`: `deprecated` on every operation, and at the start of the description the dates
- * and the successor. The dates are run-time configuration, so the committed documents have none. The texts of other versions are unchanged.
+ * Parses the documents, in ascending order of versions, and marks those in `retirements`: `deprecated` on every operation, and in the text the
+ * dates and the successor. The dates are run-time configuration, so the committed documents have none. The texts of other versions are unchanged.
  */
-export function markDeprecated(
+export function readVersionDocuments(
   texts: ReadonlyMap<number, string>,
   retirements: readonly Retirement[],
-): ReadonlyMap<number, string> {
+): readonly VersionDocument[] {
   const versions = [...texts.keys()].toSorted((a, b) => a - b);
-  const marked = retirements.flatMap((retirement) => {
-    const text = texts.get(retirement.version);
-    const notice = describeDeprecation(retirement, findSuccessor(retirement.version, versions));
-    return text === undefined ? [] : [[retirement.version, markText(text, notice)] as const];
-  });
-  return new Map([...texts, ...marked]);
+  return [...texts]
+    .toSorted(([a], [b]) => a - b)
+    .map(([version, text]) => {
+      const document = JSON.parse(text) as OpenApi;
+      const retirement = retirements.find((retirement) => retirement.version === version);
+      if (retirement === undefined) return { version, document, text, deprecation: undefined };
+      const deprecation = { dates: describeDates(retirement), successor: findSuccessor(version, versions) };
+      const marked = markOperations(document);
+      return { version, document: marked, text: addNotice(marked, describeDeprecation(deprecation)), deprecation };
+    });
 }
 
-function markText(text: string, notice: string): string {
-  const document = JSON.parse(text) as OpenApi;
-  const paths = Object.entries(document.paths).map(([path, item]) => [path, markOperations(item)]);
-  const info = { ...document.info, description: `${notice}\n\n${document.info.description}` };
-  return `${JSON.stringify({ ...document, info, paths: Object.fromEntries(paths) }, undefined, 2)}\n`;
+/** The dates and the successor, in Markdown. */
+export function describeDeprecation({ dates, successor }: Deprecation): string {
+  if (successor === undefined) return dates;
+  return `${dates} Use [version ${successor}](/docs/v${successor}) instead ([OpenAPI](/openapi/v${successor}.json)).`;
 }
 
-function markOperations(item: Readonly<Record<string, Operation>>): Readonly<Record<string, Operation>> {
+function describeDates({ version, deprecatedAtMs, sunsetAtMs }: Retirement): string {
+  const deprecated =
+    deprecatedAtMs === undefined ? "**Deprecated**." : `**Deprecated** as of ${toDay(deprecatedAtMs)}.`;
+  if (sunsetAtMs === undefined) return deprecated;
+  return `${deprecated} From ${toDay(sunsetAtMs)} every request to version ${version} gets 410 Gone.`;
+}
+
+function markOperations(document: OpenApi): OpenApi {
+  const paths = Object.entries(document.paths).map(([path, item]) => [path, markItem(item)]);
+  return { ...document, paths: Object.fromEntries(paths) };
+}
+
+function markItem(item: Readonly<Record<string, Operation>>): Readonly<Record<string, Operation>> {
   return Object.fromEntries(
     Object.entries(item).map(([method, operation]) => [method, { ...operation, deprecated: true }]),
   );
 }
 
-function describeDeprecation(
-  { version, deprecatedAtMs, sunsetAtMs }: Retirement,
-  successor: number | undefined,
-): string {
-  return [
-    deprecatedAtMs === undefined ? "**Deprecated**." : `**Deprecated** as of ${toDay(deprecatedAtMs)}.`,
-    ...(sunsetAtMs === undefined
-      ? []
-      : [`From ${toDay(sunsetAtMs)} every request to version ${version} gets 410 Gone.`]),
-    ...(successor === undefined
-      ? []
-      : [`Use [version ${successor}](/docs/v${successor}) instead ([OpenAPI](/openapi/v${successor}.json)).`]),
-  ].join(" ");
+function addNotice(document: OpenApi, notice: string): string {
+  const info = { ...document.info, description: `${notice}\n\n${document.info.description}` };
+  return `${JSON.stringify({ ...document, info }, undefined, 2)}\n`;
 }
 
 function toDay(ms: number): string {

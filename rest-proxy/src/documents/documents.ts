@@ -3,11 +3,13 @@ import type { Retirement } from "../route/retirement.ts";
 import { methodNotAllowed } from "../route/route-table.ts";
 import { readAssets } from "./assets.ts";
 import { createCatalog } from "./catalog.ts";
-import { markDeprecated } from "./deprecation.ts";
-import type { OpenApi } from "./open-api.ts";
-import { createPages, type NegotiationHeaders, type PageResponse } from "./pages.ts";
+import { readVersionDocuments } from "./deprecation.ts";
+import type { Html } from "./html.ts";
+import { createPages, type NegotiationHeaders, type PageResponse, type PageSource } from "./pages.ts";
 import { createProblemPages } from "./problem-pages.ts";
 import { renderOverview, renderReference } from "./reference.ts";
+import { createSearchIndex } from "./search-index.ts";
+import { renderTokenPage } from "./token-page.ts";
 
 export interface DocumentsOptions {
   /** The text of each version's OpenAPI document, by version, from `loadDocuments`. */
@@ -35,22 +37,22 @@ export interface Documents {
  * @throws Error for an OpenAPI document that is not JSON or refers to a component that does not exist.
  */
 export function createDocuments({ texts, retirements }: DocumentsOptions): Documents {
-  const textsByVersion = [...markDeprecated(texts, retirements)].toSorted(([a], [b]) => a - b);
-  const documents = new Map(textsByVersion.map(([version, text]) => [version, JSON.parse(text) as OpenApi]));
-  const versions = [...documents.keys()];
+  const versions = readVersionDocuments(texts, retirements);
   const pages = createPages([
-    ...textsByVersion.map(([version, text]) => ({
+    ...versions.map(({ version, text }) => ({
       path: `/openapi/v${version}.json`,
       variants: [{ type: "application/json", text }],
     })),
-    createCatalog(versions, new Set(retirements.map(({ version }) => version))),
-    { path: "/docs", variants: [{ type: "text/html", text: renderOverview(documents).html }] },
-    ...[...documents].map(([version, document]) => ({
-      path: `/docs/v${version}`,
-      variants: [{ type: "text/html" as const, text: renderReference(version, document, versions).html }],
-    })),
+    createCatalog(
+      versions.map(({ version }) => version),
+      new Set(retirements.map(({ version }) => version)),
+    ),
+    htmlPage("/docs", renderOverview(versions)),
+    htmlPage("/docs/tokens", renderTokenPage(versions)),
+    ...versions.map((reference) => htmlPage(`/docs/v${reference.version}`, renderReference(reference, versions))),
+    { path: "/docs/search.json", variants: [{ type: "application/json", text: createSearchIndex(versions) }] },
     ...readAssets(),
-    ...createProblemPages(),
+    ...createProblemPages(versions),
   ]);
   const documentsByPath = new Map(
     pages.map(({ path, respond }): [string, ServedDocument] => [
@@ -65,6 +67,10 @@ export function createDocuments({ texts, retirements }: DocumentsOptions): Docum
     ]),
   );
   return { find: (path) => documentsByPath.get(path) };
+}
+
+function htmlPage(path: string, { html }: Html): PageSource {
+  return { path, variants: [{ type: "text/html", text: html }] };
 }
 
 const allow = "GET, HEAD, OPTIONS";

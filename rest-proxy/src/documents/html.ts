@@ -42,28 +42,3 @@ function inline(text: string): string {
     .replaceAll(/\*\*([^*]+)\*\*/g, "<strong>$1</strong>")
     .replaceAll(/\[([^\]]+)\]\((\/(?!\/)[A-Za-z0-9./#-]*)\)/g, '<a href="$2">$1</a>');
 }
-
-export interface Layout {
-  readonly title: string;
-  readonly navigation: Html;
-  readonly content: Html;
-}
-
-/** A whole page with the common style sheet and script. */
-export function layout({ title, navigation, content }: Layout): Html {
-  return html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${title}</title>
-        <link rel="icon" href="data:," />
-        <link rel="stylesheet" href="/docs/docs.css" />
-        <script src="/docs/docs.js" defer></script>
-      </head>
-      <body>
-        <nav aria-label="Reference">${navigation}</nav>
-        <main>${content}</main>
-      </body>
-    </html> `;
-}

@@ -7,8 +7,10 @@ export interface OpenApi {
   readonly components: Components;
 }
 
+export type NamedSchemas = Readonly<Record<string, Schema>>;
+
 interface Components {
-  readonly schemas: Readonly<Record<string, Schema>>;
+  readonly schemas: NamedSchemas;
   readonly parameters?: Readonly<Record<string, Parameter>>;
   readonly responses: Readonly<Record<string, ResponseObject>>;
   readonly headers: Readonly<Record<string, { readonly description: string }>>;
@@ -30,6 +32,15 @@ export interface Operation {
   readonly parameters?: readonly (Parameter | ReferenceObject)[];
   readonly requestBody?: { readonly content: Content };
   readonly responses: Readonly<Record<string, ResponseObject | ReferenceObject>>;
+}
+
+/** An operation with its place in the document. */
+export interface PathOperation {
+  /** In lower case. */
+  readonly method: string;
+  /** Below the server's URL, with parameters in braces. */
+  readonly path: string;
+  readonly operation: Operation;
 }
 
 export interface Parameter {
@@ -73,6 +84,12 @@ export interface Schema {
   readonly minItems?: number;
   readonly maxItems?: number;
   readonly examples?: readonly unknown[];
+}
+
+export function operationsOf(document: OpenApi): readonly PathOperation[] {
+  return Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ method, path, operation })),
+  );
 }
 
 /** @returns `part` itself, or the component that it refers to. @throws Error for an unknown component. */

@@ -60,9 +60,22 @@ export function createPages(sources: readonly PageSource[]): readonly Page[] {
 /** A deployment changes the pages; clients see it within a minute. */
 const cacheControl = "public, max-age=60";
 
-/** Nothing inline, nothing from other origins, no requests by scripts. */
-const policy =
-  "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/**
+ * Nothing inline and nothing from other origins. Scripts may send requests to this origin, for the search and the try-it forms, and may not write
+ * HTML (Trusted Types).
+ */
+const policy = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "script-src 'self'",
+  "connect-src 'self'",
+  "img-src data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join("; ");
 
 function policyOf(type: string): readonly string[] {
   return type === "text/html" ? ["Content-Security-Policy", policy, "Referrer-Policy", "no-referrer"] : [];

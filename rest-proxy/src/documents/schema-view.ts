@@ -1,32 +1,69 @@
 import { type Html, html, markdown } from "./html.ts";
-import { nameOf, type Schema } from "./open-api.ts";
+import { nameOf, type NamedSchemas, type Schema } from "./open-api.ts";
 
-/** Renders a JSON schema as a list of its properties; a reference is a link to the schema's section of the page. */
-export function viewSchema(schema: Schema): Html {
-  const inside = insideOf(schema);
-  return html`<div class="schema">${typeOf(schema)} ${limitsOf(schema)}${inside}</div>`;
+/** Renders a JSON schema in place: its type, and a list of its properties with those of the schemas that it refers to. */
+export function viewSchema(schema: Schema, named: NamedSchemas): Html {
+  return html`<div class="schema">
+    <p>${typeOf(schema)}${limitsOf(schema)}</p>
+    ${fieldsOf(schema, { named, open: [] })}
+  </div>`;
 }
 
-function insideOf(schema: Schema): Html | undefined {
-  const { properties, required = [], items, anyOf = [] } = schema;
+interface SchemaView {
+  readonly named: NamedSchemas;
+  /** Names of the schemas around this place. They are not expanded again, since a schema may contain itself. */
+  readonly open: readonly string[];
+}
+
+function fieldsOf(schema: Schema, view: SchemaView): Html | undefined {
+  const { $ref, properties, required = [], items } = schema;
+  if ($ref !== undefined) return fieldsOfReference(nameOf($ref), view);
   if (properties) {
-    const entries = Object.entries(properties).map(
-      ([name, part]) =>
-        html`<li>
-          <code class="name">${name}</code>${required.includes(name) ? undefined : html` <em>optional</em>`}
-          ${typeOf(part)}
-          ${limitsOf(part)}${part.description === undefined ? undefined : markdown(part.description)}${insideOf(part)}
-        </li>`,
+    const entries = Object.entries(properties).map(([name, part]) =>
+      viewField({ name, schema: part, required: required.includes(name), description: part.description }, view),
     );
     return entries.length === 0
       ? undefined
-      : html`<ul>
+      : html`<ul class="fields">
           ${entries}
         </ul>`;
   }
-  if (items) return insideOf(items);
-  const choice = anyOf.find(({ type }) => type !== "null");
-  return choice === undefined ? undefined : insideOf(choice);
+  if (items) return fieldsOf(items, view);
+  const choice = nonNullOf(schema);
+  return choice === undefined ? undefined : fieldsOf(choice, view);
+}
+
+function fieldsOfReference(name: string, { named, open }: SchemaView): Html | undefined {
+  const schema = named[name];
+  if (schema === undefined) throw new Error(`The schema ${name} does not exist.`);
+  return open.includes(name) ? undefined : fieldsOf(schema, { named, open: [...open, name] });
+}
+
+interface Field {
+  readonly name: string;
+  readonly schema: Schema;
+  readonly required: boolean;
+  readonly description: string | undefined;
+  /** The part of the request that contains a parameter; undefined for a property. */
+  readonly place?: string;
+}
+
+/** Parameters, in the form of properties. */
+export function viewFields(fields: readonly Field[], named: NamedSchemas): Html {
+  return html`<ul class="fields">
+    ${fields.map((field) => viewField(field, { named, open: [] }))}
+  </ul>`;
+}
+
+function viewField({ name, schema, required, description, place }: Field, view: SchemaView): Html {
+  return html`<li>
+    <p>
+      <code class="name">${name}</code>
+      <span class="type">${place}${place === undefined ? "" : ", "}${typeOf(schema)}</span>
+      ${required ? html`<span class="required">required</span>` : undefined}${limitsOf(schema)}
+    </p>
+    ${description === undefined ? undefined : markdown(description)}${fieldsOf(schema, view)}
+  </li>`;
 }
 
 function typeOf(schema: Schema): Html {
@@ -39,26 +76,34 @@ function typeOf(schema: Schema): Html {
   return html`${[type ?? "anything"].flat().join(" or ")}`;
 }
 
-const constraints: readonly (readonly [keyof Schema, (value: unknown) => string])[] = [
-  ["format", (value) => String(value)],
-  ["minLength", (value) => `at least ${numberOf(value)} characters`],
-  ["maxLength", (value) => `at most ${numberOf(value)} characters`],
-  ["minimum", (value) => `from ${numberOf(value)}`],
-  ["maximum", (value) => `to ${numberOf(value)}`],
-  ["minItems", (value) => `at least ${numberOf(value)} items`],
-  ["maxItems", (value) => `at most ${numberOf(value)} items`],
-  ["default", (value) => `${JSON.stringify(value)} if it is omitted`],
-];
-
 function limitsOf(schema: Schema): Html | undefined {
-  const limits = constraints.flatMap(([keyword, describe]) =>
-    schema[keyword] === undefined ? [] : [describe(schema[keyword])],
-  );
-  const choice = schema.anyOf?.find(({ type }) => type !== "null");
+  const { format, minLength, maxLength, minimum, maximum, minItems, maxItems } = schema;
+  const limits = [
+    ...(format === undefined ? [] : [format]),
+    ...describeSize(minLength, maxLength, "character"),
+    ...(minimum === undefined ? [] : [`from ${formatNumber(minimum)}`]),
+    ...(maximum === undefined ? [] : [`to ${formatNumber(maximum)}`]),
+    ...describeSize(minItems, maxItems, "item"),
+    ...(schema.default === undefined ? [] : [`${JSON.stringify(schema.default)} if it is omitted`]),
+  ];
+  const choice = nonNullOf(schema);
   if (limits.length === 0) return choice === undefined ? undefined : limitsOf(choice);
-  return html`<small>${limits.join(", ")}</small>`;
+  return html` <small>${limits.join(", ")}</small>`;
 }
 
-function numberOf(value: unknown): string {
-  return Number(value).toLocaleString("en");
+function describeSize(min: number | undefined, max: number | undefined, unit: string): readonly string[] {
+  const count = (size: number) => `${formatNumber(size)} ${unit}${size === 1 ? "" : "s"}`;
+  if (min !== undefined && min === max) return [`exactly ${count(min)}`];
+  return [
+    ...(min === undefined ? [] : [`at least ${count(min)}`]),
+    ...(max === undefined ? [] : [`at most ${count(max)}`]),
+  ];
+}
+
+function nonNullOf({ anyOf = [] }: Schema): Schema | undefined {
+  return anyOf.find(({ type }) => type !== "null");
+}
+
+function formatNumber(value: number): string {
+  return value.toLocaleString("en");
 }
