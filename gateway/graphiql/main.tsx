@@ -2,10 +2,12 @@ import "graphiql/setup-workers/vite";
 import "graphiql/style.css";
 import "./page.css";
 import { createRoot } from "react-dom/client";
+import { correctAria } from "./aria-corrections.ts";
 import { type Callers, loadCallers } from "./callers.ts";
 import { loadConfig } from "./config.ts";
 import { createFetcher } from "./fetcher.ts";
 import { Page } from "./page.tsx";
+
 
 const root = document.querySelector("#root") as HTMLElement;
 const fetchUrl = (url: string, init?: RequestInit) => fetch(url, init);
@@ -15,6 +17,7 @@ try {
   const { callers, warning } = await findCallers(issuer);
   const authorization = async () => callers?.authorization();
   const fetcher = createFetcher({ endpoint, fetch: fetchUrl, authorization });
+  correctAria(root);
   createRoot(root).render(<Page fetcher={fetcher} callers={callers} warning={warning} />);
 } catch (error) {
   root.textContent = `GraphiQL cannot start. ${error instanceof Error ? error.message : String(error)}`;
