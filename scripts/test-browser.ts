@@ -1,5 +1,6 @@
-// npm run test:browser: starts the platform and tests GraphiQL in Chromium. It installs Debian's Chromium if possible; otherwise it prints
+// npm run test:browser: starts the platform and tests the REST reference and GraphiQL in Chromium. It installs Debian's Chromium if possible; otherwise it prints
 // SKIPPED with the reason.
+import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,8 +9,9 @@ import { fileURLToPath } from "node:url";
 import { type Browser, chromium, type Page } from "playwright-core";
 import type { Browsing, Check } from "../test/browser/check.ts";
 import { findOrInstallChromium } from "../test/browser/chromium.ts";
-import { checks } from "../test/browser/graphiql.browser.ts";
+import { graphiqlChecks } from "../test/browser/graphiql.browser.ts";
 import { type Platform, startPlatform } from "../test/browser/platform.ts";
+import { referenceChecks } from "../test/browser/reference.browser.ts";
 
 const checkTimeoutMs = 30_000;
 // Chromium must not contact other hosts: only localhost resolves, and background networking is off.
@@ -26,14 +28,25 @@ const chromiumArguments = [
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
 ];
 
+const checks: readonly Check[] = [
+  ...referenceChecks,
+  ...graphiqlChecks,
+  {
+    name: "no request went to another host, and the browser reported no errors",
+    async run({ outsideRequests, browserErrors }) {
+      assert.deepEqual(outsideRequests, []);
+      assert.deepEqual(browserErrors, []);
+    },
+  },
+];
+
 const chromiumResult = findOrInstallChromium(process.env["CHROMIUM_PATH"], console.log);
 if ("missing" in chromiumResult) console.log(`SKIPPED: ${chromiumResult.missing}.`);
 else process.exitCode = await testIn(chromiumResult.path);
 
 async function testIn(executablePath: string): Promise<number> {
   spawnSync(process.execPath, [fileURLToPath(new URL("bundle-graphiql.mjs", import.meta.url))], { stdio: "inherit" });
-  const running = process.env["GATEWAY_URL"];
-  const platform = running === undefined ? await startPlatform(process.env) : runningPlatform(running);
+  const platform = readRunningPlatform(process.env) ?? (await startPlatform(process.env));
   try {
     const browser = await chromium.launch({ executablePath, args: chromiumArguments });
     try {
@@ -46,22 +59,26 @@ async function testIn(executablePath: string): Promise<number> {
   }
 }
 
-/** With GATEWAY_URL=http://127.0.0.1:4000 a platform that already runs is tested. */
-function runningPlatform(url: string): Platform {
-  return { url: url.replace(/\/$/, ""), stop: async () => {} };
+/** With GATEWAY_URL=http://127.0.0.1:4000 and REST_URL=http://127.0.0.1:4010 a platform that already runs is tested. */
+function readRunningPlatform({ GATEWAY_URL, REST_URL }: NodeJS.ProcessEnv): Platform | undefined {
+  if (GATEWAY_URL === undefined || REST_URL === undefined) return undefined;
+  return { url: GATEWAY_URL.replace(/\/$/, ""), restUrl: REST_URL.replace(/\/$/, ""), stop: async () => {} };
 }
 
-async function runAll(browser: Browser, { url }: Platform): Promise<number> {
+async function runAll(browser: Browser, { url, restUrl }: Platform): Promise<number> {
   const page = await browser.newPage({ viewport: { width: 1360, height: 820 } });
   page.setDefaultTimeout(checkTimeoutMs);
-  const browsing = { page, url, ...listen(page) };
-  const screenshots = mkdtempSync(join(tmpdir(), "tributary-screenshots-"));
+  const folder = mkdtempSync(join(tmpdir(), "tributary-screenshots-"));
+  const capture = async (name: string) => {
+    await page.screenshot({ path: join(folder, `${name}.png`) });
+  };
+  const browsing = { page, url, restUrl, capture, ...listen(page) };
   let failed = 0;
   for (const [index, check] of checks.entries()) {
     if (!(await runCheck(check, browsing))) failed += 1;
-    await page.screenshot({ path: join(screenshots, `${index + 1}.png`) });
+    await capture(String(index + 1));
   }
-  console.log(`\nScreenshots: ${screenshots}`);
+  console.log(`\nScreenshots: ${folder}`);
   console.log(`${checks.length - failed} passed, ${failed} failed`);
   return failed === 0 ? 0 : 1;
 }

@@ -8,7 +8,12 @@ export interface Check {
 
 export interface Browsing {
   readonly page: Page;
+  /** The gateway's address, without a path. */
   readonly url: string;
+  /** The REST proxy's address, without a path. */
+  readonly restUrl: string;
+  /** Saves a screenshot of the visible part of the page. */
+  capture(name: string): Promise<void>;
   /** URLs on other hosts that the page requested. */
   readonly outsideRequests: readonly string[];
   /** Errors that the browser reported: console errors, uncaught exceptions, Content-Security-Policy violations. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { Page, Response } from "playwright-core";
+import { onEveryScreen, requireAccessible } from "./accessibility.ts";
 import type { Check } from "./check.ts";
 
 interface Result {
@@ -29,7 +30,7 @@ interface Order {
   }[];
 }
 
-export const checks: readonly Check[] = [
+export const graphiqlChecks: readonly Check[] = [
   {
     name: "GraphiQL opens at /graphql with a query in its first tab and user 1 as the caller",
     async run({ page, url }) {
@@ -104,10 +105,35 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    name: "no request went to another host, and the browser reported no errors",
-    async run({ outsideRequests, browserErrors }) {
-      assert.deepEqual(outsideRequests, []);
-      assert.deepEqual(browserErrors, []);
+    name: "GraphiQL, its panels and its result have no axe violations and fit at 390 and 1280 px, light and dark",
+    async run({ page, url, capture }) {
+      await onEveryScreen(page, async (screen) => {
+        await page.evaluate("localStorage.clear()");
+        await page.goto(`${url}/graphql`);
+        await page.locator(".graphiql-query-editor", { hasText: "query AcrossFourServices" }).waitFor();
+        await play(page);
+        await page.locator(".graphiql-response .view-lines", { hasText: '"data"' }).waitFor();
+        await requireAccessible(page, "the result");
+        await capture(`graphiql-${screen}`);
+        for (const panel of ["Documentation Explorer", "History"]) {
+          await page.getByRole("button", { name: `Show ${panel}` }).click();
+          await requireAccessible(page, panel);
+          await capture(`graphiql-${panel}-${screen}`);
+          await page.getByRole("button", { name: `Hide ${panel}` }).click();
+        }
+      });
+    },
+  },
+  {
+    name: "at 390 px the result is below the editor, as wide as it, and the caller can be chosen",
+    async run({ page }) {
+      await page.setViewportSize({ width: 390, height: 844 });
+      await page.getByLabel("Caller").selectOption("ada");
+      const editor = await page.locator(".graphiql-query-editor").boundingBox();
+      const result = await page.locator(".graphiql-response").boundingBox();
+      assert.ok(editor && result);
+      assert.ok(result.y > editor.y + editor.height && result.height > 200, "The result is not below the editor.");
+      assert.ok(editor.width > 340 && result.width > 340, "The editor or the result is narrow.");
     },
   },
 ];
@@ -128,7 +154,8 @@ function isFirstTab(response: Response): boolean {
   return response.request().postData()?.includes('"operationName":"AcrossFourServices"') ?? false;
 }
 
-async function fetchToken(url: string, user: string): Promise<string> {
+/** A token of a demo user. @param url the gateway's address */
+export async function fetchToken(url: string, user: string): Promise<string> {
   const config = (await (await fetch(`${url}/graphiql/config.json`)).json()) as { readonly issuer: string };
   const response = await fetch(`${config.issuer}/token`, { method: "POST", body: new URLSearchParams({ user }) });
   const { access_token: token } = (await response.json()) as { readonly access_token: string };

@@ -10,6 +10,8 @@ import { pickFreePort } from "@tributary/kit/process/free-port";
 export interface Platform {
   /** The gateway's address, without a path. */
   readonly url: string;
+  /** The REST proxy's address, without a path. */
+  readonly restUrl: string;
   stop(): Promise<void>;
 }
 
@@ -58,7 +60,8 @@ export async function startPlatform(environment: NodeJS.ProcessEnv): Promise<Pla
     await stop();
     throw new Error(`The platform did not become ready. Its output:\n${readOutput()}`, { cause: error });
   }
-  return { url: `http://127.0.0.1:${ports["GATEWAY_PORT"]}`, stop };
+  const [url, restUrl] = ["GATEWAY_PORT", "REST_PROXY_PORT"].map((name) => `http://127.0.0.1:${ports[name]}`);
+  return { url: url ?? "", restUrl: restUrl ?? "", stop };
 }
 
 /** Signals to this process do not reach the platform's processes. */
