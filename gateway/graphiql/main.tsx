@@ -8,7 +8,6 @@ import { loadConfig } from "./config.ts";
 import { createFetcher } from "./fetcher.ts";
 import { Page } from "./page.tsx";
 
-
 const root = document.querySelector("#root") as HTMLElement;
 const fetchUrl = (url: string, init?: RequestInit) => fetch(url, init);
 

@@ -151,7 +151,9 @@ test("the reference shows every operation of its version, with a curl command", 
   for (const { operationId } of Object.values(document.paths).flatMap((item) => Object.values(item))) {
     expect(page).toContain(` id="${operationId}"`);
   }
-  const lines = [...page.matchAll(/data-language="curl">\s*<pre[^>]*>(.*?)<\/pre/gs)].map(([, line]) => unescape(line!));
+  const lines = [...page.matchAll(/data-language="curl">\s*<pre[^>]*>(.*?)<\/pre/gs)].map(([, line]) =>
+    unescape(line!),
+  );
   expect(lines.length).toBeGreaterThan(20);
   for (const line of lines) {
     const words = execFileSync("sh", [
@@ -166,7 +168,9 @@ test("the reference shows every operation of its version, with a curl command", 
 
 test("the page on tokens lists the scopes of every operation", () => {
   const page = get("/docs/tokens").bytes.toString();
-  const { paths } = JSON.parse(texts.get(2) ?? "") as { paths: Record<string, Record<string, { operationId: string }>> };
+  const { paths } = JSON.parse(texts.get(2) ?? "") as {
+    paths: Record<string, Record<string, { operationId: string }>>;
+  };
   for (const { operationId } of Object.values(paths).flatMap((item) => Object.values(item))) {
     expect(page).toContain(`<a href="/docs/v2#${operationId}">`);
   }
@@ -186,7 +190,9 @@ test("the search index has every operation with its field names, and refers only
   };
   const placeOrder = entries.find(({ label }) => label === "POST /v2/orders");
   expect(placeOrder).toMatchObject({ url: "/docs/v2#placeOrder", title: "Place an order" });
-  expect(placeOrder?.texts.at(-1)?.split(" ")).toEqual(expect.arrayContaining(["Idempotency-Key", "sku", "amountMinor"]));
+  expect(placeOrder?.texts.at(-1)?.split(" ")).toEqual(
+    expect.arrayContaining(["Idempotency-Key", "sku", "amountMinor"]),
+  );
   for (const { url } of entries) {
     const [path = "", fragment] = url.split("#");
     const page = get(path).bytes.toString();
@@ -195,7 +201,7 @@ test("the search index has every operation with its field names, and refers only
 });
 
 test("samples write constants and text as their language does", () => {
-  const value = { name: "Zoë \"Z\" O'Hara", isAdmin: true, manager: null, tags: [] };
+  const value = { name: 'Zoë "Z" O\'Hara', isAdmin: true, manager: null, tags: [] };
   const document = JSON.parse(texts.get(2) ?? "") as OpenApi;
   const operation: Operation = {
     operationId: "create",

@@ -29,11 +29,14 @@ export async function requireAccessible(page: Page, part: string): Promise<void>
   await page.evaluate(axeSource);
   const tags = JSON.stringify({ runOnly: ruleTags });
   const { violations, passes } = await page.evaluate<AxeResults>(`axe.run(document, ${tags})`);
-  const found = violations.flatMap(({ id, nodes }) =>
+  const problems = violations.flatMap(({ id, nodes }) =>
     nodes.slice(0, nodesMax).map(({ target, failureSummary }) => `${id}: ${target.join(" ")} ${failureSummary}`),
   );
-  assert.deepEqual(found, [], `axe violations in ${part}, ${JSON.stringify(page.viewportSize())}`);
-  assert.ok(passes.some(({ id }) => id === "color-contrast"), `axe measured no contrast in ${part}`);
+  assert.deepEqual(problems, [], `axe violations in ${part}, ${JSON.stringify(page.viewportSize())}`);
+  assert.ok(
+    passes.some(({ id }) => id === "color-contrast"),
+    `axe measured no contrast in ${part}`,
+  );
   const overflow = await page.evaluate<number>("document.documentElement.scrollWidth - window.innerWidth");
   assert.ok(overflow <= 0, `${part} is ${overflow} px wider than the screen`);
 }

@@ -98,6 +98,7 @@ export const graphiqlChecks: readonly Check[] = [
     async run({ page }) {
       await page.getByRole("button", { name: "New tab" }).click();
       const editor = page.locator(".graphiql-query-editor");
+      await editor.locator(".view-line", { hasText: "AcrossFourServices" }).waitFor({ state: "detached" });
       await editor.locator(".monaco-editor").click();
       await page.keyboard.insertText("query   Typed{user(id:1){name}}");
       await page.getByRole("button", { name: /Prettify query/ }).click();

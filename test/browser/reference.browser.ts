@@ -49,7 +49,10 @@ export const referenceChecks: readonly Check[] = [
       await form.getByRole("button", { name: "Send the request" }).click();
       await form.locator(".status", { hasText: "201 Created" }).waitFor();
       assert.match(await form.locator(".result").innerText(), /"status": "PLACED"/);
-      assert.deepEqual(requestUrls.filter((one) => one.includes(token)), []);
+      assert.deepEqual(
+        requestUrls.filter((one) => one.includes(token)),
+        [],
+      );
       assert.equal(await page.evaluate("JSON.stringify(localStorage).includes('eyJ')"), false);
       assert.equal(await page.evaluate("sessionStorage.getItem('tributary:token')"), token);
       await form.getByLabel("Bearer token").fill("");

@@ -44,7 +44,8 @@ export function viewOperation(reference: VersionDocument, entry: PathOperation, 
               ${viewContent(document, operation.requestBody.content)}`
       }
       <h4>Responses</h4>
-      ${successes.map((response) => viewSuccess(document, response))} ${viewErrors(responses.filter(([status]) => Number(status) >= 400))}
+      ${successes.map((response) => viewSuccess(document, response))}
+      ${viewErrors(responses.filter(([status]) => Number(status) >= 400))}
     </div>
     <div class="console">
       ${viewSamples(document, entry)} ${viewTryIt(document, entry, parameters)} ${successes.map(viewExamples)}
