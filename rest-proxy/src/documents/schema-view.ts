@@ -59,8 +59,8 @@ function viewField({ name, schema, required, description, place }: Field, view: 
   return html`<li>
     <p>
       <code class="name">${name}</code>
-      <span class="type">${place}${place === undefined ? "" : ", "}${typeOf(schema)}</span>
-      ${required ? html`<span class="required">required</span>` : undefined}${limitsOf(schema)}
+      ${required ? html`<span class="required">required</span>` : undefined}
+      <span class="type">${place}${place === undefined ? "" : ", "}${typeOf(schema)}${limitsOf(schema)}</span>
     </p>
     ${description === undefined ? undefined : markdown(description)}${fieldsOf(schema, view)}
   </li>`;
@@ -88,7 +88,7 @@ function limitsOf(schema: Schema): Html | undefined {
   ];
   const choice = nonNullOf(schema);
   if (limits.length === 0) return choice === undefined ? undefined : limitsOf(choice);
-  return html` <small>${limits.join(", ")}</small>`;
+  return html`<small>, ${limits.join(", ")}</small>`;
 }
 
 function describeSize(min: number | undefined, max: number | undefined, unit: string): readonly string[] {
