@@ -2,7 +2,7 @@
 import { styleText } from "node:util";
 
 /** Log lines of a process that ends. The supervisor itself prints why it ends a process. */
-const omittedMessages: readonly unknown[] = ["stopping", "draining", "stopped"];
+const omittedMessages: ReadonlySet<unknown> = new Set(["stopping", "draining", "stopped"]);
 /** How many warnings or errors of one kind are shown in a second. */
 const perSecondMax = 3;
 /** How many kinds are counted. When there are more, all counts are reset. */
@@ -56,7 +56,7 @@ export function createOutput({ write, isColoured, names }: OutputOptions): Start
     line(name, text) {
       const prefix = prefixes.get(name) ?? `${name.padEnd(width)} |`;
       const record = readRecord(text);
-      if (record?.["level"] === "info" && omittedMessages.includes(record["msg"])) return;
+      if (record?.["level"] === "info" && omittedMessages.has(record["msg"])) return;
       const lines = record !== undefined && isWarningOrError(record) ? count(kindOf(name, record)) : 1;
       if (lines > perSecondMax + 1) return;
       if (lines > perSecondMax) {
