@@ -5,6 +5,7 @@ import { cache } from "./checks/cache/cache.ts";
 import { compose } from "./checks/compose/compose.ts";
 import { differential } from "./checks/differential/differential.ts";
 import { durability } from "./checks/durability/durability.ts";
+import { frozen } from "./checks/frozen/frozen.ts";
 import { openapi } from "./checks/openapi/openapi.ts";
 import { resilience } from "./checks/resilience/resilience.ts";
 import { rest } from "./checks/rest/rest.ts";
@@ -16,6 +17,7 @@ export const verifications: readonly Verification[] = [
   cache,
   differential,
   resilience,
+  frozen,
   rolling,
   alerts,
   compose,

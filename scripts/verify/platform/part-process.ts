@@ -19,6 +19,8 @@ export interface PartProcess {
   readonly url: string;
   /** Sends the signal. Resolves with the exit code once the process has ended; null if the signal ended it. */
   end(signal: "SIGTERM" | "SIGKILL"): Promise<number | null>;
+  /** Stops the process with SIGSTOP, or continues it with SIGCONT. A stopped process accepts connections and sends nothing. */
+  signal(signal: "SIGSTOP" | "SIGCONT"): void;
   /** Starts the process again after `end`. Resolves when it is ready. */
   start(): Promise<void>;
   /** Ends the process with SIGKILL, waits for `beforeStart`, and starts it again. Resolves when it is ready. */
@@ -51,6 +53,7 @@ export async function startProcess(folder: PartFolder, url: string, o: ProcessOp
   return {
     url,
     end: (signal) => end(running, signal),
+    signal: (signal) => void running.kill(signal),
     start,
     async killAndRestart(beforeStart) {
       await end(running, "SIGKILL");

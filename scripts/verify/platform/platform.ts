@@ -37,7 +37,7 @@ export interface PlatformOptions {
   readonly run: Pick<VerificationRun, "onCleanup">;
   /** The number of replicas of each part; parts without a number do not run. */
   readonly replicas: Partial<Readonly<Record<PartName, number>>>;
-  /** Whether the databases have the rows of `npm run seed`. */
+  /** Whether the databases of the services that run have the rows of `npm run seed`. */
   readonly isSeeded: boolean;
   /** Additional variables of each process. */
   readonly environment?: (part: PartName) => Environment;
@@ -90,7 +90,7 @@ export async function startPlatform(o: PlatformOptions): Promise<Platform> {
     ServiceName,
     PlacedService
   >;
-  if (o.isSeeded) await seed({ urls: databaseUrls, scale: 1, progress: () => {} });
+  if (o.isSeeded) await seed({ urls: urlsOfRunning(databaseUrls, o), scale: 1, progress: () => {} });
   const startPart = (name: "gateway" | "rest-proxy", environment: Environment) =>
     Promise.all(Array.from({ length: o.replicas[name] ?? 0 }, () => startReplica(name, environment)));
   const gateway = await startPart("gateway", gatewayEnvironment(services));
@@ -116,6 +116,12 @@ export function replicaOf({ replicas }: Platform, part: PartName, index = 0): Re
   const replica = replicas[part][index];
   if (!replica) throw new Error(`${part} ${index + 1} does not run`);
   return replica;
+}
+
+function urlsOfRunning(urls: Platform["databaseUrls"], { replicas }: PlatformOptions) {
+  return Object.fromEntries(
+    serviceNames.filter((name) => replicas[name] !== undefined).map((name) => [name, urls[name]]),
+  );
 }
 
 async function createDatabases(postgres: PlatformPostgres): Promise<Record<ServiceName, string>> {

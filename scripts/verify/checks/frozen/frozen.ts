@@ -1,0 +1,94 @@
+// Freezes one of two replicas under reads: it accepts connections and never responds, as a process that is deadlocked or swapped out.
+import { setTimeout as sleep } from "node:timers/promises";
+import { replicaOf, startPlatform } from "../../platform/platform.ts";
+import { createHttpClient, findResponseProblem, type HttpClientRequest } from "../../traffic/http-client.ts";
+import { describeLoad, startLoad } from "../../traffic/open-loop.ts";
+import { userAt } from "../../traffic/seeded.ts";
+import { defineVerification } from "../../verification.ts";
+
+/** Reads that may fail per endpoint. Without a deadline per attempt 16 of 1,320 failed, each after 10 s. */
+const failuresMax = 3;
+const ejectedWithinMs = 2_000;
+const warmUpMs = 2_000;
+const pollMs = 20;
+
+const endpoints = {
+  gateway: { metric: "tributary_gateway_replicas_ejected", createRequest: createQuery },
+  "rest-proxy": { metric: "tributary_rest_replicas_ejected", createRequest: createGet },
+} as const;
+
+export const frozen = defineVerification({
+  name: "frozen",
+  summary: "almost no read fails when a replica stops responding without closing its connections",
+  description: `Starts two replicas of users, the gateway and the REST proxy, and reads users through both at a fixed rate. Then it stops the process of one
+replica with SIGSTOP. The other replica must serve the reads, and both endpoints must eject the frozen one.`,
+  options: {
+    perSecond: { kind: "number", min: 10, max: 1_000, fallback: 40, why: "reads per second through each endpoint" },
+    seconds: { kind: "number", min: 3, max: 600, fallback: 30, quick: 5, why: "how long the replica is frozen" },
+  },
+  control: "both replicas are frozen",
+  async run({ options, isControl, claim, print, onCleanup }) {
+    const replicas = { users: 2, gateway: 1, "rest-proxy": 1 };
+    const platform = await startPlatform({ run: { onCleanup }, isSeeded: true, replicas });
+    const loads = Object.entries(endpoints).map(([name, { metric, createRequest }]) => {
+      const replica = replicaOf(platform, name as keyof typeof endpoints);
+      const client = createHttpClient(replica.url);
+      onCleanup(() => client.close());
+      const send = async (count: number) =>
+        findResponseProblem(await client.send(createRequest(count)), [200], () => true);
+      return { name, metric, replica, load: startLoad({ perSecond: options.perSecond, send }) };
+    });
+    await sleep(warmUpMs);
+    for (const { load } of loads) load.reset();
+    const frozenReplicas = platform.replicas.users.slice(0, isControl ? 2 : 1);
+    for (const replica of frozenReplicas) replica.signal("SIGSTOP");
+    const ejections = loads.map(({ replica, metric }) => measureEjection(replica.admin, metric));
+    await sleep(options.seconds * 1_000);
+    const reports = await Promise.all(loads.map(({ load }) => load.stop()));
+    for (const [index, report] of reports.entries()) {
+      const failed = [...report.failures.values()].reduce((sum, times) => sum + times, 0);
+      print(`${loads[index]?.name}: ${describeLoad(report)}`);
+      claim(
+        `at most ${failuresMax} reads fail through the ${loads[index]?.name}`,
+        report.count > 0 && failed <= failuresMax,
+        {
+          measured: `${failed} of ${report.count}`,
+          control: "fails",
+        },
+      );
+    }
+    for (const [index, ejectedMs] of (await Promise.all(ejections)).entries())
+      claim(
+        `the ${loads[index]?.name} ejects the frozen replica within ${ejectedWithinMs} ms`,
+        ejectedMs <= ejectedWithinMs,
+        {
+          measured: `${ejectedMs.toFixed(0)} ms`,
+        },
+      );
+    for (const replica of frozenReplicas) replica.signal("SIGCONT");
+  },
+});
+
+/** The time until the process reports an ejected replica; infinite if it reports none within twice the limit. */
+async function measureEjection(admin: string, metric: string): Promise<number> {
+  const startMs = performance.now();
+  while (performance.now() - startMs < 2 * ejectedWithinMs) {
+    const text = await (await fetch(`http://${admin}/metrics`)).text();
+    if (new RegExp(`^${metric}\\{[^}]*"users"[^}]*\\} [1-9]`, "m").test(text)) return performance.now() - startMs;
+    await sleep(pollMs);
+  }
+  return Infinity;
+}
+
+function createQuery(count: number): HttpClientRequest {
+  const body = JSON.stringify({
+    query: "query ($id: ID!) { user(id: $id) { name } }",
+    variables: { id: userAt(count) },
+  });
+  return { method: "POST", path: "/graphql", headers: { "content-type": "application/json" }, body };
+}
+
+/** Each user is read once in 1,000 requests, so the REST proxy's cache serves few of them. */
+function createGet(count: number): HttpClientRequest {
+  return { method: "GET", path: `/v2/users/${userAt(count)}` };
+}
