@@ -27,7 +27,11 @@ await main(process.argv.slice(2));
 
 async function main([name = "", ...words]: readonly string[]): Promise<void> {
   const benchmark = benchmarks.get(name);
-  if (benchmark === undefined) throw new Error(`"${name}" is not one of ${[...benchmarks.keys()].join(", ")}.`);
+  if (benchmark === undefined) {
+    console.error(`"${name}" is not one of ${[...benchmarks.keys()].join(", ")}.`);
+    process.exitCode = 2;
+    return;
+  }
   const args = readArguments(words, benchmark);
   if (args === undefined) return;
   if (process.platform !== "linux") throw new Error("The benchmark needs Linux: it reads /proc and pins with taskset.");

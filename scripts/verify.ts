@@ -16,7 +16,7 @@ if (verification) {
   print("Usage: npm run verify -- NAME [options]\n");
   for (const { name, summary } of verifications) print(`  ${name.padEnd(14)}${summary}`);
   print(
-    "\nEach has --help, --quick for a short run, and --control, which breaks something on purpose that the claims must show.",
+    "\nEach has --help, --quick (shorter, where its length can be chosen), and --control, which breaks something on purpose that the claims must show.",
   );
   process.exitCode = isHelp ? 0 : 2;
 }

@@ -44,7 +44,7 @@ const undisturbedShare = 0.9;
 const extensionMax = 3;
 
 /**
- * Primes the processes' caches, warms them up and measures one window. `onWindow` is called when the window starts.
+ * Primes the processes' caches, warms them up (unless `order` is "once") and measures one window. `onWindow` is called when the window starts.
  * @throws Error if a connection fails, or if a response is wrong.
  */
 export async function measureLoad(job: LoadJob, onWindow: () => void): Promise<WindowReport> {
@@ -117,13 +117,20 @@ async function prime({ processes, primingRequests, connections, expectedStatus }
   if (failed > 0) throw new Error(`${failed} priming requests got another status than ${expectedStatus}.`);
 }
 
+/** 0 for a process that has ended: the load's connections report that. */
+function readRss(pid: number): number {
+  try {
+    return readProcess(pid).rssBytes;
+  } catch {
+    return 0;
+  }
+}
+
 /** Measures CPU time and memory until the window ends, or until `loadEnd` resolves. */
 async function measureUsage(pids: readonly number[], windowMs: number, loadEnd: Promise<unknown> | undefined) {
   const rssBytesMax = pids.map(() => 0);
   const sampleRss = () => {
-    for (const [index, pid] of pids.entries()) {
-      rssBytesMax[index] = Math.max(rssBytesMax[index] ?? 0, readProcess(pid).rssBytes);
-    }
+    for (const [index, pid] of pids.entries()) rssBytesMax[index] = Math.max(rssBytesMax[index] ?? 0, readRss(pid));
   };
   const readUsage = () => ({
     ms: performance.now(),

@@ -8,7 +8,9 @@ import { startPostsDatabase } from "./posts-database.ts";
 /** The processes that run for the whole benchmark: backends and load generator on core 1, and the posts service's database if required. */
 export interface Testbed {
   readonly addresses: BackendUrls & { readonly databaseUrl: string };
-  /** Runs one job, and counts the fetches of its window. `onWindow` is called when the window starts. */
+  /**
+   * Runs one job. `onWindow` is called when the window starts. Fetches are counted from then until the report, for all processes of the job.
+   */
   load(job: LoadJob, onWindow: () => Promise<unknown>): Promise<WindowReport & FetchCounts>;
   stop(): Promise<void>;
 }

@@ -2,9 +2,12 @@
 import { execFileSync } from "node:child_process";
 import type { ReadStream } from "node:tty";
 
-/** The terminal's keys; undefined without a terminal, or in the background. */
+/** Undefined without a terminal, in the background, or without the program `ps`. */
 export interface Keys {
-  /** Calls `onHelp` for each `h` and `?`. Node restores the terminal's mode when this process exits. */
+  /**
+   * Calls `onHelp` for each `h` and `?`. Raw mode disables the terminal's own signals, so Ctrl-C, Ctrl-Z and Ctrl-\\ are sent here. Node restores the
+   * terminal's mode when this process exits.
+   */
   listen(onHelp: () => void): void;
 }
 

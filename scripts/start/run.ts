@@ -99,7 +99,7 @@ function bannerOf({ startContext, supervised, postgres }: Platform, tookMs: numb
   return renderBanner({
     ports: startContext.partContext.ports,
     running: [...supervised.keys()],
-    notReady: [...supervised].filter(([, part]) => !part.isRunning()).map(([name]) => name),
+    notReady: [...supervised].filter(([, part]) => !part.isReady()).map(([name]) => name),
     tookMs,
     hasPostgres: postgres !== undefined,
     hasKeys,

@@ -14,11 +14,12 @@ export interface PartOptions extends PartProcessOptions {
 
 export interface SupervisedPart {
   /** Whether the part is ready and its process has not ended since. */
-  isRunning(): boolean;
+  isReady(): boolean;
   /** Starts the part. Resolves when it is ready or has failed, at the latest after `readyTimeoutMs`. */
   start(): Promise<void>;
   /**
-   * Ends the process and starts it again with the current code. Prints the cause and the outcome. Resolves to true if the part is ready
+   * Ends the process and starts it again with the current code. Prints the cause and the outcome; without effect while another restart ends it.
+   Resolves to true if the part is ready
    * within `readyTimeoutMs`, or will be started later.
    */
   restart(cause: string): Promise<boolean>;
@@ -94,23 +95,23 @@ export function createSupervisedPart(options: PartOptions): SupervisedPart {
     retryTimer = setTimeout(() => handle("start"), delayMs);
   }
 
-  async function waitWhileStarting(): Promise<void> {
+  async function waitUntilSettled(): Promise<void> {
     const deadline = performance.now() + readyTimeoutMs;
     const isPending = () => state === "starting" || state === "restarting";
     while (isPending() && performance.now() < deadline) await sleep(readyPollMs);
   }
 
   return {
-    isRunning: () => state === "running",
+    isReady: () => state === "running",
     async start() {
       handle("start");
-      await waitWhileStarting();
+      await waitUntilSettled();
     },
     async restart(cause) {
       if (!handle("restart")) return state === "idle";
       print(`restarting: ${cause}`);
       const startedMs = performance.now();
-      await waitWhileStarting();
+      await waitUntilSettled();
       const tookMs = Math.round(performance.now() - startedMs);
       if (state === "running") print(`restarted, ready after ${tookMs} ms`);
       if (state === "starting") print(`restarted, not ready after ${tookMs} ms`);

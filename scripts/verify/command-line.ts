@@ -8,14 +8,14 @@ export interface CommandLine {
   readonly isHelp: boolean;
 }
 
-/** @throws Error that names every problem. */
+/** @throws Error that names every invalid value, or the first unknown option. */
 export function readCommandLine(options: Options, args: readonly string[]): CommandLine {
   const { quick, control, help, ...texts } = parse(options, args);
   const problems: string[] = [];
   const values = Object.entries(options).map(([name, option]) => {
     const text = texts[toFlag(name)];
     const value = readValue(option, typeof text === "string" ? text : undefined, quick === true);
-    if (value === invalid) problems.push(`--${toFlag(name)} is ${describeRange(option)}.`);
+    if (value === invalid) problems.push(`--${toFlag(name)} is ${describeValidValues(option)}.`);
     return [name, value] as const;
   });
   if (problems.length > 0) throw new Error(problems.join("\n"));
@@ -49,7 +49,7 @@ function readInteger(text: string): number {
   return /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
 }
 
-function describeRange(option: Options[string]): string {
+function describeValidValues(option: Options[string]): string {
   if (option.kind === "text") return `a ${option.placeholder}, not empty`;
   if (option.kind === "names") return `one or more of ${option.of.join(", ")}, separated by commas`;
   return `a whole number from ${toText(option.min)} to ${toText(option.max)}`;
@@ -61,10 +61,8 @@ export function describeVerification({ name, description, options, control }: Ve
     `--${toFlag(key)} ${placeholderOf(option)}`,
     describeOption(option),
   ]);
-  rows.push(
-    ["--quick", "a short run with fewer requests, as in .ci/run"],
-    ["--control", `${control}: passes only if the claims show it`],
-  );
+  if (Object.values(options).some((option) => "quick" in option)) rows.push(["--quick", "a short run, as in .ci/run"]);
+  rows.push(["--control", `${control}: passes only if the claims show it`]);
   const width = Math.max(...rows.map(([flag]) => flag.length)) + 2;
   const lines = rows.map(([flag, why]) => `  ${flag.padEnd(width)}${why}`);
   return `Usage: npm run verify -- ${name} [options]\n\n${description}\n\n${lines.join("\n")}\n`;

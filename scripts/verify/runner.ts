@@ -2,7 +2,10 @@
 import { describeVerification, readCommandLine } from "./command-line.ts";
 import { type ClaimOptions, MissingToolError, SkippedError, type Verification } from "./verification.ts";
 
-/** 0: all claims hold (with `--control`: they show what is broken), or skipped. 1: failed. 2: nothing was verified. */
+/**
+ * 0: all claims hold (with `--control`: they show what is broken), or the verification was skipped. 1: a claim failed, no claim was judged, or
+ * the run did not complete. 2: invalid arguments, or a missing program.
+ */
 export type ExitCode = 0 | 1 | 2;
 
 /** @param print receives lines of output. */
@@ -19,7 +22,7 @@ export async function runVerification(
     return 0;
   }
   const claims = createClaims(isControl, print);
-  const cleanups: (() => unknown)[] = [];
+  const cleanups = createCleanups();
   const interruption = watchForInterruption();
   try {
     const run = {
@@ -27,7 +30,7 @@ export async function runVerification(
       isControl,
       print,
       claim: claims.add,
-      onCleanup: (cleanUp: () => unknown) => void cleanups.push(cleanUp),
+      onCleanup: cleanups.add,
     };
     await Promise.race([verification.run(run), interruption.rejection]);
   } catch (error) {
@@ -41,7 +44,7 @@ export async function runVerification(
     }
     claims.crashed("the verification completes", error);
   } finally {
-    for (const error of await runCleanups(cleanups)) claims.crashed("everything that was started is stopped", error);
+    for (const error of await cleanups.runAll()) claims.crashed("everything that was started is stopped", error);
     interruption.stopWatching();
   }
   return claims.printResult() ? 0 : 1;
@@ -56,32 +59,28 @@ function tryRead({ name, options }: Verification, args: readonly string[], print
   }
 }
 
-/** A claim that does not hold is printed in full up to this length: it can contain a whole response. */
+/** What was measured is cut to this length: it can contain a whole response. */
 const measuredCharsMax = 400;
 
 function createClaims(isControl: boolean, print: (line: string) => void) {
   let passed = 0;
   let failed = 0;
 
-  function record(text: string, hasPassed: boolean, measured: string | undefined): void {
+  function record(text: string, hasPassed: boolean): void {
     if (hasPassed) passed++;
     else failed++;
-    const suffix = measured === undefined ? "" : `: ${measured.slice(0, measuredCharsMax)}`;
-    print(`${hasPassed ? "ok  " : "FAIL"}  ${text}${suffix}`);
+    print(`${hasPassed ? "ok  " : "FAIL"}  ${text}`);
   }
 
   return {
-    add(text: string, holds: boolean, { measured, control }: ClaimOptions = {}): void {
-      if (!isControl) return record(text, holds, measured);
-      if (control === "holds") record(text, holds, measured);
-      else if (control === "fails") record(`the control breaks this: ${text}`, !holds, measured);
-      else
-        print(
-          `${holds ? "holds" : "fails"} ${text}${measured === undefined ? "" : `: ${measured.slice(0, measuredCharsMax)}`}`,
-        );
+    add(claim: string, holds: boolean, { measured, control }: ClaimOptions = {}): void {
+      const text = measured === undefined ? claim : `${claim}: ${measured.slice(0, measuredCharsMax)}`;
+      if (!isControl || control === "holds") record(text, holds);
+      else if (control === "fails") record(`the control breaks this: ${text}`, !holds);
+      else print(`${holds ? "holds" : "fails"} ${text}`);
     },
     crashed: (text: string, error: unknown): void =>
-      record(text, false, error instanceof Error ? (error.stack ?? error.message) : String(error)),
+      record(`${text}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`, false),
     /** @returns whether the verification has passed: at least one claim was judged, and none failed. */
     printResult(): boolean {
       print(`\n${passed} passed, ${failed} failed`);
@@ -90,17 +89,32 @@ function createClaims(isControl: boolean, print: (line: string) => void) {
   };
 }
 
-/** @returns the errors of the functions that failed. */
-async function runCleanups(cleanups: readonly (() => unknown)[]): Promise<readonly unknown[]> {
-  const errors: unknown[] = [];
-  for (const cleanUp of cleanups.toReversed()) {
-    try {
-      await cleanUp();
-    } catch (error) {
-      errors.push(error);
+/** The functions that stop what was started. One that is added after they have run, for example by a start that was interrupted, runs at once. */
+function createCleanups() {
+  const pending: (() => unknown)[] = [];
+  let hasRun = false;
+
+  /** @returns the errors of the functions that failed. */
+  async function runAll(): Promise<readonly unknown[]> {
+    const errors: unknown[] = [];
+    for (let cleanUp = pending.pop(); cleanUp; cleanUp = pending.pop()) {
+      try {
+        await cleanUp();
+      } catch (error) {
+        errors.push(error);
+      }
     }
+    hasRun = true;
+    return errors;
   }
-  return errors;
+
+  return {
+    runAll,
+    add(cleanUp: () => unknown): void {
+      pending.push(cleanUp);
+      if (hasRun) void runAll();
+    },
+  };
 }
 
 /** `rejection` rejects after SIGINT or SIGTERM, so that the started processes are stopped before this one ends. */

@@ -1,4 +1,4 @@
-// What a verification is. checks/ has one per name, verifications.ts lists them, runner.ts runs one.
+// What a verification is. verifications.ts lists them, runner.ts runs one; checks/ has a folder for each, and rollout/, which two of them share.
 
 interface NumberOption {
   readonly kind: "number";
@@ -74,7 +74,7 @@ export interface ClaimOptions {
 /** A requirement of the verification is missing on this machine. Nothing is verified, and the exit code is 0. */
 export class SkippedError extends Error {}
 
-/** A program that the verification installs itself cannot be installed. The exit code is 2. */
+/** A program that the verification needs is missing, or cannot be installed. The exit code is 2. */
 export class MissingToolError extends Error {}
 
 /** Infers the types of the options' values for `run`. */

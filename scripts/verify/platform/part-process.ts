@@ -41,6 +41,8 @@ export interface ProcessOptions {
   readonly environment: Environment;
   /** Receives the output of the process. */
   readonly onOutput?: (text: string) => void;
+  /** Registers a function that kills the process, also while it is not ready yet. */
+  readonly onCleanup?: (cleanUp: () => unknown) => void;
 }
 
 /**
@@ -65,6 +67,7 @@ export async function startProcess(folder: PartFolder, url: string, o: ProcessOp
 
 async function startOnce(folder: PartFolder, url: string, o: ProcessOptions): Promise<ChildProcess> {
   const { child, recentOutput } = spawnMain(folder, o);
+  o.onCleanup?.(() => end(child, "SIGKILL"));
   const deadline = performance.now() + readyTimeoutMs;
   while (child.exitCode === null && performance.now() < deadline) {
     if (await isReady(url)) return child;

@@ -1,4 +1,5 @@
-// The one platform of all verifications: PostgreSQL, a token issuer, and processes of the services, the gateway and the REST proxy on free ports.
+// PostgreSQL, a token issuer, and processes of the services, the gateway and the REST proxy on free ports: for verifications, and for
+// measure:capacity.
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -35,7 +36,7 @@ export interface PlacedService {
 
 export interface PlatformOptions {
   readonly run: Pick<VerificationRun, "onCleanup">;
-  /** The number of replicas of each part; parts without a number do not run. */
+  /** The number of replicas of each part; without a number, or with 0, it does not run. `place` decides the number of its service itself. */
   readonly replicas: Partial<Readonly<Record<PartName, number>>>;
   /** Whether the databases of the services that run have the rows of `npm run seed`. */
   readonly isSeeded: boolean;
@@ -119,9 +120,7 @@ export function replicaOf({ replicas }: Platform, part: PartName, index = 0): Re
 }
 
 function urlsOfRunning(urls: Platform["databaseUrls"], { replicas }: PlatformOptions) {
-  return Object.fromEntries(
-    serviceNames.filter((name) => replicas[name] !== undefined).map((name) => [name, urls[name]]),
-  );
+  return Object.fromEntries(serviceNames.filter((name) => (replicas[name] ?? 0) > 0).map((name) => [name, urls[name]]));
 }
 
 async function createDatabases(postgres: PlatformPostgres): Promise<Record<ServiceName, string>> {
@@ -153,11 +152,10 @@ function createReplicaStarter({ run, environment: additional = () => ({}), logs 
           ...{ HOST: host, PORT: String(port), ADMIN_PORT: String(adminPort), LOG_LEVEL: "warn" },
           ...additional(part),
         },
+        onCleanup: run.onCleanup,
         onOutput: (text) => void (log !== undefined && appendFileSync(log, text)),
       },
     );
-    // No traffic runs any more, so no draining is needed.
-    run.onCleanup(() => process.end("SIGKILL"));
     return { ...process, name: `${part} ${count}`, admin: `${loopback}:${adminPort}` };
   };
 }

@@ -115,6 +115,7 @@ function chooseReadRequest(states: ReadonlyMap<string, ConfirmedState>): ReadReq
 function checkTitle(post: unknown, confirmed: ConfirmedState | undefined): string | undefined {
   const { title = "" } = post as { readonly title?: string };
   const number = Number(titlePattern.exec(title)?.[1]);
+  if (Number.isNaN(number)) return `"${title}" is not the title of a post of this run`;
   return confirmed && number < confirmed.title ? `number ${number}, after ${confirmed.title} was confirmed` : undefined;
 }
 

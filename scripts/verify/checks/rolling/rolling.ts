@@ -17,7 +17,8 @@ import { createTestDns, hasLoopbackNetwork, type TestDns } from "./test-dns.ts";
 const probeEveryMs = 200;
 /** Longer than the balancer takes to find that a process is not ready, and long enough for each client's next request. */
 const drainDelayMs = 2_000;
-const settleMs = 1_000;
+/** Restarted processes keep their addresses; the time is for the next request of each client. */
+const addressRefreshMs = 1_000;
 /** How long traffic continues after the old processes have ended, so that requests to old addresses would fail. */
 const afterMoveMs = 3_000;
 const rotationPollMs = 20;
@@ -77,7 +78,7 @@ may fail, and at most the writes that were in flight. Finally (on Linux) the add
       ],
       killed: replicasToKill(platform).map((replica) => toRolloutReplica(replica)),
       furtherSteps: move.posts ? [createMoveStep("posts", move.posts)] : [],
-      addressRefreshMs: settleMs,
+      addressRefreshMs,
       baselineTriesMax: 1,
     };
     await runRollout(rollout, options.perSecond, run);
@@ -107,7 +108,7 @@ async function placeBehindName(
     await Promise.all(movedHosts.map((host) => start({ host, port })));
     names.publish(name, movedHosts);
     const exitCodes = await Promise.all(replicas.map((replica) => replica.end("SIGTERM")));
-    return exitCodes.find((code) => code !== 0) ?? 0;
+    return exitCodes.every((code) => code === 0) ? 0 : (exitCodes.find((code) => code !== 0) ?? null);
   };
   return { replicas, urls: [`http://${name}:${port}`] };
 }
