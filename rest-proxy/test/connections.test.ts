@@ -4,7 +4,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { sendRaw, bodyOf, route, openConnection, startProxy, startStub, statusOf } from "./testing.ts";
 
+// Connections of clients: invalid input, pipelining, timeouts, draining.
+
 const createThing = route("createThing", "POST", "/things", {});
+const get = "GET /v1/things/1 HTTP/1.1\r\nHost: a";
 
 const smuggling: readonly (readonly [string, string])[] = [
   [
@@ -29,7 +32,7 @@ const smuggling: readonly (readonly [string, string])[] = [
     "POST /v1/things HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0x2\r\n{}\r\n0\r\n\r\n",
   ],
   [
-    "a chunk longer than it says",
+    "a chunk longer than its size",
     "POST /v1/things HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{}\r\n0\r\n\r\n",
   ],
   ["a space in the target", "GET /v1/things /1 HTTP/1.1\r\nHost: a\r\n\r\n"],
@@ -39,20 +42,24 @@ const smuggling: readonly (readonly [string, string])[] = [
   ["CONNECT", "CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: 127.0.0.1:22\r\n\r\n"],
 ];
 
-test.each(smuggling)("%s is 400 in problem form, and the connection ends", async (_name, bytes) => {
+test("ambiguous and malformed requests are 400 in problem form, and the connection ends", async () => {
   const stub = await startStub();
   const proxy = await startProxy(stub);
-  const response = await (
-    await openConnection(proxy.port, `${bytes}GET /v1/things/hidden HTTP/1.1\r\nHost: a\r\n\r\n`)
-  ).closed();
-  expect(statusOf(response)).toBe(400);
-  expect(response).toContain("Content-Type: application/problem+json");
-  expect(response).toContain("Connection: close");
-  expect(bodyOf(response)).toMatchObject({
-    type: "/problems/malformed-request",
-    status: 400,
-    requestId: expect.any(String),
-  });
+  for (const [name, bytes] of smuggling) {
+    const hidden = "GET /v1/things/hidden HTTP/1.1\r\nHost: a\r\n\r\n";
+    const response = await (await openConnection(proxy.port, `${bytes}${hidden}`)).closed();
+    expect(response, name).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    expect(response).toContain("Content-Type: application/problem+json");
+    expect(response).toContain("Cache-Control: no-store");
+    expect(response).toContain("Connection: close");
+    const problem = response.slice(response.indexOf("\r\n\r\n") + 4);
+    expect(response).toContain(`\r\nContent-Length: ${problem.length}\r\n`);
+    expect(JSON.parse(problem)).toMatchObject({
+      type: "/problems/malformed-request",
+      status: 400,
+      requestId: /X-Request-Id: (\S+)/.exec(response)?.[1],
+    });
+  }
   expect(stub.received).toEqual([]);
 });
 
@@ -157,40 +164,25 @@ test("a malformed request is rejected after the pending response before it, and 
   expect(statusesOf(await client.closed())).toEqual(["200", "400"]);
 });
 
-test("a client that is slow with its headers or its body is 408 and disconnected, while others are served", async () => {
+test("a connection without a request, or with one that stays incomplete, is 408 and closed, while others are served", async () => {
   const stub = await startStub();
   const proxy = await startProxy(stub, { headersTimeoutMs: 100, requestTimeoutMs: 200 });
+  const idle = await openConnection(proxy.port);
   const slowHeaders = await openConnection(proxy.port, "GET /v1/things/1 HTTP/1.1\r\nHost:");
   const slowBody = await openConnection(
     proxy.port,
     "POST /v1/things HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{",
   );
-  expect((await fetch(`${proxy.url}/v1/things/1`)).status).toBe(200);
-  for (const client of [slowHeaders, slowBody]) {
+  const second = await openConnection(proxy.port, `${get}\r\n\r\n`);
+  await second.until(/"ok":true/);
+  second.socket.write("GET /v1/thi");
+  for (const client of [idle, slowHeaders, slowBody]) {
     const response = await client.closed();
     expect(statusOf(response)).toBe(408);
     expect(bodyOf(response)).toMatchObject({ type: "/problems/request-timeout" });
   }
+  expect(statusesOf(await second.closed())).toEqual(["200", "408"]);
   expect(stub.received).toHaveLength(1);
-});
-
-test.each(["", "Host: a\r\nHost: b\r\n"])("a health check with the Host lines %j is 400", async (hosts) => {
-  const proxy = await startProxy(await startStub());
-  const client = await openConnection(proxy.port, `GET /health/live HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`);
-  expect(statusOf(await client.closed())).toBe(400);
-});
-
-test("an idle connection without a request is closed too", async () => {
-  const proxy = await startProxy(await startStub(), { headersTimeoutMs: 100, requestTimeoutMs: 200 });
-  expect(statusOf(await (await openConnection(proxy.port)).closed())).toBe(408);
-});
-
-test("a head that stays incomplete after a response is 408", async () => {
-  const proxy = await startProxy(await startStub(), { headersTimeoutMs: 100, requestTimeoutMs: 200 });
-  const client = await openConnection(proxy.port, "GET /v1/things/1 HTTP/1.1\r\nHost: a\r\n\r\n");
-  await client.until(/"ok":true/);
-  client.socket.write("GET /v1/thi");
-  expect(statusesOf(await client.closed())).toEqual(["200", "408"]);
 });
 
 test("the body of a request that was rejected before its end is not read as a request", async () => {
@@ -223,6 +215,76 @@ test("responses to a client that does not read are not buffered without bound", 
   }
   expect(Math.max(...sockets.map(({ writableLength }) => writableLength))).toBeLessThan(500_000);
 });
+
+test("draining completes the requests in flight with Connection: close", async () => {
+  const waiting: ServerResponse[] = [];
+  const stub = await startStub((_request, response) => void waiting.push(response));
+  const proxy = await startProxy(stub);
+  const client = await openConnection(proxy.port, `${get}\r\n\r\n`);
+  await expect.poll(() => waiting.length).toBe(1);
+  const drained = proxy.drain();
+  waiting[0]?.end('{"ok":true}');
+  expect(await client.closed()).toContain('{"ok":true}');
+  await drained;
+});
+
+test("Connection: close that was set before the response is kept", async () => {
+  const proxy = await startProxy(await startStub());
+  proxy.server.prependListener("request", (_request, response: ServerResponse) => {
+    response.setHeader("Connection", "close");
+  });
+  const client = await openConnection(proxy.port, `${get}\r\n\r\n`);
+  expect(await client.closed()).toMatch(/\r\nConnection: close\r\n[^]*"ok":true/);
+});
+
+const cachedPath = "/v1/things/1";
+const uncachedPath = "/v1/things/1/parts";
+
+test("a proxy that is drained under load fails no request, and closes each connection with a response", async () => {
+  const stub = await startStub(({ url }, response) => {
+    response.setHeader("Cache-Control", url.endsWith("/parts") ? "private, no-cache" : "public, max-age=60");
+    setTimeout(() => response.end('{"ok":true}'), 5);
+  });
+  const proxy = await startProxy(stub, { drainDelayMs: 300 });
+  const clients = Array.from({ length: 12 }, (_, index) =>
+    sendUntilClosed(`${proxy.url}${index % 2 ? cachedPath : uncachedPath}`),
+  );
+  await expect.poll(() => stub.received.length).toBeGreaterThan(50);
+  await proxy.drain();
+  // Each request got a response.
+  const responseCounts = await Promise.all(clients);
+  expect(Math.min(...responseCounts)).toBeGreaterThan(0);
+});
+
+test("draining waits for a client that is still reading a cached response", async () => {
+  const stub = await startStub((_request, response) => {
+    response.setHeader("Cache-Control", "public, max-age=60").end("y".repeat(20_000_000));
+  });
+  const proxy = await startProxy(stub, {
+    routes: [route("getThing", "GET", "/things/:id", { cache: "public" })],
+    cacheLimits: { bytesMax: 5e7, entryBytesMax: 5e7, entriesMax: 9, variantsMax: 9, backgroundMax: 9 },
+  });
+  expect((await (await fetch(`${proxy.url}${cachedPath}`)).text()).length).toBe(20_000_000);
+  const client = await openConnection(proxy.port, `GET ${cachedPath} HTTP/1.1\r\nHost: a\r\n\r\n`);
+  await client.until(/y$/);
+  client.socket.pause();
+  const drained = proxy.drain();
+  setTimeout(() => client.socket.resume(), 100);
+  const [head = "", body = ""] = (await client.closed()).split("\r\n\r\n");
+  expect([head.includes("Cache-Status: tributary; hit"), body.length]).toEqual([true, 20_000_000]);
+  await drained;
+  expect(stub.received).toHaveLength(1);
+});
+
+/** A client that sends requests until a response closes its connection. Rejects without a response. */
+async function sendUntilClosed(url: string): Promise<number> {
+  for (let responses = 1; ; responses++) {
+    const response = await fetch(url);
+    const body = await response.json();
+    expect([response.status, body]).toEqual([200, { ok: true }]);
+    if (response.headers.get("connection") === "close") return responses;
+  }
+}
 
 /** Of all responses in what a connection received. */
 function statusesOf(text: string): (string | undefined)[] {

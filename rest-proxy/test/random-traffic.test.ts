@@ -7,42 +7,39 @@ import { route, startProxy, startStub, type StubResponder } from "./testing.ts";
 const requestsCount = 1_500;
 const clientsCount = 16;
 
-test.each([1, 2])(
-  "under random traffic no client gets a response older than an acknowledged write, of another user, or truncated (seed %i)",
-  async (seed) => {
-    const random = createRandom(seed);
-    const acknowledged = new Map<string, number>();
-    const stub = await startStub(createNotes(random));
-    // So small that entries are evicted all the time.
-    const cacheLimits = { bytesMax: 60_000, entryBytesMax: 20_000, entriesMax: 20, variantsMax: 3, backgroundMax: 4 };
-    const { url, observed } = await startProxy(stub, { routes, cacheLimits });
-    const faults: string[] = [];
-    const statuses = new Set<string>();
+test("under random traffic no client gets a response older than an acknowledged write, of another user, or truncated", async () => {
+  const random = createRandom(1);
+  const acknowledged = new Map<string, number>();
+  const stub = await startStub(createNotes(random));
+  // So small that entries are evicted all the time.
+  const cacheLimits = { bytesMax: 60_000, entryBytesMax: 20_000, entriesMax: 20, variantsMax: 3, backgroundMax: 4 };
+  const { url, observed } = await startProxy(stub, { routes, cacheLimits });
+  const faults: string[] = [];
+  const statuses = new Set<string>();
 
-    const sendOnce = async () => {
-      const request = createTestRequest(random, acknowledged);
-      const response = await send(url, request, random);
-      if (!response) return;
-      const { status, headers, body } = response;
-      statuses.add(`${status} ${String(headers["cache-status"]).replace(/; (?:ttl|fwd-status)=-?\d+/g, "")}`);
-      const isWritten = request.method === "PATCH" && status === 200;
-      if (isWritten) acknowledged.set(request.id, Math.max(request.known, readNote(body).count));
-      const fault = request.method === "PATCH" ? undefined : findFault(request, response);
-      if (fault) faults.push(`${fault}: ${JSON.stringify({ request, status, headers })}`);
-    };
-    let started = 0;
-    const sendMany = async () => {
-      while (started++ < requestsCount) await sendOnce();
-    };
-    await Promise.all(Array.from({ length: clientsCount }, sendMany));
+  const sendOnce = async () => {
+    const request = createTestRequest(random, acknowledged);
+    const response = await send(url, request, random);
+    if (!response) return;
+    const { status, headers, body } = response;
+    statuses.add(`${status} ${String(headers["cache-status"]).replace(/; (?:ttl|fwd-status)=-?\d+/g, "")}`);
+    const isWritten = request.method === "PATCH" && status === 200;
+    if (isWritten) acknowledged.set(request.id, Math.max(request.known, readNote(body).count));
+    const fault = request.method === "PATCH" ? undefined : findFault(request, response);
+    if (fault) faults.push(`${fault}: ${JSON.stringify({ request, status, headers })}`);
+  };
+  let started = 0;
+  const sendMany = async () => {
+    while (started++ < requestsCount) await sendOnce();
+  };
+  await Promise.all(Array.from({ length: clientsCount }, sendMany));
 
-    expect(faults).toEqual([]);
-    expect(observed.filter(({ kind }) => kind === "bug")).toEqual([]);
-    // The traffic contained hits, 304s and coalesced requests.
-    expect([...statuses]).toEqual(expect.arrayContaining(["200 tributary; hit", "304 tributary; hit"]));
-    expect([...statuses].some((status) => status.includes("collapsed"))).toBe(true);
-  },
-);
+  expect(faults).toEqual([]);
+  expect(observed.filter(({ kind }) => kind === "bug")).toEqual([]);
+  // The traffic contained hits, 304s and coalesced requests.
+  expect([...statuses]).toEqual(expect.arrayContaining(["200 tributary; hit", "304 tributary; hit"]));
+  expect([...statuses].some((status) => status.includes("collapsed"))).toBe(true);
+});
 
 const routes = ["notes", "secrets"].flatMap((name) => [
   route(`get-${name}`, "GET", `/${name}/:id`, { versions: [1, 2], cache: name === "notes" ? "public" : "private" }),
@@ -161,7 +158,7 @@ function readNote(body: Buffer): Note {
   return JSON.parse(body.toString()) as Note;
 }
 
-/** The same for the same seed; what comes of it depends on time as well. */
+/** The same numbers for the same seed. The order of the responses depends on time as well. */
 function createRandom(seed: number) {
   let state = seed;
   const next = () => {

@@ -1,9 +1,6 @@
 import { readFileSync } from "node:fs";
-import express from "express";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { sendRaw, listen, startProxy, startStub, statusOf } from "./testing.ts";
+import { sendRaw, startProxy, startStub, statusOf } from "./testing.ts";
 
 test("a route is available with and without a version in the path, with its parameters and its query", async () => {
   const stub = await startStub();
@@ -42,19 +39,18 @@ test("HEAD is available wherever GET is, without a body", async () => {
   ]);
 });
 
-test.each([
-  ["PUT", "/v1/things/1", "DELETE, GET, HEAD, PATCH, OPTIONS"],
-  ["POST", "/v1/things/1", "DELETE, GET, HEAD, PATCH, OPTIONS"],
-  ["DELETE", "/v1/things", "GET, HEAD, POST, OPTIONS"],
-  ["POST", "/v1/things/1/parts", "GET, HEAD, OPTIONS"],
-  ["PROPFIND", "/v1/things", "GET, HEAD, POST, OPTIONS"],
-])("%s %s is 405, and Allow lists the methods", async (method, path, allow) => {
+test("a method that the path has not is 405, and Allow lists the methods", async () => {
   const stub = await startStub();
   const proxy = await startProxy(stub);
-  const response = await fetch(`${proxy.url}${path}`, { method });
-  expect(response.status).toBe(405);
-  expect(response.headers.get("allow")).toBe(allow);
-  expect(await response.json()).toMatchObject({ type: "/problems/method-not-allowed", status: 405 });
+  for (const [method, path, allow] of [
+    ["PUT", "/v1/things/1", "DELETE, GET, HEAD, PATCH, OPTIONS"],
+    ["POST", "/v1/things/1/parts", "GET, HEAD, OPTIONS"],
+    ["PROPFIND", "/v1/things", "GET, HEAD, POST, OPTIONS"],
+  ] as const) {
+    const response = await fetch(`${proxy.url}${path}`, { method });
+    expect([response.status, response.headers.get("allow")]).toEqual([405, allow]);
+    expect(await response.json()).toMatchObject({ type: "/problems/method-not-allowed", status: 405 });
+  }
   expect(stub.received).toEqual([]);
 });
 
@@ -71,43 +67,25 @@ test("OPTIONS lists the methods without a request to the service", async () => {
   expect(stub.received).toEqual([]);
 });
 
-test.each([
-  [
-    "/v1/things?nope=1",
-    "/problems/unknown-parameter",
-    'There is no query parameter "nope" here. This path accepts limit, search.',
-  ],
-  [
-    "/v1/things?Limit=1",
-    "/problems/unknown-parameter",
-    'There is no query parameter "Limit" here. This path accepts limit, search.',
-  ],
-  [
-    "/v1/things?limit[]=1",
-    "/problems/unknown-parameter",
-    'There is no query parameter "limit[]" here. This path accepts limit, search.',
-  ],
-  [
-    "/v1/things/1?limit=1",
-    "/problems/unknown-parameter",
-    'There is no query parameter "limit" here. This path accepts none.',
-  ],
-  ["/v1/things?limit=1&limit=2", "/problems/malformed-request", "The query parameter limit may be given once."],
-  ["/v1/things?limit=1&%6cimit=2", "/problems/malformed-request", "The query parameter limit may be given once."],
-  ["/v1/things?limit=%zz", "/problems/malformed-request", "The query is not text in percent-encoded UTF-8."],
-  ["/v1/things?search=%ff", "/problems/malformed-request", "The query is not text in percent-encoded UTF-8."],
-  ["/v1/things?search=%00", "/problems/malformed-request", "The query is not text in percent-encoded UTF-8."],
-  [
-    "/v1/things?__proto__=1",
-    "/problems/unknown-parameter",
-    'There is no query parameter "__proto__" here. This path accepts limit, search.',
-  ],
-])("%s is 400", async (path, type, detail) => {
+test("an unknown, repeated or badly encoded query parameter is 400, and the detail names it", async () => {
   const stub = await startStub();
   const proxy = await startProxy(stub);
-  const response = await fetch(`${proxy.url}${path}`);
-  expect(response.status).toBe(400);
-  expect(await response.json()).toMatchObject({ type, detail, instance: path.split("?")[0] });
+  for (const [path, type, detail] of [
+    [
+      "/v1/things?nope=1",
+      "unknown-parameter",
+      'There is no query parameter "nope" here. This path accepts limit, search.',
+    ],
+    ["/v1/things/1?limit=1", "unknown-parameter", 'There is no query parameter "limit" here. This path accepts none.'],
+    ["/v1/things?limit=1&%6cimit=2", "malformed-request", "The query parameter limit may be given once."],
+    ["/v1/things?limit=%zz", "malformed-request", "The query is not text in percent-encoded UTF-8."],
+    ["/v1/things?search=%ff", "malformed-request", "The query is not text in percent-encoded UTF-8."],
+    ["/v1/things?search=%00", "malformed-request", "The query is not text in percent-encoded UTF-8."],
+  ] as const) {
+    const response = await fetch(`${proxy.url}${path}`);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ type: `/problems/${type}`, detail, instance: path.split("?")[0] });
+  }
   expect(stub.received).toEqual([]);
 });
 
@@ -179,14 +157,6 @@ test("a problem document of a service is forwarded unchanged", async () => {
 });
 
 const anyTag = "GET /v1/things/1 HTTP/1.1\r\nHost: a\r\nIf-None-Match: *";
-
-test("control: express adds its own ETag and responds to it with 304", async () => {
-  const app = express().use((_request, response) => void response.send("{}"));
-  const server = await listen(createServer(app));
-  const response = await sendRaw((server.address() as AddressInfo).port, anyTag);
-  expect(statusOf(response)).toBe(304);
-  expect(response).toMatch(/\r\nETag: /);
-});
 
 test("the proxy adds no ETag to responses of the service or to its problems", async () => {
   const proxy = await startProxy(await startStub());

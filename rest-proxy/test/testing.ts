@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { startServer } from "@tributary/kit/process/lifecycle";
 import { silentLog } from "@tributary/kit/process/log";
-import { createProxyMiddleware, type Options } from "http-proxy-middleware";
 import { onTestFinished } from "vitest";
 import type { AdmissionLimits } from "../src/admit/admission.ts";
 import { createRouteTable } from "../src/route/route-table.ts";
@@ -156,21 +155,6 @@ export async function startProxy(service: { readonly url: string }, settings: Pr
   if (!server) throw new Error("The server was not prepared.");
   const { url, port } = running;
   return { url, port, observed, settled, server, usage: proxy.usage, drain: () => running.drain() };
-}
-
-export interface Bare {
-  readonly url: string;
-  readonly port: number;
-  readonly server: Server;
-}
-
-/** The control: http-proxy-middleware as its README starts it. @param wrap adds a listener in front of it. */
-export async function startBare(options: Options, wrap?: (proxy: RequestListener) => RequestListener): Promise<Bare> {
-  const middleware = createProxyMiddleware(options);
-  const listener: RequestListener = (request, response) => void middleware(request, response);
-  const server = await listen(createServer(wrap ? wrap(listener) : listener));
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, port, server };
 }
 
 /** Listens on a free port until the end of the test. */

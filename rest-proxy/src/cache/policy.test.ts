@@ -1,4 +1,6 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
+import { ageSeconds, ageValueSeconds, endToEndHeaders, generatedAtMs, isFresh, toStoredHead } from "./entry.ts";
 import {
   heuristicSeconds,
   isStorable,
@@ -15,7 +17,6 @@ const at = (seconds: number) => new Date(nowMs + seconds * 1_000).toUTCString();
 const read = (...headers: string[]) => readPolicy(headers, ["cdn-cache-control"], nowMs);
 
 test.each([
-  [["Cache-Control", "max-age=60"], 60],
   [["Cache-Control", "max-age=60, s-maxage=10"], 10],
   [["Cache-Control", "s-maxage=0, max-age=60"], 0],
   [["Cache-Control", "max-age=60", "Expires", at(10)], 60],
@@ -167,3 +168,110 @@ test.each([
     expect(heuristicSeconds({ ...o, headers }, { receivedAtMs: nowMs, heuristicSecondsMax: 3_600 })).toBe(o.seconds);
   },
 );
+
+test.each([
+  [["Age", "7"], 7],
+  [["Age", "7, 0"], 7],
+  [["Age", "0", "Age", "7"], 0],
+  [["Age", "-7"], 0],
+  [["Age", "7.5"], 0],
+  [["Age", "7;a=b"], 0],
+  [["Age", "99999999999"], 2 ** 31],
+  [[], 0],
+])("%j is an age of %s seconds (RFC 9111, 5.1)", (headers, seconds) => {
+  expect(ageValueSeconds(headers)).toBe(seconds);
+});
+
+test.each([
+  { headers: [], delayMs: 0, age: 0 },
+  { headers: ["Date", at(-5)], delayMs: 0, age: 5 },
+  { headers: ["Date", at(5)], delayMs: 0, age: 0 },
+  { headers: ["Age", "7", "Date", at(0)], delayMs: 0, age: 7 },
+  { headers: ["Age", "7", "Date", at(-9)], delayMs: 0, age: 9 },
+  { headers: ["Age", "7", "Date", at(-8)], delayMs: 2_000, age: 9 },
+])(
+  "with $headers and a response delay of $delayMs ms, the age is $age s (RFC 9111, 4.2.3)",
+  ({ headers, delayMs, age }) => {
+    const head = { generatedAtMs: generatedAtMs(headers, { requestedAtMs: nowMs - delayMs, receivedAtMs: nowMs }) };
+    expect(ageSeconds(head, nowMs)).toBe(age);
+    expect(ageSeconds(head, nowMs + 3_999)).toBe(age + 3);
+  },
+);
+
+test("an age is never negative, even after the clock was set back", () => {
+  expect(ageSeconds({ generatedAtMs: nowMs }, nowMs - 5_000)).toBe(0);
+});
+
+test("hop-by-hop and unstored fields are not stored (RFC 9111, 3.1)", () => {
+  const headers = [
+    "Connection",
+    "A, close",
+    "a",
+    "1",
+    "B",
+    "2",
+    "Keep-Alive",
+    "x",
+    "C",
+    "3",
+    "Link",
+    "<a>",
+    "Link",
+    "<b>",
+  ];
+  const more = ["Transfer-Encoding", "chunked", "Proxy-Authenticate", "Basic"];
+  expect(endToEndHeaders([...headers, ...more], ["c"])).toEqual(["B", "2", "Link", "<a>", "Link", "<b>"]);
+});
+
+const seconds = fc.integer({ min: 0, max: 50 });
+const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
+
+const responses = fc.record({
+  maxAge: maybe(seconds),
+  sharedMaxAge: maybe(seconds),
+  targeted: maybe(seconds),
+  expiresIn: maybe(fc.integer({ min: -20, max: 50 })),
+  dateAgo: maybe(fc.integer({ min: -10, max: 30 })),
+  age: maybe(seconds),
+  tookSeconds: fc.integer({ min: 0, max: 5 }),
+  noCache: fc.boolean(),
+  laterSeconds: fc.integer({ min: 0, max: 100 }),
+});
+
+type ModelResponse = typeof responses extends fc.Arbitrary<infer T> ? T : never;
+
+function toHeaders(a: ModelResponse): string[] {
+  const directives = [
+    ...(a.maxAge === undefined ? [] : [`max-age=${a.maxAge}`]),
+    ...(a.sharedMaxAge === undefined ? [] : [`s-maxage=${a.sharedMaxAge}`]),
+    ...(a.noCache ? ["no-cache"] : []),
+  ];
+  return [
+    ...["ETag", '"a"', "Cache-Control", directives.join(", ")],
+    ...(a.targeted === undefined ? [] : ["CDN-Cache-Control", `max-age=${a.targeted}`]),
+    ...(a.expiresIn === undefined ? [] : ["Expires", at(a.expiresIn)]),
+    ...(a.dateAgo === undefined ? [] : ["Date", at(-a.dateAgo)]),
+    ...(a.age === undefined ? [] : ["Age", String(a.age)]),
+  ];
+}
+
+/** An independent model of RFC 9111, 4.2. */
+function isFreshByModel(a: ModelResponse): boolean {
+  const date = -(a.dateAgo ?? 0);
+  const byExpires = a.expiresIn === undefined ? 0 : Math.max(0, a.expiresIn - date);
+  const lifetime = a.targeted ?? a.sharedMaxAge ?? a.maxAge ?? byExpires;
+  const initialAge = Math.max(Math.max(0, -date), (a.age ?? 0) + a.tookSeconds);
+  return !(a.noCache && a.targeted === undefined) && lifetime > initialAge + a.laterSeconds;
+}
+
+test("a response is fresh exactly if the model is", () => {
+  fc.assert(
+    fc.property(responses, (a) => {
+      const times = { requestedAtMs: nowMs - a.tookSeconds * 1_000, receivedAtMs: nowMs };
+      const received = { status: 200, headers: toHeaders(a), wasAuthorized: false, varyValueOf: () => undefined };
+      const head = toStoredHead({ ...received, ...times }, ["cdn-cache-control"]);
+      expect(head && isFresh(head, nowMs + a.laterSeconds * 1_000)).toBe(isFreshByModel(a));
+    }),
+    { numRuns: 2_000 },
+  );
+});

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from "node:http";
+import { AppError } from "@tributary/kit/errors/app-error";
 import { expect, test } from "vitest";
+import { toServiceError } from "../errors/service-failure.ts";
 import { toClientHeaders, toServiceHeaders } from "./headers.ts";
 
 const client = { address: "10.0.0.7", protocol: "http" } as const;
@@ -45,21 +47,9 @@ test("a client that uses TLS is forwarded as https", () => {
 
 test("hop-by-hop headers are removed from a response, others are kept", () => {
   const first = ["Connection", "x-a,  X-B ,", "X-A", "1", "x-b", "2", "X-C", "3"];
-  const second = [
-    "connection",
-    "x-d",
-    "x-d",
-    "4",
-    "Transfer-Encoding",
-    "chunked",
-    "ETag",
-    '"1"',
-    "Link",
-    "a",
-    "Link",
-    "b",
-  ];
-  expect(toClientHeaders([...first, ...second])).toEqual(["X-C", "3", "ETag", '"1"', "Link", "a", "Link", "b"]);
+  const second = ["connection", "x-d", "x-d", "4", "Transfer-Encoding", "chunked"];
+  const kept = ["ETag", '"1"', "Link", "a", "Link", "b"];
+  expect(toClientHeaders([...first, ...second, ...kept])).toEqual(["X-C", "3", ...kept]);
 });
 
 function forwardedFor(address: string): unknown {
@@ -70,3 +60,38 @@ function forwardedFor(address: string): unknown {
 function toRecord(headers: readonly string[]): Record<string, string | undefined> {
   return Object.fromEntries(headers.flatMap((name, at) => (at % 2 === 0 ? [[name, headers[at + 1]]] : [])));
 }
+
+test("a failed connection or lookup, and invalid HTTP, mean that the service is unreachable", () => {
+  const codes = [
+    "ECONNREFUSED",
+    "ENOTFOUND",
+    "EAI_AGAIN",
+    "ETIMEDOUT",
+    "EPIPE",
+    "HPE_INVALID_CONSTANT",
+    "UND_ERR_SOCKET",
+  ];
+  for (const code of codes) {
+    const cause = Object.assign(new Error("connect 10.0.0.7:4001"), { code });
+    const error = toServiceError(cause);
+    expect(error).toMatchObject({ code: "BAD_GATEWAY", retryAfterSeconds: 5, cause });
+    expect(error.message).not.toContain("10.0.0.7");
+  }
+});
+
+test.each([
+  new TypeError("x is not a function"),
+  Object.assign(new Error("bad header"), { code: "ERR_INVALID_CHAR" }),
+  "text",
+  undefined,
+])("%s is a bug of the proxy", (error) => {
+  expect(toServiceError(error)).toMatchObject({
+    code: "INTERNAL_SERVER_ERROR",
+    message: "Internal error. Retry later.",
+  });
+});
+
+test("an AppError is unchanged", () => {
+  const error = new AppError("GATEWAY_TIMEOUT", "Late.");
+  expect(toServiceError(error)).toBe(error);
+});

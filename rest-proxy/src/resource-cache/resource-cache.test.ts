@@ -1,5 +1,10 @@
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { brotliDecompressSync } from "node:zlib";
 import { expect, test } from "vitest";
+import type { OriginRequest, OriginResponse } from "../cache/cache-request.ts";
 import { createRouteTable } from "../route/route-table.ts";
+import { createCodingChooser, createCompression } from "./compression.ts";
 import { createKeysOf, createLookup } from "./resource-cache.ts";
 
 test("Accept selects no variant, Accept-Encoding selects by the chosen coding, and other fields by their normal form", () => {
@@ -29,3 +34,133 @@ test.each([
   const table = createRouteTable([{ ...declared, id: "getThing", method: "GET", path: "/things/:id" }]);
   expect(createKeysOf(table)(reference, key)).toEqual(expected);
 });
+
+test.each([
+  [undefined, undefined],
+  ["", undefined],
+  ["identity", undefined],
+  ["deflate, zstd", undefined],
+  ["gzip", "gzip"],
+  ["GZIP;q=0.5", "gzip"],
+  ["gzip, br", "br"],
+  ["gzip, deflate, br, zstd", "br"],
+  ["gzip;q=1, br;q=0.9", "gzip"],
+  ["*", "br"],
+  ["*, br;q=0", "gzip"],
+  ["*;q=0", undefined],
+  ["br;q=0, gzip;q=0", undefined],
+  ["br;q=0.5, identity", undefined],
+  ["identity;q=1, gzip;q=0.5", undefined],
+  ["br, identity", "br"],
+  [`gzip, ${"x".repeat(300)}`, "gzip"],
+])("Accept-Encoding %j selects %s", (header, expected) => {
+  const choose = createCodingChooser();
+  expect([choose(header), choose(header)]).toEqual([expected, expected]);
+});
+
+const long = JSON.stringify("long ".repeat(400));
+const json = ["Content-Type", "application/json", "ETag", '"7"'];
+const signal = { aborted: false, reason: undefined, addEventListener() {}, removeEventListener() {} };
+
+const compress = createCompression({ compressionsMax: 8 });
+
+/** An origin that responds with these headers and this body, and records its requests. */
+function origin(status: number, headers: readonly string[], body = long) {
+  const requests: OriginRequest[] = [];
+  const fetch = (request: OriginRequest): Promise<OriginResponse> => {
+    requests.push(request);
+    const length = ["Content-Length", String(Buffer.byteLength(body))];
+    return Promise.resolve({ status, headers: [...headers, ...length], body: Readable.from([Buffer.from(body)]) });
+  };
+  return { fetch, requests };
+}
+
+const get = (...headers: readonly string[]): OriginRequest => ({ method: "GET", headers, signal });
+
+test("a compressed response has its own ETag, length and Vary", async () => {
+  const { fetch } = origin(200, [...json, "Cache-Control", "max-age=5"]);
+  const response = await compress(fetch, "br")(get());
+  const compressed = response.body as Buffer;
+  expect(brotliDecompressSync(compressed).toString()).toBe(long);
+  expect(response.headers).toEqual([
+    ...["Content-Type", "application/json", "ETag", '"7-br"', "Cache-Control", "max-age=5"],
+    ...["Content-Encoding", "br", "Content-Length", String(compressed.length), "Vary", "Accept-Encoding"],
+  ]);
+});
+
+test.each<[string, number, readonly string[], string, readonly string[]]>([
+  ["short", 200, json, "{}", []],
+  ["not JSON", 200, ["Content-Type", "text/html"], long, []],
+  ["already compressed", 200, [...json, "Content-Encoding", "zstd"], long, []],
+  ["no-transform", 200, [...json, "Cache-Control", "public, no-transform"], long, []],
+  ["partial", 206, json, long, []],
+  ["a problem", 404, ["Content-Type", "application/problem+json"], long, []],
+  ["too long", 200, json, "x".repeat(2_097_153), []],
+  ["requested with Range", 200, json, long, ["Range", "bytes=0-1"]],
+])("a response that is %s is not compressed", async (name, status, headers, body, requestHeaders) => {
+  const response = await compress(origin(status, headers, body).fetch, "br")(get(...requestHeaders));
+  expect(await textOf(response)).toBe(body);
+  expect(response.headers.slice(0, headers.length)).toEqual(headers);
+  expect(response.headers.filter((header) => /^content-encoding$/i.test(header)).length).toBe(
+    name === "already compressed" ? 1 : 0,
+  );
+});
+
+test("a weak ETag is unchanged", async () => {
+  const { fetch } = origin(200, ["Content-Type", "application/json", "ETag", 'W/"7"']);
+  expect((await compress(fetch, "gzip")(get())).headers).toContain('W/"7"');
+});
+
+test("an uncompressed response varies by Accept-Encoding", async () => {
+  const response = await compress(origin(200, json).fetch, undefined)(get());
+  expect(response.headers.slice(-2)).toEqual(["Vary", "Accept-Encoding"]);
+  expect(await textOf(response)).toBe(long);
+});
+
+test.each<["br" | undefined, string, string, string, boolean]>([
+  // Coding, condition of the client, condition for the service, ETag of the response, whether it has Vary.
+  ["br", '"6", "7-br"', '"6", "7"', '"7-br"', true],
+  ["br", '"7"', '"7"', '"7"', false],
+  ["br", '"7-gzip"', '"7-gzip"', '"7"', false],
+  ["br", "*", "*", '"7"', true],
+  [undefined, '"7"', '"7"', '"7"', true],
+  [undefined, '"7-br"', '"7-br"', '"7"', true],
+])("with the coding %s, If-None-Match %s is sent as %s", async (coding, condition, sent, tag, varies) => {
+  const { fetch, requests } = origin(304, ["ETag", '"7"'], "");
+  const { headers } = await compress(fetch, coding)(get("If-None-Match", condition));
+  expect(requests[0]?.headers).toEqual(["If-None-Match", sent]);
+  expect(headers[headers.indexOf("ETag") + 1]).toBe(tag);
+  expect(headers.includes("Vary")).toBe(varies);
+});
+
+test("If-Match of a write has the ETag without the suffix of any coding", async () => {
+  const { fetch, requests } = origin(200, json);
+  const request = { ...get("if-match", '"7-br", "8-gzip", "9"'), method: "PATCH" };
+  const response = await compress(fetch, "br")(request);
+  expect(requests[0]?.headers).toEqual(["if-match", '"7", "8", "9"']);
+  expect(await textOf(response)).toBe(long);
+});
+
+test("a response truncated before it is compressed is an error", async () => {
+  const broken = new Readable({ read: () => undefined });
+  const headers = [...json, "Content-Length", "2000"];
+  const fetch = () => Promise.resolve({ status: 200, headers, body: broken });
+  const response = compress(fetch, "br")(get());
+  queueMicrotask(() => broken.destroy(Object.assign(new Error("reset"), { code: "ECONNRESET" })));
+  await expect(response).rejects.toMatchObject({ code: "BAD_GATEWAY" });
+});
+
+test("beyond compressionsMax a response is uncompressed, with Vary", async () => {
+  const { fetch } = origin(200, json);
+  const fetchCompressed = createCompression({ compressionsMax: 1 })(fetch, "br");
+  const [first, second] = await Promise.all([fetchCompressed(get()), fetchCompressed(get())]);
+  expect(first.headers).toContain("Content-Encoding");
+  expect(second.headers.slice(-2)).toEqual(["Vary", "Accept-Encoding"]);
+  expect(await textOf(second)).toBe(long);
+  expect((await fetchCompressed(get())).headers).toContain("Content-Encoding");
+});
+
+/** A compressed body is a buffer, any other a stream. */
+function textOf({ body }: OriginResponse): Promise<string> {
+  return text(body instanceof Readable ? body : Readable.from([body]));
+}

@@ -1,7 +1,12 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { decodePathParameter } from "./path-parameter.ts";
+import { createRouteCache, type CachedRoute } from "./route-cache.ts";
 import { createRouteTable, upstreamPath } from "./route-table.ts";
-import type { Route } from "./routes.ts";
+import { loadRoutes, readRoutes, type Route } from "./routes.ts";
 
 const table = createRouteTable([
   route("GET", "/things"),
@@ -50,32 +55,9 @@ test("two routes with the same method, version and path are rejected, with both 
 });
 
 test("every upstream path matches the routes of the table", () => {
-  const hostile = fc.constantFrom(
-    ...[
-      "..",
-      "../..",
-      "%2e",
-      "%2E%2e",
-      "%2f",
-      "%5c",
-      "%252f",
-      "%00",
-      "%0d%0a",
-      "",
-      ";",
-      "things",
-      "parts",
-      "removal",
-      "newest",
-      "v1",
-      "rest",
-      "\\",
-      "?",
-      "#",
-      "%",
-      "é",
-    ],
-  );
+  const escapes = ["%2e", "%2E%2e", "%2f", "%5c", "%252f", "%00", "%0d%0a", "", ";", "\\", "?", "#", "%", "é"];
+  const literals = ["..", "../..", "things", "parts", "removal", "newest", "v1", "rest"];
+  const hostile = fc.constantFrom(...escapes, ...literals);
   const segment = fc.oneof(
     hostile,
     fc.string({ maxLength: 12 }),
@@ -149,3 +131,125 @@ function route(method: Route["method"], path: string, more: Partial<Route> = {})
 function encodeURIComponentOrNothing(text: string): string {
   return text.isWellFormed() ? encodeURIComponent(text) : "";
 }
+
+const good = {
+  id: "getThing",
+  method: "GET",
+  path: "/things/:id",
+  versions: [1],
+  cache: "private",
+  service: "things",
+  summary: "One.",
+};
+
+test("a table is read from its file; missing members have defaults, unknown ones are ignored", () => {
+  const file = write(JSON.stringify({ routes: [{ ...good, later: true }] }));
+  expect(loadRoutes(file)).toEqual([{ ...good, query: [] }]);
+});
+
+test.each([
+  ["is missing", undefined, "it cannot be opened"],
+  ["is half written", '{"routes": [', "it is not JSON"],
+])("a file that %s is named in the error with the reason", (_name, text, reason) => {
+  const file = text === undefined ? "/nowhere/routes.json" : write(text);
+  expect(() => loadRoutes(file)).toThrow(`ROUTES_FILE=${file} cannot be read: ${reason}`);
+});
+
+test("all problems of a table are reported at once, with their positions", () => {
+  const file = write(
+    JSON.stringify({
+      routes: [
+        { ...good, method: "PUT", versions: [] },
+        { ...good, path: "things/" },
+      ],
+    }),
+  );
+  expect(() => loadRoutes(file)).toThrow(
+    new RegExp(`${file}: routes\\[0\\]\\.method: [^]*routes\\[0\\]\\.versions: [^]*routes\\[1\\]\\.path: `),
+  );
+});
+
+test.each([1.5, 0, 86_401])("%s s of heuristic freshness are not valid", (heuristicSecondsMax) => {
+  expect(() => readRoutes({ routes: [{ ...good, heuristicSecondsMax }] })).toThrow("routes[0].heuristicSecondsMax");
+});
+
+test("a path that no request could have, or that the proxy reserves, is not valid for a route", () => {
+  const malformed = [
+    "",
+    "/",
+    "/things/",
+    "/Things",
+    "/things//x",
+    "/things/:",
+    "/things/{id}",
+    "/../x",
+    "/a?b",
+    "/%41",
+  ];
+  for (const path of [...malformed, "/v2/things", "/health/live"])
+    expect(() => readRoutes({ routes: [{ ...good, path }] }), path).toThrow("routes[0].path");
+});
+
+test.each([null, [], {}, { routes: [] }, { routes: {} }, "routes"])("%j is not a valid table", (value) => {
+  expect(() => readRoutes(value)).toThrow("The configuration is invalid");
+});
+
+function write(text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "routes-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "routes.json");
+  writeFileSync(file, text);
+  return file;
+}
+
+test("a parameter is decoded once", () => {
+  for (const segment of ["1", "a.b", "...", ".a", "a:b@c", "x!$&'()*+,=y", "-_~"])
+    expect(decodePathParameter(segment)).toBe(segment);
+  expect(decodePathParameter("caf%C3%A9")).toBe("café");
+  expect(decodePathParameter("a%20b")).toBe("a b");
+  expect(decodePathParameter("a%3ab")).toBe("a:b");
+});
+
+test("a character that never needs encoding is rejected if it is encoded", () => {
+  for (const character of "ABYZabyz0189-._~") {
+    const code = character.charCodeAt(0).toString(16);
+    expect(decodePathParameter(`x%${code}`)).toBeUndefined();
+    expect(decodePathParameter(`x%${code.toUpperCase()}`)).toBeUndefined();
+  }
+});
+
+test("a segment that is empty, a dot segment, not canonical or not text is no parameter", () => {
+  const plain = ["", "..", "../..", "a/b", "a\\b", "a;b", "a b", "é", "a?b", "a#b", "%", "%2", "%zz"];
+  const encoded = ["%2f", "%5C", "%3b", "%3F", "%23", "%25", "%00", "%0a", "%7f", "%c2%85", "%c0%af", "%ed%a0%80"];
+  for (const segment of [...plain, ...encoded]) expect(decodePathParameter(segment), segment).toBeUndefined();
+});
+
+test("a parameter has at most 256 characters; an encoded byte counts as one", () => {
+  expect(decodePathParameter("a".repeat(256))).toHaveLength(256);
+  expect(decodePathParameter("a".repeat(257))).toBeUndefined();
+  expect(decodePathParameter("%C3%A9".repeat(128))).toHaveLength(128);
+  expect(decodePathParameter("%C3%A9".repeat(129))).toBeUndefined();
+});
+
+const cachedRoute = (resource: string) => ({ resource }) as CachedRoute;
+
+test("a route is found by its target and Accept together, for GET only", () => {
+  const cache = createRouteCache();
+  cache.set("GET", "/a", "text/x", cachedRoute("/v1/a"));
+  cache.set("POST", "/b", undefined, cachedRoute("/v1/b"));
+  const resourceOf = (method: string, url: string, accept?: string) => cache.find(method, url, accept)?.resource;
+  expect(resourceOf("GET", "/a", "text/x")).toBe("/v1/a");
+  expect([resourceOf("GET", "/a"), resourceOf("GET", "/a", "text/y"), resourceOf("HEAD", "/a", "text/x")]).toEqual(
+    Array.from({ length: 3 }),
+  );
+  expect([resourceOf("GET", "/b"), resourceOf("POST", "/b")]).toEqual([undefined, undefined]);
+});
+
+test("the oldest route is evicted beyond the limit, and a key that is too long is not stored", () => {
+  const cache = createRouteCache();
+  for (let i = 0; i <= 4_096; i++) cache.set("GET", `/${i}`, undefined, cachedRoute(`${i}`));
+  const isCached = (url: string) => cache.find("GET", url, undefined) !== undefined;
+  expect(["/0", "/1", "/4096"].map(isCached)).toEqual([false, true, true]);
+  cache.set("GET", `/${"a".repeat(256)}`, undefined, cachedRoute("a"));
+  expect(isCached(`/${"a".repeat(256)}`)).toBe(false);
+});

@@ -1,26 +1,12 @@
-import { createServer } from "node:http";
-import express from "express";
-import { createProxyMiddleware, fixRequestBody } from "http-proxy-middleware";
 import { expect, test } from "vitest";
-import { sendRaw, bodyOf, listen, openConnection, startBare, startProxy, startStub, statusOf } from "./testing.ts";
+import { sendRaw, bodyOf, openConnection, startProxy, startStub, statusOf } from "./testing.ts";
 
-// Each trap of http-proxy-middleware is first shown on the middleware as it comes, so that the test about ours proves something.
+// Bodies of requests. http-proxy-middleware alone streams them: it has no limit, and after a body parser it stalls or serializes the body again.
 
 const expecting =
   "POST /v1/things HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\nExpect: 100-continue";
 const chunked =
   "POST /v1/things HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n";
-
-test("control: Expect: 100-continue makes the middleware skip on.proxyReq", async () => {
-  const stub = await startStub();
-  const on = {
-    proxyReq: (upstream: { setHeader(name: string, value: string): void }) => upstream.setHeader("x-set", "yes"),
-  };
-  const bare = await startBare({ target: stub.url, on });
-  await sendRaw(bare.port, expecting.replace("\r\nExpect: 100-continue", ""), "{}");
-  await sendRaw(bare.port, expecting, "{}");
-  expect(stub.received.map(({ headers }) => headers["x-set"])).toEqual(["yes", undefined]);
-});
 
 test("a request with Expect: 100-continue reaches the service with the proxy's headers and its body, without Expect", async () => {
   const stub = await startStub();
@@ -61,21 +47,6 @@ test("an unknown expectation is ignored", async () => {
   expect(stub.received[0]?.headers["expect"]).toBeUndefined();
 });
 
-test("control: a body parser before the middleware stalls a POST", async () => {
-  const stub = await startStub();
-  const app = express();
-  app.use(express.json(), createProxyMiddleware({ target: stub.url, proxyTimeout: 100 }));
-  const server = await listen(createServer(app));
-  const { port } = server.address() as { port: number };
-  const response = await sendRaw(
-    port,
-    "POST /v1/things HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2",
-    "{}",
-  );
-  expect(statusOf(response)).toBe(504);
-  expect(stub.received).toEqual([]);
-});
-
 test("a POST that is read before the middleware arrives complete, with any bytes", async () => {
   const stub = await startStub();
   const proxy = await startProxy(stub);
@@ -90,20 +61,6 @@ test("a POST that is read before the middleware arrives complete, with any bytes
     expect(stub.received.at(-1)?.body).toBe(body.toString());
     expect(stub.received.at(-1)?.headers["content-length"]).toBe(String(size));
   }
-});
-
-test("control: the middleware's fixRequestBody serializes a body again (GHSA-gcq2-9pq2-cxqm)", async () => {
-  const stub = await startStub();
-  const app = express();
-  app.use(express.json(), createProxyMiddleware({ target: stub.url, on: { proxyReq: fixRequestBody } }));
-  const server = await listen(createServer(app));
-  const { port } = server.address() as { port: number };
-  await sendRaw(
-    port,
-    "POST /v1/things HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 13",
-    '{"a":1,"a":2}',
-  );
-  expect(stub.received[0]?.body).toBe('{"a":2}');
 });
 
 test("a body is forwarded byte for byte: duplicate keys, multipart and line breaks unchanged", async () => {
@@ -121,34 +78,25 @@ test("a body is forwarded byte for byte: duplicate keys, multipart and line brea
   }
 });
 
-test("control: chunked requests close the middleware's connection to the service", async () => {
-  const stub = await startStub();
-  const bare = await startBare({ target: stub.url });
-  await askTwice(bare.port);
-  expect(new Set(stub.received.map(({ socket }) => socket)).size).toBe(2);
-  expect(stub.received.map(({ headers }) => headers.connection)).toEqual(["close", "close"]);
-});
-
 test("chunked requests are forwarded with a length, on one connection", async () => {
   const stub = await startStub();
   const proxy = await startProxy(stub);
-  await askTwice(proxy.port);
+  await sendTwice(proxy.port);
   expect(new Set(stub.received.map(({ socket }) => socket)).size).toBe(1);
   expect(stub.received[0]).toMatchObject({ body: "{}", headers: { "content-length": "2" } });
   expect(stub.received[0]?.headers["transfer-encoding"]).toBeUndefined();
 });
 
-test.each(["gzip, chunked", "chunked, chunked"])(
-  "a body in %s is rejected, since the service could not decode it",
-  async (coding) => {
-    const stub = await startStub();
-    const proxy = await startProxy(stub);
+test("a body in a transfer coding other than chunked is rejected, since the service could not decode it", async () => {
+  const stub = await startStub();
+  const proxy = await startProxy(stub);
+  for (const coding of ["gzip, chunked", "chunked, chunked"]) {
     const client = await openConnection(proxy.port, chunked.replace("chunked", coding));
     const response = await client.until(/\r\n\r\n\{/);
     expect([statusOf(response), bodyOf(response)["type"]]).toEqual([400, "/problems/malformed-request"]);
-    expect(stub.received).toEqual([]);
-  },
-);
+  }
+  expect(stub.received).toEqual([]);
+});
 
 test("a chunked body of no bytes is an empty body", async () => {
   const stub = await startStub();
@@ -168,13 +116,6 @@ test("a POST and a DELETE without a body have Content-Length 0; a GET has none",
   await fetch(`${proxy.url}/v1/things/1`, { method: "DELETE" });
   await fetch(`${proxy.url}/v1/things/1`);
   expect(stub.received.map(({ headers }) => headers["content-length"])).toEqual(["0", "0", undefined]);
-});
-
-test("control: the middleware forwards a body of any size", async () => {
-  const stub = await startStub();
-  const bare = await startBare({ target: stub.url });
-  await fetch(`${bare.url}/v1/things`, { method: "POST", body: Buffer.alloc(200_000) });
-  expect(stub.received[0]?.body).toHaveLength(200_000);
 });
 
 test("a body over the limit is 413, by its Content-Length or counted, and the connection stays open", async () => {
@@ -243,6 +184,6 @@ test("a client that disconnects within its body affects no other request", async
   expect(stub.received).toHaveLength(1);
 });
 
-async function askTwice(port: number): Promise<void> {
+async function sendTwice(port: number): Promise<void> {
   for (const _ of [1, 2]) await (await openConnection(port, chunked)).until(/"ok":true/);
 }

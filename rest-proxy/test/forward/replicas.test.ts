@@ -1,0 +1,237 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { startUnreachable } from "@tributary/kit/testing/unreachable-port";
+import { idleMsMax } from "@tributary/kit/upstream/undici-transport";
+import { expect, onTestFinished, test } from "vitest";
+import {
+  hang,
+  holdResponse,
+  type ReplicaServer,
+  reset,
+  respondAndClose,
+  respondUnavailable,
+  restart,
+  start,
+  startReplica,
+} from "../../../kit/test/upstream/replica.ts";
+import { open, outcomeOf, read, startMute, stream, testBothTransports, write } from "./service-client.ts";
+
+// Which replica gets a request, and when it is sent again. kit/test/upstream tests the same choices over undici, so most tests here send writes.
+
+const urlsOf = (replicas: readonly ReplicaServer[]) => replicas.map(({ url }) => url);
+const keyed = { ...write, headers: [...write.headers, "Idempotency-Key", "k-1"] };
+const retryable = { ...keyed, takesIdempotencyKey: true };
+
+test.each([
+  ["a POST without a key", { ...write, takesIdempotencyKey: true }],
+  ["a POST with an empty key", { ...write, headers: ["idempotency-key", " "], takesIdempotencyKey: true }],
+  ["a POST with a key that its route does not accept", keyed],
+  ["a PATCH with a key", { ...retryable, method: "PATCH" }],
+  ["a DELETE", { ...write, method: "DELETE" }],
+])("%s is never sent twice after it may have arrived", async (_, request) => {
+  const replicas = await start(2);
+  const { client, seen } = open(urlsOf(replicas));
+  for (const respond of [reset, respondUnavailable]) {
+    for (const replica of replicas) replica.respond = respond;
+    await stream(10, 2, () => outcomeOf(client.sendByMiddleware(request)));
+  }
+  expect(replicas[0].requests + replicas[1].requests).toBe(20);
+  expect(seen.map(({ kind }) => kind)).not.toContain("retried");
+});
+
+test("a write that may have arrived has the whole deadline for its response", async () => {
+  const [slow, other] = await start(2, (response) => void setTimeout(() => response.end("late"), 600));
+  const { client, seen } = open([slow.url, other.url], { random: () => 0 });
+  expect(await outcomeOf(client.sendByMiddleware(write))).toBe("200 late");
+  expect([slow.requests, other.requests, seen]).toEqual([1, 0, []]);
+});
+
+test.each([
+  ["a broken connection", reset, "reset"],
+  ["a 503", respondUnavailable, "status"],
+  ["500 ms without a response", hang, "timeout"],
+])("after %s, a POST with a key that its route accepts is sent again with its body", async (_, respond, reason) => {
+  const [bad, good] = await start(2);
+  bad.respond = respond;
+  good.respond = (response, request) => void request.pipe(response);
+  const { client, seen } = open([bad.url, good.url], { random: () => 0 });
+  expect(await outcomeOf(client.sendByMiddleware(retryable))).toBe("200 {}");
+  expect([bad.requests, good.requests]).toEqual([1, 1]);
+  expect(seen).toMatchObject([{ kind: "retried", reason, service: "things" }]);
+});
+
+testBothTransports(
+  "a request whose connection was refused goes to another replica, whatever its method",
+  async (transport) => {
+    const [down, up] = await start(2);
+    await down.kill();
+    const { client } = open([down.url, up.url], { random: () => 0 });
+    for (const method of ["POST", "PATCH", "DELETE"])
+      expect(await outcomeOf(client[transport]({ ...write, method }))).toBe("200 ok");
+    expect(up.requests).toBe(3);
+  },
+);
+
+testBothTransports("after the connect timeout even a write goes elsewhere", async (transport) => {
+  const [up] = await start(1);
+  const urls = [`https://127.0.0.1:${await startMute()}`, up.url];
+  const { client, seen } = open(urls, { connectTimeoutMs: 50, random: () => 0 });
+  expect(await outcomeOf(client[transport](write))).toBe("200 ok");
+  expect(seen).toMatchObject([{ kind: "retried", reason: "refused", service: "things" }]);
+});
+
+test.runIf(process.platform === "linux")("after 500 ms without a connection, even a write goes elsewhere", async () => {
+  const [unreachable, other] = await start(2);
+  const { client, seen } = open([unreachable.url, other.url], { random: () => 0, connectTimeoutMs: 600_000 });
+  await unreachable.kill();
+  await startUnreachable(unreachable.port);
+  expect(await outcomeOf(client.sendByMiddleware(write))).toBe("200 ok");
+  expect(seen.map(({ kind }) => kind)).toEqual(["retried"]);
+});
+
+testBothTransports(
+  "the body of a 503 is closed when the read is sent to another replica; if all respond so, the client gets the last",
+  async (transport) => {
+    const [bad, good] = await start(2);
+    const closed = new Promise((resolve) => {
+      bad.respond = (response) => {
+        response.once("close", resolve);
+        response.writeHead(503).write("without end");
+      };
+    });
+    const { client } = open([bad.url, good.url], { random: () => 0 });
+    expect(await outcomeOf(client[transport](read))).toBe("200 ok");
+    await closed;
+    good.respond = respondUnavailable;
+    expect(await outcomeOf(client[transport](read))).toBe("503 busy");
+  },
+);
+
+test("a short response that breaks off is fetched from another replica, and fails if no replica sends it whole", async () => {
+  const breakOff: typeof reset = (response) => {
+    response.writeHead(200, { "content-length": "10" }).write("half");
+    setImmediate(() => response.socket?.end());
+  };
+  const [broken, other] = await start(2);
+  broken.respond = breakOff;
+  const { client } = open([broken.url, other.url], { random: () => 0 });
+  expect(await outcomeOf(client.sendByUndici(read))).toBe("200 ok");
+  expect([broken.requests, other.requests]).toEqual([1, 1]);
+  other.respond = breakOff;
+  expect(await outcomeOf(client.sendByUndici(read))).toBe("BAD_GATEWAY");
+});
+
+testBothTransports(
+  "a request that cannot be sent is rejected, and no replica counts it as a failure",
+  async (transport) => {
+    const [replica] = await start(1);
+    const { client, seen } = open([replica.url]);
+    const sent = client[transport]({ ...read, headers: ["a", "b\r\nc: d"] });
+    await expect(sent).rejects.not.toHaveProperty("code", "BAD_GATEWAY");
+    expect([replica.requests, seen]).toEqual([0, []]);
+  },
+);
+
+test("a draining replica gets two more requests at most", async () => {
+  const [draining, other] = await start(2);
+  const { client, seen } = open([draining.url, other.url], { random: () => 0, nowMs: () => 0 });
+  await outcomeOf(client.sendByMiddleware(write));
+  draining.respond = respondAndClose;
+  const outcomes = await stream(20, 1, () => outcomeOf(client.sendByMiddleware(write)));
+  expect(new Set(outcomes)).toEqual(new Set(["200 ok"]));
+  expect([draining.requests, other.requests]).toEqual([3, 18]);
+  expect(seen.map(({ kind }) => kind)).toEqual(["replica-draining"]);
+});
+
+test("no read or write fails while a replica is drained, stopped and restarted", async () => {
+  const replicas = await start(2);
+  const { client, seen } = open(urlsOf(replicas));
+  const end = new AbortController();
+  const outcomes = new Set<string>();
+  const send = async (sendOne: () => Promise<string>) => {
+    while (!end.signal.aborted) {
+      outcomes.add(await sendOne());
+      await sleep(5);
+    }
+  };
+  const sendRead = () => outcomeOf(client.sendByUndici(read));
+  const sendWrite = () => outcomeOf(client.sendByMiddleware(write));
+  const traffic = [sendRead, sendRead, sendWrite, sendWrite].map(send);
+  const [replica] = replicas;
+  await expect.poll(() => replica.requests).toBeGreaterThan(20);
+  replica.respond = respondAndClose;
+  // The client closes its idle connections before the replica does.
+  await sleep(idleMsMax + 100);
+  await replica.kill();
+  await sleep(100);
+  await restart(replica);
+  await expect.poll(() => seen.at(-1)?.kind).toBe("replica-restored");
+  end.abort();
+  await Promise.all(traffic);
+  expect(outcomes).toEqual(new Set(["200 ok"]));
+});
+
+test("both transports share the health of replicas: one that failed by one transport is ejected for the other", async () => {
+  const [bad, good] = await start(2);
+  bad.respond = respondUnavailable;
+  const { client } = open([bad.url, good.url], { random: () => 0, nowMs: () => 0 });
+  await stream(5, 1, () => outcomeOf(client.sendByUndici(read)));
+  expect(bad.requests).toBe(5);
+  await stream(5, 1, () => outcomeOf(client.sendByMiddleware(read)));
+  expect([bad.requests, good.requests]).toEqual([5, 10]);
+});
+
+// Only Linux routes all of 127.0.0.0/8 to the machine itself.
+test.runIf(process.platform === "linux")(
+  "replicas are added and removed with the addresses of their name, and requests in flight end where they started",
+  async () => {
+    const [first] = await start(1);
+    const second = await startReplica({ host: "127.0.0.2", port: first.port });
+    onTestFinished(second.kill);
+    const clock = { nowMs: 0 };
+    let addresses = ["127.0.0.1"];
+    const { client } = open([`http://service.test:${first.port}`], {
+      nowMs: () => clock.nowMs,
+      resolveHost: () => Promise.resolve(addresses),
+    });
+    const send = () => outcomeOf(client.sendByMiddleware(write));
+    const requestsAfter = async (next: string[]) => {
+      addresses = next;
+      clock.nowMs += 5_000;
+      await send();
+      const before = [first.requests, second.requests] as const;
+      await stream(40, 4, send);
+      return [first.requests - before[0], second.requests - before[1]] as const;
+    };
+    const hosts = new Set<string | undefined>();
+    first.respond = (response, request) => {
+      hosts.add(request.headers.host);
+      response.end("ok");
+    };
+    expect(await requestsAfter(["127.0.0.1"])).toEqual([40, 0]);
+    expect(hosts).toEqual(new Set([`service.test:${first.port}`]));
+    const [toFirst, toSecond] = await requestsAfter(["127.0.0.1", "127.0.0.2"]);
+    expect(Math.min(toFirst, toSecond)).toBeGreaterThan(5);
+    // Of two concurrent requests one goes to each replica: the first replica holds its response.
+    const arrived = holdResponse(first);
+    const both = [send(), send()];
+    const response = await arrived;
+    await Promise.race(both);
+    expect(await requestsAfter(["127.0.0.2"])).toEqual([0, 40]);
+    response.end("from the removed replica");
+    expect(await Promise.all(both)).toContain("200 from the removed replica");
+  },
+);
+
+test("a service whose name has no address is a bad gateway", async () => {
+  const { client, seen } = open(["http://service.test"], { resolveHost: () => Promise.reject(new Error("ENOTFOUND")) });
+  expect(await outcomeOf(client.sendByUndici(read))).toBe("BAD_GATEWAY");
+  expect(seen).toMatchObject([{ kind: "lookup-failed", host: "service.test", service: "things" }]);
+});
+
+testBothTransports("an IPv6 address works, and is sent in Host with its brackets", async (transport) => {
+  const respond: typeof reset = (response, request) => void response.end(request.headers.host);
+  const replica = await startReplica({ respond, host: "::1" });
+  onTestFinished(replica.kill);
+  const { client } = open([`http://[::1]:${replica.port}`]);
+  expect(await outcomeOf(client[transport](read))).toBe(`200 [::1]:${replica.port}`);
+});
