@@ -245,7 +245,7 @@ test("a proxy that is drained under load fails no request, and closes each conne
     response.setHeader("Cache-Control", url.endsWith("/parts") ? "private, no-cache" : "public, max-age=60");
     setTimeout(() => response.end('{"ok":true}'), 5);
   });
-  const proxy = await startProxy(stub, { drainDelayMs: 300 });
+  const proxy = await startProxy(stub, { drainDelayMs: 150 });
   const clients = Array.from({ length: 12 }, (_, index) =>
     sendUntilClosed(`${proxy.url}${index % 2 ? cachedPath : uncachedPath}`),
   );

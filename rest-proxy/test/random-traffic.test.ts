@@ -4,7 +4,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { route, startProxy, startStub, type StubResponder } from "./testing.ts";
 
-const requestsCount = 1_500;
+const requestsCount = 1_000;
 const clientsCount = 16;
 
 test("under random traffic no client gets a response older than an acknowledged write, of another user, or truncated", async () => {

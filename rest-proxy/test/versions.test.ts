@@ -151,7 +151,11 @@ test("from its sunset on a version is 410 and not forwarded; the next version is
       "Wed, 02 Jan 2030 00:00:00 GMT",
       '</v2/news/7>; rel="successor-version"',
     ]);
-    expect(await response.json()).toMatchObject({ type: "/problems/gone", status: 410 });
+    expect(await response.json()).toMatchObject({
+      type: "/problems/gone",
+      status: 410,
+      detail: expect.stringContaining("Version 1 ended on 2030-01-02."),
+    });
   }
   expect((await send("/v1/nothing")).status).toBe(404);
   expect((await send("/v1/news/7", {}, "OPTIONS")).status).toBe(204);

