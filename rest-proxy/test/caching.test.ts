@@ -268,7 +268,7 @@ const listRoutes = [
 
 const collapsed = "tributary; fwd=uri-miss; collapsed";
 
-/** A proxy whose service responds when the test says so. */
+/** A proxy whose service holds each response until the test ends it. */
 async function setUpHeld(settings: ProxySettings = {}) {
   const held: ServerResponse[] = [];
   const stub = await startStub((_request, response) => void held.push(response));

@@ -207,7 +207,7 @@ test("requests for versions older than the newest are counted by client and rout
   usage.count(1, "getThing", shop);
   usage.count(1, "getThing", shop);
   usage.count(1, "getThing", { "apollographql-client-name": "app", ...shop });
-  usage.count(1, "listThings", { "x-client-name": "stranger" });
+  usage.count(1, "listThings", { "x-client-name": "unknown" });
   usage.count(1, "listThings", {});
   usage.count(2, "getThing", shop);
   expect(usage.read()).toEqual([

@@ -1,9 +1,8 @@
 import { once } from "node:events";
-import { createServer, get, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import type { ServerResponse } from "node:http";
+import { expect, test } from "vitest";
 import { endWith, relayBody } from "../body-relay.ts";
-import { setUp } from "./testing.ts";
+import { listen, setUp } from "./testing.ts";
 
 const fresh = ["Cache-Control", "max-age=60", "ETag", '"a"'];
 
@@ -159,18 +158,6 @@ test("a complete body longer than bytesMax is not returned, and reported as too 
   expect(tooLong).toBe(1);
 });
 
-/** The response to a client that has disconnected. */
-async function disconnectedResponse(): Promise<ServerResponse> {
-  const server = createServer().listen(0, "127.0.0.1");
-  onTestFinished(() => void server.close());
-  await once(server, "listening");
-  const client = get({ port: (server.address() as AddressInfo).port, host: "127.0.0.1" }).on("error", () => undefined);
-  const [, response] = (await once(server, "request")) as [unknown, ServerResponse];
-  client.destroy();
-  await once(response, "close");
-  return response;
-}
-
 const allBytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
 
 test.each([
@@ -181,12 +168,22 @@ test.each([
   ["the shortest that is not", Buffer.alloc(8_193, allBytes)],
 ])("a body arrives byte for byte: %s", async (_name, body) => {
   const length = String(body?.length ?? 0);
-  const server = createServer((_request, serverResponse) => {
-    serverResponse.writeHead(200, ["Content-Length", length]);
-    endWith(serverResponse, body);
+  const { url } = await listen((_request, response) => {
+    response.writeHead(200, ["Content-Length", length]);
+    endWith(response, body);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-  expect(Buffer.from(await response.arrayBuffer())).toEqual(body ?? Buffer.of());
+  const received = await (await fetch(url)).arrayBuffer();
+  expect(Buffer.from(received)).toEqual(body ?? Buffer.of());
 });
+
+/** The response to a client that has disconnected. */
+async function disconnectedResponse(): Promise<ServerResponse> {
+  const arrived = Promise.withResolvers<ServerResponse>();
+  const { url } = await listen((_request, response) => arrived.resolve(response));
+  const client = new AbortController();
+  fetch(url, { signal: client.signal }).catch(() => undefined);
+  const response = await arrived.promise;
+  client.abort();
+  await once(response, "close");
+  return response;
+}

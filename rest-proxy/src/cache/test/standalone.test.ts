@@ -1,16 +1,10 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import {
-  createServer,
-  request as send,
-  type IncomingMessage,
-  type RequestListener,
-  type ServerResponse,
-} from "node:http";
-import type { AddressInfo } from "node:net";
+import { request as send, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { createStandalone } from "../standalone/standalone.ts";
+import { listen } from "./testing.ts";
 
 test("the standalone cache forwards every method and body, and stores what it may", async () => {
   const requests: string[] = [];
@@ -60,18 +54,6 @@ async function startStandalone(origin: RequestListener) {
   return { url, stopOrigin: originServer.stop };
 }
 
-async function listen(handler: RequestListener) {
-  const server = createServer(handler);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const stop = () =>
-    new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
-  onTestFinished(stop);
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop };
-}
-
 function sendTo(url: string, method: string, path: string, body?: string): Promise<[number, string]> {
   return new Promise((resolve, reject) => {
     const outgoing = send(url + path, { method, agent: false });
@@ -85,17 +67,13 @@ function sendTo(url: string, method: string, path: string, body?: string): Promi
 
 test("the process caches the configured origin until SIGTERM", async () => {
   let count = 0;
-  const origin = createServer((_request, response) => {
+  const origin = await listen((_request, response) => {
     response.writeHead(200, { "Cache-Control": "max-age=60" }).end(String(++count));
   });
-  onTestFinished(() => void origin.close());
-  await once(origin.listen(0, "127.0.0.1"), "listening");
-  const { port } = origin.address() as AddressInfo;
-  const main = startMain({ PORT: "0", ORIGIN: `http://127.0.0.1:${port}` });
+  const main = startMain({ PORT: "0", ORIGIN: origin.url });
   const [line] = (await once(main.stdout ?? main, "data")) as [Buffer];
-  const listeningPort = /port (\d+)/.exec(line.toString())?.[1];
-  const bodies = [await read(`http://127.0.0.1:${listeningPort}/a`), await read(`http://127.0.0.1:${listeningPort}/a`)];
-  expect(bodies).toEqual(["1", "1"]);
+  const url = `http://127.0.0.1:${/port (\d+)/.exec(line.toString())?.[1]}`;
+  for (let i = 0; i < 2; i++) expect(await sendTo(url, "GET", "/a")).toEqual([200, "1"]);
   main.kill("SIGTERM");
   expect(await once(main, "exit")).toEqual([0, null]);
 });
@@ -111,8 +89,4 @@ function startMain(variables: Readonly<Record<string, string>>): ChildProcess {
   const main = spawn(process.execPath, [file], { env: variables });
   onTestFinished(() => void main.kill("SIGKILL"));
   return main;
-}
-
-async function read(url: string): Promise<string> {
-  return (await fetch(url)).text();
 }

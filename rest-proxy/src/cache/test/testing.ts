@@ -1,4 +1,10 @@
-import { createServer, type IncomingMessage, request as send, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  request as send,
+  type RequestListener,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 import { withoutHeaders } from "@tributary/kit/http/raw-headers";
 import { expect, onTestFinished } from "vitest";
@@ -76,7 +82,7 @@ export async function setUp(options: Partial<SharedCacheOptions> = {}): Promise<
     observe: (observation) => observed.push(observation),
     ...options,
   });
-  const http = createHttpOrigin(new URL(origin));
+  const http = createHttpOrigin(new URL(origin.url));
   let receivedCount = 0;
   let disconnectedCount = 0;
   const proxy = await listen((request, response) => {
@@ -89,8 +95,8 @@ export async function setUp(options: Partial<SharedCacheOptions> = {}): Promise<
     ...{ cache, observed, nextRequest: requests.take },
     requestCount: () => requestCount,
     respondAlways: (respond) => void (always = respond),
-    send: (path, headers, method) => sendTo(proxy + path, headers, method),
-    get: (path, headers, method) => sendTo(proxy + path, headers, method).response,
+    send: (path, headers, method) => sendTo(proxy.url + path, headers, method),
+    get: (path, headers, method) => sendTo(proxy.url + path, headers, method).response,
     passSeconds: (seconds) => void (nowMs += seconds * 1_000),
     received: (count) => expect.poll(() => receivedCount).toBe(count),
     disconnected: (count) => expect.poll(() => disconnectedCount).toBe(count),
@@ -162,12 +168,15 @@ function createQueue<T>() {
   };
 }
 
-async function listen(handler: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
-  const server: Server = createServer(handler);
+/** Starts a server until the end of the test. `stop` closes its connections too. */
+export async function listen(handler: RequestListener): Promise<{ readonly url: string; stop(): Promise<void> }> {
+  const server = createServer(handler);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const stop = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  onTestFinished(stop);
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop };
 }
