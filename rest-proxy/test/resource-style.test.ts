@@ -127,6 +127,7 @@ test("the proxy serves the documents itself: with a request id, for pages of all
   expect(await document.text()).toBe(openApi);
   expect((await send("/openapi/v1.json")).status).toBe(404);
   expect((await send("/problems/not-found")).status).toBe(200);
+  expect((await send("/docs", "HEAD")).status).toBe(200);
   const [options, refused] = [await send("/docs", "OPTIONS"), await send("/docs", "DELETE")];
   expect([options.status, refused.status, options.headers.get("allow"), refused.headers.get("allow")]).toEqual([
     204,
