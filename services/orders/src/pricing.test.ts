@@ -2,6 +2,7 @@ import { AppError } from "@tributary/kit/errors/app-error";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { NewLine, Product } from "./model.ts";
+import { createMoneyFormat, exponentOf, toDecimal } from "./money.ts";
 import { priceOrder, totalMinorMax } from "./pricing.ts";
 
 test("priced lines are sorted by sku, with the current price", () => {
@@ -17,11 +18,6 @@ test("priced lines are sorted by sku, with the current price", () => {
       { sku: "b", quantity: 2, unitPriceMinor: 7 },
     ],
   });
-});
-
-test("every unknown product is reported", () => {
-  const refusal = refusalOf([line("x", 1), line("a", 1), line("y", 1)], [product("a")]);
-  expect(refusal).toEqual(["BAD_USER_INPUT", ["#/lines/0/sku unknown", "#/lines/2/sku unknown"]]);
 });
 
 test("an order has one currency, the first line's", () => {
@@ -58,6 +54,54 @@ test("a total is exact or rejected, for any lines", () => {
 
 test("the largest total can be ordered", () => {
   expect(priceOrder([line("a", 1)], [product("a", { priceMinor: totalMinorMax })]).totalMinor).toBe(totalMinorMax);
+});
+
+test("a currency has the decimal places of ISO 4217", () => {
+  const places = {
+    EUR: 2,
+    USD: 2,
+    GBP: 2,
+    JPY: 0,
+    KRW: 0,
+    ISK: 0,
+    KWD: 3,
+    BHD: 3,
+    IQD: 3,
+    CLF: 4,
+    HUF: 2,
+    LAK: 2,
+    COP: 2,
+  };
+  expect(Object.keys(places).map((currency) => [currency, exponentOf(currency)])).toEqual(Object.entries(places));
+});
+
+test("an amount is formatted for its currency", () => {
+  const { display } = createMoneyFormat();
+  expect(display({ amountMinor: 1299, currency: "EUR" })).toBe("€12.99");
+  expect(display({ amountMinor: 1299, currency: "JPY" })).toBe("¥1,299");
+  expect(display({ amountMinor: 1299, currency: "KWD" })).toBe("KWD\u00a01.299");
+  expect(display({ amountMinor: 1299, currency: "HUF" })).toBe("HUF\u00a012.99");
+  expect(display({ amountMinor: 2_147_483_647, currency: "USD" })).toBe("$21,474,836.47");
+  expect(display({ amountMinor: 0, currency: "EUR" })).toBe("€0.00");
+});
+
+test("evicted formatters are created again", () => {
+  const { display } = createMoneyFormat({ formattersMax: 1 });
+  const output = ["EUR", "JPY", "EUR"].map((currency) => display({ amountMinor: 5, currency }));
+  expect(output).toEqual(["€0.05", "¥5", "€0.05"]);
+});
+
+test("a decimal has exactly the currency's decimal places and is exact", () => {
+  const currency = fc.constantFrom("EUR", "JPY", "KWD", "CLF");
+  fc.assert(
+    fc.property(fc.nat(2_147_483_647), currency, (amountMinor, currency) => {
+      const decimal = toDecimal({ amountMinor, currency });
+      const [whole = "", fraction = ""] = decimal.split(".");
+      expect(fraction).toHaveLength(exponentOf(currency));
+      expect(whole).toMatch(/^(0|[1-9]\d*)$/);
+      expect(Number(whole + fraction)).toBe(amountMinor);
+    }),
+  );
 });
 
 function line(sku: string, quantity: number): NewLine {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { type OrderStatus, orderStatuses } from "../src/model.ts";
 import { type Orders, startOrders } from "./fixtures.ts";
 
 let orders: Orders;
@@ -205,19 +206,6 @@ test("an order has 1 to 50 lines", async () => {
   }
 });
 
-test("first must be 1 to 100", async () => {
-  for (const first of [0, -1, 101]) {
-    const query = `query ($first: Int) { products(first: $first) { nodes { sku } } orders(first: $first) { nodes { id } }
-      _entities(representations: [{ __typename: "User", id: "1" }]) { ... on User { orders(first: $first) { id } } } }`;
-    const { errors } = await orders.graphql(query, { first }, orders.ada);
-    expect(errors?.map(({ extensions }) => extensions.code)).toEqual([
-      "BAD_USER_INPUT",
-      "BAD_USER_INPUT",
-      "BAD_USER_INPUT",
-    ]);
-  }
-});
-
 test("mutations of one request see the results of earlier ones", async () => {
   const { data } = await orders.graphql(
     `mutation ($a: PlaceOrderInput!) {
@@ -230,3 +218,79 @@ test("mutations of one request see the results of earlier ones", async () => {
   const stocks = ["first", "second"].map((name) => data[name].order.lines[0].product.stock);
   expect(stocks[1]).toBe(stocks[0] - 1);
 });
+
+const advance = `mutation ($id: ID!, $to: OrderStatus!) { advanceOrder(input: { id: $id, to: $to }) { order { id status } } }`;
+const cancel = `mutation ($id: ID!) { cancelOrder(input: { id: $id }) { order { id status lines { product { stock } } } } }`;
+
+test("an order advances to DELIVERED, and each step increments its row version", async () => {
+  const id = await orders.place(orders.ada);
+  const read = () => orders.rest("GET", `/v1/orders/${id}`, { token: orders.ada });
+  const versionOf = ({ headers }: { headers: Headers }) => BigInt(headers.get("etag")?.split("-")[0]?.slice(1) ?? 0);
+  const placed = versionOf(await read());
+  for (const [index, to] of (["PAID", "SHIPPED", "DELIVERED"] as const).entries()) {
+    const { data } = await orders.graphql(advance, { id, to }, orders.keeper);
+    expect(data.advanceOrder.order).toEqual({ id, status: to });
+    const now = await read();
+    expect([versionOf(now), now.body.status]).toEqual([placed + BigInt(index + 1), to]);
+  }
+});
+
+test("an order advances by one step; any other change is INVALID_STATE and leaves the status", async () => {
+  const nextOf = { PLACED: "PAID", PAID: "SHIPPED", SHIPPED: "DELIVERED", DELIVERED: undefined, CANCELLED: undefined };
+  for (const from of orderStatuses) {
+    for (const to of orderStatuses) {
+      const id = await orderIn(from);
+      const { data, errors } = await orders.graphql(advance, { id, to }, orders.keeper);
+      const isAllowed = nextOf[from] === to;
+      const outcome = errors?.[0]?.extensions.code ?? data.advanceOrder.order.status;
+      expect([from, to, outcome]).toEqual([from, to, isAllowed ? to : "INVALID_STATE"]);
+      const { body } = await orders.rest("GET", `/v1/orders/${id}`, { token: orders.ada });
+      expect([from, to, body.status]).toEqual([from, to, isAllowed ? to : from]);
+    }
+  }
+});
+
+test("a placed or paid order can be cancelled; only a cancellation returns the stock", async () => {
+  for (const from of orderStatuses) {
+    const isAllowed = from === "PLACED" || from === "PAID";
+    const id = await orderIn(from);
+    const before = await orders.stockOf("NOTES");
+    const { data, errors } = await orders.graphql(cancel, { id }, orders.ada);
+    const outcome = errors?.[0]?.extensions.code ?? data.cancelOrder.order.status;
+    expect([from, outcome]).toEqual([from, isAllowed ? "CANCELLED" : "INVALID_STATE"]);
+    expect(await orders.stockOf("NOTES")).toBe(isAllowed ? before + 1 : before);
+    if (isAllowed) expect(data.cancelOrder.order.lines).toEqual([{ product: { stock: before + 1 } }]);
+  }
+});
+
+test("of a concurrent cancellation and advance one succeeds, and the stock matches", async () => {
+  for (let round = 0; round < 5; round++) {
+    const id = await orderIn("PAID");
+    const before = await orders.stockOf("NOTES");
+    await Promise.all([
+      orders.graphql(advance, { id, to: "SHIPPED" }, orders.keeper),
+      orders.graphql(cancel, { id }, orders.ada),
+    ]);
+    const { body } = await orders.rest("GET", `/v1/orders/${id}`, { token: orders.ada });
+    expect([body.status, await orders.stockOf("NOTES")]).toEqual(
+      body.status === "CANCELLED" ? ["CANCELLED", before + 1] : ["SHIPPED", before],
+    );
+  }
+});
+
+test("an unknown order cannot change its status", async () => {
+  for (const id of ["x", "0190b5f0-0000-7000-8000-000000000000"]) {
+    for (const response of [
+      orders.graphql(advance, { id, to: "PAID" }, orders.keeper),
+      orders.graphql(cancel, { id }, orders.ada),
+    ]) {
+      expect((await response).errors?.[0]?.extensions.code).toBe("NOT_FOUND");
+    }
+  }
+});
+
+async function orderIn(status: OrderStatus): Promise<string> {
+  const id = await orders.place(orders.ada);
+  await orders.database.database.rows("set-status", "update orders set status = $2 where id = $1", [id, status]);
+  return id;
+}

@@ -89,18 +89,18 @@ const endpoints: Readonly<Record<"graphql" | "v1" | "v2", Readonly<Partial<Recor
 
 for (const [deed, row] of Object.entries(whoMay)) {
   const [verb, status] = deed.split(" ") as [Verb, "PUBLISHED" | "DRAFT" | "ARCHIVED"];
-  for (const [endpoint, verbs] of Object.entries(endpoints)) {
-    const send = verbs[verb];
-    if (send === undefined) continue;
-    test(`${deed} through ${endpoint} has the expected outcome for each caller`, async () => {
+  test(`${deed} has the expected outcome for each caller, through every endpoint`, async () => {
+    for (const [endpoint, verbs] of Object.entries(endpoints)) {
+      const send = verbs[verb];
+      if (send === undefined) continue;
       const outcomes: Partial<Record<Caller, Outcome>> = {};
       for (const caller of Object.keys(callers) as Caller[]) {
         const id = await addPost(posts, status);
         outcomes[caller] = await send(id, await tokenOf(caller));
       }
-      expect(outcomes).toEqual(row);
-    });
-  }
+      expect([endpoint, outcomes]).toEqual([endpoint, row]);
+    }
+  });
 }
 
 test("a rejected write changes nothing", async () => {
@@ -174,28 +174,44 @@ test("a post in version 2 equals the GraphQL post", async () => {
   }
 });
 
-test("both endpoints reject the same content with the same code and problems", async () => {
-  const token = await tokenOf("author");
-  const input = { title: "", content: { format: "PLAIN", text: "\u0007" } };
-  const mutation = `mutation ($input: CreatePostInput!) { createPost(input: $input) { post { id } } }`;
-  const { errors } = await posts.graphql(mutation, { input }, token);
-  const { status, body } = await posts.rest("POST", "/v2/posts", { ...bearing(token), body: input });
-  expect([status, body.detail]).toEqual([422, errors?.[0]?.message]);
-  expect(body.errors).toEqual(errors?.[0]?.extensions.problems);
-});
-
 test("both endpoints reject the same input with the same code and problems", async () => {
   const token = await tokenOf("author");
-  const input = { title: "x".repeat(201), body: "\u0007" };
-  const mutation = `mutation ($input: CreatePostInput!) { createPost(input: $input) { post { id } } }`;
-  const { errors } = await posts.graphql(mutation, { input }, token);
-  const { status, body } = await posts.rest("POST", "/v1/posts", { ...bearing(token), body: input });
-  expect([status, body.type]).toEqual([422, "/problems/bad-user-input"]);
-  expect(errors?.[0]).toMatchObject({
-    message: body.detail,
-    extensions: { code: "BAD_USER_INPUT", problems: body.errors },
-  });
+  for (const [version, input] of [
+    ["v1", { title: "x".repeat(201), body: "\u0007" }],
+    ["v2", { title: "", content: { format: "PLAIN", text: "\u0007" } }],
+  ] as const) {
+    const mutation = `mutation ($input: CreatePostInput!) { createPost(input: $input) { post { id } } }`;
+    const { errors } = await posts.graphql(mutation, { input }, token);
+    const { status, body } = await posts.rest("POST", `/${version}/posts`, { ...bearing(token), body: input });
+    expect([status, body.type]).toEqual([422, "/problems/bad-user-input"]);
+    expect(errors?.[0]).toMatchObject({
+      message: body.detail,
+      extensions: { code: "BAD_USER_INPUT", problems: body.errors },
+    });
+  }
 });
+
+/** A post's text has at most 60,000 characters and 60,000 bytes as JSON, so that it fits into a REST body of 64 KiB. */
+const acceptedTexts: Readonly<Record<string, string>> = {
+  "60,000 characters": "x".repeat(60_000),
+  "60,000 bytes in 15,000 characters": "🎉".repeat(15_000),
+  "60,000 bytes in 30,000 escapes": '"'.repeat(30_000),
+};
+
+test.each(Object.entries(acceptedTexts))(
+  "every endpoint accepts a text of %s, and rejects a longer one",
+  async (_, text) => {
+    expect(await writeEverywhere(text)).toEqual(Array.from({ length: 6 }, () => "accepted"));
+    expect(await writeEverywhere(`${text}x`)).toEqual([
+      "422 #/body length",
+      "422 #/content/text length",
+      "422 #/body length",
+      "422 #/content/text length",
+      "BAD_USER_INPUT #/body length",
+      "BAD_USER_INPUT #/content/text length",
+    ]);
+  },
+);
 
 function tokenOf(name: Caller): Promise<string | undefined> {
   const caller = callers[name];
@@ -247,4 +263,33 @@ async function outcomeOfRest(method: string, path: string, token: string | undef
   const code = response.body.type.replace("/problems/", "").replaceAll("-", "_").toUpperCase() as ErrorCode;
   expect(response.status).toBe(statusOf[code]);
   return code;
+}
+
+/** Sends the text in a new post and in a change, to both REST versions and to GraphQL. */
+async function writeEverywhere(text: string): Promise<readonly string[]> {
+  const token = await posts.issuer.token("1", ["posts:write"]);
+  const content = { format: "PLAIN", text };
+  const id = await addPost(posts, "DRAFT");
+  const send = async (method: string, path: string, body: object) => {
+    const response = await posts.rest(method, path, { token, body, headers: { "if-match": "*" } });
+    return response.status < 300 ? "accepted" : `${response.status} ${describe(response.body.errors)}`;
+  };
+  const mutate = async (input: object) => {
+    const mutation = `mutation ($input: CreatePostInput!) { createPost(input: $input) { post { id } } }`;
+    const { errors } = await posts.graphql(mutation, { input }, token);
+    const extensions = errors?.[0]?.extensions;
+    return extensions ? `${extensions.code} ${describe(extensions.problems)}` : "accepted";
+  };
+  return [
+    await send("POST", "/v1/posts", { title: "New", body: text }),
+    await send("POST", "/v2/posts", { title: "New", content }),
+    await send("PATCH", `/v1/posts/${id}`, { body: text }),
+    await send("PATCH", `/v2/posts/${id}`, { content }),
+    await mutate({ title: "New", body: text }),
+    await mutate({ title: "New", content }),
+  ];
+}
+
+function describe(problems: readonly { readonly pointer: string; readonly code: string }[] = []): string {
+  return problems.map(({ pointer, code }) => `${pointer} ${code}`).join();
 }
