@@ -206,6 +206,16 @@ test("an order has 1 to 50 lines", async () => {
   }
 });
 
+test("first must be 1 to 100, in every list", async () => {
+  for (const first of [0, 101]) {
+    const query = `{ products(first: ${first}) { nodes { sku } } orders(first: ${first}) { nodes { id } }
+      _entities(representations: [{ __typename: "User", id: "1" }]) { ... on User { orders(first: ${first}) { id } } } }`;
+    const { errors } = await orders.graphql(query, {}, orders.ada);
+    const codes = Array.from({ length: 3 }, () => "BAD_USER_INPUT");
+    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(codes);
+  }
+});
+
 test("mutations of one request see the results of earlier ones", async () => {
   const { data } = await orders.graphql(
     `mutation ($a: PlaceOrderInput!) {

@@ -53,6 +53,14 @@ test("cursors lead through all pages, and a cursor is valid only with its filter
   expect(other.errors?.[0]?.extensions.code).toBe("INVALID_CURSOR");
 });
 
+test("first must be 1 to 100", async () => {
+  for (const first of [0, 101]) {
+    const { data, errors } = await users.graphql(`{ users(first: ${first}) { nodes { id } } }`);
+    expect(data.users).toBeNull();
+    expect(errors?.[0]?.extensions).toMatchObject({ code: "BAD_USER_INPUT", problems: [{ pointer: "#/first" }] });
+  }
+});
+
 test("a search matches word prefixes of names only, and ignores case in every alphabet", async () => {
   const insert = "insert into users (id, name) values (99, 'Øyvind Ångström-Öz 2nd')";
   await users.database.database.rows("oyvind", insert);
