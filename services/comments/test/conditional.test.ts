@@ -28,10 +28,10 @@ test("shared caches may store every response, with its cache groups, for every c
   };
   for (const [path, group] of Object.entries(groups)) {
     const open = await get(`/v2${path}`);
-    const own = await get(`/v2${path}`, {}, ada);
+    const asAda = await get(`/v2${path}`, {}, ada);
     const known = await get(`/v2${path}`, { "if-none-match": etagOf(open) }, ada);
-    expect([path, own.text, open.status, known.status]).toEqual([path, open.text, 200, 304]);
-    for (const { headers } of [open, own, known]) {
+    expect([path, asAda.text, open.status, known.status]).toEqual([path, open.text, 200, 304]);
+    for (const { headers } of [open, asAda, known]) {
       expect(pick(headers, shared)).toEqual(shared);
       expect([path, headers.get("cache-groups"), headers.get("etag")]).toEqual([path, group, etagOf(open)]);
     }

@@ -31,8 +31,8 @@ test("a comment has six fields, the same for every caller", async () => {
       [name]: "A lovely engine.",
       editedAt: null,
     });
-    const own = await comments.rest("GET", `/${version}/comments/1`, { token: ada });
-    expect([own.text, own.headers.get("etag")]).toEqual([open.text, open.headers.get("etag")]);
+    const asAda = await comments.rest("GET", `/${version}/comments/1`, { token: ada });
+    expect([asAda.text, asAda.headers.get("etag")]).toEqual([open.text, open.headers.get("etag")]);
     const edited = await comments.rest("GET", `/${version}/comments/6`);
     expect(edited.body.editedAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   }

@@ -15,7 +15,7 @@ const publicHeaders = {
   "cdn-cache-control": "public, max-age=10, stale-while-revalidate=10, stale-if-error=300",
   vary: null,
 };
-const own = {
+const privateHeaders = {
   "cache-control": "private, no-cache",
   "cdn-cache-control": null,
   vary: "Authorization",
@@ -42,9 +42,9 @@ test("order responses are private, and every response has Vary: Authorization", 
     const whole = await get(`/v2${path}`, orders.ada);
     const known = await get(`/v2${path}`, orders.ada, { "if-none-match": etagOf(whole) });
     expect([path, whole.status, known.status]).toEqual([path, 200, 304]);
-    for (const { headers } of [whole, known]) expect(pick(headers, own)).toEqual(own);
-    const refused = await get(`/v2${path}`, undefined, { "if-none-match": etagOf(whole) });
-    expect([path, refused.status, pick(refused.headers, problem)]).toEqual([path, 401, problem]);
+    for (const { headers } of [whole, known]) expect(pick(headers, privateHeaders)).toEqual(privateHeaders);
+    const rejected = await get(`/v2${path}`, undefined, { "if-none-match": etagOf(whole) });
+    expect([path, rejected.status, pick(rejected.headers, problem)]).toEqual([path, 401, problem]);
   }
 });
 
@@ -121,8 +121,8 @@ test("an order invalidates the responses with its products; so do its replay and
   const cancelled = await orders.rest("POST", cancellation, { token: orders.ada });
   expect([cancelled.status, invalidatedBy(cancelled)]).toEqual([200, invalidated]);
   expect((await get(path, undefined, { "if-none-match": etagOf(after) })).status).toBe(200);
-  const refused = await orders.rest("POST", cancellation, { token: orders.ada });
-  expect([refused.status, invalidatedBy(refused)]).toEqual([409, null]);
+  const rejected = await orders.rest("POST", cancellation, { token: orders.ada });
+  expect([rejected.status, invalidatedBy(rejected)]).toEqual([409, null]);
   expect((await get("/v2/products/TOKYO", undefined, { "if-none-match": other })).status).toBe(304);
 });
 

@@ -27,11 +27,11 @@ test("both endpoints list the same orders", async () => {
   const user = await orders.issuer.token("60", usual);
   for (let n = 0; n < 3; n++) await orders.place(user);
   const { data } = await orders.graphql(`{ orders { nodes { ${fields} } } ${ofUser("60")} }`, {}, user);
-  const own = data.orders.nodes.map(toV1);
-  expect(own).toHaveLength(3);
-  expect(data._entities[0].orders.map(toV1)).toEqual(own);
+  const listed = data.orders.nodes.map(toV1);
+  expect(listed).toHaveLength(3);
+  expect(data._entities[0].orders.map(toV1)).toEqual(listed);
   for (const path of ["/v1/orders", "/v1/users/60/orders"]) {
-    expect((await orders.rest("GET", path, { token: user })).body).toEqual(own);
+    expect((await orders.rest("GET", path, { token: user })).body).toEqual(listed);
   }
   for (const path of ["/v2/orders", "/v2/users/60/orders"]) {
     expect((await orders.rest("GET", path, { token: user })).body.data).toEqual(data.orders.nodes.map(toV2));

@@ -237,8 +237,8 @@ test("in version 2 no order is placed without an Idempotency-Key; a missing perm
 test("an Idempotency-Key is 1 to 255 visible characters, sent once", async () => {
   const statusWith = (...keys: string[]) =>
     new Promise<number | undefined>((resolve, reject) => {
-      const own = ["host", "orders", "content-type", "application/json", "authorization", `Bearer ${orders.ada}`];
-      const headers = [...own, ...keys.flatMap((key) => ["idempotency-key", key])];
+      const common = ["host", "orders", "content-type", "application/json", "authorization", `Bearer ${orders.ada}`];
+      const headers = [...common, ...keys.flatMap((key) => ["idempotency-key", key])];
       const { port } = new URL(orders.url);
       const outgoing = httpRequest({ port, method: "POST", path: "/rest/v1/orders", headers }, (response) =>
         resolve(response.resume().statusCode),

@@ -196,8 +196,8 @@ describe("writes", () => {
       }),
     );
     const placed = codes.filter((code) => code === "placed");
-    const refused = codes.filter((code) => code === "409 /problems/out-of-stock" || code === "409 OUT_OF_STOCK");
-    expect([placed.length, refused.length]).toEqual([7, 43]);
+    const rejected = codes.filter((code) => code === "409 /problems/out-of-stock" || code === "409 OUT_OF_STOCK");
+    expect([placed.length, rejected.length]).toEqual([7, 43]);
     expect([await orders.stockOf("LAST-SEVEN"), await orders.count()]).toEqual([0, [7, 7, 0]]);
   });
 

@@ -20,7 +20,7 @@ const shared = {
   "cdn-cache-control": "public, max-age=10, stale-while-revalidate=10, stale-if-error=300",
   vary: null,
 };
-const own = { "cache-control": "private, no-cache", "cdn-cache-control": null, vary: "Authorization" };
+const privateHeaders = { "cache-control": "private, no-cache", "cdn-cache-control": null, vary: "Authorization" };
 const problem = { "cache-control": "no-store", "cdn-cache-control": null };
 
 test("shared caches may store public responses, with their cache groups", async () => {
@@ -68,8 +68,8 @@ test("a response with a draft is private, and other callers get none, in any seq
     for (const token of order) {
       const [one, many] = [await get(path, token), await get(list, token)];
       expect([one.status, many.status]).toEqual(token ? [200, 200] : [404, 401]);
-      expect(pick(one.headers, token ? own : problem)).toEqual(token ? own : problem);
-      expect(pick(many.headers, token ? own : problem)).toEqual(token ? own : problem);
+      expect(pick(one.headers, token ? privateHeaders : problem)).toEqual(token ? privateHeaders : problem);
+      expect(pick(many.headers, token ? privateHeaders : problem)).toEqual(token ? privateHeaders : problem);
       expect(many.headers.get("vary")).toBe("Authorization");
     }
   }
@@ -85,7 +85,7 @@ test("the ETag of a draft gives other callers no 304", async () => {
   }
   for (const token of [ada, reader]) {
     const known = await get(path, token, { "if-none-match": etag });
-    expect([known.status, pick(known.headers, own)]).toEqual([304, own]);
+    expect([known.status, pick(known.headers, privateHeaders)]).toEqual([304, privateHeaders]);
   }
 });
 
@@ -94,8 +94,8 @@ test("the ETag of a list by status is valid only for callers with the same view"
   const etag = etagOf(await get(path, ada));
   expect((await get(path, ada, { "if-none-match": etag })).status).toBe(304);
   expect((await get(path, reader, { "if-none-match": etag })).status).toBe(200);
-  const refused = await get(path, undefined, { "if-none-match": etag });
-  expect([refused.status, refused.headers.get("vary")]).toEqual([401, "Authorization"]);
+  const rejected = await get(path, undefined, { "if-none-match": etag });
+  expect([rejected.status, rejected.headers.get("vary")]).toEqual([401, "Authorization"]);
   expect((await get("/v2/posts?status=LOST")).headers.get("vary")).toBe("Authorization");
 });
 
@@ -107,7 +107,7 @@ test("a status change changes the ETag, but not updatedAt", async () => {
   const listed = await Promise.all(lists.map(async (list) => etagOf(await get(list))));
   await posts.graphql(`mutation { archivePost(input: { id: ${id} }) { post { id } } }`, {}, ada);
   const archived = await get(path, ada, { "if-none-match": etagOf(open) });
-  expect([archived.status, pick(archived.headers, own)]).toEqual([200, own]);
+  expect([archived.status, pick(archived.headers, privateHeaders)]).toEqual([200, privateHeaders]);
   for (const [index, list] of lists.entries()) {
     expect((await get(list, undefined, { "if-none-match": listed[index] ?? "" })).status).toBe(200);
   }
@@ -132,14 +132,14 @@ test("concurrent reads of post states share a statement, and each caller gets on
   const actions = createPostActions(createPostStore(posts.database.database));
   const author = { kind: "user", userId: "1", scopes: new Set<string>() } as const;
   posts.database.takeStatements();
-  const asked = Array.from({ length: 10 }, () => [
+  const reads = Array.from({ length: 10 }, () => [
     actions.findPostState(anonymous, "1"),
     actions.findPostState(author, adasDraft),
     actions.findPostState(anonymous, adasDraft),
     actions.findPostState(anonymous, "x"),
   ]);
-  const found = (await Promise.all(asked.flat())).map((state) => state?.id);
-  expect(found).toEqual(Array.from({ length: 10 }, () => ["1", adasDraft, undefined, undefined]).flat());
+  const ids = (await Promise.all(reads.flat())).map((state) => state?.id);
+  expect(ids).toEqual(Array.from({ length: 10 }, () => ["1", adasDraft, undefined, undefined]).flat());
   expect(posts.database.takeStatements()).toEqual(["find-post-states"]);
 });
 
@@ -165,8 +165,8 @@ test("a change is rejected if If-None-Match matches", async () => {
       headers: { "if-match": "*", "if-none-match": ifNoneMatch },
     });
   for (const named of ["*", etag]) {
-    const refused = await send(named);
-    expect([named, refused.status, refused.headers.get("cache-group-invalidation")]).toEqual([named, 412, null]);
+    const rejected = await send(named);
+    expect([named, rejected.status, rejected.headers.get("cache-group-invalidation")]).toEqual([named, 412, null]);
   }
   expect((await get(path, ada, { "if-none-match": etag })).status).toBe(304);
   expect((await send('"0-v1.x-public"')).status).toBe(200);

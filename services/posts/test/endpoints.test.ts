@@ -114,7 +114,7 @@ test("a rejected write changes nothing", async () => {
     await update?.(id, await tokenOf("anotherUser"));
     await archive?.(id, await tokenOf("anonymous"));
   }
-  expect(before).toMatchObject({ title: "Of its own", status: "PUBLISHED" });
+  expect(before).toMatchObject({ title: "Sample post", status: "PUBLISHED" });
   expect(await row()).toEqual(before);
 });
 

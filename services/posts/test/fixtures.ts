@@ -33,7 +33,7 @@ export async function startPosts(): Promise<TestService> {
 /** Creates a post for a test that changes it. */
 export async function addPost(service: TestService, status: PostStatus, authorId = "1"): Promise<string> {
   const text = `insert into posts (author_id, title, body, status, published_at)
-    values ($1, 'Of its own', 'Text.', $2, case $2 when 'DRAFT' then null else timestamptz '2026-04-01' end) returning id`;
+    values ($1, 'Sample post', 'Text.', $2, case $2 when 'DRAFT' then null else timestamptz '2026-04-01' end) returning id`;
   const [row] = await service.database.database.rows<{ id: string }>("add-post", text, [authorId, status]);
   service.database.takeStatements();
   return row?.id ?? "none";

@@ -121,7 +121,7 @@ test("a page reads exactly one row more than its limit", async () => {
 });
 
 test("the database repeats the model's limits", async () => {
-  const refused = [
+  const rejected = [
     "insert into posts (author_id, title) values (1, '')",
     "insert into posts (author_id, title) values (1, repeat('x', 201))",
     "insert into posts (author_id, title) values (0, 'x')",
@@ -131,8 +131,8 @@ test("the database repeats the model's limits", async () => {
     "insert into posts (author_id, title, status) values (1, 'x', 'PUBLISHED')",
     "insert into posts (author_id, title, published_at) values (1, 'x', now())",
   ];
-  for (const [index, text] of refused.entries()) {
-    await expect(scratch.database.rows(`refused-${index}`, text)).rejects.toThrow("violates check constraint");
+  for (const [index, text] of rejected.entries()) {
+    await expect(scratch.database.rows(`rejected-${index}`, text)).rejects.toThrow("violates check constraint");
   }
 });
 

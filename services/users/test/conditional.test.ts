@@ -27,7 +27,7 @@ const publicHeaders = {
   "cdn-cache-control": "public, max-age=10, stale-while-revalidate=10, stale-if-error=60",
   vary: "Authorization",
 };
-const own = { "cache-control": "private, no-cache", "cdn-cache-control": null, vary: "Authorization" };
+const privateHeaders = { "cache-control": "private, no-cache", "cdn-cache-control": null, vary: "Authorization" };
 const problem = { "cache-control": "no-store", "cdn-cache-control": null, vary: "Authorization" };
 
 for (const [path, group] of [
@@ -42,7 +42,7 @@ for (const [path, group] of [
       for (const token of order) {
         const { status, headers, text } = await get(path, token);
         expect([status, text.includes("ada@example.org")]).toEqual([200, token === ada]);
-        expect(pick(headers, own)).toEqual(token === undefined ? publicHeaders : own);
+        expect(pick(headers, privateHeaders)).toEqual(token === undefined ? publicHeaders : privateHeaders);
         expect(headers.get("cache-groups")).toBe(group);
       }
     }
@@ -114,8 +114,8 @@ test("a write invalidates the user and all lists; a rejected write invalidates n
   expect([created.status, created.headers.get("cache-group-invalidation")]).toEqual([201, '"users"']);
   const path = `/v2/users/${created.body.id}`;
   expect(etagOf(created)).toBe(etagOf(await get(path)));
-  const refused = await patch(path, { name: "Newer" }, '"99-v1.x-public"');
-  expect([refused.status, refused.headers.get("cache-group-invalidation")]).toEqual([412, null]);
+  const rejected = await patch(path, { name: "Newer" }, '"99-v1.x-public"');
+  expect([rejected.status, rejected.headers.get("cache-group-invalidation")]).toEqual([412, null]);
   const changed = await patch(path, { name: "Newer" }, etagOf(created));
   expect([changed.status, changed.headers.get("cache-control")]).toEqual([200, "no-store"]);
   expect(changed.headers.get("cache-group-invalidation")).toBe(`"users", "user-${created.body.id}"`);
@@ -160,8 +160,8 @@ test("a change is rejected if If-None-Match matches", async () => {
       headers: { "if-match": "*", "if-none-match": ifNoneMatch },
     });
   for (const named of ["*", etag]) {
-    const refused = await send(named);
-    expect([named, refused.status, refused.headers.get("cache-group-invalidation")]).toEqual([named, 412, null]);
+    const rejected = await send(named);
+    expect([named, rejected.status, rejected.headers.get("cache-group-invalidation")]).toEqual([named, 412, null]);
   }
   expect((await get(path, keeper, { "if-none-match": etag })).status).toBe(304);
   expect((await send('"0-v1.x-public"')).status).toBe(200);

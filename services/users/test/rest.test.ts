@@ -36,9 +36,9 @@ test("a user's private fields in version 2 are an object for permitted callers, 
     createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     role: "AUTHOR",
   });
-  const own = await users.rest("GET", "/v2/users/1", { token: ada });
-  expect(own.body).toEqual({ ...open.body, private: privateOfAda });
-  expect((await users.rest("GET", "/v2/users/1", { token: reader })).text).toBe(own.text);
+  const asAda = await users.rest("GET", "/v2/users/1", { token: ada });
+  expect(asAda.body).toEqual({ ...open.body, private: privateOfAda });
+  expect((await users.rest("GET", "/v2/users/1", { token: reader })).text).toBe(asAda.text);
   const { body: linus } = await users.rest("GET", "/v2/users/3", { token: reader });
   expect([linus.avatar, linus.private]).toEqual([null, { email: null, prefs: null }]);
 });
