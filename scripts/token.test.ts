@@ -8,21 +8,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { acquireRunFile } from "./start/run-file.ts";
-import { findIssuerUrl, readArguments, TokenError } from "./token.ts";
-
-test("only the name is required; scopes and seconds are optional", () => {
-  expect(readArguments(["ada"])).toEqual({ user: "ada", scope: undefined, ttlSeconds: undefined });
-  expect(readArguments(["7", "--scope", "a b", "--ttl", "60"])).toEqual({ user: "7", scope: "a b", ttlSeconds: 60 });
-  expect(readArguments(["ada", "--scope="]).scope).toBe("");
-});
-
-test.each([[[]], [["ada", "grace"]], [["ada", "--scopes", "x"]], [["ada", "--ttl", "soon"]]])(
-  "%j is rejected with the usage",
-  (argv) => {
-    expect(() => readArguments(argv)).toThrow(TokenError);
-    expect(() => readArguments(argv)).toThrow("Usage: npm run -s token -- <ada|grace|linus|ops|user id>");
-  },
-);
+import { findIssuerUrl } from "./token.ts";
 
 test("standard output contains only the token", async () => {
   const { url, seen } = await startIssuer(200, JSON.stringify({ access_token: "a.b.c", token_type: "Bearer" }));

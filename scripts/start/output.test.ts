@@ -3,13 +3,6 @@ import { createLog } from "@tributary/kit/process/log";
 import { expect, test } from "vitest";
 import { createOutput } from "./output.ts";
 
-test("each line begins with a column that contains its part's name", () => {
-  const { line, text } = setUp();
-  line("users", "hello");
-  line("rest-proxy", "there");
-  expect(text()).toBe("users      | hello\nrest-proxy | there\n");
-});
-
 test("a log record is printed as its message and fields", () => {
   const { line, text } = setUp();
   const time = new Date(2026, 0, 2, 3, 4, 5).toISOString();
@@ -69,19 +62,11 @@ test("a warning whose lines were all shown has no note on omitted lines", () => 
   expect(text()).not.toContain("are shown");
 });
 
-test.each(["{broken", `{"no":"log record"}`, "[1]", "", "null"])("%j is printed unchanged", (original) => {
-  const { line, text } = setUp();
-  line("users", original);
-  expect(text()).toBe(`users      | ${original}\n`);
-});
-
-test("on a terminal each part has a colour", () => {
+test("a line that is no log record is printed unchanged, with its part's colour on a terminal", () => {
   const { line, text } = setUp(true);
-  line("users", "a");
-  line("rest-proxy", "b");
-  const [first = "", second = ""] = text().split("\n");
-  expect(first.startsWith("\u001b[36m")).toBe(true);
-  expect(second.startsWith("\u001b[32m")).toBe(true);
+  for (const original of ["{broken", `{"no":"log record"}`, "[1]", "", "null"]) line("rest-proxy", original);
+  const column = "\u001b[32mrest-proxy |\u001b[39m ";
+  expect(text().split("\n").slice(0, 2)).toEqual([`${column}{broken`, `${column}{"no":"log record"}`]);
 });
 
 /** The line that a service writes for this error. */

@@ -1,12 +1,10 @@
 import { expect, test } from "vitest";
+import { type CheckContext, type ResilienceCheck, runCheck, sizes } from "./checks/resilience/check.ts";
+import { GatewayFault } from "./checks/resilience/tested-gateway.ts";
 import { runVerification } from "./runner.ts";
 import { defineVerification, MissingToolError, SkippedError, type VerificationRun } from "./verification.ts";
 
-const options = {
-  perSecond: { kind: "number", min: 8, max: 100, fallback: 40, quick: 10, why: "requests per second" },
-  only: { kind: "names", of: ["users", "posts"], why: "parts" },
-  logs: { kind: "text", placeholder: "FOLDER", why: "output" },
-} as const;
+const options = {} as const;
 
 async function run(work: (run: VerificationRun<typeof options>) => unknown, ...args: string[]) {
   const lines: string[] = [];
@@ -66,48 +64,46 @@ test("a missing requirement skips the verification, and a missing tool is an err
   expect((await run(() => Promise.reject(new MissingToolError("npm ci failed")))).exitCode).toBe(2);
 });
 
-test("options have their defaults, quick values and given values", async () => {
-  const read = async (...args: string[]) => {
-    let read: unknown;
-    await run(({ options }) => void (read = options), ...args);
-    return read;
-  };
-  expect(await read()).toEqual({ perSecond: 40, only: ["users", "posts"], logs: undefined });
-  expect(await read("--quick")).toMatchObject({ perSecond: 10 });
-  expect(await read("--quick", "--per-second", "8", "--only", "posts", "--logs", "a")).toEqual({
-    perSecond: 8,
-    only: ["posts"],
-    logs: "a",
-  });
-});
+test.each([[[]], [["--control"]]])(
+  "a check that throws fails with %j, also after a claim that does not hold",
+  async (args) => {
+    const { passed, lines } = await runResilience(args, ({ claim }) => {
+      claim("no request fails", false, "9 requests");
+      return Promise.reject(new Error("no port"));
+    });
+    expect(passed).toBe(false);
+    expect(lines).toContain("FAIL  the check completes and stops what it started: Error: no port");
+  },
+);
 
 test.each([
-  ["--per-second", "7"],
-  ["--per-second", "8.5"],
-  ["--only", "users,orders"],
-  ["--only", ""],
-  ["--logs", ""],
-  ["--unknown"],
-  ["more"],
-])("%s %s is rejected before anything starts", async (...args) => {
-  let isStarted = false;
-  expect(await run(() => void (isStarted = true), ...args)).toMatchObject({
-    exitCode: 2,
-    output: expect.stringContaining("--help"),
-  });
-  expect(isStarted).toBe(false);
+  [[], false],
+  [["--control"], true],
+] as const)("a gateway that ends is a fault: with %j the check passes: %s", async (args, expected) => {
+  const { passed } = await runResilience(args, () => Promise.reject(new GatewayFault("The gateway has ended")));
+  expect(passed).toBe(expected);
 });
 
-test("--help describes every option", async () => {
-  const { output, exitCode } = await run(() => {}, "--help");
-  expect(exitCode).toBe(0);
-  for (const part of [
-    "A sample.",
-    "--per-second N",
-    "8 to 100; 40 by default (10 with --quick)",
-    "--only A,B",
-    "--logs FOLDER",
-    "breaks it",
-  ])
-    expect(output).toContain(part);
+test("the control fails if a check with `apolloFails` finds no fault", async () => {
+  expect((await runResilience(["--control"], () => Promise.resolve())).passed).toBe(false);
+  expect((await runResilience(["--control"], () => Promise.resolve(), { apolloFails: false })).passed).toBe(true);
 });
+
+async function runResilience(
+  args: readonly string[],
+  runCheckBody: (context: CheckContext) => Promise<void>,
+  { apolloFails = true } = {},
+) {
+  const check: ResilienceCheck = { name: "aborts", purpose: "disconnects are noticed", apolloFails, run: runCheckBody };
+  const verification = defineVerification({
+    name: "resilience",
+    summary: "",
+    description: "",
+    options: sizes,
+    control: "",
+    run: (run) => runCheck(check, run),
+  });
+  const lines: string[] = [];
+  const exitCode = await runVerification(verification, args, (line) => void lines.push(line));
+  return { passed: exitCode === 0, lines };
+}

@@ -1,5 +1,52 @@
-import { expect, test } from "vitest";
-import { describeFailures, describeLoad, percentile, startLoad } from "./open-loop.ts";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { createHttpClient, findResponseProblem } from "./http-client.ts";
+import { percentile, startLoad } from "./open-loop.ts";
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanups.splice(0).reverse()) await cleanUp();
+});
+
+test("a connection is reused for the next request, and closed after `Connection: close`", async () => {
+  const ports: (number | undefined)[] = [];
+  const client = await startClient((request, response) => {
+    ports.push(request.socket.remotePort);
+    if (ports.length === 2) response.setHeader("Connection", "close");
+    response.end("{}");
+  });
+  for (let i = 0; i < 3; i++) await client.send({ method: "POST", path: "/", body: "é" });
+  expect(ports[1]).toBe(ports[0]);
+  expect(ports[2]).not.toBe(ports[0]);
+});
+
+test("a request that fails on a reused connection is not retried", async () => {
+  let count = 0;
+  const client = await startClient((request, response) => {
+    if (++count === 1) response.end("{}");
+    else request.socket.destroy();
+  });
+  await client.send({ method: "GET", path: "/" });
+  await expect(client.send({ method: "GET", path: "/" })).rejects.toThrow("socket hang up");
+  expect(count).toBe(2);
+});
+
+test("an incomplete response is rejected after the timeout", async () => {
+  const client = await startClient((_, response) => void response.writeHead(200).write("{"), 50);
+  await expect(client.send({ method: "GET", path: "/" })).rejects.toThrow(/no response in 50 ms|aborted/);
+});
+
+test.each([
+  ["another status", { status: 500, text: "{}" }, "500: {}"],
+  ["errors with data", { status: 200, text: '{"data":1,"errors":[]}' }, '200: {"data":1,"errors":[]}'],
+  ["another body", { status: 200, text: '{"data":2}' }, '200: {"data":2}'],
+  ["no JSON", { status: 200, text: "<" }, "200: <"],
+  ["the expected body", { status: 200, text: '{"data":1}' }, undefined],
+])("%s is checked", (_, response, problem) => {
+  const isExpected = (body: unknown) => (body as { data: number }).data === 1;
+  expect(findResponseProblem({ ...response, headers: {} }, [200], isExpected)).toBe(problem);
+});
 
 test("a stall delays every request that was due during it", async () => {
   const stall = Promise.withResolvers<undefined>();
@@ -31,8 +78,6 @@ test("failures are counted by their message", async () => {
   await enough.promise;
   const { failures } = await load.stop();
   expect([...failures.keys()].toSorted()).toEqual(["Error: closed", "null"]);
-  expect(describeFailures(new Map([["closed", 2]]))).toBe("2× closed");
-  expect(describeFailures(new Map())).toBe("none");
 });
 
 test("requests that were sent before a reset are not counted, even if they end later", async () => {
@@ -80,9 +125,13 @@ test("a percentile is a value that was measured", () => {
   expect(percentile([], 99)).toBe(0);
 });
 
-test("a report contains latencies, the delay of sending and failures", () => {
-  const report = { count: 2, latenciesMs: [1, 3], sendDelayMsMax: 0.5, failures: new Map([["closed", 1]]) };
-  expect(describeLoad(report)).toBe(
-    "2 requests, p50 1.0 ms, p99 3.0 ms, longest 3.0 ms, sent at most 0.5 ms late, failures: 1× closed",
+async function startClient(listener: RequestListener, timeoutMs?: number) {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const client = createHttpClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, timeoutMs);
+  cleanups.push(
+    () => new Promise((resolve) => (server.closeAllConnections(), server.close(resolve))),
+    () => client.close(),
   );
-});
+  return client;
+}

@@ -2,6 +2,8 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { partNames } from "../parts.ts";
+import { planChanges } from "./change-plan.ts";
 import { watchFolders } from "./watch.ts";
 
 test("a saved file is reported, however an editor saves it, also in new folders", async () => {
@@ -51,6 +53,29 @@ test("a folder that is deleted and created again, as git checkout does, is watch
   writeFileSync(join(folder, "branch/c.ts"), "1");
   await expect.poll(saved).toContain("branch/c.ts");
 });
+
+test.each([
+  ["services/users/src/store.ts", { code: ["users"] }],
+  ["gateway/src/plan/planner.ts", { code: ["gateway"] }],
+  ["infra/issuer/src/app.ts", { code: ["issuer"] }],
+  ["kit/src/process/log.ts", { code: [...partNames] }],
+  ["services/orders/schema.graphql", { schemas: ["orders"] }],
+  ["services/posts/src/rest/routes.ts", { code: ["posts"], routes: ["posts"] }],
+  ["services/posts/migrations/0002-more.sql", { code: ["posts"], migrations: ["posts"] }],
+  ["services/posts/test/endpoints.ts", {}],
+])("%s leads to %j", (path, expected) => {
+  expect(plain([path])).toEqual({ schemas: [], routes: [], migrations: [], code: [], ...expected });
+});
+
+function plain(paths: readonly string[]) {
+  const { schemas, routes, migrations, code } = planChanges(paths);
+  return {
+    schemas: [...schemas],
+    routes: [...routes],
+    migrations: [...migrations],
+    code: partNames.filter((name) => code.has(name)),
+  };
+}
 
 function setUp() {
   const folder = mkdtempSync(join(tmpdir(), "tributary-watch-"));

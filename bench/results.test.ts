@@ -1,0 +1,89 @@
+// What RESULTS.md promises: complete runs, ratios of medians, and targets of existing contenders.
+import { expect, test } from "vitest";
+import { parseArguments } from "./arguments.ts";
+import { gatewayBenchmark } from "./gateway.ts";
+import type { Cell } from "./measure/measure-cell.ts";
+import { replaceSection } from "./report/results-file.ts";
+import { findRatio, printRatio } from "./report/summary.ts";
+import { printReport } from "./report/tables.ts";
+import { restBenchmark } from "./rest.ts";
+import { telemetryBenchmark } from "./telemetry.ts";
+
+const parse = (...words: string[]) => parseArguments(words, gatewayBenchmark);
+
+test("only a complete run of at least three rounds of full length writes RESULTS.md", () => {
+  expect(parse()?.writesResults).toBe("if complete");
+  expect(parse("--rounds", "5", "--seconds", "10")?.writesResults).toBe("if complete");
+  for (const option of ["--rounds=2", "--seconds=1", "--quick", "--contenders=stock", "--profile=ours-fast"]) {
+    expect(parse(option)?.writesResults, option).toBe("never");
+  }
+});
+
+test("a partial run writes RESULTS.md only with --write, and never a short one", () => {
+  expect(parse("--only", "heavy", "--write")?.writesResults).toBe("always");
+  expect(parse("--only", "heavy", "--write", "--rounds", "2")?.writesResults).toBe("never");
+  expect(parse("--quick", "--write", "--rounds", "3")?.writesResults).toBe("never");
+});
+
+test("targets name contenders and workloads that exist", () => {
+  for (const { contenders, workloads, ratioTargets } of [gatewayBenchmark, restBenchmark, telemetryBenchmark]) {
+    const contenderNames = contenders.map(({ name }) => name);
+    const workloadNames = workloads.map(({ name }) => name);
+    for (const { numerator, denominator, denominatorWorkload = [], min, max } of ratioTargets) {
+      expect(contenderNames).toEqual(expect.arrayContaining([numerator, denominator]));
+      const named = [denominatorWorkload, Object.keys({ ...min, ...max })].flat();
+      expect(workloadNames).toEqual(expect.arrayContaining(named));
+    }
+    const named = contenders.flatMap((contender) => contender.workloads ?? []);
+    expect(workloadNames).toEqual(expect.arrayContaining(named));
+  }
+});
+
+const target = { title: "stock ÷ ours", numerator: "stock", denominator: "ours-fast", min: { heavy: 20 } };
+
+test("a ratio is the median of the ratios of the rounds in which both contenders were measured", () => {
+  const stock = [10, 30, 20].map((cpuSeconds, index) => toCell("stock", { cpuSeconds, round: index + 1 }));
+  const ours = [1, 1, 1].map((cpuSeconds, index) => toCell("ours-fast", { cpuSeconds, round: 3 - index }));
+  expect(findRatio(target, "heavy", [...stock, ...ours])).toBeCloseTo(20);
+  expect(findRatio(target, "heavy", [...stock, ...ours.slice(0, 1)])).toBeCloseTo(20);
+  expect(findRatio(target, "heavy", stock)).toBeUndefined();
+});
+
+test("a target is compared with the exact ratio, not with the printed one", () => {
+  const cells = [toCell("stock", { cpuSeconds: 10 }), toCell("ours-fast", { cpuSeconds: 0.501 })];
+  expect(printRatio(target, "heavy", cells)).toBe("20× ✗ (≥ 20)");
+});
+
+test("the cost of telemetry is the median of the pairs' ratios", () => {
+  const cells = [1.2, 1.05, 1.3].map((cpuSeconds, index) =>
+    toCell("gateway", { cpuSeconds, round: index + 1, baseline: toCell("gateway", { cpuSeconds: 1 }) }),
+  );
+  expect(printReport({ ...telemetryBenchmark, cells, failures: [] })).toContain("1.20× ✗ | 1.05–1.30 |");
+});
+
+test("a section of RESULTS.md is replaced in its position, and the others remain", () => {
+  const whole = "# One\n\nold\n\n## Below\n\nold too\n\n# Two\n\nremains\n";
+  expect(replaceSection(whole, "One", "new")).toBe("# One\n\nnew\n\n# Two\n\nremains\n");
+  expect(replaceSection(whole, "Three", "more")).toBe(`${whole}\n# Three\n\nmore\n`);
+});
+
+/** Of a thousand requests in a quiet second. */
+function toCell(contender: string, cell: Partial<Cell>): Cell {
+  return {
+    workload: "heavy",
+    contender,
+    round: 1,
+    requests: 1_000,
+    seconds: 1,
+    latencyMs: { p50: 1, p99: 2 },
+    cpuSeconds: 1,
+    rssBytesMax: 100e6,
+    otherCpuShare: 0,
+    loadCoreShare: 0.5,
+    fetches: 16_000,
+    computed: 0,
+    baseline: undefined,
+    preloadReport: undefined,
+    ...cell,
+  };
+}

@@ -1,0 +1,197 @@
+// What `npm start` requires and prepares before the first part starts.
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { identifyProcess } from "@tributary/kit/process/process-identity";
+import { formerSubgraph } from "../../supergraph/subgraphs.ts";
+import { environmentOf, type PartContext } from "./environments.ts";
+import { partNames, serviceNames } from "./parts.ts";
+import { readPorts } from "./ports.ts";
+import { hasBreakingChanges, publishCommitted } from "./published-files.ts";
+import { acquireRunFile, findRunningIssuer } from "./run-file.ts";
+import { loadSecrets, type Secrets } from "./secrets.ts";
+import { requireServiceFiles } from "./service-files.ts";
+
+let root: string;
+const list = ["users", "reviews"].map(formerSubgraph);
+
+beforeEach(() => {
+  root = newFolder();
+  for (const name of ["users", "reviews"]) {
+    for (const file of [
+      "package.json",
+      "schema.graphql",
+      "src/main.ts",
+      "src/rest/routes.ts",
+      "src/rest/openapi.ts",
+      "migrations/0001-a.sql",
+    ])
+      write(`services/${name}/${file}`);
+  }
+  write("package-lock.json", JSON.stringify({ packages: { "services/users": {}, "services/reviews": {} } }));
+  write("supergraph/routes.json", JSON.stringify({ routes: [{ service: "users" }] }));
+});
+
+test("every file that a listed service lacks is named, with its owner and what to do", () => {
+  expect(() => requireServiceFiles(root, list)).not.toThrow();
+  rmSync(join(root, "services/reviews/migrations"), { recursive: true });
+  rmSync(join(root, "services/reviews/src"), { recursive: true });
+  expect(() => requireServiceFiles(root, list)).toThrow(
+    [
+      "supergraph/subgraphs.ts lists the service reviews (@tributary/reviews-team), but these files are missing:",
+      "  services/reviews/src/main.ts: its process",
+      "  services/reviews/src/rest/routes.ts: its REST routes; a service without any exports an empty list",
+      "  services/reviews/src/rest/openapi.ts: the OpenAPI documents of its REST routes; a service without any exports documents without operations",
+      "  services/reviews/migrations: the folder of its database's migrations",
+      'Add them (CONTRIBUTING.md, "Adding a service"), or remove reviews from supergraph/subgraphs.ts.',
+    ].join("\n"),
+  );
+});
+
+test("a service that package-lock.json lacks is reported, because npm ci would fail", () => {
+  write("package-lock.json", JSON.stringify({ packages: { "services/users": {} } }));
+  expect(() => requireServiceFiles(root, list)).toThrow(
+    "package-lock.json lacks the workspace services/reviews. Add it: npm install",
+  );
+});
+
+test("an unlisted service in the committed route table is reported before the REST proxy starts", () => {
+  const check = () => requireServiceFiles(root, list.slice(1));
+  expect(check).toThrow(
+    "supergraph/routes.json has routes of the service users, which supergraph/subgraphs.ts does not",
+  );
+  expect(check).toThrow("npm run generate");
+});
+
+test("a route table with merge conflict markers is reported", () => {
+  write("supergraph/routes.json", "<<<<<<< HEAD\n");
+  expect(() => requireServiceFiles(root, list)).toThrow("supergraph/routes.json is not valid JSON");
+});
+
+test("secrets are created once, readable only by their owner", () => {
+  const folder = newFolder();
+  const secrets = loadSecrets(folder);
+  expect(Object.keys(secrets.databasePasswords)).toEqual(serviceNames);
+  expect(new Set([...Object.values(secrets.databasePasswords), secrets.cursorKey]).size).toBe(serviceNames.length + 1);
+  expect(loadSecrets(folder)).toEqual(secrets);
+  expect(statSync(join(folder, "secrets.json")).mode & 0o777).toBe(0o600);
+  expect(readdirSync(folder)).toEqual(["secrets.json"]);
+});
+
+test("the error for a file that is not JSON names the file and what to do", () => {
+  const folder = newFolder();
+  writeFileSync(join(folder, "secrets.json"), "{");
+  expect(() => loadSecrets(folder)).toThrow(/secrets\.json is not valid JSON.*Delete it/s);
+});
+
+const schema = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key"])
+type Query { user(id: ID!): User }
+type User @key(fields: "id") { id: ID! name: String }
+extend type Post @key(fields: "id") { id: ID! author: User }`;
+
+test("the gateway loads a supergraph with breaking changes before the service restarts", () => {
+  const isBreaking = (from: string, to: string) => hasBreakingChanges(schema, schema.replace(from, to));
+  expect(isBreaking("name: String", "name: String nick: String")).toBe(false);
+  expect(isBreaking("name: String", "")).toBe(true);
+  expect(isBreaking("name: String", "name: Int")).toBe(true);
+  expect(isBreaking("user(id: ID!)", "person(id: ID!)")).toBe(true);
+});
+
+test("the error for missing generated files names the command that generates them", () => {
+  expect(() => publishCommitted(newFolder(), newFolder())).toThrow("is missing. Generate it: npm run generate");
+});
+
+test("an invalid port and two parts on one port are reported together", () => {
+  const read = () => readPorts({ USERS_PORT: "x", POSTS_PORT: "4000" });
+  expect(read).toThrow("USERS_PORT");
+  expect(read).toThrow("POSTS_PORT and GATEWAY_PORT are both 4000");
+});
+
+test("every part inherits the environment, except addresses, ports and databases", () => {
+  const outside = {
+    LOG_LEVEL: "debug",
+    ISSUER: "https://id.example.com",
+    PORT: "80",
+    HOST: "0.0.0.0",
+    DATABASE_URL: "x",
+  };
+  for (const name of partNames) {
+    const environment = environmentOf(name, context(outside));
+    expect(environment).toMatchObject({ LOG_LEVEL: "debug", ISSUER: "https://id.example.com", HOST: "127.0.0.1" });
+    expect(environment["PORT"]).not.toBe("80");
+  }
+  expect(environmentOf("users", context(outside))["DATABASE_URL"]).toContain("@127.0.0.1:4032/users");
+});
+
+const endedProcess = { pid: 2 ** 22 + 1, startedAt: "1" };
+
+test("processes that a killed supervisor left are ended; another process with a reused pid is not", async () => {
+  const folder = newFolder();
+  const [leftover, unrelated] = [sleeper(), sleeper()];
+  const parts = [
+    { name: "users", ...identifyProcess(leftover.pid!) },
+    { name: "posts", pid: unrelated.pid, startedAt: "long ago" },
+    { name: "orders", ...endedProcess },
+  ];
+  writeFileSync(join(folder, "run.json"), JSON.stringify({ supervisor: endedProcess, parts }));
+  const run = acquireRunFile(folder);
+  expect(await run.endLeftovers()).toEqual(["users"]);
+  expect(identifyProcess(leftover.pid!)).toBe(undefined);
+  expect(identifyProcess(unrelated.pid!)).not.toBe(undefined);
+  run.release();
+});
+
+test("leftover processes remain recorded until they are ended, also if the start that ends them is killed", () => {
+  const folder = newFolder();
+  const parts = [{ name: "users", ...identifyProcess(sleeper().pid!) }];
+  writeFileSync(join(folder, "run.json"), JSON.stringify({ supervisor: endedProcess, parts }));
+  acquireRunFile(folder);
+  expect(partsOf(folder)).toEqual(parts);
+});
+
+test("the issuer's URL is found by the data folder while its start runs, not after it ends or is killed", () => {
+  const folder = newFolder();
+  const issuerUrl = "http://127.0.0.1:5020";
+  const run = acquireRunFile(folder, { issuerUrl });
+  run.add("users", process.pid);
+  expect(findRunningIssuer(folder)).toBe(issuerUrl);
+  run.release();
+  expect(findRunningIssuer(folder)).toBe(undefined);
+  writeFileSync(join(folder, "run.json"), JSON.stringify({ supervisor: endedProcess, parts: [], issuerUrl }));
+  expect(findRunningIssuer(folder)).toBe(undefined);
+});
+
+test("a run file that is not JSON does not prevent a start", () => {
+  const folder = newFolder();
+  writeFileSync(join(folder, "run.json"), "{");
+  acquireRunFile(folder).release();
+});
+
+function write(path: string, content = ""): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), content);
+}
+
+function context(inherited: Record<string, string>): PartContext {
+  const passwords = serviceNames.map((name) => [name, `password-of-${name}`]);
+  const databasePasswords = Object.fromEntries(passwords) as Secrets["databasePasswords"];
+  return { ports: readPorts({}), dataDir: "/data", secrets: { databasePasswords, cursorKey: "k" }, inherited };
+}
+
+function partsOf(folder: string): unknown {
+  return (JSON.parse(readFileSync(join(folder, "run.json"), "utf8")) as { parts: unknown }).parts;
+}
+
+function sleeper(): ChildProcess {
+  const child = spawn("sleep", ["600"], { detached: true });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return child;
+}
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "tributary-setup-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
