@@ -9,8 +9,7 @@ import { validate as service } from "kubernetes-models/_schemas/IoK8sApiCoreV1Se
 import { validate as serviceAccount } from "kubernetes-models/_schemas/IoK8sApiCoreV1ServiceAccount";
 import { validate as networkPolicy } from "kubernetes-models/_schemas/IoK8sApiNetworkingV1NetworkPolicy";
 import { validate as disruptionBudget } from "kubernetes-models/_schemas/IoK8sApiPolicyV1PodDisruptionBudget";
-import { findClusterProblems } from "./cnpg-cluster.ts";
-import type { JsonObject, Manifest } from "./manifest.ts";
+import { isObject, type Json, type JsonObject, type Manifest } from "./manifest.ts";
 
 /** A compiled JSON schema. The function stores the last errors in its `errors` property. */
 type Validate = ((data: unknown) => boolean) & { readonly errors?: readonly SchemaError[] | null };
@@ -65,5 +64,50 @@ function watchReads(value: JsonObject, path: string, unread: Set<string>): JsonO
       if (!children.has(key)) children.set(key, watchReads(child as JsonObject, `${path}/${key}`, unread));
       return children.get(key);
     },
+  });
+}
+
+/** The type of a value: a result of `typeof`, any object with string values (`strings`), or an object with exactly these keys. */
+type Shape = "string" | "number" | "boolean" | "strings" | { readonly [key: string]: Shape };
+
+const resources: Shape = { cpu: "string", memory: "string" };
+
+/**
+ * The used part of CloudNativePG's Cluster (postgresql.cnpg.io/v1, 1.26 and later), whose schema is not published to npm. Any
+ * other key fails the test; to use one, add it here as in CloudNativePG's API reference.
+ */
+const shape: Shape = {
+  apiVersion: "string",
+  kind: "string",
+  metadata: { name: "string", namespace: "string" },
+  spec: {
+    imageName: "string",
+    instances: "number",
+    bootstrap: { initdb: { database: "string", owner: "string" } },
+    storage: { size: "string" },
+    postgresql: {
+      parameters: "strings",
+      synchronous: { method: "string", number: "number", dataDurability: "string" },
+    },
+    primaryUpdateMethod: "string",
+    smartShutdownTimeout: "number",
+    affinity: { enablePodAntiAffinity: "boolean", topologyKey: "string", podAntiAffinityType: "string" },
+    resources: { requests: resources, limits: resources },
+  },
+};
+
+/** The problems of a Cluster, as `path: problem`. */
+function findClusterProblems(cluster: JsonObject): readonly string[] {
+  return findProblems(cluster, shape, "");
+}
+
+function findProblems(value: Json, expected: Shape, path: string): readonly string[] {
+  if (typeof expected === "string" && expected !== "strings") {
+    return typeof value === expected ? [] : [`${path}: is not a ${expected}`];
+  }
+  if (!isObject(value)) return [`${path}: is not an object`];
+  return Object.entries(value).flatMap(([key, child]) => {
+    const next = expected === "strings" ? "string" : expected[key];
+    return next === undefined ? [`${path}/${key}: unknown key`] : findProblems(child, next, `${path}/${key}`);
   });
 }

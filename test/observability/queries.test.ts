@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { startTestIssuer, type TestIssuer } from "../../kit/src/testing/issuer.ts";
+import { driveOutage, isRatioOf } from "../../scripts/verify/checks/alerts/outage.ts";
 import { type Exposition, seriesOf } from "./exposition.ts";
 import { queries as queryTexts, recordings } from "./files.ts";
 import { type KnownSeries, listKnownSeries, valuesOf } from "./known-series.ts";
@@ -12,11 +13,23 @@ let known: ReadonlyMap<string, KnownSeries>;
 /** Metrics before the first request, and after requests with every kind of success and failure. */
 let fresh: readonly Exposition[];
 let used: readonly Exposition[];
+/** What clients measured during a short outage of comments, and the metrics after it. */
+let measured: Awaited<ReturnType<typeof driveOutage>>;
+let afterOutage: readonly Exposition[];
 
 beforeAll(async () => {
   issuer = await startTestIssuer();
   units = await startUnits({ postgresUrl: inject("postgresUrl"), issuer });
   fresh = await units.read();
+  measured = await driveOutage({
+    graphqlUrl: units.gatewayUrl,
+    restUrl: units.restUrl,
+    healthyMs: 0,
+    outageMs: 0,
+    setFailing: (isFailing) => units.setComments(isFailing ? "failing" : "healthy"),
+  });
+  afterOutage = await units.read();
+  units.setComments("broken");
   await makeTraffic();
   used = await units.read();
   known = listKnownSeries(used);
@@ -27,6 +40,10 @@ afterAll(async () => {
 });
 
 const queries = queryTexts.map(({ where, expr, labels }) => ({ where, labels, ...readQuery(expr) }));
+
+test.each(["sum(rate(a[5m])", "rat(a[5m])", "a{job=x}", "rate(a[5 fathoms])"])("%j is not PromQL", (text) => {
+  expect(() => readQuery(text)).toThrow("not PromQL");
+});
 
 test("every metric in a query is exported by a running process", () => {
   const unknown = queries.flatMap(({ where, selectors }) =>
@@ -112,6 +129,40 @@ test("every series that a recording rule reads is exported before its first even
 test("a fresh process exports at most 1,500 series", () => {
   for (const { samples } of fresh) expect(samples.length).toBeLessThanOrEqual(1_500);
 });
+
+/** One scrape before the outage and one after it, as a short outage falls between two scrapes. */
+test("after a short outage of new processes the recorded error ratios equal those that clients measured", () => {
+  const completeness = evaluateRatio("gateway", "completeness");
+  const availability = evaluateRatio("rest-proxy", "availability");
+  const numbers = JSON.stringify({ measured, completeness, availability });
+  expect(Math.min(measured.graphql.failed, measured.rest.failed), numbers).toBeGreaterThan(20);
+  expect(isRatioOf(completeness, measured.graphql), numbers).toBe(true);
+  expect(isRatioOf(availability, measured.rest), numbers).toBe(true);
+  expect(evaluateRatio("gateway", "availability"), numbers).toBe(0);
+});
+
+/** Evaluates the recording rule `sum(rate(…)) / sum(rate(…))` of a service level. */
+function evaluateRatio(unit: string, level: string): number {
+  const rule = recordings.find(
+    ({ record, labels }) =>
+      record.endsWith("error:ratio_rate5m") && labels?.["endpoint"] === unit && labels["level"] === level,
+  );
+  const [failed, all] = readQuery(rule?.expr ?? "").selectors;
+  if (!failed || !all) throw new Error(`${unit} ${level} is not a ratio of two sums`);
+  return sumIncreases(failed) / sumIncreases(all);
+}
+
+/** Computes the increase as Prometheus does: a series that is missing from the first scrape has not increased. */
+function sumIncreases(selector: Selector): number {
+  const read = (expositions: readonly Exposition[]) =>
+    new Map(
+      expositions
+        .flatMap(({ samples }) => samples.filter((sample) => matches(selector, sample)))
+        .map(({ labels, value }) => [JSON.stringify(labels), value]),
+    );
+  const [first, last] = [read(fresh), read(afterOutage)];
+  return [...last].reduce((sum, [series, value]) => sum + value - (first.get(series) ?? value), 0);
+}
 
 /** The names and labels of the series that a selector matches. */
 function samplesOf(expositions: readonly Exposition[], selector: Selector): readonly string[] {

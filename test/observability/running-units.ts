@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pickFreePort } from "../../kit/src/process/free-port.ts";
 import type { TestIssuer } from "../../kit/src/testing/issuer.ts";
@@ -9,12 +9,13 @@ import { type Exposition, readExposition } from "./exposition.ts";
 
 /**
  * The users service, the gateway and the REST proxy as processes with metrics. The second replica of users and the one of posts refuse
- * connections, comments sends incomplete or invalid responses or none, and the host name of orders does not resolve.
+ * connections, comments is a stub, and the host name of orders does not resolve.
  */
 export interface RunningUnits {
   readonly usersUrl: string;
   readonly gatewayUrl: string;
   readonly restUrl: string;
+  setComments(behaviour: StubBehaviour): void;
   /** Resolves when the comments service receives a request to which it will not respond. */
   ignoredRequest(): Promise<unknown>;
   /** Reads the metrics of each process. */
@@ -30,45 +31,48 @@ export interface UnitsOptions {
 export async function startUnits({ postgresUrl, issuer }: UnitsOptions): Promise<RunningUnits> {
   // No collector listens there: other tests check the traces.
   const users = await startObservedService("users", { postgresUrl, issuer, collectorUrl: "http://127.0.0.1:9" });
-  const broken = await startBrokenService();
+  const comments = await startCommentsStub();
   const unreachable = `http://127.0.0.1:${await pickFreePort()}`;
   const addresses = {
     USERS: [users.url, unreachable],
     POSTS: [unreachable],
-    COMMENTS: [broken.url],
+    COMMENTS: [comments.url],
     ORDERS: ["http://orders.invalid:4004"],
   };
-  const gateway = await startEntryPoint("gateway", {
-    SUPERGRAPH_FILE: "supergraph/supergraph.graphql",
-    ...variables(addresses, (name) => `SUBGRAPH_URL_${name}`, "/graphql"),
-  });
-  const rest = await startEntryPoint(
-    "rest-proxy",
-    variables(addresses, (name) => `${name}_URL`, ""),
-  );
+  const [gateway, rest] = await Promise.all([
+    startEntryPoint("gateway", {
+      SUPERGRAPH_FILE: "supergraph/supergraph.graphql",
+      ...variables(addresses, (name) => `SUBGRAPH_URL_${name}`, "/graphql"),
+    }),
+    startEntryPoint(
+      "rest-proxy",
+      variables(addresses, (name) => `${name}_URL`, ""),
+    ),
+  ]);
   const admins = [users.adminUrl, gateway.adminUrl, rest.adminUrl];
   return {
     usersUrl: users.url,
     gatewayUrl: gateway.process.url,
     restUrl: rest.process.url,
-    ignoredRequest: broken.ignoredRequest,
+    setComments: comments.setBehaviour,
+    ignoredRequest: comments.ignoredRequest,
     read: () => Promise.all(admins.map(readMetrics)),
     stop: async () =>
       void (await Promise.all([
         users.stop(),
         gateway.process.end("SIGTERM"),
         rest.process.end("SIGTERM"),
-        broken.stop(),
+        comments.stop(),
       ])),
   };
 }
 
-export async function readMetrics(adminUrl: string): Promise<Exposition> {
+async function readMetrics(adminUrl: string): Promise<Exposition> {
   return readExposition(await (await fetch(`${adminUrl}/metrics`)).text());
 }
 
 /** One environment variable for each service, with its addresses. */
-export function variables(
+function variables(
   addresses: Readonly<Record<string, readonly string[]>>,
   toName: (service: string) => string,
   path: string,
@@ -79,18 +83,30 @@ export function variables(
   );
 }
 
-/** Declares a long body, sends a part of it and closes the connection. Does not respond to a DELETE request. */
-async function startBrokenService() {
+/**
+ * - "healthy": finds no comment.
+ * - "failing": closes the connection of each request.
+ * - "broken": declares a long body, sends a part of it and closes the connection; does not respond to a DELETE request.
+ */
+export type StubBehaviour = "healthy" | "failing" | "broken";
+
+async function startCommentsStub() {
+  let behaviour: StubBehaviour = "healthy";
   const server = createServer((request, response) => {
-    if (request.method === "DELETE") return void server.emit("request ignored");
-    if (request.url === "/graphql") return void response.end('{"data":{"_entities":{}}}');
-    response.writeHead(200, { "content-type": "application/json", "content-length": "100000" });
-    response.write('{"data":', () => response.socket?.end());
+    if (behaviour === "failing") request.socket.destroy();
+    else if (behaviour === "healthy") respond(request, response);
+    else if (request.method === "DELETE") server.emit("request ignored");
+    else if (request.url === "/graphql") response.end('{"data":{"_entities":{}}}');
+    else {
+      response.writeHead(200, { "content-type": "application/json", "content-length": "100000" });
+      response.write('{"data":', () => response.socket?.end());
+    }
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    setBehaviour: (next: StubBehaviour) => void (behaviour = next),
     ignoredRequest: () => once(server, "request ignored"),
     async stop() {
       server.closeAllConnections();
@@ -100,16 +116,18 @@ async function startBrokenService() {
   };
 }
 
+function respond({ method }: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(method === "POST" ? 200 : 404, { "content-type": "application/json" });
+  response.end(method === "POST" ? '{"data":{"comment":null}}' : '{"status":404}');
+}
+
 /** The gateway or the REST proxy, as a separate process. */
-export interface EntryPoint {
+interface EntryPoint {
   readonly process: PartProcess;
   readonly adminUrl: string;
 }
 
-export async function startEntryPoint(
-  folder: PartFolder,
-  addresses: Readonly<Record<string, string>>,
-): Promise<EntryPoint> {
+async function startEntryPoint(folder: PartFolder, addresses: Readonly<Record<string, string>>): Promise<EntryPoint> {
   const [port, adminPort] = [await pickFreePort(), await pickFreePort()];
   const environment = {
     ...addresses,

@@ -1,7 +1,15 @@
+import { execFile, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
+import * as reference from "../../rest-proxy/src/documents/open-api.ts";
+import { createSamples, exampleOrigin, type Sample } from "../../rest-proxy/src/documents/samples.ts";
 import { type OpenApi, operationsOf, readExamples, readOpenApi, type RunnableExample } from "./documents.ts";
 import { findSchemaViolations } from "./json-schema.ts";
+import { type RunningRestProxy, startRestProxy } from "./rest-proxy.ts";
 import { type Services, startServices } from "./services.ts";
 
 const examples = await readExamples();
@@ -9,10 +17,15 @@ const documents: Readonly<Record<number, OpenApi>> = { 1: await readOpenApi(1), 
 const titled = examples.map((example) => [`v${example.version} ${example.id}: ${example.summary}`, example] as const);
 
 let services: Services;
+let proxy: RunningRestProxy;
 beforeAll(async () => {
   services = await startServices(inject("postgresUrl"));
+  proxy = await startRestProxy(services.urls);
 });
-afterAll(() => services.stop());
+afterAll(async () => {
+  await proxy.close();
+  await services.stop();
+});
 
 test.each(titled)("%s: the response equals the documented one", async (_, example) => {
   const response = await send(example, await pathOf(example), example.headers);
@@ -28,6 +41,25 @@ test.each(titled)("%s: the response equals the documented one", async (_, exampl
   for (const name of headersOf(example)) expect(response.headers.has(name), name).toBe(true);
   if (example.status === 201) expect(await readAt(response.headers.get("location"), example)).toEqual(result);
 });
+
+const interpreters: Readonly<Record<Sample["language"], string>> = {
+  curl: "curl",
+  JavaScript: process.execPath,
+  Python: "python3",
+};
+
+for (const [language, program] of Object.entries(interpreters) as [Sample["language"], string][]) {
+  const isRunnable = isInstalled(program);
+  if (!isRunnable) process.stderr.write(`SKIPPED: the ${language} samples need ${program}, which is not installed.\n`);
+
+  test.runIf(isRunnable)(`the ${language} samples of two reads and three writes run as shown`, async () => {
+    expect(await runSample("getUser", language)).toMatch(/200[^]*Ada Lovelace/);
+    expect(await runSample("listOrders", language)).toMatch(/200[^]*customerId/);
+    expect(await runSample("placeOrder", language)).toMatch(/201[^]*PRINT-0001/);
+    expect(await runSample("updateUser", language)).toMatch(/200/);
+    expect(await runSample("addComment", language)).toMatch(/201[^]*Well said/);
+  });
+}
 
 function send({ service, method, as, scopes, body }: RunnableExample, path: string, headers?: Record<string, string>) {
   return services.send(service, method, path, { as, scopes, headers, body });
@@ -66,4 +98,26 @@ function mask(value: unknown, varies: readonly string[] = []): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, part]) => [name, varies.includes(name) ? "…" : mask(part, varies)]),
   );
+}
+
+function isInstalled(program: string): boolean {
+  return spawnSync("sh", ["-c", `command -v ${program}`]).status === 0;
+}
+
+/** Runs the sample that the reference shows for an operation, with the address of this test's proxy, as Ada. */
+async function runSample(operationId: string, language: Sample["language"]): Promise<string> {
+  const document = documents[2] as unknown as reference.OpenApi;
+  const entry = reference.operationsOf(document).find(({ operation }) => operation.operationId === operationId)!;
+  const sample = createSamples(document, entry).find((sample) => sample.language === language)!;
+  const code = sample.code.replaceAll(exampleOrigin, proxy.url);
+  const folder = mkdtempSync(join(tmpdir(), "tributary-samples-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, language === "JavaScript" ? "sample.mjs" : "sample");
+  // The shell's curl samples use uuidgen, which slim images lack.
+  const uuidgen = isInstalled("uuidgen") ? "" : "uuidgen() { cat /proc/sys/kernel/random/uuid; }\n";
+  writeFileSync(file, language === "curl" ? uuidgen + code : code);
+  const program = language === "curl" ? "sh" : interpreters[language];
+  const env = { ...process.env, TOKEN: await services.tokenOf("ada"), NO_PROXY: "*" };
+  const { stdout } = await promisify(execFile)(program, [file], { env, timeout: 20_000 });
+  return stdout;
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -111,6 +111,23 @@ type User @key(fields: "id") {
   "services/orders/src/rest/routes.ts": routesFile(["placeOrder", "POST", "/orders", []]),
 };
 
+export const userDocumentsFile = "services/users/src/rest/openapi.ts";
+
+/** The sample repository with an OpenAPI document for each route. */
+export const documentedFiles: Files = {
+  ...sampleFiles,
+  [userDocumentsFile]: documentsOf({
+    listUsers: "query: { limit: z.int().max(100), cursor: z.string(), role: z.string() }",
+    getUser: "path: { id: z.string() }",
+    createUser: "body: z.strictObject({ name: z.string().max(80) })",
+  }),
+  "services/posts/src/rest/openapi.ts": documentsOf({
+    listPostsOfUser: "path: { id: z.string() }, query: { limit: z.int() }",
+  }),
+  "services/comments/src/rest/openapi.ts": documentsOf({ getComment: "path: { id: z.string() }" }),
+  "services/orders/src/rest/openapi.ts": documentsOf({ placeOrder: "body: z.strictObject({})" }),
+};
+
 export function sourcesOf(files: Files): SubgraphSource[] {
   return subgraphs.map((subgraph) => {
     const file = `${subgraph.folder}/schema.graphql`;
@@ -133,6 +150,13 @@ export function writeRepository(files: Files): string {
   return root;
 }
 
+/** Like `writeRepository`, with the packages that OpenAPI documents import. */
+export function writeDocumentedRepository(files: Files): string {
+  const root = writeRepository(files);
+  symlinkSync(new URL("../../node_modules", import.meta.url).pathname, join(root, "node_modules"));
+  return root;
+}
+
 export function writeFiles(root: string, files: Files): void {
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
@@ -152,4 +176,15 @@ function routesFile(...routes: readonly (readonly [string, string, string, reado
       `  { id: "${id}", method: "${method}", path: "${path}", versions: [1], query: ${JSON.stringify(query)}, cache: "none", summary: "${id}" },`,
   );
   return `export const routes = [\n${lines.join("\n")}\n] as const;\n`;
+}
+
+function documentsOf(operations: Readonly<Record<string, string>>): string {
+  const rest = 'description: "", callers: "everyone", response: { status: 200, description: "" }, examples: []';
+  const entries = Object.entries(operations).map(([id, fields]) => `    ${id}: { 1: { ${fields}, ${rest} } },`);
+  return [
+    'import { z } from "zod";',
+    'export const documents = { tag: { name: "Sample", description: "" },',
+    `  operations: {\n${entries.join("\n")}\n  },`,
+    "};\n",
+  ].join("\n");
 }

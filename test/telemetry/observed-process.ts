@@ -5,7 +5,11 @@ import { fileURLToPath } from "node:url";
 import { Client } from "pg";
 import { expect, vi } from "vitest";
 import { ensureDatabase } from "../../kit/src/local-postgres/local-postgres.ts";
+import { migrate } from "../../kit/src/postgres/migrate.ts";
+import { silentLog } from "../../kit/src/process/log.ts";
 import type { TestIssuer } from "../../kit/src/testing/issuer.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** A Tributary process with all logs, metrics and traces enabled. */
 export interface ObservedProcess {
@@ -31,9 +35,12 @@ export async function startObservedService(service: string, o: ObservedOptions):
   const name = `test_${randomBytes(6).toString("hex")}`;
   const databaseUrl = await ensureDatabase(o.postgresUrl, { name, role: name, password: "test" });
   const environment = { DATABASE_URL: databaseUrl, ISSUER: o.issuer.issuer, JWKS_URL: o.issuer.jwksUrl };
-  const main = `services/${service}/src/main.ts`;
-  await once(spawnMain(main, environment, ["migrate"]), "exit");
-  const running = await startObserved(main, { ...environment, ...enableTelemetry(o.collectorUrl), ...o.environment });
+  await migrate({ databaseUrl, directory: `${root}services/${service}/migrations`, log: silentLog });
+  const running = await startObserved(`services/${service}/src/main.ts`, {
+    ...environment,
+    ...enableTelemetry(o.collectorUrl),
+    ...o.environment,
+  });
   return { ...running, query: (statement) => query(databaseUrl, statement) };
 }
 
@@ -109,10 +116,9 @@ function readLine(line: string): { readonly url?: string; readonly msg?: string 
   }
 }
 
-function spawnMain(main: string, environment: Environment, args: readonly string[] = []): ChildProcess {
-  const root = fileURLToPath(new URL("../..", import.meta.url));
+function spawnMain(main: string, environment: Environment): ChildProcess {
   const env = { PATH: process.env["PATH"], ...environment };
-  const child = spawn(process.execPath, [main, ...args], { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [main], { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
   // A failed test does not stop its processes.
   process.once("exit", () => child.kill("SIGKILL"));
   return child;

@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, beforeEach, expect, inject, test, vi } from "vitest";
+import { metricsOf, runtimeMetricNames } from "../../kit/src/telemetry/metrics/metric-declarations.ts";
 import { startTestIssuer, type TestIssuer } from "../../kit/src/testing/issuer.ts";
 import { startTestService, type TestService } from "../../kit/src/testing/service.ts";
 import { createTestTelemetry, type TestTelemetry } from "../../kit/src/testing/telemetry.ts";
 import { createSpanCollector } from "../../kit/src/testing/trace.ts";
 import { createApp as createOrders } from "../../services/orders/src/app.ts";
 import { createApp as createUsers } from "../../services/users/src/app.ts";
+import { type FakeCollector, startCollector } from "./collector.ts";
+import { startObservedService } from "./observed-process.ts";
 
 const collector = createSpanCollector();
 const traceId = "0af7651916cd43dd8448eb211c80319c";
@@ -12,12 +15,13 @@ const callerSpan = "b7ad6b7169203331";
 const traced = { traceparent: `00-${traceId}-${callerSpan}-01`, "x-request-id": "r-1" };
 
 let issuer: TestIssuer;
+let otlp: FakeCollector;
 let users: TestService;
 let orders: TestService;
 let telemetry: { readonly users: TestTelemetry; readonly orders: TestTelemetry };
 
 beforeAll(async () => {
-  issuer = await startTestIssuer();
+  [issuer, otlp] = await Promise.all([startTestIssuer(), startCollector()]);
   const [usersTelemetry, ordersTelemetry] = await Promise.all(
     ["users", "orders"].map((name) => createTestTelemetry(name, collector)),
   );
@@ -34,7 +38,7 @@ beforeAll(async () => {
 beforeEach(() => collector.reset());
 afterAll(async () => {
   await Promise.all([users.stop(), orders.stop()]);
-  await issuer.stop();
+  await Promise.all([issuer.stop(), otlp.stop()]);
 });
 
 test("a REST request is one child span of the caller's span, with a child span for each statement", async () => {
@@ -153,6 +157,53 @@ test("a request that its client aborts is logged with status 499, and its span i
   await aborted;
   const root = collector.spans().find(({ name }) => name === "GET /v2/users/:id");
   expect(root).toMatchObject({ failed: false, attributes: { "http.response.status_code": 499 } });
+});
+
+/** Starts a comments service as a process that sends its spans to the fake OpenTelemetry collector. */
+const start = (environment: Readonly<Record<string, string>> = {}) =>
+  startObservedService("comments", {
+    postgresUrl: inject("postgresUrl"),
+    issuer,
+    collectorUrl: otlp.url,
+    environment,
+  });
+
+test("a process exports its declared metrics on its admin port, and pending spans with its instance id before it exits", async () => {
+  const running = await start({
+    BUILD_VERSION: "1.2.3",
+    BUILD_REVISION: "abc",
+    OTEL_SERVICE_NAME: "comments-of-this-test",
+  });
+  const text = await (await fetch(`${running.adminUrl}/metrics`)).text();
+  const exported = new Set([...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name));
+  const declared = [...Object.keys(metricsOf.service), ...runtimeMetricNames];
+  expect(declared.filter((name) => !exported.has(name))).toEqual([]);
+  expect(text).toContain('tributary_build_info{version="1.2.3",revision="abc",supergraph="none",instance_id="');
+  expect(text).toContain("tributary_service_database_connections_max 10");
+  expect((await fetch(`${running.url}/metrics`)).status).toBe(404);
+  const ready = await (await fetch(`${running.url}/health/ready`)).json();
+  expect(ready).toEqual({ status: "ready", version: "1.2.3", revision: "abc" });
+  const [, instanceId = "none"] = /instance_id="([\da-f-]{36})"/.exec(text) ?? [];
+  await fetch(`${running.url}/rest/v1/posts/1/comments`);
+  expect(await running.stop()).toBe(0);
+  const spans = otlp.received().filter((received) => received.includes("comments-of-this-test"));
+  expect(spans.filter((received) => received.includes(instanceId))).not.toEqual([]);
+});
+
+test("without the telemetry variables a process has one listener, exports no spans, and writes no access log", async () => {
+  const before = otlp.received().length;
+  const running = await start({ ADMIN_PORT: "", OTEL_EXPORTER_OTLP_ENDPOINT: "", ACCESS_LOG: "off", LOG_LEVEL: "" });
+  await fetch(`${running.url}/rest/v1/posts/1/comments`);
+  expect(running.adminUrl).toBe("");
+  expect(await running.stop()).toBe(0);
+  expect(running.written()).not.toContain('"request completed"');
+  expect(otlp.received()).toHaveLength(before);
+});
+
+test("an unreachable collector delays neither responses nor the exit of the process", async () => {
+  const running = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" });
+  expect((await fetch(`${running.url}/rest/v1/posts/1/comments`)).status).toBe(200);
+  expect(await running.stop()).toBe(0);
 });
 
 function until(expectation: () => void): Promise<void> {

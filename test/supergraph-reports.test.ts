@@ -1,9 +1,12 @@
-import { execFileSync } from "node:child_process";
+// What `npm run check` and `npm start` report about a schema that does not compose or breaks clients.
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { createChangeHandler } from "../scripts/start/dev-loop/apply-changes.ts";
 import { composeFromDisk } from "../scripts/start/dev-loop/composition.ts";
+import { publishedFiles } from "../scripts/start/parts.ts";
 import { runCheck } from "../supergraph/check.ts";
-import { composeRepository } from "../supergraph/compose.ts";
-import { writeStaleFiles } from "../supergraph/composition/generated-files.ts";
+import { commitRepository, git } from "./supergraph/committed-repository.ts";
 import type { Files } from "./supergraph/repository-fixture.ts";
 import { sampleFiles, lineOf, withChange, writeFiles, writeRepository } from "./supergraph/repository-fixture.ts";
 
@@ -17,7 +20,7 @@ const renamedKey = withChange(
 );
 
 test("the errors of a renamed key are one group with the changed line, the references to the old key, and a fix", async () => {
-  const lines = await report(await commit(sampleFiles), renamedKey);
+  const lines = await report(await commitRepository(sampleFiles), renamedKey);
   expect(lines).toEqual([
     "changed since HEAD: services/users/schema.graphql (@tributary/users-team)",
     `${users}:${lineOf(renamedKey, users, 'fields: "userId"')}:11 (@tributary/users-team) KEY_CHANGED User`,
@@ -45,8 +48,8 @@ test("npm start compares with the last schemas that composed", async () => {
 });
 
 test("without git the changed file is found by comparing with the committed supergraph", async () => {
-  const root = writeRepository(sampleFiles);
-  await generate(root);
+  const root = await commitRepository(sampleFiles);
+  rmSync(join(root, ".git"), { recursive: true });
   const lines = await report(root, renamedKey);
   expect(lines.slice(0, 3)).toEqual([
     "changed since the committed supergraph: services/users/schema.graphql (@tributary/users-team)",
@@ -62,7 +65,10 @@ test("an error that Apollo reports in another subgraph is printed with the chang
     "  posts(first",
     '  email: String @external\n  greeting: String @requires(fields: "email")\n  posts(first',
   );
-  const lines = await report(await commit(external), withChange(external, users, "  email: String\n  nick", "  nick"));
+  const lines = await report(
+    await commitRepository(external),
+    withChange(external, users, "  email: String\n  nick", "  nick"),
+  );
   expect(lines.slice(0, 4)).toEqual([
     "changed since HEAD: services/users/schema.graphql (@tributary/users-team)",
     `${users}:${lineOf(sampleFiles, users, "email: String")}:3 (@tributary/users-team) as of HEAD EXTERNAL_MISSING_ON_BASE User.email`,
@@ -80,7 +86,7 @@ test("in a conflict between two subgraphs the changed file is named first", asyn
     "nickname: String @shareable",
   );
   const edit = (file: string) => withChange(shared, file, "nickname: String @shareable", "nickname: Int @shareable");
-  const root = await commit(shared);
+  const root = await commitRepository(shared);
   for (const file of [users, posts]) {
     const lines = await report(root, edit(file));
     expect(lines[1]).toMatch(new RegExp(`^${file}:\\d+:3 .* FIELD_TYPE_MISMATCH User.nickname$`));
@@ -96,7 +102,7 @@ test("errors are grouped by cause, five groups are printed, and --all prints eve
   const extended = withChange(sampleFiles, posts, "  title: String!", `  title: String!\n${fields}`);
   const committed: Files = { ...extended, [posts]: `${extended[posts]}${types}\n` };
   const broken = { ...committed, [users]: `${committed[users]}${types}\n` };
-  const root = await commit(committed);
+  const root = await commitRepository(committed);
   const lines = await report(root, broken);
   expect(lines.filter((line) => line.includes("INVALID_FIELD_SHARING"))).toHaveLength(5);
   expect(lines.slice(1).filter((line) => line.startsWith(users))).toHaveLength(5);
@@ -112,7 +118,7 @@ test("the summary does not mention --all if every error is printed in full", asy
     "enum Role",
     "enum",
   );
-  const lines = await report(await commit(sampleFiles), broken);
+  const lines = await report(await commitRepository(sampleFiles), broken);
   expect(lines.filter((line) => line.endsWith(" SYNTAX_ERROR"))).toHaveLength(2);
   expect(lines.at(-1)).toBe("2 causes, 2 errors.");
 });
@@ -124,21 +130,97 @@ async function report(root: string, edited: Files, ...args: readonly string[]): 
   return text.trimEnd().split("\n");
 }
 
-async function commit(files: Files): Promise<string> {
-  const root = writeRepository(files);
-  await generate(root);
-  const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "commit.gpgsign=false"];
-  for (const args of [
-    ["init", "-q", "-b", "main"],
-    ["add", "-A"],
-    [...identity, "commit", "-q", "-m", "Begin"],
-  ])
-    execFileSync("git", ["-C", root, ...args], { stdio: "pipe" });
-  return root;
-}
+const withoutEmail = withChange(sampleFiles, users, "  email: String\n  nick", "  nick");
 
-async function generate(root: string): Promise<void> {
-  const generation = await composeRepository(root, { partial: false });
-  if (!generation.ok) throw new Error(JSON.stringify(generation.errors));
-  writeStaleFiles(root, generation.files);
+test("a saved change that breaks clients of main is reported once, and so is its reversal", async () => {
+  const { save } = await start(sampleFiles, "main");
+  expect(await save(withChange(sampleFiles, users, "  name: String!\n", "  name: String!\n  age: Int\n"))).toEqual([]);
+  expect(await save(withoutEmail)).toEqual([
+    "this change breaks clients of main; it runs here, but npm run check rejects it:",
+    `  BREAKING ${users}:${lineOf(sampleFiles, users, "email: String")}:3 (@tributary/users-team) as of main FIELD_REMOVED User.email`,
+    "    Field 'email' was removed from object type 'User'",
+    expect.stringMatching(/^ {4}Instead: keep the field, mark it @deprecated/),
+    "  npm run check prints the entry for supergraph/accepted-changes.yaml that would accept it",
+  ]);
+  expect(await save(withChange(withoutEmail, users, '"Private."', '"Public."'))).toEqual([]);
+  expect(await save(sampleFiles)).toEqual(["no change breaks clients of main any more"]);
+  expect(await save(sampleFiles)).toEqual([]);
+});
+
+test("a change whose line moves is not reported again", async () => {
+  const { save } = await start(sampleFiles, "main");
+  const changed = withChange(sampleFiles, users, "createdAt: DateTime!", "createdAt: String!");
+  expect((await save(changed)).join("\n")).toContain("FIELD_TYPE_CHANGED User.createdAt");
+  expect(await save(withChange(changed, users, "type Query {", "# More.\ntype Query {"))).toEqual([]);
+});
+
+test("a new set of breaking changes is reported again, with three of the changes", async () => {
+  const { save } = await start(sampleFiles, "main");
+  await save(withoutEmail);
+  const withoutNickname = withChange(withoutEmail, users, '  nickname: String @deprecated(reason: "Use name.")\n', "");
+  const lines = await save(
+    withChange(withoutNickname, users, "type Query {", "type Query {\n  me: User\n}\ntype Old {"),
+  );
+  expect(lines.filter((line) => line.includes("BREAKING"))).toHaveLength(3);
+  expect(lines.at(-2)).toBe("  and 1 more: npm run check");
+});
+
+test("an accepted change is not reported", async () => {
+  const { save } = await start(sampleFiles, "main");
+  const entry = `- change: FIELD_REMOVED User.email
+  owner: "@tributary/users-team"
+  reason: Unused.
+  until: 2999-12-31
+`;
+  expect(await save({ ...withoutEmail, "supergraph/accepted-changes.yaml": entry })).toEqual([]);
+  const invalid = { ...withoutEmail, "supergraph/accepted-changes.yaml": entry.replace("until", "till") };
+  expect(await save(invalid)).toContain(
+    "  supergraph/accepted-changes.yaml:4: unknown key till. The keys are change, owner, reason, until.",
+  );
+});
+
+test("a base without routes.json does not stop the dev loop", async () => {
+  const { save, root } = await start(sampleFiles, "main");
+  git(root, "rm", "-q", "--cached", "supergraph/routes.json");
+  git(root, "commit", "-q", "-m", "Remove the routes");
+  git(root, "branch", "-f", "main");
+  expect(await save(withoutEmail)).toEqual([
+    "cannot compare with main: main has supergraph/api.graphql, but not supergraph/routes.json.",
+  ]);
+});
+
+test("without a main branch the comparison is with the last commit, and without git there is none", async () => {
+  const onOtherBranch = await start(sampleFiles, "trunk");
+  expect((await onOtherBranch.save(withoutEmail))[0]).toContain("this change breaks clients of HEAD");
+  const withoutGit = await start(sampleFiles, undefined);
+  expect(await withoutGit.save(withoutEmail)).toEqual([]);
+});
+
+/** A change handler for a committed repository, with no process running. `save` returns the lines about breaking changes. */
+async function start(files: Files, branch: string | undefined) {
+  const root = await commitRepository(files);
+  if (branch === undefined) rmSync(join(root, ".git"), { recursive: true });
+  else if (branch !== "main") git(root, "branch", "-q", "-m", branch);
+  // On main the check compares with origin/main or the last commit, so the edits are made on a branch.
+  else git(root, "switch", "-q", "-c", "feature");
+  const dataDir = join(root, ".data");
+  mkdirSync(join(publishedFiles(dataDir).supergraph, ".."), { recursive: true });
+  let lines: string[] = [];
+  const applyChanges = createChangeHandler({
+    root,
+    dataDir,
+    parts: new Map(),
+    migrate: async () => {},
+    print: (_, line) => void lines.push(line),
+    gatewaySwapMs: 1,
+  });
+  return {
+    root,
+    async save(edited: Files) {
+      writeFiles(root, edited);
+      lines = [];
+      await applyChanges([users]);
+      return lines.filter((line) => !line.startsWith("published a new supergraph"));
+    },
+  };
 }

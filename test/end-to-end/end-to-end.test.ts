@@ -1,0 +1,413 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buildSchema, getNamedType, type GraphQLField, type GraphQLObjectType, isObjectType } from "graphql";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import {
+  type LocalPostgres,
+  removeLocalPostgres,
+  startLocalPostgres,
+} from "../../kit/src/local-postgres/local-postgres.ts";
+import { auditComments } from "../../scripts/verify/traffic/audit.ts";
+import { createHttpClient, type HttpClient } from "../../scripts/verify/traffic/http-client.ts";
+import { createJourney, journeyScopes } from "../../scripts/verify/traffic/journey.ts";
+import { writerId } from "../../scripts/verify/traffic/seeded.ts";
+import type { Step } from "../../scripts/verify/traffic/step.ts";
+import { type Platform, type ServiceName, startPlatform } from "./platform.ts";
+
+let folder: string;
+/** The cluster of posts. The other services use the cluster of the test run. */
+let postgres: LocalPostgres;
+let platform: Platform;
+let ada: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "end-to-end-"));
+  // PostgreSQL runs under another account if the tests run as root.
+  chmodSync(folder, 0o755);
+  postgres = await startLocalPostgres({ directory: join(folder, "postgres"), port: 0, log: () => {} });
+  platform = await startPlatform(inject("postgresUrl"), undefined, { posts: postgres.superuserUrl });
+  ada = await platform.tokenOf("1");
+});
+afterAll(async () => {
+  await platform.stop();
+  await postgres.stop();
+  removeLocalPostgres(join(folder, "postgres"));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe("the steps of the load journey", () => {
+  const numbers = [0, 1, 199, 1_234];
+  const confirmed = new Set<string>();
+  let writerToken: string;
+  let clients: Readonly<Record<"graphql" | "rest", HttpClient>>;
+  beforeAll(async () => {
+    writerToken = await platform.tokenOf(writerId, journeyScopes);
+    clients = { graphql: createHttpClient(platform.gatewayUrl), rest: createHttpClient(platform.proxyUrl) };
+  });
+  afterAll(() => {
+    for (const client of Object.values(clients)) client.close();
+  });
+
+  test("each step of the load journey passes on an idle platform", async () => {
+    for (const [client, step] of stepsOf(writerToken)) {
+      for (const number of numbers) {
+        expect(step.findProblem(await client.send(step.createRequest(number)), number)).toBeUndefined();
+      }
+    }
+    expect(confirmed.size).toBe(2 * numbers.length);
+  });
+
+  test("each step rejects the response to another request", async () => {
+    for (const [client, step] of stepsOf(writerToken)) {
+      expect(step.findProblem(await client.send({ method: "GET", path: "/v1/products" }), 0)).toContain(
+        `${step.name}: `,
+      );
+    }
+  });
+
+  test("the audit finds every confirmed comment, and reports a missing one as lost", async () => {
+    const expected = new Set([...confirmed, "never written"]);
+    const audit = await auditComments(clients.rest, "steps", expected);
+    expect(audit).toEqual({ stored: 2 * numbers.length, lost: ["never written"], duplicated: [] });
+  });
+
+  function stepsOf(token: string): readonly (readonly [client: HttpClient, step: Step])[] {
+    const { graphql, rest } = createJourney({ token, run: "steps", confirm: (text) => void confirmed.add(text) });
+    return [
+      ...[...graphql.reads, ...graphql.writes].map((step) => [clients.graphql, step] as const),
+      ...[...rest.reads, ...rest.writes].map((step) => [clients.rest, step] as const),
+    ];
+  }
+});
+
+describe("one platform", () => {
+  const acrossAll = `{ user(id: 1) { name email posts { title comments { body author { name } } }
+  orders { total { display } lines { product { title post { title } } } } } }`;
+
+  test("one query returns data of all four services", async () => {
+    const { status, body } = await platform.graphql(acrossAll, { token: ada });
+    expect(status).toBe(200);
+    expect(body.errors).toBeUndefined();
+    const { user } = body.data;
+    expect(user).toMatchObject({ name: "Ada Lovelace", email: "ada.lovelace@example.org" });
+    expect(user.posts).toHaveLength(20);
+    const comment = user.posts.flatMap((post: { comments: unknown[] }) => post.comments)[0];
+    expect(comment.author.name).toEqual(expect.any(String));
+    expect(user.orders[0].total.display).toMatch(/\d/);
+    expect(user.orders[0].lines[0].product.post.title).toEqual(expect.any(String));
+  });
+
+  test("without a token private fields are null with an error each, and the other fields are complete", async () => {
+    const { status, body } = await platform.graphql(acrossAll);
+    expect(status).toBe(200);
+    expect(body.data.user).toMatchObject({ name: "Ada Lovelace", email: null, orders: null });
+    expect(body.data.user.posts).toHaveLength(20);
+    expect(body.errors.map(({ path, extensions }: never) => ({ path, extensions }))).toEqual(
+      expect.arrayContaining([
+        { path: ["user", "email"], extensions: { code: "UNAUTHENTICATED", service: "users" } },
+        { path: ["user", "orders"], extensions: { code: "UNAUTHENTICATED", service: "orders" } },
+      ]),
+    );
+  });
+
+  test("twenty users with posts, comments and authors cost at most eight statements", async () => {
+    const query = `{ users(first: 20) { nodes { name posts(first: 10) { title author { name } commentCount comments(first: 10) { body author { name } } } } } }`;
+    takeStatements();
+    const { body } = await platform.graphql(query);
+    expect(body.errors).toBeUndefined();
+    expect(body.data.users.nodes).toHaveLength(20);
+    expect(takeStatements().length).toBeLessThanOrEqual(8);
+  });
+
+  test("introspection returns the schema", async () => {
+    const { body } = await platform.graphql(
+      `{ __schema { queryType { name } } __type(name: "Post") { fields(includeDeprecated: true) { name isDeprecated } } }`,
+    );
+    expect(body.data.__schema.queryType.name).toBe("Query");
+    expect(body.data.__type.fields).toContainEqual({ name: "body", isDeprecated: true });
+  });
+
+  test("an invalid query gets 200 with errors, and no statement is executed", async () => {
+    takeStatements();
+    const { status, body } = await platform.graphql("{ user(id: 1) { nothing } }");
+    expect([status, body.data, body.errors[0].extensions.code]).toEqual([200, undefined, "GRAPHQL_VALIDATION_FAILED"]);
+    expect(takeStatements()).toEqual([]);
+  });
+
+  test("an unknown operationName is a request error", async () => {
+    const { status, body } = await platform.graphql("query A { me { id } }", { operationName: "B" });
+    expect([status, body.errors.length]).toEqual([200, 1]);
+    const strict = { accept: "application/graphql-response+json" };
+    expect((await platform.graphql("query A { me { id } }", { operationName: "B", headers: strict })).status).toBe(400);
+  });
+
+  test("a path without a version gets version 2, the current one", async () => {
+    const current = await platform.rest("GET", "/v2/users/1");
+    const unversioned = await platform.rest("GET", "/users/1");
+    expect([unversioned.status, unversioned.headers.get("api-version"), unversioned.text]).toEqual([
+      200,
+      "2",
+      current.text,
+    ]);
+  });
+
+  test("version 1 responds under its own path", async () => {
+    const user = await platform.rest("GET", "/v1/users/1");
+    expect([user.status, user.body.name, user.body.email]).toEqual([200, "Ada Lovelace", null]);
+    expect((await platform.rest("GET", "/v1/users/1", { token: ada })).body.email).toBe("ada.lovelace@example.org");
+    const posts = await platform.rest("GET", "/v1/users/1/posts");
+    expect(posts.body).toHaveLength(20);
+    expect(posts.body[0]).toMatchObject({ authorId: "1", published: true });
+    const comments = await platform.rest("GET", "/v1/posts/1/comments");
+    expect(comments.body[0]).toMatchObject({ postId: "1", text: expect.any(String) });
+    expect((await platform.rest("GET", "/v1/comments")).body).toHaveLength(20);
+    expect((await platform.rest("GET", "/v1/posts/999999/comments")).body).toEqual([]);
+  });
+
+  test("the Link header of a page leads to the next page through the proxy", async () => {
+    const first = await platform.rest("GET", "/v1/posts?limit=2");
+    const next = /<([^>]+)>; rel="next"/.exec(first.headers.get("link") ?? "")?.[1] ?? "";
+    const second = await platform.rest("GET", next);
+    expect(second.status).toBe(200);
+    expect(Number(second.body[0].id)).toBeLessThan(Number(first.body[1].id));
+  });
+
+  test("an idempotency key places one order, through REST and GraphQL", async () => {
+    const body = { lines: [{ sku: "PRINT-0001", qty: 2 }] };
+    const headers = { "idempotency-key": "journey-1" };
+    const placed = await platform.rest("POST", "/v1/orders", { token: ada, body, headers });
+    expect([placed.status, placed.headers.get("location")]).toEqual([201, `/v1/orders/${placed.body.id}`]);
+    const repeated = await platform.rest("POST", "/v1/orders", { token: ada, body, headers });
+    expect([repeated.status, repeated.text]).toEqual([201, placed.text]);
+    const place = `mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) { order { id total { display } } } }`;
+    const input = { lines: [{ sku: "PRINT-0001", quantity: 2 }], idempotencyKey: "journey-1" };
+    const graph = await platform.graphql(place, { token: ada, variables: { input } });
+    expect(graph.body.data.placeOrder.order.id).toBe(placed.body.id);
+    const other = { lines: [{ sku: "PRINT-0001", qty: 3 }] };
+    expect((await platform.rest("POST", "/v1/orders", { token: ada, body: other, headers })).status).toBe(422);
+    expect((await platform.rest("GET", `/v1/orders/${placed.body.id}`, { token: ada })).status).toBe(200);
+    expect(
+      (await platform.rest("GET", `/v1/orders/${placed.body.id}`, { token: await platform.tokenOf("2") })).status,
+    ).toBe(404);
+  });
+
+  test("each rejected request gets its status and a problem document", async () => {
+    const body = { lines: [{ sku: "PRINT-0001", qty: 1 }] };
+    const post = (o: object) => platform.rest("POST", "/v1/orders", o);
+    const responses = {
+      401: await post({ body }),
+      403: await post({ body, token: await platform.tokenOf("1", []) }),
+      404: await platform.rest("GET", "/v1/orders/none", { token: ada }),
+      405: await platform.rest("PUT", "/v1/users/1", { body }),
+      415: await post({ body: "lines", token: ada, headers: { "content-type": "text/plain" } }),
+      422: await post({
+        body: {
+          lines: [
+            { sku: "PRINT-0001", qty: 0 },
+            { sku: "none", qty: 1, price: 1 },
+          ],
+        },
+        token: ada,
+      }),
+      400: await post({ body: "{ broken", token: ada }),
+    };
+    for (const [status, response] of Object.entries(responses)) {
+      expect([response.status, response.headers.get("content-type")]).toEqual([
+        Number(status),
+        "application/problem+json",
+      ]);
+      expect(response.body).toMatchObject({
+        status: Number(status),
+        type: expect.stringMatching(/^\/problems\/[a-z-]+$/),
+      });
+    }
+    expect(responses[422].body.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual([
+      "#/lines/0/qty",
+      "#/lines/1/price",
+    ]);
+    expect(responses[405].headers.get("allow")).toContain("GET");
+  });
+});
+
+describe("privacy", () => {
+  const schema = buildSchema(readFileSync(new URL("../../supergraph/api.graphql", import.meta.url), "utf8"));
+  const fieldsMax = 6;
+  /** Arguments of root fields. They select Ada's rows, so that the paths lead to private data. */
+  const rootArguments: Record<string, string> = { user: "(id: 1)", comment: "(id: 1)", product: '(sku: "PRINT-0001")' };
+  const privateFields = "id email prefs { locale } orders(first: 3) { id }";
+
+  beforeAll(async () => {
+    const adasRows = `{ user(id: 1) { posts(first: 1) { id } orders(first: 1) { id } } }`;
+    const { user } = (await platform.graphql(adasRows, { token: ada })).body.data;
+    rootArguments["post"] = `(id: "${user.posts[0].id}")`;
+    rootArguments["order"] = `(id: "${user.orders[0].id}")`;
+  });
+
+  const paths = pathsTo(schema.getQueryType() as GraphQLObjectType, "User", []);
+
+  test("more than 15 paths of the schema lead to a user", () => {
+    expect(paths.length).toBeGreaterThan(15);
+    expect(paths).toContainEqual(["comments", "nodes", "post", "author"]);
+  });
+
+  test.each([undefined, "2"])("no path returns private data of other users to the user %s", async (userId) => {
+    const token = userId === undefined ? {} : { token: await platform.tokenOf(userId) };
+    for (const path of paths) {
+      const { body } = await platform.graphql(toQuery(path), token);
+      expect(body.data, path.join()).toBeDefined();
+      for (const user of collectUsers(body.data).filter(({ id }) => id !== userId)) {
+        expect(user, path.join()).toMatchObject({ email: null, prefs: null, orders: null });
+      }
+      for (const { extensions } of body.errors ?? [])
+        expect(extensions.code, path.join()).toBe(userId ? "FORBIDDEN" : "UNAUTHENTICATED");
+    }
+  });
+
+  test("a draft is visible only to its author", async () => {
+    const create = `mutation { createPost(input: { title: "Not yet" }) { post { id } } }`;
+    const { body } = await platform.graphql(create, { token: ada });
+    const { id } = body.data.createPost.post;
+    const comment = `mutation ($input: AddCommentInput!) { addComment(input: $input) { comment { id } } }`;
+    const added = await platform.graphql(comment, {
+      token: ada,
+      variables: { input: { postId: id, body: "A note to myself." } },
+    });
+    const commentId = added.body.data.addComment.comment.id;
+    const query = `{ post(id: ${id}) { title } comment(id: ${commentId}) { post { title } } user(id: 1) { posts(first: 100) { id } } }`;
+    for (const token of [undefined, await platform.tokenOf("2")]) {
+      const data = (await platform.graphql(query, token === undefined ? {} : { token })).body.data;
+      expect(data).toMatchObject({ post: null, comment: { post: null } });
+      expect(data.user.posts).not.toContainEqual({ id });
+      expect((await platform.rest("GET", `/v1/posts/${id}`, token === undefined ? {} : { token })).status).toBe(404);
+    }
+    expect((await platform.graphql(query, { token: ada })).body.data.comment.post.title).toBe("Not yet");
+    expect((await platform.rest("GET", `/v1/posts/${id}`, { token: ada })).status).toBe(200);
+  });
+
+  test("identity headers and cookies of a client do not authenticate it", async () => {
+    const headers = { "x-user-id": "1", "x-forwarded-user": "1", "x-scopes": "users:read:private", cookie: "user=1" };
+    const graph = await platform.graphql("{ me { id } user(id: 1) { email } }", { headers });
+    expect(graph.body.data).toEqual({ me: null, user: { email: null } });
+    expect((await platform.rest("GET", "/v1/users/1", { headers })).body.email).toBeNull();
+    expect((await platform.rest("GET", "/v1/orders", { headers })).status).toBe(401);
+  });
+
+  test("a scope grants access to its fields only", async () => {
+    const token = await platform.tokenOf("2", ["users:read:private"]);
+    const { body } = await platform.graphql("{ user(id: 1) { email orders { id } } }", { token });
+    expect(body.data.user).toEqual({ email: "ada.lovelace@example.org", orders: null });
+  });
+
+  /** Every path of at most `fieldsMax` fields from a type to the goal type; no other type occurs twice. */
+  function pathsTo(type: GraphQLObjectType, goal: string, visited: readonly string[]): readonly (readonly string[])[] {
+    if (type.name === goal) return [[]];
+    if (visited.length >= fieldsMax || visited.includes(type.name)) return [];
+    return Object.values(type.getFields()).flatMap((field) => {
+      const next = objectOf(field);
+      return next ? pathsTo(next, goal, [...visited, type.name]).map((rest) => [field.name, ...rest]) : [];
+    });
+  }
+
+  function objectOf(field: GraphQLField<unknown, unknown>): GraphQLObjectType | undefined {
+    const type = getNamedType(field.type);
+    return isObjectType(type) ? type : undefined;
+  }
+
+  function toQuery(path: readonly string[]): string {
+    const [root = "", ...rest] = path;
+    return `{ ${root}${rootArguments[root] ?? ""} ${rest.map((field) => `{ ${field} `).join("")}{ ${privateFields} }${" }".repeat(rest.length)} }`;
+  }
+
+  interface UserData {
+    readonly id: string;
+    readonly email: unknown;
+  }
+
+  function collectUsers(value: unknown): readonly UserData[] {
+    if (Array.isArray(value)) return value.flatMap(collectUsers);
+    if (typeof value !== "object" || value === null) return [];
+    return "email" in value ? [value as UserData] : Object.values(value).flatMap(collectUsers);
+  }
+});
+
+describe("failures", () => {
+  const outages: readonly (readonly [
+    service: ServiceName,
+    query: string,
+    failedPath: readonly string[],
+    completeField: string,
+    route: string,
+  ])[] = [
+    [
+      "users",
+      `{ user(id: 1) { name } posts(first: 1) { nodes { title author { name } } } }`,
+      ["user"],
+      "posts",
+      "/v1/users?limit=3",
+    ],
+    ["posts", `{ user(id: 1) { name posts { title } } }`, ["user", "posts"], "user", "/v1/posts?limit=3"],
+    ["comments", `{ post(id: 1) { title comments { body } } }`, ["post", "comments"], "post", "/v1/comments?limit=3"],
+    ["orders", `{ user(id: 1) { name orders { id } } }`, ["user", "orders"], "user", "/v1/products?limit=3"],
+  ];
+
+  test.each(outages)(
+    "while %s is down, other fields and its cached resources are returned, and afterwards everything is complete",
+    async (service, query, failedPath, completeField, route) => {
+      const complete = await platform.graphql(query, { token: ada });
+      expect(complete.body.errors).toBeUndefined();
+      const stored = await platform.rest("GET", `${route}0`);
+
+      await platform.services[service].goDown();
+      const partial = await platform.graphql(query, { token: ada });
+      expect(partial.status).toBe(200);
+      expect(partial.body.data[completeField]).not.toBeNull();
+      const error = partial.body.errors.find(({ path }: { path: string[] }) => path.join() === failedPath.join());
+      expect(error).toMatchObject({ path: failedPath, extensions: { service, code: expect.any(String) } });
+      expect(JSON.stringify(partial.body)).not.toMatch(/127\.0\.0\.1|ECONN/);
+      const problem = await platform.rest("GET", route);
+      expect([problem.status, problem.headers.get("content-type")]).toEqual([502, "application/problem+json"]);
+      expect(problem.headers.get("retry-after")).toMatch(/^\d+$/);
+      expect(problem.text).not.toMatch(/127\.0\.0\.1|ECONN/);
+      // The cached response is served stale within its stale-if-error time.
+      const stale = await platform.rest("GET", `${route}0`);
+      expect([stale.status, stale.body]).toEqual([200, stored.body]);
+
+      await platform.services[service].comeUp();
+      expect((await platform.graphql(query, { token: ada })).body).toEqual(complete.body);
+      expect((await platform.rest("GET", route)).status).toBe(200);
+    },
+  );
+
+  // The last test: it stops the PostgreSQL of posts.
+  const query = `{ users(first: 2) { nodes { name posts(first: 1) { title } } } post(id: 1) { title } }`;
+  const mutation = `mutation { createPost(input: { title: "New" }) { post { id } } }`;
+  const unavailable = { code: "SUBGRAPH_UNAVAILABLE", service: "posts" };
+
+  test("while one service's PostgreSQL is stopped, GraphQL and REST report that service unavailable, and other data is complete", async () => {
+    const before = (await platform.graphql(query)).body;
+    expect(before.errors).toBeUndefined();
+    await postgres.stop();
+    // The first requests use idle connections that PostgreSQL has closed; new connections are refused.
+    for (let round = 1; round <= 3; round++) {
+      const { status, body } = await platform.graphql(query);
+      const nodes = before.data.users.nodes.map(({ name }: { name: string }) => ({ name, posts: null }));
+      expect([status, body.data]).toEqual([200, { users: { nodes }, post: null }]);
+      const errors = body.errors.map(({ path, extensions }: never) => ({ path, extensions }));
+      const paths = [["post"], ["users", "nodes", 0, "posts"], ["users", "nodes", 1, "posts"]];
+      expect(errors).toHaveLength(paths.length);
+      expect(errors).toEqual(expect.arrayContaining(paths.map((path) => ({ path, extensions: unavailable }))));
+      const write = (await platform.graphql(mutation, { token: ada })).body;
+      expect([write.data, write.errors[0].extensions]).toEqual([{ createPost: null }, unavailable]);
+      const { status: restStatus, headers, body: problem } = await platform.rest("GET", `/v2/posts/${round}`);
+      expect([restStatus, headers.get("retry-after"), problem.type]).toEqual([
+        503,
+        "1",
+        "/problems/service-unavailable",
+      ]);
+    }
+  });
+});
+
+function takeStatements(): readonly string[] {
+  return Object.values(platform.services).flatMap(({ database }) => [...database.takeStatements()]);
+}
