@@ -33,7 +33,7 @@ let collector: FakeCollector;
 let services: Readonly<Record<string, ObservedProcess>>;
 /** A subgraph whose responses contain data that must not be logged. */
 let subgraph: Server;
-let respond: (response: ServerResponse) => void = (response) => response.destroy();
+let respond: (response: ServerResponse) => void;
 beforeAll(async () => {
   [issuer, collector] = await Promise.all([startTestIssuer(), startCollector()]);
   const o = { postgresUrl: inject("postgresUrl"), issuer, collectorUrl: collector.url };
@@ -57,14 +57,19 @@ const subgraphError = {
   extensions: { code: mark, [mark]: mark, stacktrace: [mark], problems: [{ pointer: mark, detail: mark }] },
   [mark]: mark,
 };
-const invalidResponses: readonly ((response: ServerResponse) => void)[] = [
-  (response) =>
-    response
-      .writeHead(500, { "content-type": `text/html; charset="${mark}"`, "x-secret": mark })
-      .end(`<h1>${mark}</h1>`),
-  (response) => response.writeHead(200, json).end(`{"data": {"product": "${mark}`),
-  (response) => response.writeHead(200, json).end(JSON.stringify({ data: null, errors: [subgraphError] })),
-  (response) => response.writeHead(200, json).end(JSON.stringify({ data: { [mark]: { stock: mark } } })),
+const product = 'product(sku: "a") { stock }';
+/** The log contains the first failed fetch of each subgraph, so the second one is of another subgraph. */
+const invalidResponses: readonly (readonly [field: string, respond: (response: ServerResponse) => void])[] = [
+  [
+    product,
+    (response) =>
+      response
+        .writeHead(500, { "content-type": `text/html; charset="${mark}"`, "x-secret": mark })
+        .end(`<h1>${mark}</h1>`),
+  ],
+  ["comment(id: 1) { body }", (response) => response.writeHead(200, json).end(`{"data": {"comment": "${mark}`)],
+  [product, (response) => response.writeHead(200, json).end(JSON.stringify({ data: null, errors: [subgraphError] }))],
+  [product, (response) => response.writeHead(200, json).end(JSON.stringify({ data: { [mark]: { stock: mark } } }))],
 ];
 
 test("the gateway's logs, metrics and traces contain no data of its clients or of subgraph responses", async () => {
@@ -73,12 +78,12 @@ test("the gateway's logs, metrics and traces contain no data of its clients or o
     SUPERGRAPH_FILE: "supergraph/supergraph.graphql",
     SUBGRAPH_URL_USERS: `${services["users"]!.url}/graphql`,
     SUBGRAPH_URL_POSTS: `${closedAddress}/graphql`,
-    SUBGRAPH_URL_COMMENTS: `${closedAddress}/graphql`,
+    SUBGRAPH_URL_COMMENTS: `http://127.0.0.1:${(subgraph.address() as AddressInfo).port}/graphql`,
     SUBGRAPH_URL_ORDERS: `http://127.0.0.1:${(subgraph.address() as AddressInfo).port}/graphql`,
   });
-  for (const invalid of invalidResponses) {
+  for (const [field, invalid] of invalidResponses) {
     respond = invalid;
-    const body = { query: `{ ${mark}: product(sku: "a") { stock } }` };
+    const body = { query: `{ ${mark}: ${field} }` };
     await plant(gateway, [["/graphql", { method: "POST", headers: json, body }]]);
   }
   const observations = gateway
@@ -104,6 +109,7 @@ test("the gateway's logs, metrics and traces contain no data of its clients or o
     { observation: "values-rejected", problems: [{ path: "*" }] },
   ]);
 
+  respond = (response) => response.destroy();
   const token = await issuer.token("1", ["users:write:all", "users:read:private"], { email });
   const post = (body: unknown, more: Readonly<Record<string, string>> = {}): Request => [
     "/graphql",
