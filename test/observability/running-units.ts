@@ -88,7 +88,7 @@ function variables(
  * - "failing": closes the connection of each request.
  * - "broken": declares a long body, sends a part of it and closes the connection; does not respond to a DELETE request.
  */
-export type StubBehaviour = "healthy" | "failing" | "broken";
+type StubBehaviour = "healthy" | "failing" | "broken";
 
 async function startCommentsStub() {
   let behaviour: StubBehaviour = "healthy";
