@@ -108,11 +108,11 @@ test.each(readers)(
     const { schema, schemas } = schemaOf(operation, version);
     const conforming = arbitraryOf(schema, schemas, validValues);
     fc.assert(
-      fc.property(fc.oneof(conforming, { arbitrary: mutate(conforming), weight: 4 }), (body) => {
+      fc.property(fc.oneof(conforming, { arbitrary: mutate(conforming), weight: 5 }), (body) => {
         fc.pre(!breaksUndocumentableRule(body));
         expect(isAccepted(read, body)).toBe(findSchemaViolations(body, schema, schemas).length === 0);
       }),
-      { numRuns: 500 },
+      { numRuns: 600 },
     );
   },
 );
