@@ -25,7 +25,7 @@ export function printProfile(cell: Cell): string {
 }
 
 /** Adds the self times by key, as shares of the time in which the thread was not idle, without the profiler itself. Descending. */
-export function sumSelfTimes(
+function sumSelfTimes(
   { nodes, samples = [], timeDeltas = [] }: Profiler.Profile,
   toKey: (frame: CallFrame) => string,
 ): readonly (readonly [key: string, share: number])[] {
@@ -42,12 +42,12 @@ export function sumSelfTimes(
   return Array.from(micros, ([key, spent]) => [key, spent / busy] as const).sort((a, b) => b[1] - a[1]);
 }
 
-export function toFunction(frame: CallFrame): string {
+function toFunction(frame: CallFrame): string {
   return frame.url === "" ? toName(frame) : `${toName(frame)} ${toPath(frame)}:${frame.lineNumber + 1}`;
 }
 
 /** The package, the top-level folder for files of this repository, or V8's name such as `(garbage collector)`. */
-export function toPackage(frame: CallFrame): string {
+function toPackage(frame: CallFrame): string {
   return frame.url === "" ? toName(frame) : (/^(?:@[^/]+\/)?[^/:]+/.exec(toPath(frame))?.[0] ?? frame.url);
 }
 

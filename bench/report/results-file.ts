@@ -38,7 +38,7 @@ export function replaceSection(markdown: string, title: string, text: string): s
 }
 
 /** Origin of the numbers, noise, and the report. */
-export function describeRun(run: DescribedRun, report: string): string {
+function describeRun(run: DescribedRun, report: string): string {
   const { script, command, rounds, warmUpMs, windowMs, contenders, skipped } = run;
   const pairs = contenders.some(({ baseline }) => baseline)
     ? ", both processes of a pair at the same time on one core"

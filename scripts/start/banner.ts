@@ -21,7 +21,7 @@ const addresses: readonly { readonly name: PartName; readonly label: string; rea
 const defaultIssuerPort = parts.find(({ name }) => name === "issuer")?.defaultPort;
 
 /** A query across all four services. */
-export const sampleQuery =
+const sampleQuery =
   "{ user(id: 1) { name email posts { title comments { body author { name } } } orders { total { display } } } }";
 
 /** The last text of a start: every address, example requests, and how to stop it. */
