@@ -84,7 +84,7 @@ test("while PostgreSQL refuses connections, requests fail at once without a furt
 test("a request is rejected at once if 200 per connection already wait", async () => {
   const proxy = await startSlowProxy(test_.url);
   const database = open(proxy.url, { acquireTimeoutMs: 30_000, connectionsMax: 1 });
-  // One is there whose connection is being made.
+  // The first request waits for the connection that it opens, 200 further ones wait for that connection.
   const all = Array.from({ length: 201 }, () => database.rows("read", "select 1"));
   await expect(database.rows("read", "select 1")).rejects.toMatchObject({
     cause: { message: "200 requests already wait for a connection" },
@@ -124,7 +124,7 @@ test("closing waits for connections in use, aborts attempts, and rejects waiting
   expect(order).toEqual(["released", "closed"]);
 });
 
-test("a failed statement does not close its connection", async () => {
+test("an invalid statement is a bug, not SERVICE_UNAVAILABLE, and does not close its connection", async () => {
   const proxy = await startSlowProxy(test_.url);
   proxy.accept();
   const database = open(proxy.url, {});

@@ -38,13 +38,13 @@ interface Thing {
   readonly audience: Audience;
 }
 
-const done: string[] = [];
+const reads: string[] = [];
 const oldCursors = createCursors(["the key of last year"]);
 const newCursors = createCursors(["the key of this year", "the key of last year"]);
 let things: readonly Thing[] = [];
 let cursors = oldCursors;
 let revisions: readonly unknown[] = ["as it is"];
-/** What happens between a look at the version and the whole. */
+/** Called between the read of the version and that of the row. */
 let meanwhile = () => {};
 
 let server: Server;
@@ -69,7 +69,7 @@ beforeAll(async () => {
 afterAll(() => void server.close());
 
 beforeEach(() => {
-  done.length = 0;
+  reads.length = 0;
   things = [3, 2, 1].map((id) => ({ id: String(id), rowVersion: "7", audience: "everyone" }));
   cursors = oldCursors;
   revisions = ["as it is"];
@@ -78,9 +78,9 @@ beforeEach(() => {
 
 test("a 304 needs only the version, and has the caching headers of the 200", async () => {
   const full = await get("/v1/things/1");
-  expect([full.status, done.splice(0)]).toEqual([200, ["load"]]);
+  expect([full.status, reads.splice(0)]).toEqual([200, ["load"]]);
   const known = await get("/v1/things/1", { "if-none-match": etagOf(full) });
-  expect([known.status, await known.text(), done]).toEqual([304, "", ["version"]]);
+  expect([known.status, await known.text(), reads]).toEqual([304, "", ["version"]]);
   for (const name of ["etag", "vary", "cache-control", "cdn-cache-control", "cache-groups", "last-modified"]) {
     expect([name, known.headers.get(name)]).toEqual([name, full.headers.get(name)]);
   }
@@ -91,7 +91,7 @@ test("a 304 needs only the version, and has the caching headers of the 200", asy
 test("a request without conditions only loads the body; one whose condition fails reads the version before", async () => {
   await get("/v1/things/1");
   await get("/v1/things/1", { "if-none-match": '"6-v1.x-public"' });
-  expect(done).toEqual(["load", "version", "load"]);
+  expect(reads).toEqual(["load", "version", "load"]);
 });
 
 test("HEAD has the headers of GET", async () => {
@@ -129,7 +129,7 @@ test.each([
     const response = await fetch(`${url}/v1/things/1`, { method, headers });
     expect([response.status, etagOf(response)]).toEqual([200, etagOf(full)]);
   }
-  expect(done).toEqual(["load", "load", "load"]);
+  expect(reads).toEqual(["load", "load", "load"]);
 });
 
 test("a problem document has no caching headers of the failed response", async () => {
@@ -145,14 +145,14 @@ test("a response for one caller has Vary: Authorization, and so has its 304", as
   const full = await get("/v1/things/1");
   const known = await get("/v1/things/1", { "if-none-match": etagOf(full) });
   expect([full, known].map(({ status }) => status)).toEqual([200, 304]);
-  for (const answer of [full, known]) expect(answer.headers.get("vary")).toBe("Authorization");
+  for (const response of [full, known]) expect(response.headers.get("vary")).toBe("Authorization");
   expect([full, known].map(({ headers }) => headers.get("cache-control"))).toEqual(Array(2).fill("private, no-cache"));
   expect(full.headers.get("cdn-cache-control")).toBeNull();
 });
 
 test("if the body can differ by caller, the 200, the 304, the 400 and the 401 have Vary: Authorization", async () => {
   const etag = etagOf(await get("/v1/own"));
-  const asked: readonly (readonly [string, Record<string, string>, number])[] = [
+  const requests: readonly (readonly [string, Record<string, string>, number])[] = [
     ["/v1/own", {}, 200],
     ["/v1/own", { "if-none-match": etag }, 304],
     ["/v1/own?nothing=1", {}, 400],
@@ -163,10 +163,10 @@ test("if the body can differ by caller, the 200, the 304, the 400 and the 401 ha
     ["/v1/things?status=x&status=y", {}, 400],
     ["/v1/things?status=x", { authorization: "bad" }, 401],
   ];
-  for (const [path, headers, status] of asked) {
-    const answer = await get(path, headers);
-    expect([path, answer.status, answer.headers.get("vary")]).toEqual([path, status, "Authorization"]);
-    expect(answer.headers.get("cache-control")).toBe(status < 400 ? "private, no-cache" : "no-store");
+  for (const [path, headers, status] of requests) {
+    const response = await get(path, headers);
+    expect([path, response.status, response.headers.get("vary")]).toEqual([path, status, "Authorization"]);
+    expect(response.headers.get("cache-control")).toBe(status < 400 ? "private, no-cache" : "no-store");
   }
   expect((await get("/v1/things")).headers.get("vary")).toBeNull();
 });
@@ -174,8 +174,8 @@ test("if the body can differ by caller, the 200, the 304, the 400 and the 401 ha
 test("a list's ETag depends on its row versions, its page, its projection and the cursor key", async () => {
   const etag = etagOf(await get("/v1/things?limit=2"));
   const isKnown = async (path: string) => (await get(path, { "if-none-match": etag })).status === 304;
-  done.length = 0;
-  expect([await isKnown("/v1/things?limit=2"), done]).toEqual([true, ["list version"]]);
+  reads.length = 0;
+  expect([await isKnown("/v1/things?limit=2"), reads]).toEqual([true, ["list version"]]);
   expect(await isKnown("/v1/things?limit=1")).toBe(false);
   expect(await isKnown("/v2/things?limit=2")).toBe(false);
   const changes = {
@@ -196,11 +196,11 @@ test("a list's ETag depends on its row versions, its page, its projection and th
 
 test("a list of version 2 is an object with the cursors of the adjacent pages, equal to the links", async () => {
   const ids = async (path: string) => {
-    const answer = await get(path);
-    const body = (await answer.json()) as Envelope;
-    const linked = /<([^>]+)>; rel="next"/.exec(answer.headers.get("link") ?? "")?.[1];
+    const response = await get(path);
+    const body = (await response.json()) as Envelope;
+    const linked = /<([^>]+)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
     const next = linked === undefined ? null : new URL(linked, url).searchParams.get("cursor");
-    expect([answer.headers.get("content-type"), body.page.next]).toEqual(["application/json", next]);
+    expect([response.headers.get("content-type"), body.page.next]).toEqual(["application/json", next]);
     return { ids: body.data.map(({ id }) => id), ...body.page };
   };
   const first = await ids("/v2/things?limit=2");
@@ -212,31 +212,34 @@ test("a list of version 2 is an object with the cursors of the adjacent pages, e
 });
 
 test("a write that succeeds invalidates the cache groups of the changed resource", async () => {
-  const answer = await patch("/v1/things/1", "application/merge-patch+json");
-  expect([answer.status, answer.headers.get("cache-group-invalidation")]).toEqual([200, '"thing-1", "things"']);
-  expect([answer.headers.get("cache-control"), answer.headers.get("etag")]).toEqual(["no-store", '"8-v1.x-public"']);
+  const response = await patch("/v1/things/1", "application/merge-patch+json");
+  expect([response.status, response.headers.get("cache-group-invalidation")]).toEqual([200, '"thing-1", "things"']);
+  expect([response.headers.get("cache-control"), response.headers.get("etag")]).toEqual([
+    "no-store",
+    '"8-v1.x-public"',
+  ]);
   expect((await patch("/v1/things/9", "application/merge-patch+json")).headers.has("cache-group-invalidation")).toBe(
     false,
   );
 });
 
 test("If-Match of a write is evaluated only by its action", async () => {
-  const answer = await patch("/v1/things/1", "application/merge-patch+json", { "if-match": '"7-v1.x-public"' });
-  expect(answer.status).toBe(200);
+  const response = await patch("/v1/things/1", "application/merge-patch+json", { "if-match": '"7-v1.x-public"' });
+  expect(response.status).toBe(200);
 });
 
 test("a patch in another format is a 415 with Accept-Patch, like OPTIONS", async () => {
-  const refused = await patch("/v1/things/1", "application/json-patch+json");
+  const rejected = await patch("/v1/things/1", "application/json-patch+json");
   const options = await fetch(`${url}/v1/things/1`, { method: "OPTIONS" });
-  expect([refused.status, options.status]).toEqual([415, 204]);
-  for (const { headers } of [refused, options]) {
+  expect([rejected.status, options.status]).toEqual([415, 204]);
+  for (const { headers } of [rejected, options]) {
     expect(headers.get("accept-patch")).toBe("application/merge-patch+json");
   }
 });
 
 test("a request after its deadline is not started", async () => {
   const late = await get("/v1/things/1", { "x-deadline-ms": "0" });
-  expect([late.status, late.headers.get("retry-after"), done]).toEqual([503, "1", []]);
+  expect([late.status, late.headers.get("retry-after"), reads]).toEqual([503, "1", []]);
   expect((await get("/v1/things/1", { "x-deadline-ms": "60000" })).status).toBe(200);
 });
 
@@ -247,31 +250,31 @@ interface Envelope {
 
 function handlersOf(version: number): Handlers<typeof routes> {
   const projection = { version, revision: "x" };
-  const show = ({ id, rowVersion, audience }: Thing) => ({
+  const represent = ({ id, rowVersion, audience }: Thing) => ({
     etag: writeEtag(rowVersion, projection, audience === "everyone" ? "public" : "private"),
     lastModified: new Date("2026-01-01T00:00:00.000Z"),
     audience,
     groups: [`thing-${id}`],
   });
-  const answer = (thing: Thing) => ({ status: 200, body: thing, representation: show(thing) });
+  const respond = (thing: Thing) => ({ status: 200, body: thing, representation: represent(thing) });
   return {
     one: (request) =>
       respondToRead(request, {
         readVersion: async () => {
-          done.push("version");
-          return show(find(request.params["id"]));
+          reads.push("version");
+          return represent(find(request.params["id"]));
         },
         load: async () => {
-          done.push("load");
+          reads.push("load");
           meanwhile();
           // An invalid header value, which fails when the response is written.
           const headers = request.params["id"] === "3" ? { "X-Broken": "\n" } : {};
-          return { ...answer(find(request.params["id"])), headers };
+          return { ...respond(find(request.params["id"])), headers };
         },
       }),
     change: async ({ params }) => {
       const changed = { ...find(params["id"]), rowVersion: "8" };
-      return { ...answer(changed), invalidates: [`thing-${changed.id}`, "things"] };
+      return { ...respond(changed), invalidates: [`thing-${changed.id}`, "things"] };
     },
     list: (request) =>
       respondWithList<Thing>({
@@ -285,15 +288,15 @@ function handlersOf(version: number): Handlers<typeof routes> {
         idOf: ({ id }) => id,
         toJson: (thing) => thing,
         readVersion: async (page) => {
-          done.push("list version");
+          reads.push("list version");
           return pageOf(page);
         },
         load: async (page) => pageOf(page),
       }),
     own: (request) =>
       respondToRead(request, {
-        readVersion: async () => ({ ...show(find("1")), audience: "caller" }),
-        load: async () => ({ ...answer(find("1")), representation: { ...show(find("1")), audience: "caller" } }),
+        readVersion: async () => ({ ...represent(find("1")), audience: "caller" }),
+        load: async () => ({ ...respond(find("1")), representation: { ...represent(find("1")), audience: "caller" } }),
       }),
   };
 }
@@ -308,7 +311,7 @@ function change(id: string, changes: Partial<Thing>): void {
   things = things.map((thing) => (thing.id === id ? { ...thing, ...changes } : thing));
 }
 
-/** As a keyset statement would find them, from the highest id down. */
+/** The rows that a keyset statement returns, from the highest id down. */
 function pageOf({ limit, position }: PageRequest): ListPage<Thing> {
   const at = things.findIndex(({ id }) => id === position?.id);
   const [begin, end] = position?.direction === "prev" ? [Math.max(0, at - limit), at] : [at + 1, at + 1 + limit];

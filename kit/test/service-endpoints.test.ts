@@ -1,9 +1,11 @@
 import { request as httpRequest } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Request } from "express";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { AppError } from "../src/errors/app-error.ts";
 import type { Log } from "../src/process/log.ts";
+import { publicPath } from "../src/rest/error-responses.ts";
 import type { Handlers } from "../src/rest/rest-endpoint.ts";
 import { listBytesMax, readPageRequest, writeList } from "../src/rest/lists.ts";
 import type { RouteDeclaration } from "../src/rest/routes.ts";
@@ -20,7 +22,7 @@ const routes = [
     cache: "public",
     summary: "Things",
   },
-  { id: "echo", method: "POST", path: "/things", versions: [1], cache: "none", summary: "Say it again" },
+  { id: "echo", method: "POST", path: "/things", versions: [1], cache: "none", summary: "Returns the body" },
   { id: "one", method: "GET", path: "/things/:id", versions: [1], cache: "public", summary: "One thing" },
   { id: "next", method: "GET", path: "/next", versions: [2], cache: "public", summary: "Only in version 2" },
 ] as const satisfies readonly RouteDeclaration[];
@@ -30,7 +32,7 @@ const secret = 'relation "passwords" does not exist at 10.0.0.7';
 const resolvers = {
   Query: {
     fine: () => 1,
-    refused: () =>
+    forbidden: () =>
       fail(new AppError("FORBIDDEN", "Not for you.", { problems: [{ pointer: "#", code: "no", detail: "No." }] })),
     broken: () => fail(new Error(secret)),
     late: () => fail(new AppError("SERVICE_UNAVAILABLE", "Later.", { cause: new Error(secret) })),
@@ -105,11 +107,11 @@ test("routes and handlers that do not match prevent the start, and are listed wi
 });
 
 test("the client gets the code and problems of an AppError; a bug is only logged", async () => {
-  const { data, errors } = await ask("{ fine refused broken late }");
-  expect(data).toEqual({ fine: 1, refused: null, broken: null, late: null });
+  const { data, errors } = await postQuery("{ fine forbidden broken late }");
+  expect(data).toEqual({ fine: 1, forbidden: null, broken: null, late: null });
   expect(errors.map(({ path, message, extensions }: never) => ({ path, message, extensions }))).toEqual([
     {
-      path: ["refused"],
+      path: ["forbidden"],
       message: "Not for you.",
       extensions: { code: "FORBIDDEN", problems: [{ pointer: "#", code: "no", detail: "No." }] },
     },
@@ -124,16 +126,16 @@ test("an operation with too many root fields is rejected before execution, also 
   const fields = (count: number) => Array.from({ length: count }, (_, index) => `f${index}: fine`).join(" ");
   const chain = (length: number) =>
     Array.from({ length }, (_, index) => `fragment c${index} on Query { ...c${index + 1} ...c${index + 1} }`).join(" ");
-  expect(Object.keys((await ask(`{ ${fields(100)} }`)).data)).toHaveLength(100);
-  const long = `{ ...c0 } ${chain(1_500)} fragment c1500 on Query { ${fields(100)} }`;
-  expect(Object.keys((await ask(long)).data)).toHaveLength(100);
+  expect(Object.keys((await postQuery(`{ ${fields(100)} }`)).data)).toHaveLength(100);
+  const long = `{ ...c0 } ${chain(500)} fragment c500 on Query { ${fields(100)} }`;
+  expect(Object.keys((await postQuery(long)).data)).toHaveLength(100);
   const tooMany = [
     `{ ${fields(101)} }`,
     `{ fine ... on Query { ${fields(100)} } }`,
     `{ fine ...all } fragment all on Query { ${fields(100)} }`,
   ];
   for (const query of tooMany) {
-    const { data, errors } = await ask(query);
+    const { data, errors } = await postQuery(query);
     expect([data, errors[0].message, errors[0].extensions.code]).toEqual([
       undefined,
       "An operation has at most 100 root fields.",
@@ -149,16 +151,15 @@ test("an invalid representation fails only its own entity", async () => {
   const composed = { __typename: "Thing", maker: "Ada", number: "1" };
   const representations = [...keys, ...others, composed];
   const query = "query ($all: [_Any!]!) { _entities(representations: $all) { ... on Thing { id } } }";
-  const { data, errors } = await ask(query, { all: representations });
-  const found = [{ id: "1" }, ...Array(5).fill(null), null, ...Array(5).fill(null), { id: "by Ada" }];
-  expect(data._entities).toEqual(found);
-  const refused = ["Part", "Nothing", "none", "text", "list"].map((_, index) => [7 + index, "BAD_USER_INPUT"]);
-  const placed = errors.map(({ path, extensions }: never) => [path[1], (extensions as { code: string }).code]);
-  expect(new Map(placed)).toEqual(new Map([[6, "INTERNAL_SERVER_ERROR"], ...refused] as [number, string][]));
+  const { data, errors } = await postQuery(query, { all: representations });
+  expect(data._entities).toEqual([{ id: "1" }, ...Array(11).fill(null), { id: "by Ada" }]);
+  const rejected = others.map((_, index) => [7 + index, "BAD_USER_INPUT"]);
+  const codes = errors.map(({ path, extensions }: never) => [path[1], (extensions as { code: string }).code]);
+  expect(new Map(codes)).toEqual(new Map([[6, "INTERNAL_SERVER_ERROR"], ...rejected] as [number, string][]));
 });
 
 test("an invalid query gets its validation errors", async () => {
-  const { errors } = await ask("{ nothing }");
+  const { errors } = await postQuery("{ nothing }");
   expect(errors[0].extensions).toEqual({ code: "GRAPHQL_VALIDATION_FAILED" });
 });
 
@@ -203,7 +204,7 @@ test("a persisted query is rejected, and not logged as a bug", async () => {
     { version: 1, sha256Hash: "00" },
     { version: "1", sha256Hash: {} },
   ]) {
-    const { errors } = await ask("{ fine }", {}, { persistedQuery });
+    const { errors } = await postQuery("{ fine }", {}, { persistedQuery });
     expect(errors[0].extensions).toEqual({ code: "PERSISTED_QUERY_NOT_SUPPORTED" });
   }
   expect(logged).toEqual([]);
@@ -250,15 +251,27 @@ test("a backward page that is cut omits the items farthest from its start", asyn
   ]);
 });
 
-test("a route of another version and an unknown path are 404", async () => {
-  for (const path of ["/rest/v1/next", "/rest/v2/things", "/rest/v1/things/", "/rest/v1/THINGS", "/elsewhere", "/"]) {
+test("a route of another version and an unknown path are 404, with the path that the client of the REST proxy requested", async () => {
+  const paths = [
+    ["/rest/v1/next", "/v1/next"],
+    ["/rest/v2/things?limit=5", "/v2/things"],
+    ["/rest/v1/things/", "/v1/things/"],
+    ["/rest/v1/THINGS", "/v1/THINGS"],
+    ["/elsewhere", "/elsewhere"],
+    ["/", "/"],
+  ];
+  for (const [path, instance] of paths) {
     const response = await fetch(url + path);
-    expect([path, response.status, response.headers.get("content-type")]).toEqual([
-      path,
-      404,
-      "application/problem+json",
-    ]);
+    expect([response.status, response.headers.get("content-type")]).toEqual([404, "application/problem+json"]);
+    expect(await response.json()).toMatchObject({ instance });
   }
+});
+
+test("the public path is without `/rest`, which is removed only as a whole segment", () => {
+  const paths = ["/rest/v1/users?limit=5", "/restaurants/1"].map((originalUrl) =>
+    publicPath({ originalUrl } as Request),
+  );
+  expect(paths).toEqual(["/v1/users", "/restaurants/1"]);
 });
 
 test("a path that cannot be decoded is a problem document without internal details", async () => {
@@ -296,13 +309,13 @@ test("a body is JSON in UTF-8 without encoding, at most 64 KiB, or none", async 
 });
 
 test("a client that disconnects in the middle of its body does not affect other requests", async () => {
-  const gone = httpRequest(`${url}/rest/v1/things`, {
+  const request = httpRequest(`${url}/rest/v1/things`, {
     method: "POST",
     headers: { "content-type": "application/json", "content-length": 50 },
   });
-  gone.on("error", () => {});
-  await new Promise((resolve) => gone.write("{", resolve));
-  gone.destroy();
+  request.on("error", () => {});
+  await new Promise((resolve) => request.write("{", resolve));
+  request.destroy();
   expect((await fetch(`${url}/rest/v1/things`, { method: "HEAD" })).status).toBe(200);
 });
 
@@ -310,14 +323,14 @@ function fail(error: Error): never {
   throw error;
 }
 
-async function ask(query: string, variables = {}, extensions = {}) {
+async function postQuery(query: string, variables = {}, extensions = {}) {
   const headers = { "content-type": "application/json" };
   const response = await fetch(`${url}/graphql`, {
     method: "POST",
     headers,
     body: JSON.stringify({ query, variables, extensions }),
   });
-  // oxlint-disable-next-line no-explicit-any -- a test reads the answer's shape by looking at it
+  // oxlint-disable-next-line no-explicit-any -- tests access the properties that they expect
   return (await response.json()) as any;
 }
 

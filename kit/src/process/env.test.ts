@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
+import { expectReadmeTable } from "../testing/readme.ts";
 import { ConfigError, describeEnvironment, type Environment, readEnvironment } from "./env.ts";
+import { type Log, silentLog } from "./log.ts";
+import { warnOfMisspeltVariables } from "./misspelt-variables.ts";
 
 const read = (environment: Environment) =>
   readEnvironment(environment, (env) => ({
@@ -71,16 +74,6 @@ test("a reader describes its variables without having any", () => {
   ]);
 });
 
-function problemsOf(run: () => unknown): readonly string[] {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
-    throw error;
-  }
-  return [];
-}
-
 test("a number may have decimals; an optional variable may be missing, but not invalid", () => {
   const readThem = (environment: Environment) =>
     readEnvironment(environment, (env) => ({
@@ -101,7 +94,7 @@ test("a number may have decimals; an optional variable may be missing, but not i
   ]);
 });
 
-test("a variable with an old name is refused with its new name, and gets no hint about its spelling", () => {
+test("a variable with an old name is rejected with its new name, and gets no hint about its spelling", () => {
   const readRenamed = (environment: Environment) =>
     readEnvironment(environment, (env) => {
       env.renamed("CACHE_OLD_MAX", "CACHE_NEW_MAX");
@@ -112,3 +105,102 @@ test("a variable with an old name is refused with its new name, and gets no hint
   );
   expect(readRenamed({ CACHE_OLD_MAX: "", CACHE_NEW_MAX: "2" })).toBe(2);
 });
+
+const readMisspelt = (environment: Environment) =>
+  readEnvironment(environment, (env) => {
+    const { misspeltVariables } = env;
+    env.integer("PORT", { fallback: 0, min: 0, max: 9, why: "to listen on" });
+    env.optional("HOST", { why: "to listen on" });
+    env.optional("ADMIN_PORT", { why: "metrics" });
+    env.optional("REQUEST_TIMEOUT_MS", { why: "patience" });
+    env.optional("OTEL_EXPORTER_OTLP_ENDPOINT", { why: "traces" });
+    env.withPrefix("SUBGRAPH_URL_");
+    return { misspeltVariables };
+  }).misspeltVariables;
+
+const namesIn = (environment: Environment) => readMisspelt(environment).map(({ name }) => name);
+
+test.each([
+  ["REQEST_TIMEOUT_MS", "REQUEST_TIMEOUT_MS"],
+  ["REQEUST_TIMEOUT_MS", "REQUEST_TIMEOUT_MS"],
+  ["REQUEST_TIMOUT_M", "REQUEST_TIMEOUT_MS"],
+  ["PROT", "PORT"],
+  ["ADMIN_PORTS", "ADMIN_PORT"],
+  ["ADMIM_PORT", "ADMIN_PORT"],
+  ["SUBGRPAH_URL_USERS", "SUBGRAPH_URL_…"],
+  ["SUBGRAPH_URLS_USERS", "SUBGRAPH_URL_…"],
+])("%s is reported with %s", (name, nearest) => {
+  expect(readMisspelt({ [name]: "5" })).toEqual([{ name, nearest }]);
+});
+
+test("variables that are read, are empty, or resemble none that is read are not reported", () => {
+  const known = ["PORT", "HOST", "REQUEST_TIMEOUT_MS", "SUBGRAPH_URL_USRES"];
+  const system = ["PATH", "HOME", "PWD", "USER", "TERM", "LANG", "SHELL", "HOSTNAME", "TZ", "NODE_ENV", "NODE_OPTIONS"];
+  const tools = ["npm_config_port", "npm_lifecycle_event", "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_RESOURCE_ATTRIBUTES"];
+  const set = Object.fromEntries([...known, ...system, ...tools].map((name) => [name, "1"]));
+  expect(namesIn({ ...set, PROT: "" })).toEqual([]);
+});
+
+test("variables that Kubernetes sets for a service are not reported, however near their names are", () => {
+  const links = ["ADMIM_SERVICE_HOST", "ADMIM_SERVICE_PORT", "ADMIM_SERVICE_PORT_HTTP", "ADMIM_PORT"];
+  const more = ["ADMIM_PORT_80_TCP", "ADMIM_PORT_80_TCP_ADDR"];
+  expect(namesIn(Object.fromEntries([...links, ...more].map((name) => [name, "10.0.0.1"])))).toEqual([]);
+});
+
+test("the warning names both variables and no value", () => {
+  const lines: unknown[] = [];
+  const log: Log = { ...silentLog, warn: (...line: unknown[]) => void lines.push(line) };
+  warnOfMisspeltVariables(log, readMisspelt({ REQEST_TIMEOUT_MS: "sesame" }));
+  expect(lines).toEqual([
+    [
+      { variable: "REQEST_TIMEOUT_MS", nearest: "REQUEST_TIMEOUT_MS" },
+      "unknown variable REQEST_TIMEOUT_MS ignored: did you mean REQUEST_TIMEOUT_MS?",
+    ],
+  ]);
+});
+
+test("an invalid configuration is reported together with its misspelt variables", () => {
+  const readRequired = (environment: Environment) =>
+    readEnvironment(environment, (env) => env.url("DATABASE_URL", { why: "the data" }));
+  expect(() => readRequired({ DATABSE_URL: "postgres://ada:sesame@h/d" })).toThrow(
+    new ConfigError(["DATABASE_URL is required: the data", "DATABSE_URL is unknown: did you mean DATABASE_URL?"]),
+  );
+});
+
+const descriptions = describeEnvironment((environment: Environment) =>
+  readEnvironment(environment, (env) => ({
+    port: env.integer("PORT", { fallback: 4_002, min: 0, max: 65_535, why: "where to listen" }),
+    url: env.string("DATABASE_URL", { why: "the data" }),
+    hint: env.optional("HINT", { why: "a hint" }),
+  })),
+);
+
+const head = "# A service\n\n| Variable | Default | Range | Why |\n|---|---|---|---|\n";
+const port = "| `PORT` | `4002` | an integer from 0 to 65,535 | where to listen |\n";
+const url = "| `DATABASE_URL` | required | | the data |\n";
+const hint = "| `HINT` | none | | a hint |\n";
+
+test("a correct table of variables in a README has no differences", () => {
+  expect(expectReadmeTable(`${head}${port}${url}${hint}\nText | after it |`, descriptions)).toEqual([]);
+});
+
+test("a missing or unknown variable, another range and a missing reason are differences", () => {
+  const stale = "| `PORT` | `4001` | an integer from 1 to 65,535 | |\n| `OLD` | none | | gone |\n";
+  expect(expectReadmeTable(`${head}${stale}${url}`, descriptions)).toEqual([
+    "PORT: the default is 4002, not 4001",
+    "PORT: the range is an integer from 0 to 65535, not an integer from 1 to 65535",
+    "PORT: there is no reason, such as: where to listen",
+    "HINT is missing: | HINT | none |  | a hint |",
+    "OLD is in the table, and nothing reads it",
+  ]);
+});
+
+function problemsOf(run: () => unknown): readonly string[] {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}

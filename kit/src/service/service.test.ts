@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
-import { runService } from "./service.ts";
+import { ConfigError, type Environment } from "../process/env.ts";
 import { readServiceConfig } from "./service-config.ts";
+import { runService } from "./service.ts";
 
 test.each([
   [["migrat"], "Unknown command migrat. The only command is migrate."],
   [["migrate", "now"], "Unknown argument now. The only command is migrate."],
-])("the arguments %j are rejected, and nothing is started", async (args, problem) => {
+])("the arguments %j are rejected, and the service is not started", async (args, problem) => {
   let isStarted = false;
   const started = runService({
     name: "things",
@@ -21,3 +22,52 @@ test.each([
   await expect(started).rejects.toThrow(problem);
   expect(isStarted).toBe(false);
 });
+
+const production = {
+  PROFILE: "production",
+  DATABASE_URL: "postgres://users@db/users",
+  ISSUER: "https://id.example.org",
+  JWKS_URL: "https://id.example.org/keys",
+  CURSOR_KEYS: "one key that is long enough,another that is long",
+};
+
+test("development needs only a database", () => {
+  const config = readServiceConfig({ DATABASE_URL: "postgres://localhost/users" }, { port: 4001 });
+  expect(config).toMatchObject({
+    profile: "development",
+    host: "127.0.0.1",
+    port: 4001,
+    issuer: "http://127.0.0.1:4020",
+  });
+});
+
+test("production requires all values", () => {
+  expect(readServiceConfig(production, { port: 4001 }).cursorKeys).toHaveLength(2);
+  for (const name of ["DATABASE_URL", "ISSUER", "JWKS_URL", "CURSOR_KEYS"]) {
+    expect(problemsOf({ ...production, [name]: undefined }).join()).toContain(`${name} is required`);
+  }
+});
+
+test("production never trusts the local issuer", () => {
+  for (const ISSUER of ["http://127.0.0.1:4020", "http://localhost:4020", "http://issuer:4020"]) {
+    expect(problemsOf({ ...production, ISSUER })).toEqual([
+      "ISSUER and JWKS_URL name the local issuer, which is for development only.",
+    ]);
+  }
+  expect(problemsOf({ ...production, JWKS_URL: "http://issuer:4020/.well-known/jwks.json" })).toHaveLength(1);
+});
+
+test("a short cursor key is rejected without being quoted", () => {
+  const problems = problemsOf({ ...production, CURSOR_KEYS: "short" });
+  expect(problems).toEqual(["CURSOR_KEYS: each key has at least 16 characters."]);
+});
+
+function problemsOf(environment: Environment): readonly string[] {
+  try {
+    readServiceConfig(environment, { port: 4001 });
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}

@@ -1,6 +1,15 @@
-import { expect, test } from "vitest";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, test, onTestFinished } from "vitest";
+import { ConfigError } from "../process/env.ts";
+import { type Log, silentLog } from "../process/log.ts";
+import { startMetricsListener, startAdminServer } from "./admin-server.ts";
+import { createEjectedReplicas } from "./ejected-replicas.ts";
 import { metricsOf } from "./metrics/metric-declarations.ts";
+import { createPrometheus } from "./metrics/prometheus.ts";
+import { createStatementObserver } from "./statement-observer.ts";
 import { createTelemetry } from "./telemetry.ts";
+import { noTrace } from "./tracing/trace.ts";
 
 const config = {
   adminPort: undefined,
@@ -45,4 +54,87 @@ test("a collector's address turns tracing on, and the sampler can turn it off ag
   const off = await createTelemetry({ ...o, config: { ...config, tracing: { ...tracing, sampler: "always_off" } } });
   expect([on.trace.isOn, off.trace.isOn]).toEqual([true, false]);
   await on.trace.stop();
+});
+
+async function startAdmin(write: () => Promise<string>) {
+  const server = await startAdminServer({ host: "127.0.0.1", port: 0, write, isReady: () => true });
+  onTestFinished(() => server.drain());
+  return server;
+}
+
+test("the admin listener serves metrics as text and the service's health; other paths are 404, other methods 405", async () => {
+  const { url } = await startAdmin(() => Promise.resolve("things_total 1\n"));
+  const response = await fetch(`${url}/metrics`);
+  expect([response.status, response.headers.get("content-type")]).toEqual([
+    200,
+    "text/plain; version=0.0.4; charset=utf-8",
+  ]);
+  expect(await response.text()).toBe("things_total 1\n");
+  expect((await fetch(`${url}/health/ready`)).status).toBe(200);
+  expect((await fetch(`${url}/graphql`)).status).toBe(404);
+  expect((await fetch(`${url}/metrics`, { method: "POST" })).status).toBe(405);
+});
+
+test("a metric that cannot be read fails the scrape, not the process", async () => {
+  const { url } = await startAdmin(() => Promise.reject(new Error("a gauge broke")));
+  const response = await fetch(`${url}/metrics`);
+  expect([response.status, await response.text()]).toEqual([500, ""]);
+});
+
+test("the error for a port in use names its variable", async () => {
+  const other = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => other.once("listening", resolve));
+  onTestFinished(() => void other.close());
+  const { port } = other.address() as AddressInfo;
+  const starting = startAdminServer({ host: "127.0.0.1", port, write: () => Promise.resolve(""), isReady: () => true });
+  await expect(starting).rejects.toThrow(ConfigError);
+  await expect(starting).rejects.toThrow("ADMIN_PORT");
+});
+
+test("a metric with announced label sets that have no zero is one warning at start, with the number of sets", async () => {
+  const metrics = await createPrometheus({
+    tries_total: { kind: "counter", help: "Tries.", labels: ["target"] },
+    results_total: { kind: "counter", help: "Results.", labels: ["result"], expected: { result: ["ok", "bad"] } },
+  });
+  for (let times = 0; times < 2; times++)
+    for (let number = 0; number < 1_428; number++) metrics.announce({ target: `target ${number}` });
+  const warnings: object[] = [];
+  const log: Log = { ...silentLog, info: () => {}, warn: (fields: object) => void warnings.push(fields) };
+  const admin = await startMetricsListener({ adminPort: 0, adminHost: "127.0.0.1" }, { log, metrics }, () => true);
+  onTestFinished(() => admin?.drain());
+  expect(warnings).toEqual([{ metric: "tries_total", count: 428 }]);
+});
+
+test("constraint violations are counted separately from failures", async () => {
+  const metrics = await createPrometheus(metricsOf.service);
+  const around = createStatementObserver(metrics, noTrace);
+  if (!around) throw new Error("metrics are on, so statements are observed");
+  await around("insert", () => Promise.resolve(1));
+  for (const code of ["23505", "23503", "57014", "53300", undefined]) {
+    const error = Object.assign(new Error("no"), code === undefined ? {} : { code });
+    await expect(around("insert", () => Promise.reject(error))).rejects.toBe(error);
+  }
+  const text = await metrics.write();
+  const counts = ["ok", "rejected", "failed"].map((outcome) => {
+    const series = `tributary_service_database_statement_duration_seconds_count{statement="insert",outcome="${outcome}"}`;
+    return text
+      .split("\n")
+      .find((line) => line.startsWith(series))
+      ?.slice(series.length + 1);
+  });
+  expect(counts).toEqual(["1", "2", "3"]);
+});
+
+test("a replica counts from its ejection until it is healthy or removed", () => {
+  const ejected = createEjectedReplicas();
+  ejected.eject("things", "a");
+  ejected.eject("things", "a");
+  ejected.eject("things", "b");
+  ejected.restore("others", "b");
+  expect([...ejected.counts()]).toEqual([
+    ["things", 2],
+    ["others", 0],
+  ]);
+  ejected.restore("things", "b");
+  expect(ejected.counts().get("things")).toBe(1);
 });

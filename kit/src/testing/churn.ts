@@ -1,7 +1,7 @@
 // A process that adds and removes objects, sixteen at a time, in an InFlightList or a Set. For in-flight-list.test.ts; needs --expose-gc.
 import { InFlightList } from "../collections/in-flight-list.ts";
 
-const objectCount = 1_000_000;
+const objectCount = 150_000;
 const inFlightMax = 16;
 
 const list = new InFlightList<object>();

@@ -1,12 +1,15 @@
 import { expect, test } from "vitest";
+import { hasCloseOption, rejectInvalid, toOutcome, toRetryReason } from "./attempt-result.ts";
 import { type AttemptOutcome, createReplicaHealth, type HealthState, transitions } from "./replica-health.ts";
+import { createReplicaSet, type Replica, type ReplicaObservation } from "./replica-set.ts";
+import type { ResponseHeaders, TransportFailure, TransportResult } from "./transport.ts";
 
-function setUp({ mayEject = true } = {}) {
+function setUp() {
   const clock = { nowMs: 0 };
   const seen: (number | string)[] = [];
   const health = createReplicaHealth({
     nowMs: () => clock.nowMs,
-    mayEject: () => mayEject,
+    mayEject: () => true,
     onEjected: ({ pauseMs }) => void seen.push(pauseMs),
     onDraining: ({ pauseMs }) => void seen.push(`draining ${pauseMs}`),
     onRestored: () => void seen.push("restored"),
@@ -17,8 +20,8 @@ function setUp({ mayEject = true } = {}) {
   return { clock, seen, health, run, fail };
 }
 
-/** Brings a new replica into a state; an attempt that starts next has the role that belongs to it. */
-const waysInto: Record<HealthState, (o: ReturnType<typeof setUp>) => unknown> = {
+/** Brings a new replica into a state. */
+const enter: Record<HealthState, (o: ReturnType<typeof setUp>) => unknown> = {
   healthy: ({ run }) => run("success"),
   suspect: ({ run }) => run("success", "failure"),
   ejected: ({ run, fail }) => (run("success"), fail(5)),
@@ -53,7 +56,7 @@ test.each<[HealthState, AttemptOutcome, count: number, next: HealthState]>([
   ["probing", "failure", 9, "probing"],
 ])("from %s, the outcome %s %i times in a row leads to %s", (state, outcome, count, next) => {
   const o = setUp();
-  waysInto[state](o);
+  enter[state](o);
   expect(o.health.state).toBe(state);
   o.run(...Array.from({ length: count }, () => outcome));
   expect(o.health.state).toBe(next);
@@ -138,12 +141,6 @@ test("failures and draining responses are not added up", () => {
   expect(health.state).toBe("suspect");
 });
 
-test("without permission to eject, a failing replica remains in service", () => {
-  const { health, fail } = setUp({ mayEject: false });
-  fail(100);
-  expect([health.state, health.isInService]).toEqual(["suspect", true]);
-});
-
 test("only one attempt probes, once the pause is over", () => {
   const { clock, seen, health, fail } = setUp();
   fail(5);
@@ -207,4 +204,130 @@ test("a request that is not idempotent probes only after 30 s without another pr
   expect(health.isProbeDue(false)).toBe(false);
   clock.nowMs = 31_000;
   expect(health.isProbeDue(false)).toBe(true);
+});
+
+function openSet(names: readonly string[]) {
+  const clock = { nowMs: 0 };
+  const seen: ReplicaObservation[] = [];
+  const closed: string[] = [];
+  const set = createReplicaSet<string>({
+    open: ({ name }) => name,
+    close: (name) => Promise.resolve(void closed.push(name)),
+    nowMs: () => clock.nowMs,
+    random: () => 0,
+    observe: (observation) => void seen.push(observation),
+  });
+  const update = (...some: readonly string[]) =>
+    set.update(some.map((name) => ({ name, origin: `http://${name}:1`, path: "/", addresses: [] })));
+  update(...names);
+  const choose = () => set.choose(true) as Replica<string>;
+  const end = (replica: Replica<string>, outcome: AttemptOutcome, count = 1) => {
+    for (let i = 0; i < count; i++) set.endAttempt(replica, set.startAttempt(replica), outcome);
+  };
+  return { clock, set, update, choose, end, seen, closed };
+}
+
+test.each([
+  ["refused", "b"],
+  ["timeout", "b"],
+  ["status", undefined],
+  ["reset", "a"],
+] as const)("after %s on the only replica in service, the next attempt goes to %s", (reason, next) => {
+  const { set, choose, end } = openSet(["a", "b"]);
+  const b = set.chooseNext([choose()], "refused") as Replica<string>;
+  end(b, "timeout", 2);
+  expect(set.chooseNext([choose()], reason)?.name).toBe(next);
+});
+
+test("a healthy alternative is another replica that is healthy and was not tried", () => {
+  const { set, update, choose, end } = openSet(["a", "b"]);
+  const a = choose();
+  expect(set.hasHealthyAlternative([a])).toBe(true);
+  const b = set.chooseNext([a], "refused") as Replica<string>;
+  expect(set.hasHealthyAlternative([a, b])).toBe(false);
+  end(b, "failure");
+  expect(set.hasHealthyAlternative([a])).toBe(false);
+  end(b, "success");
+  expect(set.hasHealthyAlternative([a])).toBe(true);
+  update("a");
+  expect(set.hasHealthyAlternative([a])).toBe(false);
+});
+
+test("an ejected replica whose address is removed is reported once, and late attempts have no effect", () => {
+  const { set, update, choose, end, seen, closed } = openSet(["a", "b"]);
+  const a = choose();
+  const late = set.startAttempt(a);
+  end(a, "timeout", 2);
+  update("b");
+  set.endAttempt(a, late, "failure");
+  expect([seen.map(({ kind }) => kind), closed]).toEqual([["replica-ejected", "replica-removed"], ["a"]]);
+});
+
+test("a removed replica is not ejected", () => {
+  const { update, choose, end, seen } = openSet(["a", "b"]);
+  const a = choose();
+  update("b", "c");
+  end(a, "timeout", 2);
+  expect(seen).toEqual([]);
+});
+
+test("a closed set opens and closes no further replica", async () => {
+  const { set, update, choose, end, seen, closed } = openSet(["a", "b"]);
+  end(choose(), "timeout", 2);
+  await set.close();
+  update("c");
+  expect([seen.map(({ kind }) => kind), closed]).toEqual([
+    ["replica-ejected", "replica-removed"],
+    ["a", "b"],
+  ]);
+});
+
+const respond = (status: number, headers: ResponseHeaders = {}): TransportResult<Buffer> => ({
+  ...{ kind: "response", status, headers, rawHeaders: [], body: Buffer.of() },
+});
+const failWith = (reason: TransportFailure["reason"]): TransportResult<Buffer> => ({
+  ...{ kind: "failed", reason, cause: new Error(reason) },
+});
+
+test.each([
+  [respond(200), "success", undefined],
+  [respond(500), "success", undefined],
+  [respond(502), "failure", "status"],
+  [respond(503), "failure", "status"],
+  [respond(504, { connection: "close" }), "failure", "status"],
+  [respond(503, { "retry-after": "2" }), "success", undefined],
+  [respond(503, { "retry-after": "2", connection: "close" }), "draining", undefined],
+  [respond(200, { connection: "close" }), "draining", undefined],
+  [failWith("reset"), "failure", "reset"],
+  [failWith("refused"), "failure", "refused"],
+  [failWith("attempt-timeout"), "failure", "timeout"],
+  [failWith("timeout"), "failure", undefined],
+  [failWith("too-large"), "inconclusive", undefined],
+  [failWith("aborted"), "inconclusive", undefined],
+])("%j is %s for the replica's health, and a reason to retry: %s", (result, outcome, reason) => {
+  expect([toOutcome(result, 10), toRetryReason(result)]).toEqual([outcome, reason]);
+});
+
+test.each([
+  ["timeout", "timeout"],
+  ["attempt-timeout", "timeout"],
+  ["refused", "timeout"],
+  ["reset", "failure"],
+  ["aborted", "inconclusive"],
+] as const)("after 450 ms, %s is the outcome %s", (reason, outcome) => {
+  expect(toOutcome(failWith(reason), 450)).toBe(outcome);
+});
+
+test.each([199, 600])("a response with status %i is not HTTP", (status) => {
+  expect(rejectInvalid(respond(status))).toMatchObject({ kind: "failed", reason: "reset" });
+});
+
+test.each<[connection: string | readonly string[] | undefined, hasClose: boolean]>([
+  [undefined, false],
+  ["Keep-Alive, Upgrade", false],
+  ["closed", false],
+  ["X-Hop, Close", true],
+  [["keep-alive", "close"], true],
+])("Connection: %j contains close: %s", (connection, hasClose) => {
+  expect(hasCloseOption(connection)).toBe(hasClose);
 });

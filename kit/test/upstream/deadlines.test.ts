@@ -1,7 +1,12 @@
 import { once } from "node:events";
 import { expect, test } from "vitest";
+import { createLatencyWindow } from "../../src/upstream/latency-window.ts";
+import type { RetryBudgetLimits } from "../../src/upstream/retry-budget.ts";
+import { hang, holdResponse, type Respond, reset, respondOk, start } from "./replica.ts";
 import { failuresOf, open, read, stream, textOf, write } from "./requests.ts";
-import { hang, holdResponse, reset, respondOk, start } from "./replica.ts";
+
+/** Responds after the 500 ms that an attempt has at least. */
+const respondLate: Respond = (response) => void setTimeout(() => response.end("late"), 600);
 
 test("a request without a response ends at its deadline, at the replica too", async () => {
   const [replica] = await start(1);
@@ -72,19 +77,21 @@ test("requests above the limit fail at once, until one in flight ends", async ()
   expect(replica.requests).toBe(2);
 });
 
-test("a read that a replica does not respond to is sent to a healthy one after 500 ms", async () => {
+test("a read without a response is sent to a healthy replica after 500 ms, and two such reads eject the silent replica", async () => {
   const [silent, other] = await start(2);
   silent.respond = hang;
   const { upstream, seen } = open([silent.url, other.url], { random: () => 0 });
   const startedMs = performance.now();
   expect(textOf(await upstream.send(read))).toBe("ok");
   expect(performance.now() - startedMs).toBeGreaterThanOrEqual(495);
-  expect([silent.requests, other.requests]).toEqual([1, 1]);
   expect(seen).toEqual([{ kind: "retried", replica: `${silent.url}/`, reason: "timeout", status: undefined }]);
+  expect(failuresOf(await stream(3, 1, () => upstream.send(read)))).toEqual([]);
+  expect(seen.map(({ kind }) => kind)).toEqual(["retried", "replica-ejected", "retried"]);
+  expect([silent.requests, other.requests]).toEqual([2, 4]);
 });
 
 test("an attempt has four times the 99th percentile of recent latencies", async () => {
-  const [slow, other] = await start(2, (response) => void setTimeout(() => response.end("ok"), 700));
+  const [slow, other] = await start(2, respondLate);
   const { upstream, seen } = open([slow.url, other.url], { random: () => 0 });
   // The first read is sent again after 500 ms; its second attempt has the request's whole deadline.
   await upstream.send(read);
@@ -102,46 +109,72 @@ test("an attempt has at most half of the remaining time", async () => {
   expect(textOf(await upstream.send({ ...read, timeoutMs: 400 }))).toBe("ok");
 });
 
-test("an attempt has the whole deadline of the request while no other replica is healthy", async () => {
-  const [silent, failing] = await start(2);
-  failing.respond = reset;
-  const { upstream } = open([failing.url, silent.url], { random: () => 0 });
-  // The failing replica becomes suspect, and each read goes on to the other one.
-  silent.respond = (response) => void setTimeout(() => response.end("late"), 700);
-  expect(textOf(await upstream.send(read))).toBe("late");
-  expect([failing.requests, silent.requests]).toEqual([1, 1]);
+test("an attempt has the whole deadline of the request if no other replica is healthy, or another attempt is not allowed or needed", async () => {
+  const setUp = async (retryBudget?: RetryBudgetLimits) => {
+    const [slow, other] = await start(2, respondLate);
+    return { slow, other, ...open([slow.url, other.url], { random: () => 0, retryBudget }) };
+  };
+  const cases = {
+    async withoutHealthyAlternative() {
+      const { slow, other, upstream } = await setUp();
+      slow.respond = reset;
+      // The broken connection makes the first replica suspect, and the read is sent to the other one.
+      expect(textOf(await upstream.send(read))).toBe("late");
+      expect([slow.requests, other.requests]).toEqual([1, 1]);
+    },
+    async writeThatMayHaveBeenSent() {
+      const { slow, other, upstream, seen } = await setUp();
+      expect(textOf(await upstream.send(write))).toBe("late");
+      expect([slow.requests, other.requests, seen]).toEqual([1, 0, []]);
+    },
+    async readWithoutRetryBudget() {
+      const { slow, upstream, seen } = await setUp({ perRequest: 0, perSecond: 0, burstMax: 0 });
+      expect(textOf(await upstream.send(read))).toBe("late");
+      expect(seen).toEqual([{ kind: "retry-over-budget", replica: `${slow.url}/` }]);
+    },
+    async readWhoseResponseHasStarted() {
+      const { slow, other, upstream, seen } = await setUp();
+      slow.respond = (response, request) => {
+        response.write("be");
+        respondLate(response, request);
+      };
+      expect(textOf(await upstream.send(read))).toBe("belate");
+      expect([slow.requests, other.requests, seen]).toEqual([1, 0, []]);
+    },
+  };
+  // Together, since each takes the time of the late response.
+  await Promise.all(Object.values(cases).map((run) => run()));
 });
 
-test("a write that may have been sent has the whole deadline of the request", async () => {
-  const [slow, other] = await start(2, (response) => void setTimeout(() => response.end("late"), 700));
-  const { upstream, seen } = open([slow.url, other.url], { random: () => 0 });
-  expect(textOf(await upstream.send(write))).toBe("late");
-  expect([slow.requests, other.requests, seen]).toEqual([1, 0, []]);
+function openWindow() {
+  const clock = { nowMs: 0 };
+  return { clock, latencies: createLatencyWindow(() => clock.nowMs) };
+}
+
+test("without an attempt the percentile is 0", () => {
+  expect(openWindow().latencies.p99Ms()).toBe(0);
 });
 
-test("without a retry in the budget an attempt goes on until the request's deadline", async () => {
-  const [slow, other] = await start(2, (response) => void setTimeout(() => response.end("late"), 700));
-  const retryBudget = { perRequest: 0, perSecond: 0, burstMax: 0 };
-  const { upstream, seen } = open([slow.url, other.url], { random: () => 0, retryBudget });
-  expect(textOf(await upstream.send(read))).toBe("late");
-  expect(seen).toEqual([{ kind: "retry-over-budget", replica: `${slow.url}/` }]);
+test("of the latencies 1 to 100 ms the 99th percentile is 99 ms", () => {
+  const { latencies } = openWindow();
+  for (let ms = 100; ms >= 1; ms--) latencies.record(ms);
+  expect(latencies.p99Ms()).toBe(99);
 });
 
-test("two reads without a response for 500 ms eject a replica", async () => {
-  const [silent, other] = await start(2);
-  silent.respond = hang;
-  const { upstream, seen } = open([silent.url, other.url], { random: () => 0 });
-  expect(failuresOf(await stream(4, 1, () => upstream.send(read)))).toEqual([]);
-  expect(seen.map(({ kind }) => kind)).toEqual(["retried", "replica-ejected", "retried"]);
-  expect([silent.requests, other.requests]).toEqual([2, 4]);
+test("only the last 256 latencies count", () => {
+  const { latencies } = openWindow();
+  for (let i = 0; i < 100; i++) latencies.record(9_000);
+  for (let i = 0; i < 256; i++) latencies.record(7);
+  expect(latencies.p99Ms()).toBe(7);
 });
 
-test("a read whose response has started has the whole deadline of the request", async () => {
-  const [slow, other] = await start(2, (response) => {
-    response.write("la");
-    setTimeout(() => response.end("te"), 700);
-  });
-  const { upstream, seen } = open([slow.url, other.url], { random: () => 0 });
-  expect(textOf(await upstream.send(read))).toBe("late");
-  expect([slow.requests, other.requests, seen]).toEqual([1, 0, []]);
+test("the percentile is computed at most once a second", () => {
+  const { clock, latencies } = openWindow();
+  latencies.record(5);
+  expect(latencies.p99Ms()).toBe(5);
+  latencies.record(800);
+  clock.nowMs = 999;
+  expect(latencies.p99Ms()).toBe(5);
+  clock.nowMs = 1_000;
+  expect(latencies.p99Ms()).toBe(800);
 });

@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { onTestFinished } from "vitest";
 
-type Respond = (response: ServerResponse, request: IncomingMessage) => void;
+export type Respond = (response: ServerResponse, request: IncomingMessage) => void;
 
-/** A real HTTP server that stands for one replica of a service. */
+/** An HTTP server as one replica of a service. */
 export interface ReplicaServer {
   readonly url: string;
   readonly port: number;

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { startExportThread } from "./export-thread.ts";
 import { createSpanExport, type SpanExportOptions } from "./span-export.ts";
 import { createTracing } from "./tracing.ts";
 
@@ -14,33 +15,26 @@ async function start(o: Pick<SpanExportOptions, "endpoint" | "onLost" | "file">)
   return { flush, trace: createTracing({ tracing: { sampler: "always_on", ratio: 1 }, deliver, stop }) };
 }
 
-test("recorded spans reach the collector at the latest when the process stops", async () => {
-  const { url, requests } = await startCollector(200);
-  const { trace } = await start({ endpoint: `${url}/`, onLost: () => expect.unreachable() });
-  trace.begin("GET /things", undefined)?.end();
-  await trace.stop();
-  expect(requests.map(({ path, type }) => [path, type])).toEqual([["/v1/traces", "application/x-protobuf"]]);
-  for (const text of [
-    "GET /things",
-    "service.name",
-    "things",
-    "service.version",
-    "1.2.3",
-    "service.instance.id",
-    "i-7",
-  ]) {
-    expect(requests[0]?.body).toContain(text);
-  }
-});
-
-test("the exporter reads its own variables", async () => {
+test("spans with their attributes reach the collector at the latest when the process stops", async () => {
   vi.stubEnv("OTEL_EXPORTER_OTLP_HEADERS", "x-tenant=7");
   onTestFinished(() => void vi.unstubAllEnvs());
   const { url, requests } = await startCollector(200);
-  const { trace } = await start({ endpoint: url, onLost: () => expect.unreachable() });
-  trace.begin("GET /things", undefined)?.end();
+  const { trace } = await start({ endpoint: `${url}/`, onLost: () => expect.unreachable() });
+  const parent = trace.begin("GET /things", undefined, { attributes: { "http.route": "/things/{id}" } });
+  const child = parent?.child("select things");
+  child?.fail("57P03");
+  child?.end();
+  parent?.end();
   await trace.stop();
-  expect(requests.map(({ tenant }) => tenant)).toEqual(["7"]);
+  expect(requests).toMatchObject([{ path: "/v1/traces", type: "application/x-protobuf", tenant: "7" }]);
+  const body = requests[0]?.body ?? "";
+  const resource = ["service.name", "things", "service.version", "1.2.3", "service.instance.id", "i-7"];
+  const ofSpans = ["GET /things", "http.route", "/things/{id}", "select things", "error.type", "57P03", "tributary"];
+  for (const text of [...resource, ...ofSpans]) expect(body).toContain(text);
+  const idOf = (hex: string | undefined) => Buffer.from(hex ?? "", "hex").toString("latin1");
+  // The parent's span id occurs in its own span and in its child's.
+  expect(body.split(idOf(parent?.spanId)).length - 1).toBe(2);
+  expect(body.split(idOf(parent?.traceId)).length - 1).toBe(2);
 });
 
 test("losses are reported once, until a batch has arrived", async () => {
@@ -49,7 +43,7 @@ test("losses are reported once, until a batch has arrived", async () => {
   const { trace, flush } = await start({ endpoint: collector.url, onLost: (error) => losses.push(error) });
   const counts: number[] = [];
   for (const status of [400, 400, 200, 400]) {
-    collector.answerWith(status);
+    collector.respondWith(status);
     trace.begin("GET /things", undefined)?.end();
     await flush();
     counts.push(losses.length);
@@ -58,46 +52,19 @@ test("losses are reported once, until a batch has arrived", async () => {
   expect(counts).toEqual([1, 1, 1, 2]);
 });
 
-test("a span's attributes arrive", async () => {
-  const { url, requests } = await startCollector(200);
-  const { trace } = await start({ endpoint: url, onLost: () => expect.unreachable() });
-  const parent = trace.begin("GET /things", undefined, { attributes: { "http.route": "/things/{id}" } });
-  const child = parent?.child("select things");
-  child?.fail("57P03");
-  child?.end();
-  parent?.end();
-  await trace.stop();
-  const body = requests[0]?.body ?? "";
-  const idOf = (hex: string | undefined) => Buffer.from(hex ?? "", "hex").toString("latin1");
-  for (const text of ["/things/{id}", "select things", "error.type", "57P03", "tributary"])
-    expect(body).toContain(text);
-  // Of itself, and as its child's parent.
-  expect(body.split(idOf(parent?.spanId)).length - 1).toBe(2);
-  expect(body.split(idOf(parent?.traceId)).length - 1).toBe(2);
-});
-
-test("512 spans are sent at once, and spans that end after `stop` are dropped", async () => {
-  const { url, requests } = await startCollector(200);
-  const { trace, flush } = await start({ endpoint: url, onLost: () => expect.unreachable() });
-  for (let n = 0; n < 512; n++) trace.begin("GET /things", undefined)?.end();
-  await vi.waitFor(() => expect(requests).toHaveLength(1), { timeout: 4_000 });
-  await trace.stop();
-  trace.begin("GET /things", undefined)?.end();
-  await flush();
-  expect(requests).toHaveLength(1);
-});
-
-test("stopping waits for a batch to which the collector has not responded", async () => {
+test("512 spans are sent at once; stopping waits for the collector's response, and later spans are dropped", async () => {
   const held = Promise.withResolvers<void>();
   const { url, requests } = await startCollector(200, held.promise);
   const lost: Error[] = [];
-  const { trace } = await start({ endpoint: url, onLost: (error) => lost.push(error) });
+  const { trace, flush } = await start({ endpoint: url, onLost: (error) => lost.push(error) });
   for (let n = 0; n < 512; n++) trace.begin("GET /things", undefined)?.end();
   await vi.waitFor(() => expect(requests).toHaveLength(1), { timeout: 4_000 });
   const stopped = trace.stop();
   setTimeout(held.resolve, 50);
   await stopped;
-  expect(lost).toEqual([]);
+  trace.begin("GET /things", undefined)?.end();
+  await flush();
+  expect([requests.length, lost]).toEqual([1, []]);
 });
 
 test("a thread that has ended is replaced, and its loss reported", async () => {
@@ -138,9 +105,49 @@ async function startCollector(first: number, released: Promise<void> = Promise.r
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { url, requests, answerWith: (next: number) => void (status = next) };
+  return { url, requests, respondWith: (next: number) => void (status = next) };
 }
 
 function describe({ url: path, headers }: IncomingMessage, body: string) {
   return { path, type: headers["content-type"], tenant: headers["x-tenant"], body };
+}
+
+const noSpans = [] as const;
+/** The code of a thread that reports itself as loaded; each test adds how it responds to batches. */
+const loaded = `import { parentPort } from "node:worker_threads"; parentPort.postMessage({ batchNumber: 0 });`;
+
+test("a module that cannot be loaded is an error at once", async () => {
+  await expect(startThread(`throw new Error("no such module");`)).rejects.toThrow("no such module");
+});
+
+test("a seventh batch is rejected while the collector does not respond", async () => {
+  const thread = await startThread(`${loaded} parentPort.on("message", () => {});`);
+  const first = Array.from({ length: 6 }, () => thread.send(noSpans));
+  await expect(thread.send(noSpans)).rejects.toThrow("6 batches");
+  await thread.end();
+  const outcomes = await Promise.allSettled(first);
+  expect(outcomes.map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => "rejected"));
+});
+
+test("a thread that has ended accepts no batch", async () => {
+  const thread = await startThread(`${loaded} parentPort.on("message", () => process.exit(3));`);
+  await expect(thread.send(noSpans)).rejects.toThrow("code 3");
+  expect(thread.hasEnded()).toBe(true);
+  await expect(thread.send(noSpans)).rejects.toThrow("has ended");
+});
+
+async function startThread(code: string) {
+  const thread = await startExportThread({
+    url: "http://127.0.0.1:9",
+    serviceName: "things",
+    instanceId: "i-7",
+    version: "1.2.3",
+    file: toFile(code),
+  });
+  onTestFinished(() => thread.end());
+  return thread;
+}
+
+function toFile(code: string): URL {
+  return new URL(`data:text/javascript,${encodeURIComponent(code)}`);
 }

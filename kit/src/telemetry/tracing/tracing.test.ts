@@ -1,8 +1,12 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { defaultResource } from "@opentelemetry/resources";
 import { expect, test } from "vitest";
 import { AppError } from "../../errors/app-error.ts";
 import { createSpanCollector } from "../../testing/trace.ts";
 import { errorTypeOf } from "./error-type.ts";
+import { toReadableSpan } from "./readable-span.ts";
+import { createSampling } from "./sampling.ts";
+import type { SpanRecord } from "./span-record.ts";
 import { noTrace } from "./trace.ts";
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";
@@ -90,4 +94,67 @@ test("tracing that is off runs the work and nothing else", () => {
     undefined,
     undefined,
   ]);
+});
+
+const caller = (traceId: string, flags: string) => ({ traceId, flags, spanId: "00f067aa0ba902b7" });
+const low = "4bf92f3577b34da6a3ce929d00000001";
+const high = "4bf92f3577b34da6a3ce929dffffffff";
+
+test("a parent-based sampler follows its caller, and samples by ratio without one", () => {
+  const draws = [0.009, 0.01];
+  const isTraced = createSampling({ sampler: "parentbased_traceidratio", ratio: 0.01 }, () => draws.shift() ?? 1);
+  expect([caller(high, "01"), caller(low, "00"), undefined, undefined].map(isTraced)).toEqual([
+    true,
+    false,
+    true,
+    false,
+  ]);
+});
+
+test("a sampler by ratio ignores the caller's decision", () => {
+  const isTraced = createSampling({ sampler: "traceidratio", ratio: 0.5 });
+  expect([caller(low, "00"), caller(high, "01")].map(isTraced)).toEqual([true, false]);
+});
+
+test("always_on samples all requests, always_off none", () => {
+  const on = createSampling({ sampler: "always_on", ratio: 0 });
+  const off = createSampling({ sampler: "always_off", ratio: 1 });
+  const callers = [undefined, caller(low, "00"), caller(high, "01")];
+  expect(callers.map(on)).toEqual([true, true, true]);
+  expect(callers.map(off)).toEqual([false, false, false]);
+});
+
+const record: SpanRecord = {
+  traceId: "0af7651916cd43dd8448eb211c80319c",
+  spanId: "b7ad6b7169203331",
+  parent: undefined,
+  name: "GET /things",
+  kind: "server",
+  startMs: 1_763_000_000_999.5,
+  endMs: 1_763_000_001_001.25,
+  attributes: { "http.route": "/things" },
+  hasFailed: false,
+};
+const about = { resource: defaultResource(), version: "1.2.3" };
+
+test("times are seconds and nanoseconds, also across a full second", () => {
+  const { startTime, endTime, duration } = toReadableSpan(record, about);
+  expect([startTime, endTime, duration]).toEqual([
+    [1_763_000_000, 999_500_000],
+    [1_763_000_001, 1_250_000],
+    [0, 1_750_000],
+  ]);
+});
+
+test("kinds and failures have OpenTelemetry's numbers", () => {
+  const kinds = (["internal", "server", "client"] as const).map((kind) => toReadableSpan({ ...record, kind }, about));
+  expect(kinds.map(({ kind }) => kind)).toEqual([0, 1, 2]);
+  const ends = [false, true].map((hasFailed) => toReadableSpan({ ...record, hasFailed }, about));
+  expect(ends.map(({ status }) => status.code)).toEqual([0, 2]);
+});
+
+test("a root has no parent, and another process's span is a remote one", () => {
+  expect(toReadableSpan(record, about)).not.toHaveProperty("parentSpanContext");
+  const parent = { traceId: record.traceId, spanId: "00f067aa0ba902b7", isRemote: true };
+  expect(toReadableSpan({ ...record, parent }, about).parentSpanContext).toEqual({ ...parent, traceFlags: 1 });
 });

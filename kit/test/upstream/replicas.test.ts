@@ -1,8 +1,16 @@
 import { expect, test } from "vitest";
 import { startUnreachable } from "../../src/testing/unreachable-port.ts";
-import type { UpstreamResult } from "../../src/upstream/upstream.ts";
+import type { UpstreamRequest, UpstreamResult } from "../../src/upstream/upstream.ts";
+import {
+  type ReplicaServer,
+  respondAndClose,
+  respondOk,
+  respondUnavailable,
+  restart,
+  start,
+  holdResponse,
+} from "./replica.ts";
 import { failuresOf, open, read, stream, write } from "./requests.ts";
-import { type ReplicaServer, respondAndClose, respondOk, respondUnavailable, restart, start } from "./replica.ts";
 
 test("a replica that keeps failing is ejected, probed after a growing pause, and restored", async () => {
   const [bad, good] = await start(2);
@@ -54,18 +62,18 @@ test("replicas that never keep a connection all get requests", async () => {
   expect(Math.min(...replicas.map(({ requests }) => requests))).toBeGreaterThan(50);
 });
 
-test.runIf(process.platform === "linux").each([
-  ["read", read],
-  ["write", write],
-])(
-  "after 500 ms without a connection a %s goes to another replica, and two of them eject the replica",
-  async (_, request) => {
-    const [unreachable, other] = await start(2);
-    const { upstream, seen } = open([unreachable.url, other.url], { random: () => 0, connectTimeoutMs: 600_000 });
-    await unreachable.kill();
-    await startUnreachable(unreachable.port);
-    expect(failuresOf(await stream(10, 1, () => upstream.send(request)))).toEqual([]);
-    expect(seen.map(({ kind }) => kind)).toEqual(["retried", "replica-ejected", "retried"]);
+test.runIf(process.platform === "linux")(
+  "after 500 ms without a connection a read or write goes to another replica, and two of them eject the replica",
+  async () => {
+    const eject = async (request: UpstreamRequest) => {
+      const [unreachable, other] = await start(2);
+      const { upstream, seen } = open([unreachable.url, other.url], { random: () => 0, connectTimeoutMs: 600_000 });
+      await unreachable.kill();
+      await startUnreachable(unreachable.port);
+      expect(failuresOf(await stream(10, 1, () => upstream.send(request)))).toEqual([]);
+      expect(seen.map(({ kind }) => kind)).toEqual(["retried", "replica-ejected", "retried"]);
+    };
+    await Promise.all([eject(read), eject(write)]);
   },
 );
 
@@ -144,3 +152,46 @@ test("no replica is ejected while all are overloaded", async () => {
 function statusOf(result: UpstreamResult<Buffer>): number | undefined {
   return result.kind === "response" ? result.status : undefined;
 }
+
+test("of two random replicas the one with fewer requests in flight is chosen", async () => {
+  const replicas = await start(3);
+  const arrived = Promise.all(replicas.slice(0, 2).map((replica) => holdResponse(replica)));
+  const draws = [0, 0, 0.4, 0, 0, 0.9, 0.4, 0.9];
+  const { upstream } = open(
+    replicas.map(({ url }) => url),
+    { random: () => draws.shift() ?? 0 },
+  );
+  // Draws 0, 0 compare the first and the second; 0.4, 0 the second and the third; 0.4, 0.9 the second and the first.
+  const held = [upstream.send(read), upstream.send(read)];
+  const responses = await arrived;
+  expect(replicas.map(({ requests }) => requests)).toEqual([1, 1, 0]);
+  await upstream.send(read);
+  expect(replicas.map(({ requests }) => requests)).toEqual([1, 1, 1]);
+  for (const response of responses) response.end();
+  await Promise.all(held);
+});
+
+test("of a slow and two fast replicas the slow one gets the fewest requests", async () => {
+  const [slow, ...fast] = await start(3);
+  slow.respond = (response) => void setTimeout(() => response.end(), 100);
+  const { upstream } = open([slow, ...fast].map(({ url }) => url));
+  await stream(600, 16, () => upstream.send(read));
+  const [first = 0, second = 0] = fast.map(({ requests }) => requests);
+  expect(slow.requests + first + second).toBe(600);
+  expect(slow.requests * 3).toBeLessThan(Math.min(first, second));
+  expect(Math.max(first, second)).toBeLessThan(Math.min(first, second) * 2);
+});
+
+test("no read is lost when a replica is killed under a stream of reads", async () => {
+  const [killed, other] = await start(2);
+  const { upstream, seen } = open([killed.url, other.url]);
+  let sent = 0;
+  const results = await stream(1_500, 32, () => {
+    if (++sent === 500) void killed.kill();
+    return upstream.send(read);
+  });
+  expect(failuresOf(results)).toEqual([]);
+  const ejected = seen.filter((observed) => observed.kind === "replica-ejected");
+  expect(ejected.filter(({ replica }) => replica === `${killed.url}/`)).toHaveLength(1);
+  expect(killed.requests + other.requests).toBeLessThan(1_500 * 1.2);
+});

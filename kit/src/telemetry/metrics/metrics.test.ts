@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
+import { createKnownValues, createLearnedValues } from "./known-values.ts";
+import { metricsOf, runtimeMetricNames, type MetricDeclarations } from "./metric-declarations.ts";
 import { createNoMetrics } from "./metrics.ts";
 import { createPrometheus } from "./prometheus.ts";
-import { metricsOf, runtimeMetricNames } from "./metric-declarations.ts";
 
 const declarations = {
   things_total: { kind: "counter", help: "Things.", labels: ["colour"] },
@@ -118,14 +119,6 @@ test("series without events are at most half of the series of a metric", async (
   expect(lines.at(-1)).toBe('tries_total{target="late",result="bad"} 1');
 });
 
-test("announced label sets that have no zero are counted once each, by metric", async () => {
-  const metrics = await createPrometheus(attempts);
-  expect(metrics.listMissingZeros()).toEqual([]);
-  for (let times = 0; times < 2; times++)
-    for (let number = 0; number < 600; number++) metrics.announce({ target: `target ${number}` });
-  expect(metrics.listMissingZeros()).toEqual([{ metric: "tries_total", count: 200 }]);
-});
-
 test("a gauge that is read at each scrape drops values that are not set again", async () => {
   const metrics = await createPrometheus(declarations);
   const colours = ["red", "blue"];
@@ -157,4 +150,95 @@ test("metrics that are off accept all calls and write nothing", async () => {
   metrics.histogram("thing_seconds").observe({}, 1);
   metrics.announce({ colour: "red" });
   expect([metrics.isOn, await metrics.write()]).toEqual([false, ""]);
+});
+
+test("a label has the known values, one for all others, and one for none", () => {
+  const clientOf = createKnownValues(["web", "ios"]);
+  expect(["web", "ios", "Web", "eyJhbGciOi", "__proto__", "", undefined].map(clientOf)).toEqual([
+    "web",
+    "ios",
+    "other",
+    "other",
+    "other",
+    "unnamed",
+    "unnamed",
+  ]);
+});
+
+const learn = (known: readonly string[] = [], valuesMax = 3) =>
+  createLearnedValues({ known, valuesMax, occurrencesMin: 100 });
+
+function countTimes(values: ReturnType<typeof learn>, name: string, times: number): readonly string[] {
+  return Array.from({ length: times }, () => values.count(name));
+}
+
+test("a value has its own label from its 101st occurrence on", () => {
+  const labels = countTimes(learn(), "Feed", 102);
+  expect(labels).toEqual([...Array.from({ length: 100 }, () => "other"), "Feed", "Feed"]);
+});
+
+test("a value that is only looked up is not learned", () => {
+  const values = learn();
+  for (let i = 0; i < 200; i++) expect(values.find("Feed")).toBe("other");
+  expect(values.count("Feed")).toBe("other");
+});
+
+test("configured values have their labels from the start, and take places of the learned ones", () => {
+  const values = learn(["Feed", "Cart"]);
+  expect([values.count("Feed"), values.find("Cart"), values.count(undefined)]).toEqual(["Feed", "Cart", "unnamed"]);
+  expect(["Home", "Late"].map((name) => countTimes(values, name, 101).at(-1))).toEqual(["Home", "other"]);
+  expect(["Feed", "Cart", "Home", "Late"].map((name) => values.find(name))).toEqual(["Feed", "Cart", "Home", "other"]);
+});
+
+test("a value that occurs often is learned while a client sends ever new ones", () => {
+  const values = learn();
+  let last = "";
+  for (let i = 0; i < 101; i++) {
+    last = values.count("Feed");
+    for (let n = 0; n < 500; n++) values.count(`Flood${i}_${n}`);
+  }
+  expect(last).toBe("Feed");
+});
+
+test("a value of more than 100 characters is never a label", () => {
+  expect(countTimes(learn(), "n".repeat(101), 101).at(-1)).toBe("other");
+});
+
+const all: MetricDeclarations = Object.assign({}, ...Object.values(metricsOf));
+
+test("a metric's name has its process as prefix, and its unit or `_total` as suffix", () => {
+  const odd = Object.entries(all).filter(([name, { kind }]) => {
+    if (!/^tributary_(?:build|log|service|gateway|rest)_[a-z_]+$/.test(name)) return true;
+    if (kind === "histogram") return !name.endsWith("_seconds");
+    return (kind === "counter") !== name.endsWith("_total");
+  });
+  expect(odd).toEqual([]);
+});
+
+test("histograms have at most 20 ascending buckets, and nothing else has any", () => {
+  for (const [name, { kind, buckets }] of Object.entries(all)) {
+    const isHistogram = kind === "histogram";
+    expect([name, buckets !== undefined]).toEqual([name, isHistogram]);
+    expect(buckets ?? []).toEqual((buckets ?? []).toSorted((a, b) => a - b));
+    expect(buckets?.length ?? 0).toBeLessThanOrEqual(20);
+  }
+});
+
+test("a label whose name suggests unbounded values, such as a URL path, declares its values", () => {
+  const unbounded = new Set([
+    "url",
+    "path",
+    "query",
+    "userId",
+    "user",
+    "requestId",
+    "traceId",
+    "message",
+    "address",
+    "key",
+  ]);
+  const undeclared = Object.values(all).flatMap(({ labels, expected }) =>
+    labels.filter((label) => unbounded.has(label) && expected?.[label] === undefined),
+  );
+  expect(undeclared).toEqual([]);
 });
