@@ -1,19 +1,25 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { PlannerPool } from "../../src/plan/planner/planner-pool.ts";
+import { createSharedPlannerPool } from "../helpers/gateway.ts";
 import type { CaseExample, ExpectedResult } from "./supergraph-case.ts";
 import { supergraphCases } from "./cases.ts";
-import { comparePaths, compareApolloGateway, findDifference, listNullPaths } from "./differential.ts";
-import type { Aliases } from "./generate-selections.ts";
+import { type Compare, compareApolloGateway, comparePaths, findDifference, listNullPaths } from "./differential.ts";
+import { generateChains } from "./generate-chains.ts";
 import { type RunningCase, startCase } from "./start-case.ts";
 
-/** For each case and kind of alias. `npm run verify:differential` sends 20,000. */
-const operationCount = 40;
+/** For each case and kind of alias. `npm run verify:differential` sends 20,000 in total. */
+const operationCount = 8;
 /** Sent to stock until one result is wrong. */
 const stockOperationCount = 200;
 const seed = 20_261;
 
+let plannerPool: PlannerPool;
+beforeAll(() => void (plannerPool = createSharedPlannerPool()));
+afterAll(() => plannerPool.close());
+
 describe.each(supergraphCases)("$name", (supergraphCase) => {
   let live: RunningCase;
-  beforeAll(async () => void (live = await startCase(supergraphCase)));
+  beforeAll(async () => void (live = await startCase(supergraphCase, plannerPool)));
   afterAll(() => live.close());
 
   test.each(supergraphCase.cases)("$name", async (example) => {
@@ -25,37 +31,44 @@ describe.each(supergraphCases)("$name", (supergraphCase) => {
   });
 
   test.each(["plain", "colliding"] as const)("generated operations with %s aliases", async (aliases) => {
-    const difference = await findDifference(supergraphCase, live, {
-      operationCount,
-      seed,
-      aliases,
-      compare: comparePaths,
-    });
-    expect(difference).toBeUndefined();
+    const about = { operationCount, seed, aliases, compare: comparePaths };
+    expect(await findDifference(supergraphCase, live, about)).toBeUndefined();
   });
 
-  describe("the control", () => {
-    const sent = supergraphCase.cases.filter(({ stockIsSkipped }) => stockIsSkipped === undefined);
-    test.each(sent)("stock: $name", async ({ stockIsWrong, expected, ...operation }) => {
-      const result = await live.sendToStock(operation);
-      if (stockIsWrong === undefined) expect(result.data).toEqual(expected.data);
-      else expect(nullsOf(result)).not.toEqual(nullsOf(expected));
-    });
-
-    test.each(Object.keys(supergraphCase.stockDiffers ?? {}) as Aliases[])(
-      "stock differs with %s aliases",
-      async (aliases) => {
-        const about = {
-          operationCount: stockOperationCount,
-          seed,
-          aliases,
-          compare: compareApolloGateway,
-          shrink: false,
-        };
-        expect(await findDifference(supergraphCase, live, about)).toBeDefined();
-      },
-    );
+  // The control: results of stock that are wrong, so that the tests above are seen to find such results.
+  const wrongExamples = supergraphCase.cases.filter(({ stockIsWrong }) => stockIsWrong !== undefined);
+  test.each(wrongExamples)("stock: $name", async ({ expected, ...operation }) => {
+    expect(nullsOf(await live.sendToStock(operation))).not.toEqual(nullsOf(expected));
   });
+
+  if (supergraphCase.stockDiffers?.colliding !== undefined)
+    test("stock differs with colliding aliases", async () => {
+      const about = { seed, aliases: "colliding", compare: compareApolloGateway, shrink: false } as const;
+      expect(
+        await findDifference(supergraphCase, live, { ...about, operationCount: stockOperationCount }),
+      ).toBeDefined();
+    });
+});
+
+describe("generated chains of @requires", () => {
+  test.each([6, 7])("have the result of one schema: seed %i", async (chainSeed) => {
+    expect(await findDifferenceInChain(chainSeed, comparePaths)).toBeUndefined();
+  });
+
+  test("stock fetches fields of such chains before the fields that they require", async () => {
+    expect(await findDifferenceInChain(6, compareApolloGateway)).toMatchObject({ what: "data of stock" });
+  });
+
+  async function findDifferenceInChain(chainSeed: number, compare: Compare) {
+    const supergraphCase = generateChains(chainSeed);
+    const live = await startCase(supergraphCase, plannerPool);
+    const about = { operationCount: 10, seed: chainSeed, aliases: "colliding", compare, shrink: false } as const;
+    try {
+      return await findDifference(supergraphCase, live, about);
+    } finally {
+      await live.close();
+    }
+  }
 });
 
 function nullsOf(result: ExpectedResult) {

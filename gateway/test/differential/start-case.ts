@@ -4,6 +4,7 @@ import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
 import { type RunningSubgraph, startSubgraph } from "../helpers/subgraphs.ts";
 import type { SupergraphCase, ExpectedResult, Monolith } from "./supergraph-case.ts";
 import type { Operation } from "./operation.ts";
+import type { PlannerPool } from "../../src/plan/planner/planner-pool.ts";
 import { startStock } from "./stock.ts";
 
 export interface RunningCase {
@@ -31,7 +32,7 @@ interface GatewayResult extends ExpectedResult {
 }
 
 /** Starts the subgraphs over HTTP, the gateway, and the monolith. */
-export async function startCase(supergraphCase: SupergraphCase): Promise<RunningCase> {
+export async function startCase(supergraphCase: SupergraphCase, plannerPool?: PlannerPool): Promise<RunningCase> {
   const subgraphs = await Promise.all(supergraphCase.subgraphs.map(startSubgraph));
   const closeSubgraphs = async () => void (await Promise.all(subgraphs.map((subgraph) => subgraph.close())));
   const composed = compose(subgraphs);
@@ -41,7 +42,7 @@ export async function startCase(supergraphCase: SupergraphCase): Promise<Running
   }
   const { supergraphSdl, schema } = composed;
   const reset = supergraphCase.reset ?? (() => undefined);
-  const gateway = await startGateway({ supergraphSdl, reset });
+  const gateway = await startGateway({ supergraphSdl, reset, ...(plannerPool && { plannerPool }) });
   const monolith = resolveBy(schema, supergraphCase.monolith);
   const takeInvalidDocuments = () => subgraphs.flatMap(({ invalidDocuments }) => invalidDocuments.splice(0));
   let stock: ReturnType<typeof startStock> | undefined;

@@ -19,7 +19,7 @@ export interface SupergraphCase {
   readonly mayReject?: string;
   /**
    * How the results of stock Apollo Gateway for generated operations are wrong: with harmless aliases, or with aliases that are names of
-   * other fields. A test checks it. Without a text it is not known.
+   * other fields. A test checks `colliding`, and `verify:differential -- --control` sends both. Without a text it is not known.
    */
   readonly stockDiffers?: { readonly plain?: string; readonly colliding?: string };
 }
@@ -40,10 +40,8 @@ export interface CaseExample {
   readonly query: string;
   readonly variables?: object;
   readonly expected: ExpectedResult;
-  /** How the result of stock Apollo Gateway is wrong, in one line. A test checks that it is; without this text, that the data is the same. */
+  /** How the result of stock Apollo Gateway is wrong, in one line. A test checks that it is. */
   readonly stockIsWrong?: string;
-  /** Why the operation is not sent to stock: it would end the process of the tests. */
-  readonly stockIsSkipped?: string;
 }
 
 export interface ExpectedResult {

@@ -7,10 +7,10 @@ import { type RunningServer, startServer } from "@tributary/kit/process/lifecycl
 import { silentLog } from "@tributary/kit/process/log";
 import { rejectBrokenHttp } from "../../src/admit/broken-request.ts";
 import { readConfig } from "../../src/config.ts";
-import { createPlannerPool } from "../../src/plan/planner/planner-pool.ts";
+import { createPlannerPool, type PlannerPool } from "../../src/plan/planner/planner-pool.ts";
 import { createGateway, type Gateway } from "../../src/server.ts";
 import type { GatewayObservers } from "../../src/telemetry/gateway-telemetry.ts";
-import type { GatewayObservation } from "../../src/observations.ts";
+import type { GatewayObservation, GatewayObserver } from "../../src/observations.ts";
 import { recordPath } from "./compare-paths.ts";
 import { createMirrorGateways, type MirrorGateway } from "./mirror-gateways.ts";
 
@@ -54,6 +54,13 @@ export interface GatewayTestOptions {
   /** Undoes the changes of one request in the subgraphs. */
   readonly reset?: () => void;
   readonly observers?: GatewayObservers | undefined;
+  /** The start of a planner worker takes longer than that of a gateway: tests with several gateways share a pool. */
+  readonly plannerPool?: PlannerPool;
+}
+
+/** A pool with the default configuration, for several gateways. They do not close it. */
+export function createSharedPlannerPool(observe: GatewayObserver = () => {}): PlannerPool {
+  return createPlannerPool({ ...readConfig({ SUPERGRAPH_FILE: "unused" }).planning, observe });
 }
 
 /** Whether each request is also sent through both paths, see mirror-gateways.ts. */
@@ -67,7 +74,11 @@ export async function startGateway(o: GatewayTestOptions): Promise<RunningGatewa
   const source: { SUPERGRAPH_FILE?: string } =
     o.environment?.["SUPERGRAPH_URL"] === undefined ? { SUPERGRAPH_FILE: file } : {};
   const environment = { ...source, SUPERGRAPH_POLL_MS: "20", PORT: "0", ...o.environment };
-  const about = { environment, graphiqlFolder: o.graphiqlFolder ?? join(folder, "graphiql") };
+  const about = {
+    environment,
+    graphiqlFolder: o.graphiqlFolder ?? join(folder, "graphiql"),
+    ...(o.plannerPool && { plannerPool: o.plannerPool }),
+  };
   const recorder = createRecorder();
   const mirrors =
     comparesPaths && source.SUPERGRAPH_FILE ? await startMirrors(o, about, recorder.supergraphId) : undefined;
@@ -100,15 +111,18 @@ interface ListenOptions {
   readonly graphiqlFolder: string;
   readonly apolloPlugins?: readonly ApolloServerPlugin[];
   readonly observers?: GatewayObservers;
+  readonly plannerPool?: PlannerPool;
 }
 
 async function listen(
-  { environment, ...options }: ListenOptions,
+  { environment, plannerPool: sharedPool, ...options }: ListenOptions,
   observe: (observation: GatewayObservation) => void,
   wrap: (handler: RequestListener) => RequestListener = (handler) => handler,
 ) {
   const config = readConfig(environment);
-  const plannerPool = createPlannerPool({ ...config.planning, observe });
+  const plannerPool = sharedPool
+    ? { ...sharedPool, close: () => Promise.resolve() }
+    : createPlannerPool({ ...config.planning, observe });
   const gateway = createGateway({ config, observe, plannerPool, ...options });
   const server = await startServer({
     ...config,
