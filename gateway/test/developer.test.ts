@@ -1,51 +1,207 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buildClientSchema, getIntrospectionQuery, printSchema } from "graphql";
+import type { PlannerPool } from "../src/plan/planner/planner-pool.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  createSharedPlannerPool,
+  type GatewayTestOptions,
+  type RunningGateway,
+  startGateway,
+} from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 
 let library: Library;
+let plannerPool: PlannerPool;
 let gateway: RunningGateway;
 
-beforeEach(async () => void (library = await startLibrary()));
-afterEach(async () => {
+beforeAll(async () => {
+  library = await startLibrary();
+  plannerPool = createSharedPlannerPool();
+  const graphiqlFolder = mkdtempSync(join(tmpdir(), "graphiql-"));
+  mkdirSync(join(graphiqlFolder, "assets"));
+  writeFileSync(
+    join(graphiqlFolder, "index.html"),
+    '<html><head><script src="./assets/index-1.js"></script></head></html>',
+  );
+  writeFileSync(join(graphiqlFolder, "assets/index-1.js"), "export {};");
+  gateway = await start(
+    { ISSUER_URL: "http://127.0.0.1:4020/issuer", INTROSPECTION_BYTES_MAX: "200000" },
+    { graphiqlFolder },
+  );
+});
+afterAll(async () => {
   await gateway.drain();
   await library.close();
+  await plannerPool.close();
 });
 
-const start = async (environment: Record<string, string> = {}) => {
-  gateway = await startGateway({ supergraphSdl: library.supergraphSdl, environment });
-};
-const asking = { headers: { "x-query-plan": "1" } };
+function start(environment: Record<string, string> = {}, more: GatewayTestOptions = {}): Promise<RunningGateway> {
+  return startGateway({ supergraphSdl: library.supergraphSdl, environment, plannerPool, ...more });
+}
 
-test("a request with x-query-plan gets the query plan in extensions, the first time and later", async () => {
-  await start();
-  for (let times = 0; times < 2; times++) {
-    const { body } = await gateway.send("{ books { title stars } }", asking);
-    expect(body.data.books[0]).toEqual({ title: "Engines", stars: 1 });
-    expect(JSON.stringify(body.extensions.queryPlan)).toMatch(/"books"[^]*"ratings"/);
+describe("query plans and timings", () => {
+  const query = "{ books { title stars } }";
+  const withPlan = { headers: { "x-query-plan": "1" } };
+
+  test("a request with x-query-plan gets the query plan in extensions, the first time and later", async () => {
+    for (let times = 0; times < 2; times++) {
+      const { body } = await gateway.send(query, withPlan);
+      expect(body.data.books[0]).toEqual({ title: "Engines", stars: 1 });
+      expect(JSON.stringify(body.extensions.queryPlan)).toMatch(/"books"[^]*"ratings"/);
+    }
+  });
+
+  test("a request without x-query-plan gets no query plan, and by default no Server-Timing", async () => {
+    const { body, headers } = await gateway.send(query);
+    expect(body).not.toHaveProperty("extensions");
+    expect(headers.has("server-timing")).toBe(false);
+  });
+
+  test("in production no request gets a query plan, and Server-Timing has the time of each stage if it is on", async () => {
+    const production = await start({ PROFILE: "production", SERVER_TIMING: "true" });
+    for (let times = 0; times < 2; times++) {
+      const { body, headers } = await production.send(query, withPlan);
+      expect(body).not.toHaveProperty("extensions");
+      expect(headers.get("server-timing")).toMatch(
+        /^parse;dur=\d+\.\d{3}, plan;dur=\d+\.\d{3}, run;dur=\d+\.\d{3}, shape;dur=\d+\.\d{3}$/,
+      );
+    }
+    await production.drain();
+  });
+});
+
+describe("GraphiQL", () => {
+  const browser = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
+  const get = (path: string, headers: Record<string, string> = {}) => fetch(gateway.url + path, { headers });
+
+  test.each(["/graphql", "/graphql?query={whoAmI}", "/graphiql", "/graphiql/"])(
+    "a browser that opens %s gets the page",
+    async (path) => {
+      const response = await get(path, browser);
+      expect(response.status).toBe(200);
+      expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+      expect(response.headers.get("vary")).toContain("Accept");
+      expect(await response.text()).toContain('<head><base href="/graphiql/"><script src="./assets/index-1.js">');
+    },
+  );
+
+  test("caches store the page separately for each origin, like every other response", async () => {
+    const response = await get("/graphql", { ...browser, origin: "http://localhost:3000" });
+    expect(response.headers.get("access-control-allow-origin")).toBe("http://localhost:3000");
+    expect(response.headers.get("vary")).toBe("Origin, Accept, Accept-Encoding");
+  });
+
+  test("the page may send requests only to this server, and to the local issuer in development", async () => {
+    const policy = (await get("/graphql", browser)).headers.get("content-security-policy") ?? "";
+    expect(policy.split("; ")).toEqual([
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self' 'unsafe-inline'",
+      "img-src 'self' data:",
+      "font-src 'self' data:",
+      "worker-src 'self'",
+      "connect-src 'self' http://127.0.0.1:4020",
+      "base-uri 'self'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ]);
+  });
+
+  test("programs that open /graphql without a CSRF header get JSON, not the page", async () => {
+    for (const accept of ["*/*", "application/json", "application/graphql-response+json, text/html;q=0.5"]) {
+      const response = await get("/graphql?query={whoAmI}", { accept });
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: "CSRF_PREVENTED" } }] });
+    }
+  });
+
+  test("its files are cached forever, and missing files are 404 in JSON", async () => {
+    const file = await get("/graphiql/assets/index-1.js");
+    expect(file.headers.get("content-type")).toMatch(/^text\/javascript/);
+    expect(file.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+    for (const path of ["/graphiql/assets/none.js", "/graphiql/assets", "/graphiql/assets/", "/graphiql/none"]) {
+      const missing = await get(path, browser);
+      expect(missing.status).toBe(404);
+      expect(await missing.json()).toMatchObject({ errors: [{ extensions: { code: "NOT_FOUND" } }] });
+    }
+  });
+
+  test("its configuration has the URLs of the endpoint and the issuer", async () => {
+    expect(await (await get("/graphiql/config.json")).json()).toEqual({
+      endpoint: "/graphql",
+      issuer: "http://127.0.0.1:4020/issuer",
+    });
+  });
+
+  test("without a built bundle a browser gets an error in JSON, and everything else works", async () => {
+    const bare = await start();
+    const page = await fetch(`${bare.url}/graphql`, { headers: browser });
+    expect(page.status).toBe(404);
+    expect(await page.text()).toContain("GraphiQL is not built");
+    expect(await (await fetch(`${bare.url}/graphiql/config.json`)).json()).toEqual({
+      endpoint: "/graphql",
+      issuer: null,
+    });
+    expect((await bare.send("{ whoAmI }")).status).toBe(200);
+    await bare.drain();
+  });
+});
+
+describe("introspection", () => {
+  test("responds to __schema and __type, and serves the schema as SDL", async () => {
+    const { body } = await gateway.send('{ __schema { queryType { name } } __type(name: "Book") { fields { name } } }');
+    expect(body.data.__schema.queryType.name).toBe("Query");
+    expect(body.data.__type.fields.map(({ name }: { name: string }) => name)).toContain("stars");
+    const schema = await fetch(`${gateway.url}/schema.graphql`);
+    expect(schema.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    expect(await schema.text()).toMatch(/^type Book \{/m);
+  });
+
+  test("can be disabled, with everything that discloses the schema", async () => {
+    const closed = await start({ INTROSPECTION: "false" });
+    const { status, body } = await closed.send("{ __schema { queryType { name } } }");
+    expect(status).toBe(200);
+    expect(body.errors[0].extensions).toEqual({ code: "INTROSPECTION_DISABLED" });
+    expect((await closed.send("{ peopl { name } }")).text).not.toContain("people");
+    expect((await fetch(`${closed.url}/schema.graphql`)).status).toBe(404);
+    await closed.drain();
+  });
+
+  test("a result that would be too large is rejected, with status 400 if the media type allows it", async () => {
+    const query = writeQuery(180);
+    const rejected = await gateway.send(query);
+    expect(rejected.status).toBe(200);
+    expect(rejected.body.errors[0]).toMatchObject({
+      message: expect.stringContaining("longer than 200000 bytes"),
+      extensions: { code: "INTROSPECTION_TOO_LARGE" },
+    });
+    expect((await gateway.send(query, { headers: { accept: "application/graphql-response+json" } })).status).toBe(400);
+  });
+
+  test("a large result is written in a planner thread", async () => {
+    const { body, text } = await gateway.send(writeQuery(20));
+    expect(text.length).toBeGreaterThan(64_000);
+    expect(body.data.__schema.a19).toEqual(body.data.__schema.a0);
+    expect(body.data.__schema.a0.map(({ name }: { name: string }) => name)).toContain("Book");
+  });
+
+  test("a client can build the schema from the query that tools send", async () => {
+    const { body } = await gateway.send(getIntrospectionQuery());
+    expect(printSchema(buildClientSchema(body.data))).toContain("type Book {");
+  });
+
+  test("a long name in a fragment that is spread often is rejected before the fragment is expanded", async () => {
+    const alias = "a".repeat(10_000);
+    const types = ["queryType", "mutationType", "subscriptionType"].map((type) => `${type} { ${"...F ".repeat(40)} }`);
+    const { body } = await gateway.send(`{ __schema { ${types.join(" ")} } } fragment F on __Type { ${alias}: name }`);
+    expect(body.errors[0].extensions).toEqual({ code: "LENGTH_LIMIT_EXCEEDED" });
+  });
+
+  /** Every type, field and argument of the schema, once for each alias. */
+  function writeQuery(aliases: number): string {
+    const fields = "types { name fields { name args { name } type { name } } }";
+    return `{ __schema { ${Array.from({ length: aliases }, (_, i) => `a${i}: ${fields}`).join(" ")} } }`;
   }
-});
-
-test("a request without x-query-plan gets no query plan", async () => {
-  await start();
-  expect((await gateway.send("{ books { title stars } }")).body).not.toHaveProperty("extensions");
-});
-
-test("in production no request gets a query plan", async () => {
-  await start({ PROFILE: "production" });
-  expect((await gateway.send("{ books { title stars } }", asking)).body).not.toHaveProperty("extensions");
-});
-
-test("Server-Timing has the time of each stage if it is switched on", async () => {
-  await start({ SERVER_TIMING: "true" });
-  for (let times = 0; times < 2; times++) {
-    const { headers } = await gateway.send("{ books { title stars } }");
-    expect(headers.get("server-timing")).toMatch(
-      /^parse;dur=\d+\.\d{3}, plan;dur=\d+\.\d{3}, run;dur=\d+\.\d{3}, shape;dur=\d+\.\d{3}$/,
-    );
-  }
-});
-
-test("responses have no Server-Timing by default", async () => {
-  await start();
-  expect((await gateway.send("{ whoAmI }")).headers.has("server-timing")).toBe(false);
 });

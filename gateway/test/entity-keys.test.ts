@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
+import type { PlannerPool } from "../src/plan/planner/planner-pool.ts";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { createSharedPlannerPool, type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import {
   respondJson,
   composeSupergraph,
@@ -21,18 +22,32 @@ const valueOf = (hull: string) => Number(hull.slice(1));
 let crew: RunningSubgraph;
 let pay: RunningSubgraph;
 let mails: RunningSubgraph;
+let plannerPool: PlannerPool;
 let gateway: RunningGateway;
 
-beforeEach(async () => {
+beforeAll(async () => {
+  plannerPool = createSharedPlannerPool();
   [crew, pay, mails] = await Promise.all([startCrew(), startPay(), startMails()]);
 });
+/** Each test has another gateway, because a gateway remembers which key checks it has stopped. */
 afterEach(async () => {
   await gateway.drain();
+  for (const subgraph of [crew, pay, mails]) {
+    subgraph.fault = undefined;
+    subgraph.requests.length = 0;
+  }
+});
+afterAll(async () => {
   await Promise.all([crew, pay, mails].map((subgraph) => subgraph.close()));
+  await plannerPool.close();
 });
 
 async function start(environment: Record<string, string> = {}): Promise<void> {
-  gateway = await startGateway({ supergraphSdl: composeSupergraph([crew, pay, mails]), environment });
+  gateway = await startGateway({
+    supergraphSdl: composeSupergraph([crew, pay, mails]),
+    environment,
+    plannerPool,
+  });
   gateway.observations.length = 0;
 }
 
@@ -85,16 +100,16 @@ describe("a reference resolver that does not return its non-null key", () => {
   test("may be detected by many requests at once, each of which gets all data", async () => {
     await start();
     const callers = Array.from({ length: 40 }, (_, i) => ({ headers: { authorization: `Bearer ${i % 8}` } }));
-    const answers = await Promise.all(callers.map((caller) => gateway.send(wages, caller)));
-    for (const { body } of answers) expect(body).toEqual(withWages);
+    const responses = await Promise.all(callers.map((caller) => gateway.send(wages, caller)));
+    for (const { body } of responses) expect(body).toEqual(withWages);
     expect(pay.requests.length).toBeLessThanOrEqual(80);
     expect(gateway.observations).toEqual([{ kind: "key-check-stopped", service: "pay", type: "Sailor" }]);
   });
 
   test("is retried within the deadline of the client's request", async () => {
     await start({ REQUEST_TIMEOUT_MS: "300" });
-    pay.fault = async (response, { query }, _, answerTruly) => {
-      if (query.includes(":id")) respondJson(response, 200, JSON.stringify(await answerTruly()));
+    pay.fault = async (response, { query }, _, resolveCorrectly) => {
+      if (query.includes(":id")) respondJson(response, 200, JSON.stringify(await resolveCorrectly()));
     };
     const { body } = await gateway.send(wages);
     expect(body.errors.map(codeOf)).toEqual(["SUBGRAPH_TIMEOUT", "SUBGRAPH_TIMEOUT"]);
@@ -128,8 +143,8 @@ describe("a reference resolver that does not return its non-null key", () => {
 
 test("an error at a nullable key that the gateway added does not reach the client", async () => {
   await start();
-  mails.fault = async (response, { query }, _, answerTruly) => {
-    const { data } = await answerTruly();
+  mails.fault = async (response, { query }, _, resolveCorrectly) => {
+    const { data } = await resolveCorrectly();
     const errors = query.includes(":mail") ? [{ message: "No.", path: ["_entities", 1, "a_0_0_mail"] }] : [];
     respondJson(response, 200, JSON.stringify({ data, errors }));
   };
@@ -170,6 +185,7 @@ describe("SUBGRAPH_KEY_CHECK_<NAME>=off", () => {
     gateway = await startGateway({
       supergraphSdl: composeSupergraph([crew, pay, mails]),
       environment: { SUBGRAPH_KEY_CHECK_PAYS: "off" },
+      plannerPool,
     });
     const variable = "SUBGRAPH_KEY_CHECK_PAYS";
     expect(gateway.observations).toContainEqual({ kind: "override-without-subgraph", variable });
@@ -185,8 +201,8 @@ function codeOf({ extensions }: { readonly extensions: { readonly code: string }
   return extensions.code;
 }
 
-const swapShips: Fault = async (response, _body, _request, answerTruly) => {
-  const { data } = await answerTruly();
+const swapShips: Fault = async (response, _body, _request, resolveCorrectly) => {
+  const { data } = await resolveCorrectly();
   const swapped = Object.entries(data ?? {}).map(([key, entities]) => [
     key,
     JSON.stringify(entities).includes("value") ? (entities as readonly unknown[]).toReversed() : entities,

@@ -1,202 +1,318 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { composeServices } from "@apollo/composition";
+import { parse } from "graphql";
 import { afterEach, describe, expect, test } from "vitest";
 import { Rejection } from "../src/errors/rejections.ts";
-import type { SupergraphPlanner } from "../src/plan/planner/supergraph-planner.ts";
-import { createPlannerPool, type PlannerPool, type PlannerPoolOptions } from "../src/plan/planner/planner-pool.ts";
 import type { GatewayObservation } from "../src/observations.ts";
+import { type PlannerPool, type PlannerPoolOptions, createPlannerPool } from "../src/plan/planner/planner-pool.ts";
+import type { SupergraphPlanner } from "../src/plan/planner/supergraph-planner.ts";
+import { createTaskRunner } from "../src/plan/planner/task-runner.ts";
+import { findWarmUpOperation } from "../src/plan/planner/warm-up-operation.ts";
+import type { LibraryLogEntry, TaskResult } from "../src/plan/planner/worker-messages.ts";
 import type { ScriptedPlan } from "./helpers/scripted-planner.ts";
 
-let pool: PlannerPool;
-let observations: GatewayObservation[];
+describe("the planner pool", () => {
+  let pool: PlannerPool;
+  let observations: GatewayObservation[];
 
-afterEach(() => pool.close());
+  afterEach(() => pool.close());
 
-describe("an operation", () => {
-  test("is planned once for concurrent requests", async () => {
-    const { plan } = await setUp();
-    const [first, second, other] = await Promise.all([plan("{ a }"), plan("{ a }"), plan("{ b }")]);
-    expect(second).toEqual(first);
-    expect([first, other].map(({ plannedBefore }) => plannedBefore)).toEqual([0, 1]);
-    expect((await plan("{ a }")).plannedBefore).toBe(2);
-    expect(kinds()).toEqual(["plan-built", "plan-built", "plan-built"]);
-  });
-
-  test("that takes too long is rejected, its worker is replaced, and the new worker plans the queued ones", async () => {
-    const { plan } = await setUp({ planTimeoutMs: 1_000 });
-    const before = await plan("{ a }");
-    const [hanging, queued] = await Promise.allSettled([plan("hang"), plan("{ b }")]);
-    expect(reasonOf(hanging)).toMatchObject({ code: "OPERATION_TOO_COMPLEX", status: 400 });
-    expect(queued).toMatchObject({ status: "fulfilled", value: { plannedBefore: 0, supergraphs: ["one"] } });
-    expect((await plan("{ c }")).threadId).not.toBe(before.threadId);
-    expect(observations).toContainEqual(expect.objectContaining({ kind: "planner-replaced", reason: "deadline" }));
-  });
-
-  test("that took too long is rejected at once the next time", async () => {
-    const { plan } = await setUp({ planTimeoutMs: 1_000 });
-    await expect(plan("hang")).rejects.toThrow(Rejection);
-    const { threadId } = await plan("{ a }");
-    await expect(plan("hang")).rejects.toMatchObject({ code: "OPERATION_TOO_COMPLEX" });
-    expect((await plan("{ b }")).threadId).toBe(threadId);
-    expect(kinds().filter((kind) => kind === "planner-replaced")).toHaveLength(1);
-  });
-
-  test("that was planned in time is accepted although the main thread was blocked", async () => {
-    const { plan } = await setUp({ planTimeoutMs: 100 });
-    // From here the event loop runs its timers before it reads messages.
-    await new Promise((resolve) => setImmediate(resolve));
-    const planned = plan("{ a }");
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
-    expect(await planned).toMatchObject({ operationText: "{ a }" });
-  });
-
-  test("that fills the worker's memory is rejected", async () => {
-    const { plan } = await setUp({ planTimeoutMs: 60_000, workerHeapMbMax: 20 });
-    await expect(plan("fill")).rejects.toMatchObject({ code: "OPERATION_TOO_COMPLEX" });
-    expect(observations).toContainEqual(expect.objectContaining({ kind: "plan-failed", reason: "memory" }));
-    expect(await plan("{ a }")).toMatchObject({ supergraphs: ["one"] });
-  });
-
-  test("that is too complex for the query planner is rejected, and not planned again", async () => {
-    const { plan } = await setUp();
-    await expect(plan("complex")).rejects.toMatchObject({ code: "OPERATION_TOO_COMPLEX" });
-    await expect(plan("complex")).rejects.toMatchObject({ code: "OPERATION_TOO_COMPLEX" });
-    expect(kinds()).toEqual(["plan-failed"]);
-  });
-
-  test("that meets a bug in the query planner fails with the error of the worker", async () => {
-    const { plan } = await setUp();
-    const failed = plan("bug");
-    await expect(failed).rejects.toThrow("a bug");
-    await expect(failed).rejects.not.toThrow(Rejection);
-    await expect(failed).rejects.toMatchObject({ stack: expect.stringContaining("at the worker") });
-  });
-
-  test("is planned again after its worker died", async () => {
-    const { plan } = await setUp();
-    const file = join(mkdtempSync(join(tmpdir(), "planner-")), "died");
-    expect(await plan(`once ${file}`)).toMatchObject({ plannedBefore: 0, supergraphs: ["one"] });
-  });
-
-  test.each(["exit", "throw"])("that kills its worker twice (%s) fails as a bug", async (how) => {
-    const { plan } = await setUp();
-    const failed = plan(how);
-    await expect(failed).rejects.toThrow("The planner worker died");
-    await expect(failed).rejects.not.toThrow(Rejection);
-    expect(await plan("{ a }")).toMatchObject({ supergraphs: ["one"] });
-    expect(kinds().filter((kind) => kind === "planner-replaced")).toHaveLength(2);
-  });
-});
-
-describe("queued operations", () => {
-  test("are limited in number", async () => {
-    const { plan } = await setUp({ planTimeoutMs: 1_000, queuedJobsMax: 1 });
-    const hanging = plan("hang");
-    const queued = plan("{ a }");
-    await expect(plan("{ b }")).rejects.toMatchObject({
-      code: "SERVICE_UNAVAILABLE",
-      status: 503,
-      headers: { "Retry-After": "1" },
+  describe("an operation", () => {
+    test("is planned once for concurrent requests", async () => {
+      const { plan } = await setUp();
+      const [first, second, other] = await Promise.all([plan("{ a }"), plan("{ a }"), plan("{ b }")]);
+      expect(second).toEqual(first);
+      expect([first, other].map(({ plannedBefore }) => plannedBefore)).toEqual([0, 1]);
+      expect((await plan("{ a }")).plannedBefore).toBe(2);
+      expect(kinds()).toEqual(["plan-built", "plan-built", "plan-built"]);
     });
-    await expect(hanging).rejects.toThrow(Rejection);
-    expect(await queued).toMatchObject({ operationText: "{ a }" });
-    expect(await plan("{ b }")).toMatchObject({ operationText: "{ b }" });
+
+    test("that takes too long is rejected, its worker is replaced, and the new worker plans the queued ones", async () => {
+      const { plan } = await setUp({ planTimeoutMs: 300 });
+      const before = await plan("{ a }");
+      const [hanging, queued] = await Promise.allSettled([plan("hang"), plan("{ b }")]);
+      expect(reasonOf(hanging)).toMatchObject({ code: "OPERATION_TOO_COMPLEX", status: 400 });
+      expect(queued).toMatchObject({ status: "fulfilled", value: { plannedBefore: 0, supergraphs: ["one"] } });
+      expect((await plan("{ c }")).threadId).not.toBe(before.threadId);
+      expect(observations).toContainEqual(expect.objectContaining({ kind: "planner-replaced", reason: "deadline" }));
+    });
+
+    test("that took too long is rejected at once the next time", async () => {
+      const { plan } = await setUp({ planTimeoutMs: 300 });
+      await expect(plan("hang")).rejects.toThrow(Rejection);
+      const { threadId } = await plan("{ a }");
+      await expect(plan("hang")).rejects.toMatchObject({ code: "OPERATION_TOO_COMPLEX" });
+      expect((await plan("{ b }")).threadId).toBe(threadId);
+      expect(kinds().filter((kind) => kind === "planner-replaced")).toHaveLength(1);
+    });
+
+    test("that was planned in time is accepted although the main thread was blocked", async () => {
+      const { plan } = await setUp({ planTimeoutMs: 100 });
+      // From here the event loop runs its timers before it reads messages.
+      await new Promise((resolve) => setImmediate(resolve));
+      const planned = plan("{ a }");
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250);
+      expect(await planned).toMatchObject({ operationText: "{ a }" });
+    });
+
+    test("that fills the worker's memory is rejected", async () => {
+      const { plan } = await setUp({ planTimeoutMs: 60_000, workerHeapMbMax: 20 });
+      await expect(plan("fill")).rejects.toMatchObject({ code: "OPERATION_TOO_COMPLEX" });
+      expect(observations).toContainEqual(expect.objectContaining({ kind: "plan-failed", reason: "memory" }));
+      expect(await plan("{ a }")).toMatchObject({ supergraphs: ["one"] });
+    });
+
+    test("that is too complex for the query planner is rejected, and not planned again", async () => {
+      const { plan } = await setUp();
+      await expect(plan("complex")).rejects.toMatchObject({ code: "OPERATION_TOO_COMPLEX" });
+      await expect(plan("complex")).rejects.toMatchObject({ code: "OPERATION_TOO_COMPLEX" });
+      expect(kinds()).toEqual(["plan-failed"]);
+    });
+
+    test("that meets a bug in the query planner fails with the error of the worker", async () => {
+      const { plan } = await setUp();
+      const failed = plan("bug");
+      await expect(failed).rejects.toThrow("a bug");
+      await expect(failed).rejects.not.toThrow(Rejection);
+      await expect(failed).rejects.toMatchObject({ stack: expect.stringContaining("at the worker") });
+    });
+
+    test("is planned again after its worker died", async () => {
+      const { plan } = await setUp();
+      const file = join(mkdtempSync(join(tmpdir(), "planner-")), "died");
+      expect(await plan(`once ${file}`)).toMatchObject({ plannedBefore: 0, supergraphs: ["one"] });
+    });
+
+    test.each(["exit", "throw"])("that kills its worker twice (%s) fails as a bug", async (how) => {
+      const { plan } = await setUp();
+      const failed = plan(how);
+      await expect(failed).rejects.toThrow("The planner worker died");
+      await expect(failed).rejects.not.toThrow(Rejection);
+      expect(await plan("{ a }")).toMatchObject({ supergraphs: ["one"] });
+      expect(kinds().filter((kind) => kind === "planner-replaced")).toHaveLength(2);
+    });
   });
 
-  test("are planned by length, then in order of arrival", async () => {
-    const { plan } = await setUp();
-    const order: string[] = [];
-    const operations = ["{ first }", "{ long long }", "{ a }", "{ b }"];
-    await Promise.all(operations.map((operation) => plan(operation).then(() => order.push(operation))));
-    expect(order).toEqual(["{ first }", "{ a }", "{ b }", "{ long long }"]);
+  describe("queued operations", () => {
+    test("are limited in number", async () => {
+      const { plan } = await setUp({ planTimeoutMs: 300, queuedJobsMax: 1 });
+      const hanging = plan("hang");
+      const queued = plan("{ a }");
+      await expect(plan("{ b }")).rejects.toMatchObject({
+        code: "SERVICE_UNAVAILABLE",
+        status: 503,
+        headers: { "Retry-After": "1" },
+      });
+      await expect(hanging).rejects.toThrow(Rejection);
+      expect(await queued).toMatchObject({ operationText: "{ a }" });
+      expect(await plan("{ b }")).toMatchObject({ operationText: "{ b }" });
+    });
+
+    test("are planned by length, then in order of arrival", async () => {
+      const { plan } = await setUp();
+      const order: string[] = [];
+      const operations = ["{ first }", "{ long long }", "{ a }", "{ b }"];
+      await Promise.all(operations.map((operation) => plan(operation).then(() => order.push(operation))));
+      expect(order).toEqual(["{ first }", "{ a }", "{ b }", "{ long long }"]);
+    });
+
+    test("wait for a limited time", async () => {
+      const { plan } = await setUp({ planTimeoutMs: 100, waitMsMax: 150 });
+      const hanging = [plan("hang 1"), plan("hang 2")];
+      const queued = plan("{ a }");
+      await expect(Promise.all(hanging)).rejects.toThrow(Rejection);
+      await expect(queued).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+      await Promise.allSettled(hanging);
+    });
+
+    test("are distributed among workers, each of which has every supergraph", async () => {
+      const { plan } = await setUp({ workers: 2, planTimeoutMs: 300 });
+      await pool.load("two");
+      const [hanging, other] = await Promise.allSettled([plan("hang"), plan("{ a }")]);
+      expect(reasonOf(hanging)).toBeInstanceOf(Rejection);
+      expect(other).toMatchObject({ value: { supergraphs: ["one", "two"] } });
+    });
   });
 
-  test("wait for a limited time", async () => {
-    const { plan } = await setUp({ planTimeoutMs: 100, waitMsMax: 150 });
-    const hanging = [plan("hang 1"), plan("hang 2")];
-    const queued = plan("{ a }");
-    await expect(Promise.all(hanging)).rejects.toThrow(Rejection);
-    await expect(queued).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
-    await Promise.allSettled(hanging);
+  describe("a supergraph", () => {
+    test("is described when it is loaded", async () => {
+      const { loaded } = await setUp();
+      expect(loaded).toMatchObject({ apiSdl: "api of one", aliasPrefix: "a_" });
+    });
+
+    test("that is invalid is rejected, and the others remain", async () => {
+      const { plan } = await setUp();
+      await expect(pool.load("invalid")).rejects.toThrow("The supergraph is invalid");
+      expect(await plan("{ a }")).toMatchObject({ supergraphs: ["one"] });
+    });
+
+    test.each([
+      ["hang", "more than 500 ms"],
+      ["throw", "thrown in the worker"],
+    ])("that makes the worker end (%s) is rejected, and the others are loaded again", async (sdl, message) => {
+      const { plan } = await setUp({ loadTimeoutMs: 500 });
+      await expect(pool.load(sdl)).rejects.toThrow(message);
+      expect(await plan("{ a }")).toMatchObject({ supergraphs: ["one"] });
+    });
+
+    test("is loaded again after a worker died", async () => {
+      const { plan } = await setUp();
+      const sdl = `once ${join(mkdtempSync(join(tmpdir(), "planner-")), "died")}`;
+      const second = await pool.load(sdl);
+      expect(await planWith(second, "{ a }")).toMatchObject({ supergraphs: ["one", sdl] });
+      expect(await plan("{ b }")).toMatchObject({ plannedBefore: 1 });
+    });
+
+    test("is dropped when it is released, by new workers too", async () => {
+      const { loaded } = await setUp({ planTimeoutMs: 300 });
+      const second = await pool.load("two");
+      loaded.release();
+      expect(await planWith(second, "{ a }")).toMatchObject({ supergraphs: ["two"] });
+      await expect(second.plan("hang")).rejects.toThrow(Rejection);
+      expect(await planWith(second, "{ a }")).toMatchObject({ supergraphs: ["two"] });
+    });
   });
 
-  test("are distributed among workers, each of which has every supergraph", async () => {
-    const { plan } = await setUp({ workers: 2, planTimeoutMs: 1_000 });
-    await pool.load("two");
-    const [hanging, other] = await Promise.allSettled([plan("hang"), plan("{ a }")]);
-    expect(reasonOf(hanging)).toBeInstanceOf(Rejection);
-    expect(other).toMatchObject({ value: { supergraphs: ["one", "two"] } });
+  test("closing the pool fails running and queued tasks", async () => {
+    const { plan } = await setUp({ planTimeoutMs: 60_000 });
+    const all = [plan("hang"), plan("{ a }")];
+    await Promise.all([pool.close(), expect(all[0]).rejects.toThrow(), expect(all[1]).rejects.toThrow()]);
+    await expect(plan("{ b }")).rejects.toThrow();
+    await expect(pool.load("two")).rejects.toThrow();
   });
+
+  async function setUp(o: Partial<PlannerPoolOptions> = {}) {
+    observations = [];
+    const workerFile = new URL("helpers/scripted-planner.ts", import.meta.url);
+    const observe = (observation: GatewayObservation) => {
+      // Reported for every task that a worker takes.
+      if (observation.kind !== "plan-started") observations.push(observation);
+    };
+    pool = createPlannerPool({ workers: 1, planTimeoutMs: 5_000, waitMsMax: 60_000, observe, workerFile, ...o });
+    const loaded = await pool.load("one");
+    return { loaded, plan: (operationText: string) => planWith(loaded, operationText) };
+  }
+
+  async function planWith(loaded: SupergraphPlanner, operationText: string): Promise<ScriptedPlan> {
+    return JSON.parse(await loaded.plan(operationText)) as ScriptedPlan;
+  }
+
+  function kinds(): string[] {
+    return observations.map(({ kind }) => kind);
+  }
+
+  function reasonOf(settled: PromiseSettledResult<unknown>): unknown {
+    return settled.status === "rejected" ? settled.reason : undefined;
+  }
 });
 
-describe("a supergraph", () => {
-  test("is described when it is loaded", async () => {
-    const { loaded } = await setUp();
-    expect(loaded).toMatchObject({ apiSdl: "api of one", aliasPrefix: "a_" });
-  });
+describe("tasks of a worker", () => {
+  process.env["APOLLO_TELEMETRY_DISABLED"] = "1";
 
-  test("that is invalid is rejected, and the others remain", async () => {
-    const { plan } = await setUp();
-    await expect(pool.load("invalid")).rejects.toThrow("The supergraph is invalid");
-    expect(await plan("{ a }")).toMatchObject({ supergraphs: ["one"] });
+  const supergraphSdl = compose();
+
+  test("a supergraph is loaded, planned for and dropped", async () => {
+    const { run } = setUp();
+    expect(await run({ kind: "start" })).toEqual({ kind: "done" });
+    const loaded = await run({ kind: "load", id: 1, supergraphSdl });
+    expect(loaded).toMatchObject({ kind: "loaded", apiSdl: expect.stringContaining("type Book") });
+    const planned = await run({ kind: "plan", id: 1, operationText: "{ books { title stars } }", enabledLabels: [] });
+    expect(servicesOf(planned)).toEqual(["books", "ratings"]);
+    expect(await run({ kind: "drop", id: 1 })).toEqual({ kind: "done" });
+    expect(await run({ kind: "plan", id: 1, operationText: "{ books { title } }", enabledLabels: [] })).toMatchObject({
+      kind: "failed",
+      message: "Supergraph 1 is not loaded in this worker",
+    });
   });
 
   test.each([
-    ["hang", "more than 500 ms"],
-    ["throw", "thrown in the worker"],
-  ])("that makes the worker end (%s) is rejected, and the others are loaded again", async (sdl, message) => {
-    const { plan } = await setUp({ loadTimeoutMs: 500 });
-    await expect(pool.load(sdl)).rejects.toThrow(message);
-    expect(await plan("{ a }")).toMatchObject({ supergraphs: ["one"] });
+    ["is truncated", (sdl: string) => sdl.slice(0, sdl.length / 2)],
+    ["is a plain schema", () => "type Query { a: Int }"],
+    ["joins a missing subgraph", (sdl: string) => sdl.replace("@join__type(graph: BOOKS", "@join__type(graph: B")],
+    [
+      "links an unknown SECURITY feature",
+      (sdl: string) =>
+        sdl.replace("schema\n", 'schema\n  @link(url: "https://example.com/guard/v1.0", for: SECURITY)\n'),
+    ],
+  ])("a supergraph that %s fails with a reason", async (_, spoil) => {
+    const { run } = setUp();
+    const failed = await run({ kind: "load", id: 1, supergraphSdl: spoil(supergraphSdl) });
+    expect(failed).toMatchObject({ kind: "failed", message: expect.stringMatching(/\w/) });
   });
 
-  test("is loaded again after a worker died", async () => {
-    const { plan } = await setUp();
-    const sdl = `once ${join(mkdtempSync(join(tmpdir(), "planner-")), "died")}`;
-    const second = await pool.load(sdl);
-    expect(await planWith(second, "{ a }")).toMatchObject({ supergraphs: ["one", sdl] });
-    expect(await plan("{ b }")).toMatchObject({ plannedBefore: 1 });
+  test("a supergraph with @authenticated is rejected, and one with @cacheTag is loaded", async () => {
+    const { run } = setUp();
+    const link = (feature: string, purpose: string) =>
+      supergraphSdl.replace(
+        "schema\n",
+        `schema\n  @link(url: "https://specs.apollo.dev/${feature}", for: ${purpose})\n`,
+      );
+    const guarded = await run({ kind: "load", id: 1, supergraphSdl: link("authenticated/v0.1", "SECURITY") });
+    expect(guarded).toMatchObject({
+      message: expect.stringContaining("does not enforce @authenticated"),
+    });
+    const tagged = await run({ kind: "load", id: 2, supergraphSdl: link("cacheTag/v0.1", "EXECUTION") });
+    expect(tagged.kind).toBe("loaded");
   });
 
-  test("is dropped when it is released, by new workers too", async () => {
-    const { loaded } = await setUp({ planTimeoutMs: 1_000 });
-    const second = await pool.load("two");
-    loaded.release();
-    expect(await planWith(second, "{ a }")).toMatchObject({ supergraphs: ["two"] });
-    await expect(second.plan("hang")).rejects.toThrow(Rejection);
-    expect(await planWith(second, "{ a }")).toMatchObject({ supergraphs: ["two"] });
+  test("an operation that overflows the stack is too complex", async () => {
+    const { run } = setUp();
+    await run({ kind: "load", id: 1, supergraphSdl });
+    const depth = 100_000;
+    const operationText = `{ books { title ${"... on Book { title ".repeat(depth)}${"}".repeat(depth)} } }`;
+    expect(await run({ kind: "plan", id: 1, operationText, enabledLabels: [] })).toMatchObject({
+      kind: "too-complex",
+    });
   });
+
+  test("log entries of Apollo Gateway are forwarded", async () => {
+    const { run, entries } = setUp();
+    await run({ kind: "load", id: 1, supergraphSdl });
+    expect(entries).toContainEqual({ kind: "library-log", level: "debug", text: "Loading gateway..." });
+  });
+
+  function setUp() {
+    const entries: LibraryLogEntry[] = [];
+    return { ...createTaskRunner({ log: (entry) => void entries.push(entry) }), entries };
+  }
+
+  function servicesOf(result: TaskResult): unknown[] {
+    if (result.kind !== "planned") throw new Error(JSON.stringify(result));
+    return [...result.planJson.matchAll(/"serviceName":"(\w+)"/g)].map(([, name]) => name);
+  }
+
+  function compose(): string {
+    const header = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.7", import: ["@key"])\n';
+    const subgraphs = {
+      books: 'type Query { books: [Book] } type Book @key(fields: "isbn") { isbn: ID! title: String }',
+      ratings: 'type Book @key(fields: "isbn") { isbn: ID! stars: Int }',
+    };
+    const services = Object.entries(subgraphs).map(([name, defs]) => ({ name, typeDefs: parse(header + defs) }));
+    const { supergraphSdl: sdl, errors } = composeServices(services);
+    if (sdl === undefined) throw new AggregateError(errors ?? [], "The test's subgraphs do not compose");
+    return sdl;
+  }
 });
 
-test("closing the pool fails running and queued tasks", async () => {
-  const { plan } = await setUp({ planTimeoutMs: 60_000 });
-  const all = [plan("hang"), plan("{ a }")];
-  await Promise.all([pool.close(), expect(all[0]).rejects.toThrow(), expect(all[1]).rejects.toThrow()]);
-  await expect(plan("{ b }")).rejects.toThrow();
-  await expect(pool.load("two")).rejects.toThrow();
+describe("the warm-up operation", () => {
+  test("the warm-up operation selects fields of several types without arguments", () => {
+    const operation = findWarmUpOperation(`
+    type Query { byId(id: ID!): Post posts(first: Int = 3): [Post!]! count: Int any: Any }
+    type Post { id: ID! title: String body(format: Format!): String author: Person }
+    type Person { id: ID! posts: [Post] }
+    union Any = Post | Person
+    enum Format { PLAIN }
+  `);
+    expect(operation).toBe("{ count posts { id title author { id posts { id title } } } any { __typename } }");
+  });
+
+  test("there is no warm-up operation if every root field requires an argument", () => {
+    expect(findWarmUpOperation("type Query { byId(id: ID!): ID }")).toBeUndefined();
+  });
+
+  test("a type whose fields all require arguments is omitted", () => {
+    expect(findWarmUpOperation("type Query { a: A b: Int } type A { byId(id: ID!): ID }")).toBe("{ b }");
+  });
 });
-
-async function setUp(o: Partial<PlannerPoolOptions> = {}) {
-  observations = [];
-  const workerFile = new URL("helpers/scripted-planner.ts", import.meta.url);
-  const observe = (observation: GatewayObservation) => {
-    // Reported for every task that a worker takes.
-    if (observation.kind !== "plan-started") observations.push(observation);
-  };
-  pool = createPlannerPool({ workers: 1, planTimeoutMs: 5_000, waitMsMax: 60_000, observe, workerFile, ...o });
-  const loaded = await pool.load("one");
-  return { loaded, plan: (operationText: string) => planWith(loaded, operationText) };
-}
-
-async function planWith(loaded: SupergraphPlanner, operationText: string): Promise<ScriptedPlan> {
-  return JSON.parse(await loaded.plan(operationText)) as ScriptedPlan;
-}
-
-function kinds(): string[] {
-  return observations.map(({ kind }) => kind);
-}
-
-function reasonOf(settled: PromiseSettledResult<unknown>): unknown {
-  return settled.status === "rejected" ? settled.reason : undefined;
-}

@@ -1,16 +1,24 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 
 let library: Library;
 let gateway: RunningGateway;
 
-beforeEach(async () => {
+beforeAll(async () => {
   library = await startLibrary();
+  gateway = await startGateway({ supergraphSdl: library.supergraphSdl, environment: { REQUEST_TIMEOUT_MS: "500" } });
 });
-afterEach(async () => {
+beforeEach(() => {
+  gateway.observations.length = 0;
+  for (const subgraph of library.all) {
+    subgraph.fault = undefined;
+    subgraph.requests.length = 0;
+  }
+});
+afterAll(async () => {
   await gateway.drain();
   await library.close();
 });
@@ -21,40 +29,37 @@ function silence(subgraph: Library["people"]): Promise<ServerResponse> {
 }
 
 test("when the client disconnects its fetches are aborted and later ones are not sent", async () => {
-  gateway = await startGateway({ supergraphSdl: library.supergraphSdl });
   const silent = silence(library.books);
   const client = new AbortController();
-  const asked = gateway
+  const requested = gateway
     .send("{ books { title stars } whoAmI }", { signal: client.signal })
     .catch((error: Error) => error.name);
   const aborted = once(await silent, "close");
   client.abort();
   await aborted;
-  expect(await asked).toBe("AbortError");
+  expect(await requested).toBe("AbortError");
   await gateway.seen("client-disconnected");
   expect(library.ratings.requests).toHaveLength(0);
   expect(gateway.observations.map(({ kind }) => kind)).not.toContain("subgraph-fetch-failed");
 });
 
 test("when the client disconnects the remaining mutations are not sent", async () => {
-  gateway = await startGateway({ supergraphSdl: library.supergraphSdl });
   const silent = silence(library.books);
   const client = new AbortController();
   const query = 'mutation { addBook(title: "T") { title } rename(id: 1, name: "A") { name } }';
-  const asked = gateway.send(query, { signal: client.signal }).catch((error: Error) => error.name);
+  const requested = gateway.send(query, { signal: client.signal }).catch((error: Error) => error.name);
   const aborted = once(await silent, "close");
   client.abort();
-  await Promise.all([aborted, asked, gateway.seen("client-disconnected")]);
+  await Promise.all([aborted, requested, gateway.seen("client-disconnected")]);
   expect((await gateway.send("{ whoAmI }")).status).toBe(200);
   expect(library.people.requests.map(({ body }) => body.query)).toEqual([expect.stringContaining("whoAmI")]);
 });
 
 test("at the deadline the client gets the fetched data, and later fetches are not sent", async () => {
-  gateway = await startGateway({ supergraphSdl: library.supergraphSdl, environment: { REQUEST_TIMEOUT_MS: "800" } });
   const silent = silence(library.books);
-  const asked = gateway.send("{ books { title stars } whoAmI }");
+  const requested = gateway.send("{ books { title stars } whoAmI }");
   const aborted = once(await silent, "close");
-  const { status, body } = await asked;
+  const { status, body } = await requested;
   await aborted;
   expect(status).toBe(200);
   expect(body).toEqual({
@@ -71,12 +76,11 @@ test("at the deadline the client gets the fetched data, and later fetches are no
 });
 
 test("a response of a subgraph that arrives while the client disconnects causes no error", async () => {
-  gateway = await startGateway({ supergraphSdl: library.supergraphSdl });
   for (let i = 0; i < 20; i++) {
     const client = new AbortController();
-    const asked = gateway.send("{ books { title stars } }", { signal: client.signal }).catch(() => undefined);
+    const requested = gateway.send("{ books { title stars } }", { signal: client.signal }).catch(() => undefined);
     setImmediate(() => client.abort());
-    await asked;
+    await requested;
   }
   expect((await gateway.send("{ whoAmI }")).body).toEqual({ data: { whoAmI: "anonymous" } });
   expect(gateway.observations.map(({ kind }) => kind)).not.toContain("internal-error");

@@ -1,125 +1,164 @@
-import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
-import { expect, test } from "vitest";
+import { type Server, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type AbortSignalLike, AbortSource } from "@tributary/kit/http/abort-source";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createFetchSharing } from "./fetch-sharing.ts";
+import { type SubgraphClient, createSubgraphClient } from "./subgraph-client.ts";
 import type { FetchResult } from "./subgraph-response.ts";
 
-test("equal reads in flight are sent once", async () => {
-  const { share, reads } = setUp();
-  const [one, other] = [share("a"), share("a")];
-  expect(reads).toHaveLength(1);
-  reads[0]!.end();
-  expect(await one).toBe(await other);
+describe("shared fetches", () => {
+  test("equal reads in flight are sent once", async () => {
+    const { share, reads } = setUp();
+    const [one, other] = [share("a"), share("a")];
+    expect(reads).toHaveLength(1);
+    reads[0]!.end();
+    expect(await one).toBe(await other);
+  });
+
+  test.each([
+    ["service", { service: "orders" }],
+    ["body", { body: "b" }],
+    ["token", { authorization: "Bearer b" }],
+    ["token, since one has none", { authorization: undefined }],
+    ["count of settled writes", { settledWrites: 1 }],
+  ])("reads that differ in their %s are sent separately", (_, other) => {
+    const { sharing, start, reads } = setUp();
+    const read = { service: "users", body: "a", authorization: "Bearer a", settledWrites: 0 };
+    const { signal } = new AbortController();
+    void sharing.share(read, signal, start);
+    void sharing.share({ ...read, ...other }, signal, start);
+    expect(reads).toHaveLength(2);
+    void sharing.share(read, signal, start);
+    expect(reads).toHaveLength(2);
+  });
+
+  test("a result is shared if two requests waited for it to the end", async () => {
+    const { share, reads, sharing } = setUp();
+    const controller = new AbortController();
+    const alone = share("a");
+    void share("a", controller.signal);
+    controller.abort("disconnected");
+    const both = [share("b"), share("b")];
+    for (const read of reads) read.end();
+    expect(sharing.isShared(await alone)).toBe(false);
+    expect(sharing.isShared(await both[0]!)).toBe(true);
+  });
+
+  test("a read that has ended is sent again", async () => {
+    const { share, reads } = setUp();
+    const first = share("a");
+    reads[0]!.end();
+    await first;
+    void share("a");
+    expect(reads).toHaveLength(2);
+  });
+
+  test("an aborted request gets a failure at once, and the others keep waiting", async () => {
+    const { share, reads } = setUp();
+    const controller = new AbortController();
+    const [aborted, waiting] = [share("a", controller.signal), share("a")];
+    controller.abort("disconnected");
+    expect(await aborted).toMatchObject({ kind: "abandoned" });
+    expect(reads[0]!.signal.aborted).toBe(false);
+    reads[0]!.end();
+    expect(await waiting).toMatchObject({ kind: "graphql" });
+  });
+
+  test("the read is aborted with the last request that waits for it, for the same reason", () => {
+    const { share, reads } = setUp();
+    const controllers = [new AbortController(), new AbortController()];
+    for (const { signal } of controllers) void share("a", signal);
+    controllers[0]!.abort("disconnected");
+    expect(reads[0]!.signal.aborted).toBe(false);
+    controllers[1]!.abort("timeout");
+    expect(reads[0]!.signal.reason).toBe("timeout");
+  });
+
+  test("an aborted read is not joined", async () => {
+    const { share, reads } = setUp();
+    const controller = new AbortController();
+    void share("a", controller.signal);
+    controller.abort("disconnected");
+    const next = share("a");
+    expect(reads).toHaveLength(2);
+    // The end of the aborted read does not remove the second one.
+    reads[0]!.end();
+    await Promise.resolve();
+    const joined = share("a");
+    expect(reads).toHaveLength(2);
+    reads[1]!.end();
+    expect(await joined).toBe(await next);
+  });
+
+  test("an abort after the result does not abort a later equal read", async () => {
+    const { share, reads } = setUp();
+    const controller = new AbortController();
+    const first = share("a", controller.signal);
+    reads[0]!.end();
+    await first;
+    void share("a");
+    controller.abort("disconnected");
+    expect(reads.map(({ signal }) => signal.aborted)).toEqual([false, false]);
+  });
+
+  test("reads beyond the bound are not shared", () => {
+    const { share, reads } = setUp();
+    for (let i = 0; i < 1_024; i++) void share(`key ${i}`);
+    void share("further");
+    void share("further");
+    expect(reads).toHaveLength(1_026);
+    void share("key 0");
+    expect(reads).toHaveLength(1_026);
+  });
+
+  interface Read {
+    readonly signal: AbortSignalLike;
+    end(): void;
+  }
+
+  function setUp() {
+    const sharing = createFetchSharing();
+    const reads: Read[] = [];
+    const start = (signal: AbortSignalLike) =>
+      new Promise<FetchResult>((resolve) => {
+        reads.push({ signal, end: () => resolve({ kind: "graphql", data: {}, errors: [], replica: "a" }) });
+      });
+    const share = (body: string, signal = new AbortController().signal) =>
+      sharing.share({ service: "users", body, authorization: undefined, settledWrites: 0 }, signal, start);
+    return { reads, sharing, start, share };
+  }
 });
 
-test.each([
-  ["service", { service: "orders" }],
-  ["body", { body: "b" }],
-  ["token", { authorization: "Bearer b" }],
-  ["token, since one has none", { authorization: undefined }],
-  ["count of settled writes", { settledWrites: 1 }],
-])("reads that differ in their %s are sent separately", (_, other) => {
-  const { sharing, start, reads } = setUp();
-  const read = { service: "users", body: "a", authorization: "Bearer a", settledWrites: 0 };
-  const { signal } = new AbortController();
-  void sharing.share(read, signal, start);
-  void sharing.share({ ...read, ...other }, signal, start);
-  expect(reads).toHaveLength(2);
-  void sharing.share(read, signal, start);
-  expect(reads).toHaveLength(2);
+describe("settled writes", () => {
+  let subgraph: Server;
+  let client: SubgraphClient;
+  const end = new AbortSource();
+
+  beforeEach(async () => {
+    // Only mutations get a response.
+    subgraph = createServer(
+      (request, response) => request.url === "/graphql" && request.headers["x-write"] && response.end(),
+    );
+    await new Promise<void>((resolve) => subgraph.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(subgraph.address() as AddressInfo).port}/graphql`;
+    const limits = { timeoutMs: 60_000, bodyBytesMax: 1_000 };
+    client = createSubgraphClient({ name: "notes", urls: [url], ...limits, writes: { settled: 0 }, observe: () => {} });
+  });
+  afterEach(async () => {
+    end.abort("gone");
+    await client.close();
+    subgraph.close();
+  });
+
+  const write = () =>
+    client.post("{}", { headers: ["x-write", "1"], isIdempotent: false, signal: end, traced: undefined });
+  const read = () => client.post("{}", { headers: [], isIdempotent: true, signal: end, traced: undefined });
+
+  test("a mutation counts as a settled write, unless too many fetches are in flight for it to be sent", async () => {
+    await write();
+    expect(client.writes.settled).toBe(1);
+    for (let i = 0; i < 1_024; i++) void read();
+    expect(await write()).toMatchObject({ code: "SUBGRAPH_UNAVAILABLE" });
+    expect(client.writes.settled).toBe(1);
+  });
 });
-
-test("a result is shared if two requests waited for it to the end", async () => {
-  const { share, reads, sharing } = setUp();
-  const controller = new AbortController();
-  const alone = share("a");
-  void share("a", controller.signal);
-  controller.abort("disconnected");
-  const both = [share("b"), share("b")];
-  for (const read of reads) read.end();
-  expect(sharing.isShared(await alone)).toBe(false);
-  expect(sharing.isShared(await both[0]!)).toBe(true);
-});
-
-test("a read that has ended is sent again", async () => {
-  const { share, reads } = setUp();
-  const first = share("a");
-  reads[0]!.end();
-  await first;
-  void share("a");
-  expect(reads).toHaveLength(2);
-});
-
-test("an aborted request gets a failure at once, and the others keep waiting", async () => {
-  const { share, reads } = setUp();
-  const controller = new AbortController();
-  const [aborted, waiting] = [share("a", controller.signal), share("a")];
-  controller.abort("disconnected");
-  expect(await aborted).toMatchObject({ kind: "abandoned" });
-  expect(reads[0]!.signal.aborted).toBe(false);
-  reads[0]!.end();
-  expect(await waiting).toMatchObject({ kind: "graphql" });
-});
-
-test("the read is aborted with the last request that waits for it, for the same reason", () => {
-  const { share, reads } = setUp();
-  const controllers = [new AbortController(), new AbortController()];
-  for (const { signal } of controllers) void share("a", signal);
-  controllers[0]!.abort("disconnected");
-  expect(reads[0]!.signal.aborted).toBe(false);
-  controllers[1]!.abort("timeout");
-  expect(reads[0]!.signal.reason).toBe("timeout");
-});
-
-test("an aborted read is not joined", async () => {
-  const { share, reads } = setUp();
-  const controller = new AbortController();
-  void share("a", controller.signal);
-  controller.abort("disconnected");
-  const next = share("a");
-  expect(reads).toHaveLength(2);
-  // The end of the aborted read does not remove the second one.
-  reads[0]!.end();
-  await Promise.resolve();
-  const joined = share("a");
-  expect(reads).toHaveLength(2);
-  reads[1]!.end();
-  expect(await joined).toBe(await next);
-});
-
-test("an abort after the result does not abort a later equal read", async () => {
-  const { share, reads } = setUp();
-  const controller = new AbortController();
-  const first = share("a", controller.signal);
-  reads[0]!.end();
-  await first;
-  void share("a");
-  controller.abort("disconnected");
-  expect(reads.map(({ signal }) => signal.aborted)).toEqual([false, false]);
-});
-
-test("reads beyond the bound are not shared", () => {
-  const { share, reads } = setUp();
-  for (let i = 0; i < 1_024; i++) void share(`key ${i}`);
-  void share("further");
-  void share("further");
-  expect(reads).toHaveLength(1_026);
-  void share("key 0");
-  expect(reads).toHaveLength(1_026);
-});
-
-interface Read {
-  readonly signal: AbortSignalLike;
-  end(): void;
-}
-
-function setUp() {
-  const sharing = createFetchSharing();
-  const reads: Read[] = [];
-  const start = (signal: AbortSignalLike) =>
-    new Promise<FetchResult>((resolve) => {
-      reads.push({ signal, end: () => resolve({ kind: "graphql", data: {}, errors: [], replica: "a" }) });
-    });
-  const share = (body: string, signal = new AbortController().signal) =>
-    sharing.share({ service: "users", body, authorization: undefined, settledWrites: 0 }, signal, start);
-  return { reads, sharing, start, share };
-}

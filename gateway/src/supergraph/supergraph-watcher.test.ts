@@ -1,106 +1,173 @@
-import { expect, test } from "vitest";
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { GatewayObservation } from "../observations.ts";
+import { createFileSource } from "./file-source.ts";
 import { watchSupergraph } from "./supergraph-watcher.ts";
 
-type Look = string | undefined | Error;
+describe("the watcher", () => {
+  type Look = string | undefined | Error;
 
-test("a text is passed on once until it changes", async () => {
-  const { handedOn, observations } = await play(["one", "one", undefined, "two", "two", "one"]);
-  expect(handedOn).toEqual(["one", "two", "one"]);
-  expect(observations).toEqual([]);
-});
-
-test("a failing source is reported once until it works again; further failed polls are counted", async () => {
-  const { handedOn, observations } = await play([
-    new Error("down"),
-    new Error("down"),
-    "one",
-    new Error("down"),
-    "one",
-  ]);
-  expect(handedOn).toEqual(["one"]);
-  expect(observations.map(({ kind }) => kind)).toEqual([
-    "supergraph-unavailable",
-    "supergraph-still-unavailable",
-    "supergraph-unavailable",
-  ]);
-});
-
-test("before the first supergraph is read the source is polled more often", async () => {
-  const { handedOn } = await play([new Error("down"), new Error("down"), "one"], {
-    pollMs: 3_600_000,
-    firstPollMsMax: 1,
+  test("a text is passed on once until it changes", async () => {
+    const { handedOn, observations } = await play(["one", "one", undefined, "two", "two", "one"]);
+    expect(handedOn).toEqual(["one", "two", "one"]);
+    expect(observations).toEqual([]);
   });
-  expect(handedOn).toEqual(["one"]);
-});
 
-test("a hint causes a read before the next poll, and a hint during a read causes another read", async () => {
-  const { handedOn } = await play(["one", "two", "three"], { pollMs: 3_600_000, hintAfterEach: true });
-  expect(handedOn).toEqual(["one", "two", "three"]);
-});
+  test("a failing source is reported once until it works again; further failed polls are counted", async () => {
+    const { handedOn, observations } = await play([
+      new Error("down"),
+      new Error("down"),
+      "one",
+      new Error("down"),
+      "one",
+    ]);
+    expect(handedOn).toEqual(["one"]);
+    expect(observations.map(({ kind }) => kind)).toEqual([
+      "supergraph-unavailable",
+      "supergraph-still-unavailable",
+      "supergraph-unavailable",
+    ]);
+  });
 
-test("a source with continuous hints is read", async () => {
-  let reads = 0;
-  let hinting: NodeJS.Timeout | undefined;
-  await new Promise<void>((resolve) => {
-    const end = watchSupergraph({
-      source: {
-        name: "fake",
-        read: () => Promise.resolve(String(reads++)),
-        watch(onHint) {
-          hinting = setInterval(onHint, 5);
-          return () => clearInterval(hinting);
+  test("before the first supergraph is read the source is polled more often", async () => {
+    const { handedOn } = await play([new Error("down"), new Error("down"), "one"], {
+      pollMs: 3_600_000,
+      firstPollMsMax: 1,
+    });
+    expect(handedOn).toEqual(["one"]);
+  });
+
+  test("a hint causes a read before the next poll, and a hint during a read causes another read", async () => {
+    const { handedOn } = await play(["one", "two", "three"], { pollMs: 3_600_000, hintAfterEach: true });
+    expect(handedOn).toEqual(["one", "two", "three"]);
+  });
+
+  test("a source with continuous hints is read", async () => {
+    let reads = 0;
+    let hinting: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      const end = watchSupergraph({
+        source: {
+          name: "fake",
+          read: () => Promise.resolve(String(reads++)),
+          watch(onHint) {
+            hinting = setInterval(onHint, 5);
+            return () => clearInterval(hinting);
+          },
         },
-      },
+        pollMs: 3_600_000,
+        observe: () => {},
+        onSupergraph: (text) => Promise.resolve(text === "2" ? (end(), resolve()) : undefined),
+      });
+    });
+    expect(reads).toBe(3);
+  });
+
+  test("nothing is read after the watcher is stopped", async () => {
+    let reads = 0;
+    const end = watchSupergraph({
+      source: { name: "fake", read: () => Promise.resolve(String(reads++)) },
+      pollMs: 1,
+      observe: () => {},
+      onSupergraph: () => Promise.resolve(end()),
+    });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(reads).toBe(1);
+  });
+
+  /** A source that returns these texts one after another; the watcher is stopped after the last. */
+  function play(looks: readonly Look[], o: { pollMs?: number; firstPollMsMax?: number; hintAfterEach?: boolean } = {}) {
+    const observations: GatewayObservation[] = [];
+    const handedOn: string[] = [];
+    let hint = () => {};
+    let next = 0;
+    return new Promise<{ handedOn: string[]; observations: GatewayObservation[] }>((resolve) => {
+      const read = (): Promise<string | undefined> => {
+        const look = looks[next++];
+        if (next === looks.length) {
+          // After the last text is passed on.
+          setImmediate(() => {
+            end();
+            resolve({ handedOn, observations });
+          });
+        }
+        if (o.hintAfterEach) hint();
+        return look instanceof Error ? Promise.reject(look) : Promise.resolve(look);
+      };
+      const watch = (onHint: () => void) => {
+        hint = onHint;
+        return () => {};
+      };
+      const end = watchSupergraph({
+        source: { name: "fake", read, watch },
+        pollMs: o.pollMs ?? 1,
+        ...(o.firstPollMsMax === undefined ? {} : { firstPollMsMax: o.firstPollMsMax }),
+        observe: (observation) => observations.push(observation),
+        onSupergraph: (text) => Promise.resolve(void handedOn.push(text)),
+      });
+    });
+  }
+});
+
+describe("a file in a mounted ConfigMap", () => {
+  let volume: string;
+
+  beforeEach(() => void (volume = mkdtempSync(join(tmpdir(), "volume-"))));
+  afterEach(() => rmSync(volume, { recursive: true, force: true }));
+
+  test("each replacement of a mounted ConfigMap by the kubelet is noticed at once, without a poll", async () => {
+    swap("..2026_11_21_10_00_00.1", "first");
+    const { seen, end } = watch();
+    expect(await seen()).toBe("first");
+    for (const [folder, text] of [
+      ["..2026_11_21_10_01_00.2", "second"],
+      ["..2026_11_21_10_02_00.3", "third"],
+      ["..2026_11_21_10_03_00.4", "fourth"],
+    ] as const) {
+      swap(folder, text);
+      expect(await seen()).toBe(text);
+    }
+    end();
+  });
+
+  /** The target of the symlink `..data`. */
+  let current: string | undefined;
+  beforeEach(() => void (current = undefined));
+
+  /**
+   * What the kubelet does with a volume of files (its AtomicWriter): the new files into a folder of their own, a second link to that, the
+   * link renamed over `..data`, the old folder taken away. The name that is mounted is a link through `..data` and never changes.
+   */
+  function swap(folder: string, text: string): void {
+    mkdirSync(join(volume, folder));
+    writeFileSync(join(volume, folder, "supergraph.graphql"), text);
+    symlinkSync(folder, join(volume, "..data_tmp"));
+    renameSync(join(volume, "..data_tmp"), join(volume, "..data"));
+    if (current === undefined) symlinkSync(join("..data", "supergraph.graphql"), join(volume, "supergraph.graphql"));
+    else rmSync(join(volume, current), { recursive: true });
+    current = folder;
+  }
+
+  /** `seen` waits for the next text. Polls are an hour apart, so only a hint can cause a read. */
+  function watch() {
+    const texts: string[] = [];
+    let wake = () => {};
+    const end = watchSupergraph({
+      source: createFileSource(join(volume, "supergraph.graphql")),
       pollMs: 3_600_000,
       observe: () => {},
-      onSupergraph: (text) => Promise.resolve(text === "2" ? (end(), resolve()) : undefined),
+      onSupergraph(text) {
+        texts.push(text);
+        wake();
+        return Promise.resolve();
+      },
     });
-  });
-  expect(reads).toBe(3);
+    async function seen(): Promise<string | undefined> {
+      if (texts.length === 0) await new Promise<void>((resolve) => (wake = resolve));
+      return texts.shift();
+    }
+    return { seen, end };
+  }
 });
-
-test("nothing is read after the watcher is stopped", async () => {
-  let reads = 0;
-  const end = watchSupergraph({
-    source: { name: "fake", read: () => Promise.resolve(String(reads++)) },
-    pollMs: 1,
-    observe: () => {},
-    onSupergraph: () => Promise.resolve(end()),
-  });
-  await new Promise((resolve) => setTimeout(resolve, 20));
-  expect(reads).toBe(1);
-});
-
-/** A source that returns these texts one after another; the watcher is stopped after the last. */
-function play(looks: readonly Look[], o: { pollMs?: number; firstPollMsMax?: number; hintAfterEach?: boolean } = {}) {
-  const observations: GatewayObservation[] = [];
-  const handedOn: string[] = [];
-  let hint = () => {};
-  let next = 0;
-  return new Promise<{ handedOn: string[]; observations: GatewayObservation[] }>((resolve) => {
-    const read = (): Promise<string | undefined> => {
-      const look = looks[next++];
-      if (next === looks.length) {
-        // After the last text is passed on.
-        setImmediate(() => {
-          end();
-          resolve({ handedOn, observations });
-        });
-      }
-      if (o.hintAfterEach) hint();
-      return look instanceof Error ? Promise.reject(look) : Promise.resolve(look);
-    };
-    const watch = (onHint: () => void) => {
-      hint = onHint;
-      return () => {};
-    };
-    const end = watchSupergraph({
-      source: { name: "fake", read, watch },
-      pollMs: o.pollMs ?? 1,
-      ...(o.firstPollMsMax === undefined ? {} : { firstPollMsMax: o.firstPollMsMax }),
-      observe: (observation) => observations.push(observation),
-      onSupergraph: (text) => Promise.resolve(void handedOn.push(text)),
-    });
-  });
-}

@@ -16,13 +16,13 @@ export interface FaultyResponse {
 
 /** Checks a response to a faulty fetch: correct values, or null with an error, at allowed paths only; and no text of the subgraph. */
 export function findViolations(
-  answer: FaultyResponse,
+  response: FaultyResponse,
   place: Pick<FaultyFetch, "service" | "data" | "mayBeNull">,
   codesExpected: readonly string[],
 ): readonly string[] {
-  const body = parse(answer.text);
-  if (answer.status !== 200) return [`status ${answer.status}: ${answer.text.slice(0, 200)}`];
-  if (body === undefined) return [`no JSON: ${answer.text.slice(0, 200)}`];
+  const body = parse(response.text);
+  if (response.status !== 200) return [`status ${response.status}: ${response.text.slice(0, 200)}`];
+  if (body === undefined) return [`no JSON: ${response.text.slice(0, 200)}`];
   const errors = body.errors ?? [];
   const nullPaths: Path[] = [];
   return [
@@ -30,7 +30,7 @@ export function findViolations(
     ...nullPaths.flatMap((path) => checkNull(path, errors, place.mayBeNull)),
     ...errors.flatMap((error) => checkError(error, nullPaths, place.service, codesExpected)),
     ...(errors.length === 0 ? ["no error"] : []),
-    ...findLeaks(answer.text),
+    ...findLeaks(response.text),
   ];
 }
 

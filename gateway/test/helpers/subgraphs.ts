@@ -6,14 +6,14 @@ import { execute, type ExecutionResult, parse, validate } from "graphql";
 import { isMirrored } from "./compare-paths.ts";
 
 /**
- * Takes a request over from the real subgraph. `body` is what the gateway sent, `answerTruly` gives what the subgraph would say, to
- * these variables or to others.
+ * Responds instead of the real subgraph. `body` is the gateway's request, `resolveCorrectly` returns the subgraph's result for its variables
+ * or for others.
  */
 export type Fault = (
   response: ServerResponse,
   body: SubgraphRequest,
   request: IncomingMessage,
-  answerTruly: (variables?: SubgraphRequest["variables"]) => Promise<ExecutionResult>,
+  resolveCorrectly: (variables?: SubgraphRequest["variables"]) => Promise<ExecutionResult>,
 ) => unknown;
 
 interface SubgraphRequest {
@@ -28,7 +28,7 @@ export interface RunningSubgraph {
   readonly requests: { readonly headers: IncomingHttpHeaders; readonly body: SubgraphRequest }[];
   /** Received documents that are not valid against this subgraph's executable schema, each with the reason. */
   readonly invalidDocuments: string[];
-  /** Undefined: answers as it should. */
+  /** Undefined: responses as it should. */
   fault: Fault | undefined;
   close(): Promise<void>;
 }
@@ -63,10 +63,10 @@ export async function startSubgraph({
     const document = parse(body.query);
     const errors = validate(schema, document);
     if (errors.length > 0) subgraph.invalidDocuments.push(`${name} received ${body.query}: ${errors.join("; ")}`);
-    const answerTruly = async (variableValues = body.variables): Promise<ExecutionResult> =>
+    const resolveCorrectly = async (variableValues = body.variables): Promise<ExecutionResult> =>
       errors.length > 0 ? { errors } : execute({ schema, document, variableValues, contextValue: { headers } });
-    if (subgraph.fault) subgraph.fault(response, body, request, answerTruly);
-    else respondJson(response, 200, JSON.stringify(await answerTruly()));
+    if (subgraph.fault) subgraph.fault(response, body, request, resolveCorrectly);
+    else respondJson(response, 200, JSON.stringify(await resolveCorrectly()));
   }
   const server = createServer((request, response) => void serve(request, response));
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));

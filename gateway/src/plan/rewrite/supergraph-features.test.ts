@@ -4,10 +4,6 @@ import { describe, expect, test } from "vitest";
 import { createQueryPlanner } from "./query-planner.ts";
 import { rejectUnsupportedFeatures, supportedFeatures } from "./supergraph-features.ts";
 
-test.each(["authenticated", "requiresScopes", "policy", "context", "connect"])("%s is rejected by name", (feature) => {
-  expect(() => reject(`https://specs.apollo.dev/${feature}/v0.1`)).toThrow(`https://specs.apollo.dev/${feature}/v0.1`);
-});
-
 test("a link with another name, purpose and version is rejected too", () => {
   const link = '@link(url: "https://specs.apollo.dev/authenticated/v1.2", as: "harmless", for: EXECUTION)';
   expect(() => rejectUnsupportedFeatures(parse(`extend schema ${link}`))).toThrow("does not enforce @authenticated");

@@ -57,7 +57,7 @@ function planUnpatched(supergraphSdl: string, operation: string): string {
   );
 }
 
-/** In a process with 200 MB: a planner that fills its heap ends the whole process, a worker thread's limit does not stop it. */
+/** In a process with 100 MB: a planner that fills its heap ends the whole process, a worker thread's limit does not stop it. */
 function planInProcess(supergraphSdl: string, operation: string) {
   const program = `
     import { operationFromDocument, Supergraph } from "@apollo/federation-internals";
@@ -67,7 +67,7 @@ function planInProcess(supergraphSdl: string, operation: string) {
     const document = parse(${JSON.stringify(operation)});
     new QueryPlanner(supergraph).buildQueryPlan(operationFromDocument(supergraph.apiSchema(), document));
     process.stdout.write("planned");`;
-  const options = ["--max-old-space-size=200", "--input-type=module", "-"];
+  const options = ["--max-old-space-size=100", "--input-type=module", "-"];
   return spawnSync(process.execPath, options, { cwd: import.meta.dirname, input: program, encoding: "utf8" });
 }
 

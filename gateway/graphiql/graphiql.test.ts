@@ -1,0 +1,193 @@
+import { describe, expect, test } from "vitest";
+import { type Callers, loadCallers } from "./callers.ts";
+import { createFetcher } from "./fetcher.ts";
+
+describe("callers", () => {
+  const demoUsers = [
+    { name: "grace", userId: "2", scopes: ["a"] },
+    { name: "ada", userId: "1", scopes: ["a", "b"] },
+  ];
+
+  test("user 1 is chosen by default, and the choice survives a reload", async () => {
+    const { load } = setUp();
+    const first = await load();
+    expect(first.all).toEqual(demoUsers);
+    expect(first.chosen()).toBe("ada");
+    first.choose("anonymous");
+    expect((await load()).chosen()).toBe("anonymous");
+  });
+
+  test("a stored choice that the issuer no longer knows is ignored", async () => {
+    const { load, storage } = setUp();
+    storage.setItem("tributary:caller", "eve");
+    expect((await load()).chosen()).toBe("ada");
+  });
+
+  test("a token is fetched once and used until a minute before it expires", async () => {
+    const { load, requests, clock } = setUp();
+    const callers = await load();
+    expect(await callers.authorization()).toBe("Bearer ada-1");
+    clock.ms += 3_539_000;
+    expect(await callers.authorization()).toBe("Bearer ada-1");
+    clock.ms += 1_000;
+    expect(await callers.authorization()).toBe("Bearer ada-2");
+    expect(requests).toEqual(["/demo-users", "/token ada", "/token ada"]);
+  });
+
+  test("requests that start together share one token", async () => {
+    const { load, requests } = setUp();
+    const callers = await load();
+    const both = await Promise.all([callers.authorization(), callers.authorization()]);
+    expect(both).toEqual(["Bearer ada-1", "Bearer ada-1"]);
+    expect(requests).toEqual(["/demo-users", "/token ada"]);
+  });
+
+  test("each caller has a separate token, and the anonymous caller has none", async () => {
+    const { load } = setUp();
+    const callers = await load();
+    expect(await authorizationOf(callers, "ada")).toBe("Bearer ada-1");
+    expect(await authorizationOf(callers, "grace")).toBe("Bearer grace-2");
+    expect(await authorizationOf(callers, "ada")).toBe("Bearer ada-1");
+    expect(await authorizationOf(callers, "anonymous")).toBeUndefined();
+  });
+
+  test("the error names an issuer that does not respond, and the next call tries again", async () => {
+    const { load, faults } = setUp();
+    const callers = await load();
+    faults.push(new TypeError("Failed to fetch"), new Response("", { status: 500 }));
+    await expect(callers.authorization()).rejects.toThrow("The token issuer does not respond at http://issuer.test");
+    await expect(callers.authorization()).rejects.toThrow(
+      "The token issuer at http://issuer.test responded with 500 for /token.",
+    );
+    expect(await callers.authorization()).toBe("Bearer ada-1");
+  });
+
+  test("without the issuer's demo users loading fails, and the error suggests the anonymous caller", async () => {
+    const { load, faults } = setUp();
+    faults.push(new TypeError("Failed to fetch"));
+    await expect(load()).rejects.toThrow('choose the caller "anonymous"');
+  });
+
+  function authorizationOf(callers: Callers, name: string): Promise<string | undefined> {
+    callers.choose(name);
+    return callers.authorization();
+  }
+
+  /** An issuer with numbered tokens. It sends the responses in `faults` first. */
+  function setUp() {
+    const requests: string[] = [];
+    const faults: (Response | Error)[] = [];
+    const clock = { ms: 1_000_000 };
+    const stored = new Map<string, string>();
+    const storage = {
+      getItem: (key: string) => stored.get(key) ?? null,
+      setItem: (key: string, value: string) => void stored.set(key, value),
+    };
+    let tokens = 0;
+    const issuerFetch = async (url: string, init?: RequestInit) => {
+      const fault = faults.shift();
+      if (fault instanceof Error) throw fault;
+      if (fault) return fault;
+      if (init?.method !== "POST") return record(url, JSON.stringify({ demoUsers }));
+      const { user } = JSON.parse(init.body as string) as { user: string };
+      tokens += 1;
+      return record(`${url} ${user}`, JSON.stringify({ access_token: `${user}-${tokens}`, expires_in: 3_600 }));
+    };
+    const record = (what: string, body: string) => {
+      requests.push(what.replace("http://issuer.test", ""));
+      return new Response(body);
+    };
+    const load = () => loadCallers({ issuer: "http://issuer.test", fetch: issuerFetch, storage, now: () => clock.ms });
+    return { load, requests, faults, clock, storage };
+  }
+});
+
+describe("the fetcher", () => {
+  const operation = { query: "{ a }", operationName: null, variables: { x: 1 } };
+
+  test("an operation is sent by POST, as JSON, with the caller's token", async () => {
+    const { fetcher, sent } = setUp();
+    expect(await fetcher(operation)).toEqual({ data: { a: 1 } });
+    expect(sent).toEqual([
+      {
+        url: "/graphql",
+        method: "POST",
+        body: operation,
+        headers: {
+          accept: "application/json",
+          "apollo-require-preflight": "true",
+          authorization: "Bearer ada",
+          "content-type": "application/json",
+        },
+      },
+    ]);
+  });
+
+  test("a header of the header editor takes precedence over the chosen caller's", async () => {
+    const { fetcher, sent } = setUp();
+    await fetcher(operation, { headers: { Authorization: "Bearer mine", "x-count": 2 } });
+    expect(sent[0]?.headers).toMatchObject({ authorization: "Bearer mine", "x-count": "2" });
+  });
+
+  test("the anonymous caller sends no token", async () => {
+    const { fetcher, sent } = setUp({ authorization: async () => undefined });
+    await fetcher(operation);
+    expect(sent[0]?.headers).not.toHaveProperty("authorization");
+  });
+
+  test("introspection does not wait for a token", async () => {
+    const { fetcher, sent } = setUp({ authorization: () => Promise.reject(new Error("no issuer")) });
+    expect(await fetcher({ ...operation, operationName: "IntrospectionQuery" })).toEqual({ data: { a: 1 } });
+    expect(sent[0]?.headers).not.toHaveProperty("authorization");
+  });
+
+  test("if no token can be fetched nothing is sent, and the result has the reason", async () => {
+    const { fetcher, sent } = setUp({ authorization: () => Promise.reject(new Error("no issuer")) });
+    expect(await fetcher(operation)).toEqual({ errors: [{ message: "no issuer" }] });
+    expect(sent).toEqual([]);
+  });
+
+  test("a result with errors is shown unchanged, whatever its status", async () => {
+    const result = { errors: [{ message: "Syntax Error" }] };
+    const { fetcher } = setUp({ response: new Response(JSON.stringify(result), { status: 400 }) });
+    expect(await fetcher(operation)).toEqual(result);
+  });
+
+  test.each(["<html>", "7", "null", ""])("a response with the body %j is reported as no JSON object", async (body) => {
+    const { fetcher } = setUp({ response: new Response(body, { status: 502 }) });
+    const message = `The gateway responded with status 502 and a body that is not JSON: ${body}`;
+    expect(await fetcher(operation)).toEqual({ errors: [{ message }] });
+  });
+
+  test("a gateway that does not respond is reported", async () => {
+    const { fetcher } = setUp({ response: new TypeError("Failed to fetch") });
+    expect(await fetcher(operation)).toEqual({ errors: [{ message: "The gateway does not respond at /graphql." }] });
+  });
+
+  interface Sent {
+    readonly url: string;
+    readonly method: string | undefined;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: unknown;
+  }
+
+  interface FetcherSetup {
+    readonly response?: Response | Error;
+    readonly authorization?: () => Promise<string | undefined>;
+  }
+
+  function setUp({ response, authorization = async () => "Bearer ada" }: FetcherSetup = {}) {
+    const sent: Sent[] = [];
+    const fetcher = createFetcher({
+      endpoint: "/graphql",
+      authorization,
+      fetch: async (url, init) => {
+        const headers = Object.fromEntries(new Headers(init?.headers));
+        sent.push({ url, method: init?.method, headers, body: JSON.parse(init?.body as string) });
+        if (response instanceof Error) throw response;
+        return response ?? new Response('{"data":{"a":1}}');
+      },
+    });
+    return { fetcher, sent };
+  }
+});

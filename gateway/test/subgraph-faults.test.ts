@@ -1,0 +1,213 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { codes } from "../src/errors/codes.ts";
+import { type FaultyFetch, faultyFetches } from "./helpers/fault-places.ts";
+import { findViolations } from "./helpers/find-violations.ts";
+import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
+import { type Library, startLibrary, startRatings } from "./helpers/library.ts";
+import { type ResponseFault, everywhere, leak, shapeFaults } from "./helpers/response-faults.ts";
+import { type Fault, respondJson } from "./helpers/subgraphs.ts";
+
+/* A fault of one subgraph makes only its own fields null, with an error for each null, and no client sees a text of the subgraph. */
+
+let library: Library;
+let gateway: RunningGateway;
+
+beforeAll(async () => {
+  library = await startLibrary();
+  gateway = await startGateway({
+    supergraphSdl: library.supergraphSdl,
+    environment: { SUBGRAPH_TIMEOUT_MS: "500", SUBGRAPH_BODY_BYTES_MAX: "5000" },
+  });
+});
+afterAll(async () => {
+  await gateway.drain();
+  await library.close();
+});
+
+const send = (status: number, text: string) => (response: ServerResponse) => respondJson(response, status, text);
+const html = "<!DOCTYPE html><h1>Internal Server Error</h1>";
+const errorWith = (code: string, message = leak) =>
+  JSON.stringify({ data: null, errors: [{ message, extensions: { code, stacktrace: [leak] } }] });
+
+const oneLogLine = /^(subgraph-(fetch-failed|errors|response-invalid)|values-rejected)$/;
+
+/** Faults below GraphQL, and failures that a subgraph reports. */
+const transportFaults = (
+  [
+    ["closes the connection", "SUBGRAPH_UNAVAILABLE", (response) => response.destroy()],
+    ["never responds", "SUBGRAPH_TIMEOUT", () => {}],
+    ["stops in the middle of its body", "SUBGRAPH_TIMEOUT", (response) => response.writeHead(200).write('{"data":')],
+    ["drips", "SUBGRAPH_TIMEOUT", drip],
+    [
+      "breaks off its body",
+      "SUBGRAPH_UNAVAILABLE",
+      (response) => response.writeHead(200, { "content-length": 99 }).write("{", () => response.destroy()),
+    ],
+    ["responds 500 with HTML", "SUBGRAPH_BAD_ANSWER", send(500, html)],
+    ["responds 200 with HTML", "SUBGRAPH_BAD_ANSWER", send(200, html)],
+    ["sends an empty body", "SUBGRAPH_BAD_ANSWER", send(200, "")],
+    ["sends half a JSON text", "SUBGRAPH_BAD_ANSWER", send(200, `{"data":{"x":"${leak}`)],
+    ["sends too many bytes", "SUBGRAPH_ANSWER_TOO_LARGE", send(200, `{"data":{"x":"${"x".repeat(6000)}"}}`)],
+    ["responds 401 with a text", "SUBGRAPH_BAD_ANSWER", send(401, "who are you")],
+    [
+      "responds 401 in GraphQL",
+      "UNAUTHENTICATED",
+      send(401, errorWith("UNAUTHENTICATED", codes.UNAUTHENTICATED.message)),
+    ],
+    [
+      "responds 429",
+      "SUBGRAPH_UNAVAILABLE",
+      (response) => response.writeHead(429, { "retry-after": "9999" }).end("{}"),
+    ],
+    ["responds 503", "SUBGRAPH_UNAVAILABLE", send(503, '{"errors":[{"message":"later"}]}')],
+    ["redirects", "SUBGRAPH_BAD_ANSWER", (response) => response.writeHead(302, { location: library.books.url }).end()],
+    [
+      "compresses its response, although the gateway does not accept it",
+      "SUBGRAPH_BAD_ANSWER",
+      (response) => response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync("{}")),
+    ],
+    ["does not send HTTP", "SUBGRAPH_BAD_ANSWER", (response) => response.socket?.end("SSH-2.0-OpenSSH\r\n")],
+    ["reports SERVICE_UNAVAILABLE", "SUBGRAPH_UNAVAILABLE", send(200, errorWith("SERVICE_UNAVAILABLE"))],
+    ["reports INTERNAL_SERVER_ERROR", "SUBGRAPH_ERROR", send(200, errorWith("INTERNAL_SERVER_ERROR"))],
+  ] satisfies readonly (readonly [name: string, code: string, respond: Fault])[]
+).map(([name, code, respond]): ResponseFault => ({ name, fetches: everywhere, codes: [code], respond }));
+
+test.each([...transportFaults, ...shapeFaults])(
+  "a subgraph that $name has errors for its own fields only, and is logged once",
+  async (fault) => {
+    const results = await sendWithFault(fault);
+    const violations = results.flatMap(({ fetch, response }) =>
+      findViolations(response, fetch, fault.codes).map((violation) => `${fetch.name}: ${violation}`),
+    );
+    expect(violations).toEqual([]);
+    for (const { fetch, sentCount } of results) if (fetch.sentOnce) expect(sentCount).toBe(1);
+    for (const { fetch, logged } of results)
+      if (fetch.name === "a root fetch") expect(logged).toEqual([expect.stringMatching(oneLogLine)]);
+  },
+);
+
+test.each(faultyFetches)("without a fault, $name has no errors", async ({ query, data }) => {
+  expect((await gateway.send(query)).body).toEqual({ data });
+});
+
+test("the fields of a subgraph that is down are null, and are served again after its restart", async () => {
+  const port = Number(new URL(library.ratings.url).port);
+  await library.ratings.close();
+  const down = await gateway.send("{ books { title stars } }");
+  expect(down.body.data.books[0]).toEqual({ title: "Engines", stars: null });
+  expect(down.body.errors[0].extensions).toEqual({ code: "SUBGRAPH_UNAVAILABLE", service: "ratings" });
+
+  const back = await startRatings(port);
+  expect((await gateway.send("{ books { title stars } }")).body).toMatchObject({
+    data: { books: { 0: { stars: 1 } } },
+  });
+  await back.close();
+});
+
+/**
+ * Sends the queries of these fetches at once. Each has the name of its fetch as token, so that no fetch is shared, and the subgraphs know
+ * which of their responses have the fault.
+ */
+async function sendWithFault({ fetches, respond }: ResponseFault) {
+  gateway.observations.length = 0;
+  const sent = faultyFetches.filter(({ name }) => fetches.includes(name));
+  for (const service of ["people", "books", "ratings"] as const) {
+    const subgraph = library[service];
+    subgraph.requests.length = 0;
+    subgraph.fault = async (...[response, body, request, resolveCorrectly]) => {
+      const isFaulty = sent.some((fetch) => fetch.service === service && isFor(fetch, request.headers));
+      if (isFaulty) await respond(response, body, request, resolveCorrectly);
+      else respondJson(response, 200, JSON.stringify(await resolveCorrectly()));
+    };
+  }
+  const results = await Promise.all(
+    sent.map(async (fetch) => ({
+      fetch,
+      response: await gateway.send(fetch.query, {
+        headers: { authorization: `Bearer ${fetch.name}`, "x-request-id": requestIdOf(fetch) },
+      }),
+    })),
+  );
+  for (const subgraph of library.all) subgraph.fault = undefined;
+  return results.map((result) => ({
+    ...result,
+    logged: gateway.observations.flatMap((observation) =>
+      "requestId" in observation && observation.requestId === requestIdOf(result.fetch) ? [observation.kind] : [],
+    ),
+    sentCount: library[result.fetch.service].requests.filter(({ headers }) => isFor(result.fetch, headers)).length,
+  }));
+}
+
+function requestIdOf({ name }: FaultyFetch): string {
+  return name.replaceAll(" ", "-");
+}
+
+function isFor({ name }: FaultyFetch, { authorization }: IncomingMessage["headers"]): boolean {
+  return authorization === `Bearer ${name}`;
+}
+
+function drip(response: ServerResponse): void {
+  response.writeHead(200);
+  const timer = setInterval(() => response.write(" "), 10);
+  response.on("close", () => clearInterval(timer));
+}
+
+describe("the control: findViolations", () => {
+  const place = {
+    service: "ratings",
+    data: { books: [{ title: "Engines", stars: 1 }] },
+    mayBeNull: ["books.*.stars"],
+  } as const;
+  const error = {
+    message: "The service behind this field sent an invalid response.",
+    path: ["books", 0, "stars"],
+    extensions: { code: "SUBGRAPH_BAD_ANSWER", service: "ratings" },
+  };
+  const response = { data: { books: [{ title: "Engines", stars: null }] }, errors: [error] };
+  const find = (body: unknown, status = 200) =>
+    findViolations({ status, text: typeof body === "string" ? body : JSON.stringify(body) }, place, [
+      "SUBGRAPH_BAD_ANSWER",
+    ]);
+
+  test("a null with an error at its path is no violation", () => {
+    expect(find(response)).toEqual([]);
+  });
+
+  test.each([
+    ["a wrong value", { data: { books: [{ title: "Engines", stars: 2 }] } }, "books.0.stars is 2, not 1"],
+    ["correct data without an error", { data: place.data }, "no error"],
+    ["a null without an error", { ...response, errors: [] }, "no error for the null at books.0.stars"],
+    ["a null above an allowed path", { data: { books: null }, errors: [error] }, "books must not be null"],
+    [
+      "an additional field",
+      { ...response, data: { books: [{ title: "Engines", stars: null, isbn: 1 }] } },
+      "books.0 has title,stars,isbn",
+    ],
+    [
+      "an error without a null",
+      { ...response, errors: [error, { ...error, path: ["books"] }] },
+      "an error at books, which is not null",
+    ],
+    [
+      "an unknown code",
+      { ...response, errors: [{ ...error, extensions: { code: "OOPS", service: "ratings" } }] },
+      "code OOPS",
+    ],
+    [
+      "another service",
+      { ...response, errors: [{ ...error, extensions: { ...error.extensions, service: "books" } }] },
+      "service books",
+    ],
+    ["a message of the subgraph's", { ...response, errors: [{ ...error, message: "SELECT 1" }] }, "message SELECT 1"],
+    ["an internal address", { ...response, extensions: { host: "127.0.0.1" } }, "the response contains 127.0.0.1"],
+    ["no JSON", "<h1>", "no JSON: <h1>"],
+  ])("%s is a violation", (_, body, violation) => {
+    expect(find(body)).toContain(violation);
+  });
+
+  test("another status is a violation", () => {
+    expect(find(response, 500)).toEqual([expect.stringContaining("status 500")]);
+  });
+});
