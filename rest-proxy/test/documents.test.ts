@@ -5,9 +5,10 @@ import { expect, test } from "vitest";
 import { createDocuments } from "../src/documents/documents.ts";
 import { html, markdown } from "../src/documents/html.ts";
 import { loadDocuments } from "../src/documents/load.ts";
-import type { OpenApi, Operation } from "../src/documents/open-api.ts";
+import { type OpenApi, type Operation, operationsOf, type Parameter } from "../src/documents/open-api.ts";
 import type { NegotiationHeaders, PageResponse } from "../src/documents/pages.ts";
 import { createSamples } from "../src/documents/samples.ts";
+import { viewTryIt } from "../src/documents/try-it-form.ts";
 
 const texts = loadDocuments(new URL("../../supergraph/openapi", import.meta.url).pathname);
 const documents = createDocuments({ texts, retirements: [] });
@@ -115,6 +116,12 @@ test("every error code has a page, as HTML and as JSON", () => {
   }
 });
 
+test("the list of problems is the current page only on itself", () => {
+  const linkOf = (path: string) => /<a href="\/problems"[^>]*>/.exec(get(path).bytes.toString())?.[0];
+  expect(linkOf("/problems")).toContain(`aria-current="page"`);
+  expect(linkOf("/problems/not-found")).not.toContain("aria-current");
+});
+
 test("every link on every page leads to an existing page and fragment", () => {
   const pages = new Map<string, string>();
   const open = ["/docs"];
@@ -156,10 +163,7 @@ test("the reference shows every operation of its version, with a curl command", 
   );
   expect(lines.length).toBeGreaterThan(20);
   for (const line of lines) {
-    const words = execFileSync("sh", [
-      "-c",
-      `curl() { printf '%s\\n' "$@"; }; uuidgen() { echo key; }; ${line}`,
-    ]).toString();
+    const words = execFileSync("sh", ["-c", `curl() { printf '%s\\n' "$@"; }; ${line}`]).toString();
     expect(words).toContain("http://localhost:4010/v2/");
     const body = /^-d\n(.*)$/m.exec(words)?.[1];
     if (body !== undefined) expect(JSON.parse(body)).toEqual(expect.any(Object));
@@ -184,6 +188,25 @@ test("schemas are shown in place, with the properties of the schemas that they r
   }
 });
 
+test("properties are shown with the description of a nullable one, and with the pattern of a cursor", () => {
+  const page = unescape(get("/docs/v2").bytes.toString());
+  expect(page).toContain("When it was first published.");
+  expect(page).toContain("matches <code>^[A-Za-z0-9_-]+$</code>");
+});
+
+test("the search index has the problems by status, the sections of the description and the names of headers", () => {
+  const { entries } = JSON.parse(get("/docs/search.json").bytes.toString()) as {
+    readonly entries: readonly { readonly url: string; readonly texts: readonly string[] }[];
+  };
+  const textsOf = (url: string) => entries.find((entry) => entry.url === url)?.texts.join(" ");
+  expect(textsOf("/problems/not-found")).toMatch(/^Not found 404 /i);
+  expect(textsOf("/docs/v2#section-lists")).toContain("pagination");
+  expect(textsOf("/docs/v2#section-reading")).toMatch(/caching.*ETag/);
+  expect(textsOf("/docs/v2#getOrder")).toMatch(/GET \/v2\/orders\/\{id\}.* RateLimit /);
+  expect(textsOf("/docs/tokens")).toContain("JWT");
+  expect(textsOf("/problems")).toBeDefined();
+});
+
 test("the search index has every operation with its field names, and refers only to existing pages", () => {
   const { entries } = JSON.parse(get("/docs/search.json").bytes.toString()) as {
     readonly entries: readonly { readonly url: string; readonly label: string; readonly texts: readonly string[] }[];
@@ -198,6 +221,14 @@ test("the search index has every operation with its field names, and refers only
     const page = get(path).bytes.toString();
     if (fragment !== undefined) expect(page).toContain(` id="${fragment}"`);
   }
+});
+
+test("a required parameter without an example has no value in its try-it form", () => {
+  const document = JSON.parse(texts.get(2) ?? "") as OpenApi;
+  const { operation, ...entry } = operationsOf(document)[0]!;
+  const parameter: Parameter = { name: "from", in: "query", required: true, schema: {} };
+  const { html: form } = viewTryIt(document, { ...entry, operation }, [parameter]);
+  expect(form).toMatch(/name="from"\s+data-in="query"\s+value=""/);
 });
 
 test("samples write constants and text as their language does", () => {
@@ -220,13 +251,21 @@ test("samples write constants and text as their language does", () => {
   expect(words).toContain(JSON.stringify(value));
 });
 
+test("clients revalidate pages with their scripts, style sheet and search index, and may store the rest for a minute", () => {
+  const controlOf = (path: string) => headersOf(get(path))["Cache-Control"];
+  for (const path of ["/docs", "/docs/v1", "/docs/docs.css", "/docs/docs.js", "/docs/search.json", "/problems"]) {
+    expect(controlOf(path)).toBe("public, no-cache");
+  }
+  expect(controlOf("/openapi/v1.json")).toBe("public, max-age=60");
+});
+
 test("a matching If-None-Match gets 304, and HEAD no body", () => {
   const whole = get("/docs/v1");
   const { ETag = "", "Content-Length": length } = headersOf(whole);
   const known = get("/docs/v1", { "if-none-match": ETag });
   expect(known.status).toBe(304);
   expect(known.bytes).toHaveLength(0);
-  expect(headersOf(known)).toMatchObject({ ETag, "Cache-Control": "public, max-age=60" });
+  expect(headersOf(known)).toMatchObject({ ETag, "Cache-Control": "public, no-cache" });
   const head = find({ method: "HEAD", path: "/docs/v1", headers: {} });
   expect(headersOf(head)).toMatchObject({ ETag, "Content-Length": length });
   expect(head.bytes).toHaveLength(0);

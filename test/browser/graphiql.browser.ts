@@ -137,6 +137,21 @@ export const graphiqlChecks: readonly Check[] = [
       assert.ok(editor.width > 340 && result.width > 340, "The editor or the result is narrow.");
     },
   },
+  {
+    name: "at 390 px the parts are below one another in the order of the focus",
+    async run({ page }) {
+      const tops = await Promise.all(
+        [".graphiql-sidebar", ".graphiql-tabs", ".graphiql-logo", ".graphiql-query-editor", ".graphiql-response"].map(
+          async (part) => (await page.locator(part).boundingBox())?.y,
+        ),
+      );
+      assert.deepEqual(
+        tops,
+        tops.toSorted((a = 0, b = 0) => a - b),
+      );
+      assert.equal(await page.locator("#graphiql-session").getAttribute("role"), "region");
+    },
+  },
 ];
 
 async function play(page: Page): Promise<Result> {

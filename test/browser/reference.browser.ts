@@ -19,6 +19,78 @@ export const referenceChecks: readonly Check[] = [
     },
   },
   {
+    name: "paths, URLs, statuses, headers and subjects of the overview find their operations, problems and sections",
+    async run({ page }) {
+      const expected = [
+        ["POST /v2/orders", /^Place an order/],
+        ["/v2/users/1", /^One user/],
+        ["http://localhost:4010/v2/products/PRINT-0001?x=1", /^One product/],
+        ["429", /Problem 429/],
+        ["pagination", /^Lists\s+Overview/],
+        ["caching", /^Reading\s+Overview/],
+        ["RateLimit", /[A-Z]+ \/v2\//],
+        ["jwt", /^Tokens\s+Page/],
+      ] as const;
+      for (const [query, first] of expected) {
+        await search(page, query);
+        assert.match(await page.locator("#search-results a").first().innerText(), first, query);
+      }
+    },
+  },
+  {
+    name: "Escape closes the results, and the arrow key, Enter and the focus open them again; they close when the focus leaves",
+    async run({ page }) {
+      const results = page.locator("#search-results");
+      const close = async () => {
+        await page.keyboard.press("Escape");
+        await results.waitFor({ state: "hidden" });
+      };
+      const url = page.url();
+      await search(page, "order");
+      for (const key of ["ArrowDown", "Enter"]) {
+        await close();
+        assert.equal(await page.locator("#query").inputValue(), "order");
+        await page.keyboard.press(key);
+        await results.waitFor();
+      }
+      assert.equal(page.url(), url);
+      await page.locator("#search-results a").last().focus();
+      await page.keyboard.press("Tab");
+      await results.waitFor({ state: "hidden" });
+      await page.locator("#query").focus();
+      await results.waitFor();
+      await page.mouse.click(1300, 780);
+      await results.waitFor({ state: "hidden" });
+    },
+  },
+  {
+    name: "a search that cannot load its index reports why, and a later one succeeds",
+    async run({ page, restUrl }) {
+      const blank = await openNewPage(page);
+      await blank.route("**/docs/search.json", (route) => route.fulfill({ status: 429 }));
+      await blank.goto(`${restUrl}/docs`);
+      await search(blank, "order");
+      assert.match(await blank.locator("#search-status").innerText(), /The search failed \(status 429\)/);
+      await blank.unroute("**/docs/search.json");
+      await search(blank, "place order");
+      assert.match(await blank.locator("#search-results").innerText(), /Place an order/);
+      await blank.close();
+    },
+  },
+  {
+    name: "the pages work when the browser blocks storage",
+    async run({ page, restUrl }) {
+      const blocked = await openNewPage(page);
+      await blocked.addInitScript(`for (const area of ["localStorage", "sessionStorage"])
+        Object.defineProperty(window, area, { get() { throw new DOMException("blocked", "SecurityError"); } });`);
+      const form = await openTryIt(blocked, restUrl, "getProduct");
+      await form.getByRole("button", { name: "Send the request" }).click();
+      await form.locator(".status", { hasText: "200 OK" }).waitFor();
+      await search(blocked, "place order");
+      await blocked.close();
+    },
+  },
+  {
     name: "field names are found, and words that do not all match find nothing",
     async run({ page }) {
       await search(page, "idempotency sku");
@@ -34,6 +106,7 @@ export const referenceChecks: readonly Check[] = [
       const form = await openTryIt(page, restUrl, "getProduct");
       await form.getByRole("button", { name: "Send the request" }).click();
       await form.locator(".status", { hasText: "200 OK" }).waitFor();
+      assert.match(await form.getByRole("status").innerText(), /^200 OK in \d+ ms$/);
       await form.getByText("Response headers").click();
       assert.match(await form.locator(".result").innerText(), /GET \/v2\/products\/[^]*etag: [^]*"sku": /);
     },
@@ -45,7 +118,7 @@ export const referenceChecks: readonly Check[] = [
       page.on("request", (request) => requestUrls.push(request.url()));
       const token = await fetchToken(url, "ada");
       const form = await openTryIt(page, restUrl, "placeOrder");
-      await form.getByLabel("Bearer token").fill(token);
+      await form.getByLabel("Bearer token", { exact: true }).fill(token);
       await form.getByRole("button", { name: "Send the request" }).click();
       await form.locator(".status", { hasText: "201 Created" }).waitFor();
       assert.match(await form.locator(".result").innerText(), /"status": "PLACED"/);
@@ -57,6 +130,47 @@ export const referenceChecks: readonly Check[] = [
       assert.equal(await page.evaluate("sessionStorage.getItem('tributary:token')"), token);
       await form.getByLabel("Bearer token").fill("");
       assert.equal(await page.evaluate("sessionStorage.length"), 0);
+    },
+  },
+  {
+    name: "a token that changes in one form changes in all, and one that no header can have is reported",
+    async run({ page, restUrl }) {
+      const first = await openTryIt(page, restUrl, "listProducts");
+      const second = page.locator("#listOrders .try-it");
+      await second.locator("> summary").click();
+      await second.locator("[name=token]").fill("an abbreviated…token");
+      assert.equal(await first.locator("[name=token]").inputValue(), "an abbreviated…token");
+      await first.getByRole("button", { name: "Send the request" }).click();
+      await first.locator(".status", { hasText: "Not sent: The token contains a character" }).waitFor();
+      await second.locator("[name=token]").fill("");
+      await first.getByRole("button", { name: "Send the request" }).click();
+      await first.locator(".status", { hasText: "200 OK" }).waitFor();
+    },
+  },
+  {
+    name: "the copy button reports success and failure",
+    async run({ page }) {
+      const sample = page.locator("#getUser .samples");
+      await page.evaluate("navigator.clipboard.writeText = async () => {}");
+      await sample.getByRole("button", { name: "Copy" }).click();
+      await page
+        .getByRole("status")
+        .filter({ hasText: /^Copied$/ })
+        .waitFor({ state: "attached" });
+      await sample.getByRole("button", { name: "Copy", exact: true }).waitFor();
+      await page.evaluate("navigator.clipboard.writeText = async () => { throw new Error(); }");
+      await sample.getByRole("button", { name: "Copy" }).click();
+      await page
+        .getByRole("status")
+        .filter({ hasText: /^Copying failed$/ })
+        .waitFor({ state: "attached" });
+    },
+  },
+  {
+    name: "the navigation marks the schemas while the reader is there",
+    async run({ page }) {
+      await page.evaluate("document.querySelector('#schema-Order').scrollIntoView()");
+      await page.locator('#navigation a[href="#schemas"][aria-current="location"]').waitFor();
     },
   },
   {
@@ -114,6 +228,13 @@ export const referenceChecks: readonly Check[] = [
     },
   },
 ];
+
+/** A page with empty storage and its own request routes; the caller closes it. */
+async function openNewPage(page: Page): Promise<Page> {
+  const browser = page.context().browser();
+  if (browser === null) throw new Error("The page has no browser.");
+  return browser.newPage();
+}
 
 async function search(page: Page, query: string): Promise<void> {
   await page.keyboard.press("/");

@@ -113,9 +113,7 @@ async function runSample(operationId: string, language: Sample["language"]): Pro
   const folder = mkdtempSync(join(tmpdir(), "tributary-samples-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, language === "JavaScript" ? "sample.mjs" : "sample");
-  // The shell's curl samples use uuidgen, which slim images lack.
-  const uuidgen = isInstalled("uuidgen") ? "" : "uuidgen() { cat /proc/sys/kernel/random/uuid; }\n";
-  writeFileSync(file, language === "curl" ? uuidgen + code : code);
+  writeFileSync(file, code);
   const program = language === "curl" ? "sh" : interpreters[language];
   const env = { ...process.env, TOKEN: await services.tokenOf("ada"), NO_PROXY: "*" };
   const { stdout } = await promisify(execFile)(program, [file], { env, timeout: 20_000 });

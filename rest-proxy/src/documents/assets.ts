@@ -1,17 +1,13 @@
 import { readFileSync } from "node:fs";
-import type { PageSource } from "./pages.ts";
+import { type PageSource, revalidated } from "./pages.ts";
 
 /** The style sheet and the scripts of the pages, from the folder `browser/`. */
 export function readAssets(): readonly PageSource[] {
-  return [
-    { path: "/docs/docs.css", variants: [{ type: "text/css", text: read("docs.css") }] },
-    ...["docs.js", "search.js", "try-it.js"].map((name) => ({
-      path: `/docs/${name}`,
-      variants: [{ type: "text/javascript", text: read(name) }],
-    })),
-  ];
+  const scripts = ["docs.js", "search.js", "storage.js", "try-it.js"];
+  return [readAsset("docs.css", "text/css"), ...scripts.map((name) => readAsset(name, "text/javascript"))];
 }
 
-function read(name: string): string {
-  return readFileSync(new URL(`browser/${name}`, import.meta.url), "utf8");
+function readAsset(name: string, type: string): PageSource {
+  const text = readFileSync(new URL(`browser/${name}`, import.meta.url), "utf8");
+  return { path: `/docs/${name}`, cacheControl: revalidated, variants: [{ type, text }] };
 }

@@ -5,7 +5,7 @@ import { readAssets } from "./assets.ts";
 import { createCatalog } from "./catalog.ts";
 import { readVersionDocuments } from "./deprecation.ts";
 import type { Html } from "./html.ts";
-import { createPages, type NegotiationHeaders, type PageResponse, type PageSource } from "./pages.ts";
+import { createPages, type NegotiationHeaders, type PageResponse, type PageSource, revalidated } from "./pages.ts";
 import { createProblemPages } from "./problem-pages.ts";
 import { renderOverview, renderReference } from "./reference.ts";
 import { createSearchIndex } from "./search-index.ts";
@@ -50,7 +50,11 @@ export function createDocuments({ texts, retirements }: DocumentsOptions): Docum
     htmlPage("/docs", renderOverview(versions)),
     htmlPage("/docs/tokens", renderTokenPage(versions)),
     ...versions.map((reference) => htmlPage(`/docs/v${reference.version}`, renderReference(reference, versions))),
-    { path: "/docs/search.json", variants: [{ type: "application/json", text: createSearchIndex(versions) }] },
+    {
+      path: "/docs/search.json",
+      cacheControl: revalidated,
+      variants: [{ type: "application/json", text: createSearchIndex(versions) }],
+    },
     ...readAssets(),
     ...createProblemPages(versions),
   ]);
@@ -70,7 +74,7 @@ export function createDocuments({ texts, retirements }: DocumentsOptions): Docum
 }
 
 function htmlPage(path: string, { html }: Html): PageSource {
-  return { path, variants: [{ type: "text/html", text: html }] };
+  return { path, cacheControl: revalidated, variants: [{ type: "text/html", text: html }] };
 }
 
 const allow = "GET, HEAD, OPTIONS";

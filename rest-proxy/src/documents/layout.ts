@@ -47,7 +47,7 @@ function searchForm(version: number): Html {
       placeholder="Search"
       aria-describedby="search-status"
     />
-    <div id="search-panel" hidden>
+    <div id="search-panel" tabindex="-1">
       <p id="search-status" role="status"></p>
       <ul id="search-results"></ul>
     </div>

@@ -51,11 +51,13 @@ export interface Parameter {
   readonly schema: Schema;
 }
 
-export interface ResponseObject {
+interface ResponseObject {
   readonly description: string;
   readonly headers?: Readonly<Record<string, ReferenceObject>>;
   readonly content?: Content;
 }
+
+export type NumberedResponse = readonly [status: string, response: ResponseObject];
 
 export type Content = Readonly<Record<string, MediaTypeObject>>;
 
@@ -92,8 +94,42 @@ export function operationsOf(document: OpenApi): readonly PathOperation[] {
   );
 }
 
+/** Its parameters, with references resolved. */
+export function parametersOf({ components }: OpenApi, { parameters = [] }: Operation): readonly Parameter[] {
+  return parameters.map((parameter) => resolveReference(parameter, components.parameters));
+}
+
+/** Its responses by status, with references resolved. */
+export function responsesOf({ components }: OpenApi, { responses }: Operation): readonly NumberedResponse[] {
+  return Object.entries(responses).map(([status, response]) => [
+    status,
+    resolveReference(response, components.responses),
+  ]);
+}
+
+export function requiresToken({ security }: Operation): boolean {
+  return !security.some((requirement) => Object.keys(requirement).length === 0);
+}
+
+/** One paragraph of the document's description. */
+export interface DescriptionSection {
+  /** In Markdown. */
+  readonly text: string;
+  /** The bold words at the start; undefined for a paragraph without them. */
+  readonly title: string | undefined;
+  /** The fragment of its URL. */
+  readonly id: string | undefined;
+}
+
+export function sectionsOf({ info }: OpenApi): readonly DescriptionSection[] {
+  return info.description.split(/\n{2,}/).map((text) => {
+    const title = /^\*\*([^*]+?)\.?\*\*/.exec(text)?.[1];
+    return { text, title, id: title && `section-${title.toLowerCase().replaceAll(" ", "-")}` };
+  });
+}
+
 /** @returns `part` itself, or the component that it refers to. @throws Error for an unknown component. */
-export function resolveReference<T extends object>(
+function resolveReference<T extends object>(
   part: T | ReferenceObject,
   named: Readonly<Record<string, T>> | undefined,
 ): T {

@@ -5,13 +5,15 @@ import {
   type Content,
   nameOf,
   type OpenApi,
+  type NumberedResponse,
   type Operation,
   operationsOf,
   type Parameter,
+  parametersOf,
   type PathOperation,
   type ReferenceObject,
-  resolveReference,
-  type ResponseObject,
+  requiresToken,
+  responsesOf,
 } from "./open-api.ts";
 import { createSamples } from "./samples.ts";
 import { viewFields, viewSchema } from "./schema-view.ts";
@@ -21,13 +23,8 @@ import { viewTryIt } from "./try-it-form.ts";
 export function viewOperation(reference: VersionDocument, entry: PathOperation, successor?: VersionDocument): Html {
   const { document } = reference;
   const { method, path, operation } = entry;
-  const parameters = (operation.parameters ?? []).map((parameter) =>
-    resolveReference(parameter, document.components.parameters),
-  );
-  const responses = Object.entries(operation.responses).map(([status, response]): NumberedResponse => [
-    status,
-    resolveReference(response, document.components.responses),
-  ]);
+  const parameters = parametersOf(document, operation);
+  const responses = responsesOf(document, operation);
   const successes = responses.filter(([status]) => Number(status) < 400);
   return html`<article id="${operation.operationId}">
     <div class="description">
@@ -52,8 +49,6 @@ export function viewOperation(reference: VersionDocument, entry: PathOperation, 
     </div>
   </article>`;
 }
-
-type NumberedResponse = readonly [status: string, response: ResponseObject];
 
 export function markDeprecated({ deprecated }: Pick<Operation, "deprecated">): Html | undefined {
   return deprecated ? html` <strong>deprecated</strong>` : undefined;
@@ -86,8 +81,9 @@ function viewDeprecation(
 }
 
 /** The scopes of an operation, or that it requires no token. */
-export function describeAuthorization({ security, "x-scopes": scopes = [] }: Operation): Html {
-  if (security.some((requirement) => Object.keys(requirement).length === 0)) return html`Requires no token.`;
+export function describeAuthorization(operation: Operation): Html {
+  if (!requiresToken(operation)) return html`Requires no token.`;
+  const { "x-scopes": scopes = [] } = operation;
   const listed = scopes.map((scope, index) => [index === 0 ? "" : " or ", html`<code>${scope}</code>`]);
   return html`Requires <a href="/docs/tokens">a token</a> with the scope ${listed}.`;
 }

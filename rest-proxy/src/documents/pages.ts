@@ -9,6 +9,8 @@ export interface PageSource {
   readonly path: string;
   /** One text for each media type. The first one is for clients that accept none of the types. */
   readonly variants: readonly { readonly type: string; readonly text: string }[];
+  /** Default: clients may use a stored response for a minute. */
+  readonly cacheControl?: string;
   /** Additional response headers: alternating names and values. */
   readonly headers?: readonly string[];
 }
@@ -35,9 +37,15 @@ type Encoded = Readonly<
 
 const emptyBody = Buffer.alloc(0);
 
-/** Compresses the pages and computes their ETags. They occupy half a megabyte. */
+/**
+ * `Cache-Control` of resources that must be from one release: HTML, style sheet, scripts and search index. Clients send their ETags with each
+ * request, so that a stored page is not combined with the scripts of a later release.
+ */
+export const revalidated = "public, no-cache";
+
+/** Compresses the pages and computes their ETags. */
 export function createPages(sources: readonly PageSource[]): readonly Page[] {
-  return sources.map(({ path, variants, headers = [] }) => {
+  return sources.map(({ path, variants, cacheControl = "public, max-age=60", headers = [] }) => {
     const types = variants.map(({ type }) => type);
     const encoded = new Map(variants.map(({ type, text }) => [type, encode(type, text)]));
     const vary = types.length > 1 ? "Accept, Accept-Encoding" : "Accept-Encoding";
@@ -56,9 +64,6 @@ export function createPages(sources: readonly PageSource[]): readonly Page[] {
     };
   });
 }
-
-/** A deployment changes the pages; clients see it within a minute. */
-const cacheControl = "public, max-age=60";
 
 /**
  * Nothing inline and nothing from other origins. Scripts may send requests to this origin, for the search and the try-it forms, and may not write

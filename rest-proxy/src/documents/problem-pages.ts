@@ -1,28 +1,44 @@
 import { AppError, type ErrorCode, statusOf } from "@tributary/kit/errors/app-error";
 import { problemExplanations } from "@tributary/kit/openapi/problems";
-import { problemTypeOf, toProblemDocument } from "@tributary/kit/http/problem";
+import { toProblemDocument } from "@tributary/kit/http/problem";
 import type { VersionDocument } from "./deprecation.ts";
 import { type Html, html, markdown } from "./html.ts";
 import { layout, viewNavigation } from "./layout.ts";
-import type { PageSource } from "./pages.ts";
+import { type PageSource, revalidated } from "./pages.ts";
 
-const codes = Object.keys(statusOf) as readonly ErrorCode[];
+export interface ExplainedProblem {
+  /** A relative reference: the path of the problem's page. */
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  /** In Markdown, like `remedy`. */
+  readonly means: string;
+  readonly remedy: string;
+}
+
+/** All problems; the JSON variants of the pages contain them in this form. */
+export const explainedProblems: readonly ExplainedProblem[] = (Object.keys(statusOf) as readonly ErrorCode[]).map(
+  (code) => {
+    const { type, title, status } = toProblemDocument(new AppError(code, ""), {});
+    return { type, title, status, ...problemExplanations[code] };
+  },
+);
 
 /** The page `/problems`, and for each error code the page that a problem's `type` refers to (RFC 9457, 3.1.1), as HTML and as JSON. */
 export function createProblemPages(versions: readonly VersionDocument[]): readonly PageSource[] {
-  const view = (title: string, content: Html) =>
-    layout({ title, version: versions.at(-1)?.version, navigation: viewNavigation(versions, "/problems"), content });
-  return [createListPage(view), ...codes.map((code) => createCodePage(code, view))];
+  const view = (path: string, title: string, content: Html) =>
+    layout({ title, version: versions.at(-1)?.version, navigation: viewNavigation(versions, path), content });
+  return [createListPage(view), ...explainedProblems.map((problem) => createProblemPage(problem, view))];
 }
 
-type ViewPage = (title: string, content: Html) => Html;
+type ViewPage = (path: string, title: string, content: Html) => Html;
 
 function createListPage(view: ViewPage): PageSource {
-  const rows = codes.map(
-    (code) =>
+  const rows = explainedProblems.map(
+    ({ type, title, status, means }) =>
       html`<li>
-        <p><code class="name">${statusOf[code]}</code> <a href="${problemTypeOf(code)}">${titleOf(code)}</a></p>
-        ${markdown(problemExplanations[code].means)}
+        <p><code class="name">${status}</code> <a href="${type}">${title}</a></p>
+        ${markdown(means)}
       </li>`,
   );
   const content = html`<h1>Problems</h1>
@@ -34,34 +50,27 @@ function createListPage(view: ViewPage): PageSource {
     </ul>`;
   return {
     path: "/problems",
+    cacheControl: revalidated,
     variants: [
-      { type: "text/html", text: view("Problems", content).html },
-      { type: "application/json", text: JSON.stringify({ problems: codes.map(toJson) }) },
+      { type: "text/html", text: view("/problems", "Problems", content).html },
+      { type: "application/json", text: JSON.stringify({ problems: explainedProblems }) },
     ],
   };
 }
 
-function createCodePage(code: ErrorCode, view: ViewPage): PageSource {
-  const { means, remedy } = problemExplanations[code];
-  const content = html`<h1>${titleOf(code)}</h1>
-    <p>Status ${statusOf[code]}, <code>${problemTypeOf(code)}</code></p>
+function createProblemPage(problem: ExplainedProblem, view: ViewPage): PageSource {
+  const { type, title, status, means, remedy } = problem;
+  const content = html`<h1>${title}</h1>
+    <p>Status ${status}, <code>${type}</code></p>
     ${markdown(means)}
     <h2>What to do</h2>
     ${markdown(remedy)}`;
   return {
-    // The `type` of a problem is a relative reference: the path of its page.
-    path: problemTypeOf(code),
+    path: type,
+    cacheControl: revalidated,
     variants: [
-      { type: "text/html", text: view(titleOf(code), content).html },
-      { type: "application/json", text: JSON.stringify(toJson(code)) },
+      { type: "text/html", text: view(type, title, content).html },
+      { type: "application/json", text: JSON.stringify(problem) },
     ],
   };
-}
-
-function toJson(code: ErrorCode): object {
-  return { type: problemTypeOf(code), title: titleOf(code), status: statusOf[code], ...problemExplanations[code] };
-}
-
-function titleOf(code: ErrorCode): string {
-  return toProblemDocument(new AppError(code, ""), {}).title;
 }

@@ -2,7 +2,7 @@
 import { describeDeprecation, type VersionDocument } from "./deprecation.ts";
 import { type Html, html, markdown } from "./html.ts";
 import { layout, viewNavigation } from "./layout.ts";
-import { operationsOf } from "./open-api.ts";
+import { type OpenApi, operationsOf, sectionsOf } from "./open-api.ts";
 import { markDeprecated, viewOperation } from "./operation-view.ts";
 import { viewSchema } from "./schema-view.ts";
 
@@ -26,7 +26,7 @@ export function renderOverview(versions: readonly VersionDocument[]): Html {
       <ul>
         ${entries}
       </ul>
-      ${newest === undefined ? undefined : markdown(newest.document.info.description)}
+      ${newest === undefined ? undefined : viewDescription(newest.document)}
       <p>
         <a href="/docs/tokens">Tokens</a>: how to get one, and which scopes each operation requires.
         <a href="/problems">Problems</a>: every error, and what to do. For programs, there is
@@ -67,8 +67,14 @@ export function renderReference(reference: VersionDocument, versions: readonly V
           : html`<div class="banner">${markdown(describeDeprecation(deprecation))}</div>`
       }
       <p>For programs, there is <a href="/openapi/v${version}.json">the OpenAPI document</a>.</p>
-      ${markdown(document.info.description)} ${chapters}
+      ${viewDescription(document)} ${chapters}
       <h2 id="schemas">Schemas</h2>
       ${schemas}`,
   });
+}
+
+function viewDescription(document: OpenApi): Html {
+  return html`${sectionsOf(document).map(({ text, id }) =>
+    id === undefined ? markdown(text) : html`<section id="${id}">${markdown(text)}</section>`,
+  )}`;
 }

@@ -1,5 +1,6 @@
 /** Code samples of an operation: one example request in curl, JavaScript and Python. Each runs as shown, with the token in `TOKEN`. */
-import { resolveReference, type OpenApi, type Parameter, type PathOperation } from "./open-api.ts";
+import { exampleBodyOf, exampleOf } from "./examples.ts";
+import { type OpenApi, type Parameter, parametersOf, type PathOperation, requiresToken } from "./open-api.ts";
 
 export interface Sample {
   readonly language: "curl" | "JavaScript" | "Python";
@@ -21,7 +22,7 @@ interface ExampleRequest {
 
 interface ExampleHeader {
   readonly name: string;
-  /** Undefined: each run sends a new UUID. */
+  /** Undefined: each run sends a new key. */
   readonly value: string | undefined;
 }
 
@@ -35,47 +36,32 @@ export function createSamples(document: OpenApi, entry: PathOperation): readonly
   ];
 }
 
-export function requiresToken({ operation }: PathOperation): boolean {
-  return !operation.security.some((requirement) => Object.keys(requirement).length === 0);
-}
-
-/** The path with the example of each path parameter. */
-export function exampleOf({ schema, name }: Parameter): string {
-  const [example] = schema.examples ?? [];
-  return typeof example === "string" ? example : name;
-}
-
-function readExample(document: OpenApi, entry: PathOperation): ExampleRequest {
-  const { method, path, operation } = entry;
-  const parameters = (operation.parameters ?? []).map((parameter) =>
-    resolveReference(parameter, document.components.parameters),
-  );
-  const [type, media] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
+function readExample(document: OpenApi, { method, path, operation }: PathOperation): ExampleRequest {
+  const parameters = parametersOf(document, operation);
+  const body = exampleBodyOf(operation);
+  const headers = parameters.filter(({ in: place, required }) => place === "header" && required);
   return {
     method: method.toUpperCase(),
     url: `${exampleOrigin}${document.servers[0]?.url ?? ""}${fillPath(path, parameters)}`,
-    needsToken: requiresToken(entry),
+    needsToken: requiresToken(operation),
     headers: [
-      ...(type === undefined ? [] : [{ name: "Content-Type", value: type }]),
-      ...parameters.filter(({ in: where, required }) => where === "header" && required).map(toExampleHeader),
+      ...(body === undefined ? [] : [{ name: "Content-Type", value: body.type }]),
+      ...headers.map((parameter) => ({ name: parameter.name, value: exampleOf(parameter) })),
     ],
-    body: Object.values(media?.examples ?? {})[0]?.value,
+    body: body?.value,
     hasResponseBody: operation.responses["204"] === undefined,
   };
 }
 
+/** The path with the example of each path parameter. */
 function fillPath(path: string, parameters: readonly Parameter[]): string {
   return path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => {
     const parameter = parameters.find((parameter) => parameter.in === "path" && parameter.name === name);
-    return encodeURIComponent(parameter === undefined ? name : exampleOf(parameter));
+    return encodeURIComponent((parameter && exampleOf(parameter)) ?? name);
   });
 }
 
-/** `*` is valid for `If-Match`, the only other required header. */
-function toExampleHeader({ name }: Parameter): ExampleHeader {
-  return { name, value: name === "Idempotency-Key" ? undefined : "*" };
-}
-
+/** A command for a POSIX shell. Time and process id make a new key: `uuidgen` is often not installed. */
 function toCurl({ method, url, needsToken, headers, body }: ExampleRequest): string {
   return [
     "curl -i",
@@ -83,7 +69,7 @@ function toCurl({ method, url, needsToken, headers, body }: ExampleRequest): str
     quoteForShell(url),
     ...(needsToken ? ['-H "Authorization: Bearer $TOKEN"'] : []),
     ...headers.map(({ name, value }) =>
-      value === undefined ? `-H "${name}: $(uuidgen)"` : `-H ${quoteForShell(`${name}: ${value}`)}`,
+      value === undefined ? `-H "${name}: $(date +%s)-$$"` : `-H ${quoteForShell(`${name}: ${value}`)}`,
     ),
     ...(body === undefined ? [] : [`-d ${quoteForShell(JSON.stringify(body))}`]),
   ].join(" \\\n  ");

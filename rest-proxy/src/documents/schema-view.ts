@@ -20,7 +20,7 @@ function fieldsOf(schema: Schema, view: SchemaView): Html | undefined {
   if ($ref !== undefined) return fieldsOfReference(nameOf($ref), view);
   if (properties) {
     const entries = Object.entries(properties).map(([name, part]) =>
-      viewField({ name, schema: part, required: required.includes(name), description: part.description }, view),
+      viewField({ name, schema: part, required: required.includes(name), description: descriptionOf(part) }, view),
     );
     return entries.length === 0
       ? undefined
@@ -66,6 +66,11 @@ function viewField({ name, schema, required, description, place }: Field, view: 
   </li>`;
 }
 
+/** Composition writes the description of a nullable property into the alternative that is not null. */
+function descriptionOf(schema: Schema): string | undefined {
+  return schema.description ?? nonNullOf(schema)?.description;
+}
+
 function typeOf(schema: Schema): Html {
   const { $ref, anyOf, type, items, enum: values } = schema;
   if ($ref !== undefined) return html`<a href="#schema-${nameOf($ref)}">${nameOf($ref)}</a>`;
@@ -78,8 +83,8 @@ function typeOf(schema: Schema): Html {
 
 function limitsOf(schema: Schema): Html | undefined {
   const { format, minLength, maxLength, minimum, maximum, minItems, maxItems } = schema;
-  const limits = [
-    ...(format === undefined ? [] : [format]),
+  const limits: readonly (string | Html)[] = [
+    ...(format === undefined ? describePattern(schema) : [format]),
     ...describeSize(minLength, maxLength, "character"),
     ...(minimum === undefined ? [] : [`from ${formatNumber(minimum)}`]),
     ...(maximum === undefined ? [] : [`to ${formatNumber(maximum)}`]),
@@ -88,7 +93,13 @@ function limitsOf(schema: Schema): Html | undefined {
   ];
   const choice = nonNullOf(schema);
   if (limits.length === 0) return choice === undefined ? undefined : limitsOf(choice);
-  return html`<small>, ${limits.join(", ")}</small>`;
+  return html`<small>${limits.map((limit) => [", ", limit])}</small>`;
+}
+
+/** Patterns that exclude control characters are long, and clients hardly ever send such a character: they are only in the OpenAPI document. */
+function describePattern({ pattern }: Schema): readonly Html[] {
+  if (pattern === undefined || pattern.includes(String.raw`\u0000`)) return [];
+  return [html`matches <code>${pattern}</code>`];
 }
 
 function describeSize(min: number | undefined, max: number | undefined, unit: string): readonly string[] {

@@ -1,17 +1,18 @@
-import { type ErrorCode, statusOf } from "@tributary/kit/errors/app-error";
-import { problemTypeOf } from "@tributary/kit/http/problem";
-import { problemExplanations } from "@tributary/kit/openapi/problems";
 import type { VersionDocument } from "./deprecation.ts";
 import {
   nameOf,
   type NamedSchemas,
+  type OpenApi,
+  type Operation,
   operationsOf,
-  type PathOperation,
-  resolveReference,
+  parametersOf,
+  responsesOf,
   type Schema,
+  sectionsOf,
 } from "./open-api.ts";
+import { explainedProblems } from "./problem-pages.ts";
 
-/** One page, operation or schema that the search finds. */
+/** One page, section, operation or schema that the search finds. */
 interface SearchEntry {
   readonly url: string;
   readonly title: string;
@@ -19,49 +20,72 @@ interface SearchEntry {
   readonly label: string;
   /** Undefined: the search finds it on pages of every version. */
   readonly version?: number;
+  /** The path of an operation, with its version and with parameters in braces. */
+  readonly path?: string;
   /** The searched texts, the most important first. search.js divides them into words. */
   readonly texts: readonly string[];
 }
 
+/** Words that readers search for, and that the sections with these titles do not contain. */
+const sectionKeywords: ReadonlyMap<string, string> = new Map([
+  ["Versions", "versioning"],
+  ["Reading", "caching conditional requests"],
+  ["Lists", "pagination"],
+  ["Writing", "updates"],
+  ["Problems", "errors"],
+]);
+
 /** The index at `/docs/search.json`. search.js loads it when a reader focuses the search. */
 export function createSearchIndex(versions: readonly VersionDocument[]): string {
-  const problems = (Object.keys(statusOf) as readonly ErrorCode[]).map((code): SearchEntry => {
-    const { means, remedy } = problemExplanations[code];
-    const title = code.toLowerCase().replaceAll("_", " ");
-    return { url: problemTypeOf(code), title, label: `Problem ${statusOf[code]}`, texts: [title, means, remedy] };
-  });
-  const tokens = {
-    url: "/docs/tokens",
-    title: "Tokens",
-    label: "Page",
-    texts: ["Tokens", "bearer token scopes issuer"],
-  };
-  const entries: readonly SearchEntry[] = [...versions.flatMap(createEntries), tokens, ...problems];
+  const entries: readonly SearchEntry[] = [
+    ...versions.flatMap(createVersionEntries),
+    createPageEntry("/docs", "Overview", "Reference API catalog"),
+    createPageEntry("/docs/tokens", "Tokens", "JWT JSON Web Token bearer authorization scopes issuer"),
+    createPageEntry("/problems", "Problems", "errors statuses application/problem+json RFC 9457"),
+    ...versions.map(({ version }) =>
+      createPageEntry(`/docs/v${version}`, `Version ${version}`, `v${version} operations schemas`),
+    ),
+    ...explainedProblems.map(({ type, title, status, means, remedy }) => ({
+      url: type,
+      title,
+      label: `Problem ${status}`,
+      texts: [`${title} ${status}`, `${means} ${remedy}`],
+    })),
+  ];
   return JSON.stringify({ entries });
 }
 
-function createEntries({ version, document }: VersionDocument): readonly SearchEntry[] {
+function createPageEntry(url: string, title: string, keywords: string): SearchEntry {
+  return { url, title, label: "Page", texts: [title, keywords] };
+}
+
+function createVersionEntries({ version, document }: VersionDocument): readonly SearchEntry[] {
+  const url = `/docs/v${version}`;
   const { schemas } = document.components;
   return [
-    ...operationsOf(document).map((entry): SearchEntry => {
-      const { method, path, operation } = entry;
-      const { operationId, summary, description } = operation;
-      return {
-        url: `/docs/v${version}#${operationId}`,
-        title: summary,
-        label: `${method.toUpperCase()} /v${version}${path}`,
-        version,
-        texts: [
-          `${summary} ${operationId} ${method} ${path}`,
-          `${description} ${(operation["x-scopes"] ?? []).join(" ")}`,
-          [...readFieldNames(entry, document)].join(" "),
-        ],
-      };
+    ...operationsOf(document).map(({ method, path: pathInVersion, operation }) => {
+      const { operationId, summary, description, "x-scopes": scopes = [] } = operation;
+      const path = `/v${version}${pathInVersion}`;
+      const label = `${method.toUpperCase()} ${path}`;
+      const names = [...readNames(document, operation)].join(" ");
+      const texts = [`${summary} ${operationId} ${label}`, `${description} ${scopes.join(" ")}`, names];
+      return { url: `${url}#${operationId}`, title: summary, label, version, path, texts };
     }),
-    ...Object.entries(schemas).map(([name, schema]): SearchEntry => {
+    ...sectionsOf(document).flatMap(({ id, title, text }) =>
+      title === undefined
+        ? []
+        : {
+            url: `${url}#${id}`,
+            title,
+            label: "Overview",
+            version,
+            texts: [`${title} ${sectionKeywords.get(title) ?? ""}`, text],
+          },
+    ),
+    ...Object.entries(schemas).map(([name, schema]) => {
       const names = addPropertyNames(new Set(), schema, schemas);
       return {
-        url: `/docs/v${version}#schema-${name}`,
+        url: `${url}#schema-${name}`,
         title: name,
         label: "Schema",
         version,
@@ -71,20 +95,16 @@ function createEntries({ version, document }: VersionDocument): readonly SearchE
   ];
 }
 
-/** The names of an operation's parameters, and of the properties of its bodies except in errors. */
-function readFieldNames(
-  { operation }: PathOperation,
-  { components }: VersionDocument["document"],
-): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const parameter of operation.parameters ?? []) {
-    names.add(resolveReference(parameter, components.parameters).name);
-  }
-  const bodies = Object.entries(operation.responses).flatMap(([status, response]) =>
-    Number(status) < 400 ? [resolveReference(response, components.responses).content ?? {}] : [],
-  );
-  for (const content of [operation.requestBody?.content ?? {}, ...bodies]) {
-    for (const { schema } of Object.values(content)) addPropertyNames(names, schema, components.schemas);
+/** The names of an operation's parameters and response headers, and of the properties of its bodies except in errors. */
+function readNames(document: OpenApi, operation: Operation): ReadonlySet<string> {
+  const responses = responsesOf(document, operation);
+  const names = new Set([
+    ...parametersOf(document, operation).map(({ name }) => name),
+    ...responses.flatMap(([, { headers = {} }]) => Object.keys(headers)),
+  ]);
+  const successes = responses.filter(([status]) => Number(status) < 400);
+  for (const content of [operation.requestBody?.content ?? {}, ...successes.map(([, { content = {} }]) => content)]) {
+    for (const { schema } of Object.values(content)) addPropertyNames(names, schema, document.components.schemas);
   }
   return names;
 }

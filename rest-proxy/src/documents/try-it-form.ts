@@ -1,27 +1,34 @@
 import { type Html, html } from "./html.ts";
-import type { OpenApi, Parameter, PathOperation, Schema } from "./open-api.ts";
-import { exampleOf, requiresToken } from "./samples.ts";
+import { exampleBodyOf, exampleOf } from "./examples.ts";
+import { type OpenApi, type Parameter, type PathOperation, requiresToken, type Schema } from "./open-api.ts";
 
 /** The form that sends a real request to this server. try-it.js shows it and sends the request; without scripts it is hidden. */
 export function viewTryIt(document: OpenApi, entry: PathOperation, parameters: readonly Parameter[]): Html {
   const { method, path, operation } = entry;
   const required = parameters.filter((parameter) => parameter.required);
   const optional = parameters.filter((parameter) => !parameter.required);
-  const [type, media] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
-  const body = Object.values(media?.examples ?? {})[0]?.value;
+  const body = exampleBodyOf(operation);
+  const hint = `${operation.operationId}-token-hint`;
   return html`<details class="try-it" hidden>
     <summary>Try it: ${operation.summary}</summary>
     <form data-method="${method.toUpperCase()}" data-path="${document.servers[0]?.url ?? ""}${path}">
       ${method === "get" ? undefined : html`<p>The request is real: it changes data.</p>`} ${required.map(viewInput)}
-      ${type === undefined ? undefined : viewBody(type, body)}
+      ${body === undefined ? undefined : viewBody(body.type, body.value)}
       <label>
-        Bearer token${requiresToken(entry) ? undefined : ", optional"}
-        <input type="password" name="token" data-in="token" autocomplete="off" spellcheck="false" />
-        <small>
-          Stored in this browser tab only (<code>sessionStorage</code>), never in a URL.
-          <a href="/docs/tokens">Get a token</a>
-        </small>
+        Bearer token${requiresToken(operation) ? undefined : ", optional"}
+        <input
+          type="password"
+          name="token"
+          data-in="token"
+          autocomplete="off"
+          spellcheck="false"
+          aria-describedby="${hint}"
+        />
       </label>
+      <p>
+        <small id="${hint}">Stored in this browser tab only (<code>sessionStorage</code>), never in a URL.</small>
+        <small><a href="/docs/tokens">Get a token</a></small>
+      </p>
       ${
         optional.length === 0
           ? undefined
@@ -32,7 +39,8 @@ export function viewTryIt(document: OpenApi, entry: PathOperation, parameters: r
       }
       <button type="submit">Send the request</button>
     </form>
-    <div class="result" role="status"></div>
+    <p class="status" role="status"></p>
+    <div class="result"></div>
   </details>`;
 }
 
@@ -46,16 +54,16 @@ function viewInput(parameter: Parameter): Html {
 
 function viewTextInput(parameter: Parameter): Html {
   const { name, in: place, required } = parameter;
+  const value = required ? exampleOf(parameter) : "";
   // try-it.js sends a new key for each request if the field is empty.
-  const isKey = name === "Idempotency-Key";
-  const value = place === "path" ? exampleOf(parameter) : required && !isKey ? "*" : "";
+  const isGenerated = value === undefined;
   return html`<input
     name="${name}"
     data-in="${place}"
     value="${value}"
     autocomplete="off"
     spellcheck="false"
-    ${isKey && required ? html` data-generate="uuid" placeholder="empty: a new UUID for each request"` : undefined}${required && !isKey ? html` required` : undefined}
+    ${isGenerated ? html` data-generate="uuid" placeholder="empty: a new UUID for each request"` : undefined}${required && !isGenerated ? html` required` : undefined}
   />`;
 }
 

@@ -1,5 +1,6 @@
 // The entry of the pages' scripts. The pages are complete without them: they add the search, the try-it forms and conveniences.
 import { prepareSearch } from "./search.js";
+import { readStored, store } from "./storage.js";
 import { prepareTryIt } from "./try-it.js";
 
 const exampleOrigin = "http://localhost:4010";
@@ -7,8 +8,7 @@ const languageKey = "tributary:language";
 
 prepareSearch();
 prepareSamples();
-for (const details of document.querySelectorAll("details.try-it"))
-  prepareTryIt(/** @type {HTMLDetailsElement} */ (details));
+prepareTryIt();
 prepareNavigation();
 
 /** Samples get the origin of the page and a copy button. The chosen language applies to all of them, also after a reload. */
@@ -16,11 +16,15 @@ function prepareSamples() {
   for (const code of document.querySelectorAll("pre")) {
     code.textContent = code.textContent.replaceAll(exampleOrigin, location.origin);
   }
-  for (const block of document.querySelectorAll(".code")) block.append(createCopyButton(block));
-  chooseLanguage(localStorage.getItem(languageKey));
+  const announcement = document.createElement("p");
+  announcement.id = "announcement";
+  announcement.role = "status";
+  document.body.append(announcement);
+  for (const block of document.querySelectorAll(".code")) block.append(createCopyButton(block, announcement));
+  chooseLanguage(readStored("localStorage", languageKey));
   document.addEventListener("change", ({ target }) => {
     if (!(target instanceof HTMLInputElement) || !target.name.startsWith("language-")) return;
-    localStorage.setItem(languageKey, target.value);
+    store("localStorage", languageKey, target.value);
     chooseLanguage(target.value);
   });
 }
@@ -32,23 +36,35 @@ function chooseLanguage(language) {
   }
 }
 
-/** @param {Element} block */
-function createCopyButton(block) {
+/**
+ * @param {Element} block
+ * @param {HTMLElement} announcement a live region: screen readers do not announce that the text of a button changes
+ */
+function createCopyButton(block, announcement) {
   const button = document.createElement("button");
   button.type = "button";
   button.textContent = "Copy";
   // Browsers have no clipboard on pages from other hosts over HTTP.
   button.hidden = !isSecureContext;
-  const copy = async () => {
-    await navigator.clipboard.writeText(block.querySelector("pre")?.textContent ?? "");
-    button.textContent = "Copied";
-    setTimeout(() => (button.textContent = "Copy"), 2_000);
+  /** @param {string} outcome */
+  const report = (outcome) => {
+    button.textContent = announcement.textContent = outcome;
+    setTimeout(() => {
+      button.textContent = "Copy";
+      announcement.textContent = "";
+    }, 2_000);
   };
-  button.addEventListener("click", () => void copy());
+  button.addEventListener("click", () => {
+    const code = block.querySelector("pre")?.textContent ?? "";
+    navigator.clipboard.writeText(code).then(
+      () => report("Copied"),
+      () => report("Copying failed"),
+    );
+  });
   return button;
 }
 
-/** The menu closes when a link in it is followed, and the link of the operation on the screen is marked. */
+/** The menu closes when a link in it is followed, and the link of the operation on the screen is marked, or that of the schemas. */
 function prepareNavigation() {
   const navigation = /** @type {HTMLElement} */ (document.querySelector("#navigation"));
   navigation.addEventListener("click", ({ target }) => {
@@ -57,11 +73,13 @@ function prepareNavigation() {
   });
   const observer = new IntersectionObserver(
     (entries) => {
-      for (const { isIntersecting, target } of entries) if (isIntersecting) markCurrent(navigation, target.id);
+      for (const { isIntersecting, target } of entries) {
+        if (isIntersecting) markCurrent(navigation, target.matches("article") ? target.id : "schemas");
+      }
     },
     { rootMargin: "-20% 0px -70% 0px" },
   );
-  for (const article of document.querySelectorAll("article")) observer.observe(article);
+  for (const part of document.querySelectorAll("article, section[id^=schema-]")) observer.observe(part);
 }
 
 /**

@@ -1,71 +1,117 @@
 // The try-it forms: each sends a real request to the origin of the page. The token is in sessionStorage, never in a URL.
+import { readStored, store } from "./storage.js";
 
 const tokenKey = "tributary:token";
 const bodyCharsMax = 100_000;
 
 /** @typedef {HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement} Field */
 
+export function prepareTryIt() {
+  shareToken();
+  for (const details of document.querySelectorAll("details.try-it")) {
+    prepareForm(/** @type {HTMLDetailsElement} */ (details));
+  }
+}
+
+/** All forms have the same token. */
+function shareToken() {
+  const inputs = /** @type {NodeListOf<HTMLInputElement>} */ (document.querySelectorAll("input[name=token]"));
+  const stored = readStored("sessionStorage", tokenKey) ?? "";
+  for (const input of inputs) {
+    input.value = stored;
+    input.addEventListener("input", () => {
+      for (const other of inputs) if (other !== input) other.value = input.value;
+      store("sessionStorage", tokenKey, input.value.trim());
+    });
+  }
+}
+
 /** @param {HTMLDetailsElement} details */
-export function prepareTryIt(details) {
+function prepareForm(details) {
   details.hidden = false;
   const form = /** @type {HTMLFormElement} */ (details.querySelector("form"));
-  const result = /** @type {HTMLElement} */ (details.querySelector(".result"));
-  const token = /** @type {HTMLInputElement} */ (form.elements.namedItem("token"));
-  // A form elsewhere on the page may have changed the token.
-  details.addEventListener("toggle", () => (token.value = sessionStorage.getItem(tokenKey) ?? ""));
-  token.addEventListener("input", () => {
-    if (token.value.trim() === "") sessionStorage.removeItem(tokenKey);
-    else sessionStorage.setItem(tokenKey, token.value.trim());
-  });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    void send(form, result);
+    void send(form, details);
   });
 }
 
 /**
  * @param {HTMLFormElement} form
- * @param {HTMLElement} result
+ * @param {HTMLDetailsElement} details
  */
-async function send(form, result) {
-  const { url, init } = readRequest(form);
+async function send(form, details) {
   const button = /** @type {HTMLButtonElement} */ (form.querySelector("button"));
-  const startedMs = performance.now();
+  showStatus(details, "");
   button.disabled = true;
   try {
-    const response = await fetch(url, init);
-    const text = await response.text();
-    showResponse(result, `${init.method} ${url}`, response, text, performance.now() - startedMs);
+    const { url, init } = readRequest(form);
+    const startedMs = performance.now();
+    const { response, text } = await fetchText(url, init);
+    showResponse(details, `${init.method} ${url}`, response, text, performance.now() - startedMs);
   } catch (error) {
-    // A browser reports no more than this, for example if the server is not running.
-    result.replaceChildren(createBlock("p", `No response: ${error instanceof Error ? error.message : String(error)}`));
+    showStatus(details, error instanceof Error ? error.message : String(error), "failed");
+    showResult(details);
   } finally {
     button.disabled = false;
   }
 }
 
-/** @param {HTMLFormElement} form */
+/**
+ * @param {string} url
+ * @param {RequestInit} init
+ */
+async function fetchText(url, init) {
+  try {
+    const response = await fetch(url, init);
+    return { response, text: await response.text() };
+  } catch (error) {
+    // A browser reports no more than this, for example if the server is not running.
+    throw new Error(`No response: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}
+
+/**
+ * @param {HTMLFormElement} form
+ * @throws {Error} for a value that a URL or a header cannot have
+ */
 function readRequest(form) {
-  let path = form.dataset["path"] ?? "";
-  const query = new URLSearchParams();
-  const headers = new Headers();
+  const request = { path: form.dataset["path"] ?? "", query: new URLSearchParams(), headers: new Headers() };
   /** @type {string | undefined} */
   let body;
   for (const field of /** @type {NodeListOf<Field>} */ (form.querySelectorAll("[data-in]"))) {
-    const { name, value } = field;
-    const place = field.dataset["in"];
-    if (place === "path") path = path.replace(`{${name}}`, encodeURIComponent(value));
-    else if (place === "query" && value !== "") query.append(name, value);
-    else if (place === "header" && headerValue(field) !== "") headers.set(name, headerValue(field));
-    else if (place === "token" && value.trim() !== "") headers.set("Authorization", `Bearer ${value.trim()}`);
-    else if (place === "body") {
-      headers.set("Content-Type", field.dataset["type"] ?? "application/json");
-      body = value;
+    if (field.dataset["in"] === "body") {
+      request.headers.set("Content-Type", field.dataset["type"] ?? "application/json");
+      body = field.value;
+      continue;
+    }
+    try {
+      addParameter(request, field);
+    } catch {
+      const name = field.name === "token" ? "The token" : field.name;
+      throw new Error(
+        `Not sent: ${name} contains a character that is not allowed there, such as an ellipsis or a typographic quotation mark.`,
+      );
     }
   }
+  const { path, query, headers } = request;
   const method = form.dataset["method"] ?? "GET";
   const search = query.size === 0 ? "" : `?${query}`;
   return { url: path + search, init: { method, headers, ...(body === undefined ? {} : { body }) } };
+}
+
+/**
+ * @param {{ path: string, query: URLSearchParams, headers: Headers }} request
+ * @param {Field} field
+ * @throws {TypeError | URIError}
+ */
+function addParameter(request, field) {
+  const { name, value } = field;
+  const place = field.dataset["in"];
+  if (place === "path") request.path = request.path.replace(`{${name}}`, encodeURIComponent(value));
+  else if (place === "query" && value !== "") request.query.append(name, value);
+  else if (place === "header" && headerValue(field) !== "") request.headers.set(name, headerValue(field));
+  else if (place === "token" && value.trim() !== "") request.headers.set("Authorization", `Bearer ${value.trim()}`);
 }
 
 /**
@@ -87,20 +133,40 @@ function createUuid() {
 }
 
 /**
- * @param {HTMLElement} result
+ * @param {HTMLDetailsElement} details
  * @param {string} request
  * @param {Response} response
  * @param {string} text
  * @param {number} elapsedMs
  */
-function showResponse(result, request, response, text, elapsedMs) {
-  const status = createBlock("p", `${response.status} ${response.statusText} in ${Math.round(elapsedMs)} ms`);
-  status.className = response.ok ? "status ok" : "status failed";
-  const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`).join("\n");
-  const details = document.createElement("details");
-  details.append(createBlock("summary", "Response headers"), createCode(headers));
+function showResponse(details, request, response, text, elapsedMs) {
+  const outcome = `${response.status} ${response.statusText} in ${Math.round(elapsedMs)} ms`;
+  showStatus(details, outcome, response.ok ? "ok" : "failed");
+  const headers = document.createElement("details");
+  const lines = [...response.headers].map(([name, value]) => `${name}: ${value}`);
+  headers.append(createBlock("summary", "Response headers"), createCode(lines.join("\n")));
   const body = text === "" ? createBlock("p", "The response has no body.") : createCode(format(text));
-  result.replaceChildren(createBlock("p", request), status, details, body);
+  showResult(details, createBlock("p", request), headers, body);
+}
+
+/**
+ * Screen readers announce the status, and not the result, which may be long.
+ * @param {HTMLDetailsElement} details
+ * @param {string} text
+ * @param {"ok" | "failed"} [outcome]
+ */
+function showStatus(details, text, outcome) {
+  const status = /** @type {HTMLElement} */ (details.querySelector(".status"));
+  status.textContent = text;
+  status.className = outcome === undefined ? "status" : `status ${outcome}`;
+}
+
+/**
+ * @param {HTMLDetailsElement} details
+ * @param {Element[]} parts
+ */
+function showResult(details, ...parts) {
+  details.querySelector(".result")?.replaceChildren(...parts);
 }
 
 /** @param {string} text */

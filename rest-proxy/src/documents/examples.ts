@@ -1,0 +1,23 @@
+/** The example values of an operation's request, for the code samples and the try-it form. */
+import type { Operation, Parameter } from "./open-api.ts";
+
+/** The value of a required parameter, or "" without an example. Undefined for an idempotency key: each request needs a new one. */
+export function exampleOf({ name, in: place, schema }: Parameter): string | undefined {
+  if (name === "Idempotency-Key") return undefined;
+  const [example] = schema.examples ?? [];
+  if (typeof example === "string") return example;
+  if (place === "path") return name;
+  return name === "If-Match" ? "*" : "";
+}
+
+interface ExampleBody {
+  readonly type: string;
+  /** Undefined without an example. */
+  readonly value: unknown;
+}
+
+/** The first example of the first media type; undefined for a request without a body. */
+export function exampleBodyOf({ requestBody }: Operation): ExampleBody | undefined {
+  const [type, media] = Object.entries(requestBody?.content ?? {})[0] ?? [];
+  return type === undefined ? undefined : { type, value: Object.values(media?.examples ?? {})[0]?.value };
+}
