@@ -108,12 +108,12 @@ describe("a started platform", () => {
   });
 
   test("restarts a part or PostgreSQL that crashes, with a message", async () => {
-    await get("users", "/crash").catch(() => {});
-    expect(await platform.line(/^users .*exit code 9/)).toContain("ended with exit code 9; restarting in 0.5 s");
+    await get("orders", "/crash").catch(() => {});
+    expect(await platform.line(/^orders .*exit code 9/)).toContain("ended with exit code 9; restarting in 0.5 s");
     const postmaster = readFileSync(join(root, ".data/postgres/postmaster.pid"), "utf8").split("\n")[0];
     process.kill(Number(postmaster), "SIGKILL");
     await platform.line(/^postgres .*PostgreSQL is not running; starting it again in 1 s/);
-    await expect.poll(() => get("users").catch(() => ""), { timeout }).toMatch(/^\d+$/);
+    await expect.poll(() => get("orders").catch(() => ""), { timeout }).toMatch(/^\d+$/);
     await expect.poll(takenPorts, { timeout }).toEqual([...partNames, "postgres"].toSorted());
   });
 
