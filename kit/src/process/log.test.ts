@@ -1,3 +1,4 @@
+import { closeSync, openSync } from "node:fs";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { Writable } from "node:stream";
@@ -37,7 +38,7 @@ test("onTrouble is called for lines of level warn and above", () => {
 test("lines are written within a second without a further line, several in one write", async () => {
   const { logged, child } = run(`for (let at = 0; at < 10; at++) log.info(String(at)); setInterval(() => {}, 1_000);`);
   let chunks = 0;
-  child.stdout.on("data", () => chunks++);
+  child.stdout?.on("data", () => chunks++);
   await expect.poll(() => logged().length, { timeout: 5_000 }).toBe(10);
   await sleep(50);
   expect(chunks).toBe(1);
@@ -66,7 +67,17 @@ test("a process whose output has no reader any more continues", async () => {
     `setInterval(() => log.warn("still serving"), 10); setTimeout(() => process.exit(7), 500);`,
   );
   await expect.poll(() => logged().length, { timeout: 5_000 }).toBeGreaterThan(0);
-  child.stdout.destroy();
+  child.stdout?.destroy();
+  expect(await ended).toEqual([7, null]);
+});
+
+test.skipIf(process.platform !== "linux")("a process whose log is on a full disk continues", async () => {
+  const output = openSync("/dev/full", "w");
+  const { ended } = run(
+    `setInterval(() => log.warn("still serving"), 10); setTimeout(() => process.exit(7), 500);`,
+    output,
+  );
+  closeSync(output);
   expect(await ended).toEqual([7, null]);
 });
 
@@ -79,15 +90,15 @@ function setUp(o: Partial<LogOptions> = {}) {
 }
 
 /** Runs a few lines of code with `log` in another process; `logged` returns the messages that it has written so far. */
-function run(source: string) {
+function run(source: string, output: "pipe" | number = "pipe") {
   const program = `import { createLog } from ${JSON.stringify(import.meta.resolve("./log.ts"))};
     const log = createLog({ name: "things", level: "info" });
     ${source}`;
   const child = spawn(process.execPath, ["--input-type=module", "--eval", program], {
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", output, "inherit"],
   });
   let written = "";
-  child.stdout.on("data", (chunk: Buffer) => (written += chunk.toString()));
+  child.stdout?.on("data", (chunk: Buffer) => (written += chunk.toString()));
   onTestFinished(() => void child.kill("SIGKILL"));
   const logged = () =>
     written.split("\n").flatMap((line) => (line === "" ? [] : [(JSON.parse(line) as { msg: string }).msg]));

@@ -46,6 +46,8 @@ export function createLog({ name, level, version, context, onTrouble, destinatio
 
 /** Lines are buffered, so that not every logged request costs a system call. */
 const bytesMin = 4_096;
+/** Lines are dropped while so many bytes cannot be written, for example because the disk is full. */
+const bytesMax = 1_000_000;
 const waitMs = 250;
 
 interface BufferedOutput {
@@ -59,14 +61,18 @@ let processOutput: BufferedOutput | undefined;
 /** Standard output, one per process. Buffered lines are written when the process exits, unless by SIGKILL. */
 function openOutput(): BufferedOutput {
   if (processOutput) return processOutput;
-  const stream = pino.destination({ minLength: bytesMin, sync: true });
+  const stream = pino.destination({ minLength: bytesMin, maxLength: bytesMax, sync: true });
   let timer: NodeJS.Timeout | undefined;
+  // Logging must not end the process, so an output that fails is tried again with the next line; a pipe without a reader is not (pino).
+  let hasFailed = false;
+  stream.on("error", () => void (hasFailed = true));
   const write = () => {
     clearTimeout(timer);
     timer = undefined;
-    // `flushSync` alone retries for ever if the reader of the output has ended (EPIPE); after `flush` has met that error, both have no effect.
+    hasFailed = false;
     stream.flush();
-    stream.flushSync();
+    // It would retry an error for ever.
+    if (!hasFailed) stream.flushSync();
   };
   process.on("exit", write);
   processOutput = {
