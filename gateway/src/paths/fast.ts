@@ -77,8 +77,8 @@ export function createFastPath(o: FastPathOptions): FastPath {
 }
 
 /**
- * @returns undefined for a request that goes to the full path: any method but POST, so every GET; a URL with a query string; an invalid Host or
- * Accept, which the full path rejects.
+ * @returns undefined for a request that the full path handles: every method except POST, a URL with a query string, and an invalid Host or Accept,
+ * which the full path rejects.
  */
 function responseTypeIfEligible(request: IncomingMessage): ResponseType | undefined {
   if (request.method !== "POST" || request.url !== "/graphql" || !hasOneHost(request)) return undefined;

@@ -1,4 +1,5 @@
 import type { Database, Queryable } from "@tributary/kit/postgres/postgres";
+import { explain } from "@tributary/kit/testing/explain";
 import type { TestService } from "@tributary/kit/testing/service";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createCommentStore } from "../src/store.ts";
@@ -75,7 +76,7 @@ test.each(Object.entries(cases))(
     const [statement] = recorded;
     if (!statement) throw new Error("no statement was sent");
     for (const mode of ["force_custom_plan", "force_generic_plan"]) {
-      const nodes = await planOf(statement, mode);
+      const nodes = await explain(database, statement, mode);
       expect(nodes.map((node) => node["Node Type"])).not.toContain("Seq Scan");
       expect([mode, ...nodes.flatMap((node) => node["Index Name"] ?? [])]).toEqual([mode, index]);
     }
@@ -87,7 +88,7 @@ test("a page at the end of a list reads no more rows than the first page", async
     recorded = [];
     await store.listComments({}, { limit: 20, position });
     const [statement] = recorded;
-    const nodes = await planOf(statement as Statement, "force_generic_plan");
+    const nodes = await explain(database, statement as Statement, "force_generic_plan");
     const scan = nodes.find((node) => node["Index Name"] !== undefined);
     expect([scan?.["Actual Rows"], scan?.["Rows Removed by Filter"] ?? 0]).toEqual([21, 0]);
   }
@@ -145,41 +146,10 @@ test("of many concurrent changes of one version one succeeds", async () => {
   expect(await rowOf(id)).toMatchObject({ body: winner?.body.text, rowVersion: later(rowVersion, 1) });
 });
 
-interface Node {
-  readonly "Node Type": string;
-  readonly "Index Name"?: string;
-  readonly "Actual Rows"?: number;
-  readonly "Rows Removed by Filter"?: number;
-  readonly Plans?: readonly Node[];
-}
-
-/** Every plan node of a prepared statement, which runs once. */
-async function planOf({ text, values }: Statement, mode: string): Promise<readonly Node[]> {
-  return database.transaction(async (transaction) => {
-    const run = (command: string) => transaction.rows<{ "QUERY PLAN": [{ Plan: Node }] }>(`plan-${++runs}`, command);
-    await run(`set local plan_cache_mode = ${mode}`);
-    await run(`prepare measured as ${text}`);
-    const [row] = await run(`explain (analyze, format json) execute measured (${values.map(toLiteral).join(", ")})`);
-    await run("deallocate measured");
-    return row ? flatten(row["QUERY PLAN"][0].Plan) : [];
-  });
-}
-
-function flatten(node: Node): readonly Node[] {
-  return [node, ...(node.Plans ?? []).flatMap(flatten)];
-}
-
-function toLiteral(value: unknown): string {
-  if (value === null) return "null";
-  const text = JSON.stringify(value);
-  return `'${Array.isArray(value) ? `{${text.slice(1, -1)}}` : text.replaceAll('"', "")}'`;
-}
-
 function parts(count: number) {
   return Array.from({ length: count }, (_, index) => ({ parentId: String(index + 1), limit: 10, afterId: null }));
 }
 
-let runs = 0;
 let changes = 0;
 let recorded: Statement[] = [];
 

@@ -1,5 +1,6 @@
 import { AppError } from "@tributary/kit/errors/app-error";
 import type { Database, Queryable } from "@tributary/kit/postgres/postgres";
+import { explain, type PlanNode } from "@tributary/kit/testing/explain";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createOrderStore } from "../src/store.ts";
 import { oneBook, type Orders, startOrders } from "./fixtures.ts";
@@ -115,7 +116,7 @@ test.each(Object.entries(reads))(
     const [statement, ...others] = recorded;
     expect(others).toEqual([]);
     for (const mode of ["force_custom_plan", "force_generic_plan"]) {
-      expect([mode, indexesOf(await planOf(statement as Statement, mode))]).toEqual([mode, indexes]);
+      expect([mode, indexesOf(await explain(database, statement as Statement, mode))]).toEqual([mode, indexes]);
     }
   },
 );
@@ -149,7 +150,7 @@ test("placing, replaying and cancelling never scan a whole table", async () => {
     "move-order",
   ]);
   for (const statement of recorded.filter(({ name }) => !name.startsWith("insert"))) {
-    const nodes = await planOf(statement, "force_generic_plan");
+    const nodes = await explain(database, statement, "force_generic_plan");
     expect([statement.name, nodes.map((node) => node["Node Type"])]).not.toEqual([
       statement.name,
       expect.arrayContaining(["Seq Scan"]),
@@ -161,7 +162,7 @@ test("a page at the end of a list reads no more rows than the first page", async
   for (const request of [first, at("next")]) {
     recorded = [];
     await store.listOrders("7", {}, request);
-    const nodes = await planOf(recorded[0] as Statement, "force_generic_plan");
+    const nodes = await explain(database, recorded[0] as Statement, "force_generic_plan");
     const scan = nodes.find((node) => node["Index Name"] !== undefined);
     expect([scan?.["Actual Rows"], scan?.["Rows Removed by Filter"] ?? 0]).toEqual([6, 0]);
   }
@@ -313,50 +314,10 @@ describe("writes", () => {
   });
 });
 
-interface Node {
-  readonly "Node Type": string;
-  readonly "Index Name"?: string;
-  readonly "Actual Rows"?: number;
-  readonly "Rows Removed by Filter"?: number;
-  readonly Plans?: readonly Node[];
-}
-
-/** Every plan node of a prepared statement, which runs once in a transaction that is rolled back. */
-async function planOf({ text, values }: Statement, mode: string): Promise<readonly Node[]> {
-  const undone = new Error("undone");
-  let nodes: readonly Node[] = [];
-  const work = database.transaction(async (transaction) => {
-    const run = (command: string) => transaction.rows<{ "QUERY PLAN": [{ Plan: Node }] }>(`plan-${++runs}`, command);
-    await run(`set local plan_cache_mode = ${mode}`);
-    await run(`prepare measured as ${text}`);
-    const [row] = await run(`explain (analyze, format json) execute measured (${values.map(toLiteral).join(", ")})`);
-    await run("deallocate measured");
-    nodes = row ? flatten(row["QUERY PLAN"][0].Plan) : [];
-    throw undone;
-  });
-  await work.catch((error: unknown) => {
-    if (error !== undone) throw error;
-  });
-  return nodes;
-}
-
-function indexesOf(nodes: readonly Node[]): readonly string[] {
+function indexesOf(nodes: readonly PlanNode[]): readonly string[] {
   expect(nodes.map((node) => node["Node Type"])).not.toContain("Seq Scan");
   return nodes.flatMap((node) => node["Index Name"] ?? []).toSorted();
 }
-
-function flatten(node: Node): readonly Node[] {
-  return [node, ...(node.Plans ?? []).flatMap(flatten)];
-}
-
-function toLiteral(value: unknown): string {
-  if (value === null) return "null";
-  return Array.isArray(value)
-    ? `'{${value.map((item) => item ?? "null").join(",")}}'`
-    : `'${value as string | number}'`;
-}
-
-let runs = 0;
 
 /** Records the store's statements and forwards them. */
 function recorder(): Database {

@@ -1,0 +1,54 @@
+import type { Database } from "../postgres/postgres.ts";
+
+/** A node of PostgreSQL's plan, with the names of `explain (analyze, format json)`. */
+export interface PlanNode {
+  readonly "Node Type": string;
+  readonly "Index Name"?: string;
+  readonly "Actual Rows"?: number;
+  readonly "Rows Removed by Filter"?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+export interface ExplainedStatement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+/**
+ * Prepares a statement and runs it once, in a transaction that is rolled back. Returns every node of its plan.
+ * @param mode of `plan_cache_mode`: `force_generic_plan` or `force_custom_plan`.
+ */
+export async function explain(
+  database: Pick<Database, "transaction">,
+  { text, values }: ExplainedStatement,
+  mode: string,
+): Promise<readonly PlanNode[]> {
+  const rollback = new Error("rollback");
+  let nodes: readonly PlanNode[] = [];
+  const work = database.transaction(async ({ rows }) => {
+    // Each command has a unique name, because the pool prepares a name once.
+    const run = (command: string) =>
+      rows<{ "QUERY PLAN": [{ Plan: PlanNode }] }>(`explain-${crypto.randomUUID()}`, command);
+    await run(`set local plan_cache_mode = ${mode}`);
+    await run(`prepare measured as ${text}`);
+    const [row] = await run(`explain (analyze, format json) execute measured (${values.map(toLiteral).join(", ")})`);
+    await run("deallocate measured");
+    nodes = row ? flatten(row["QUERY PLAN"][0].Plan) : [];
+    throw rollback;
+  });
+  await work.catch((error: unknown) => {
+    if (error !== rollback) throw error;
+  });
+  return nodes;
+}
+
+function flatten(node: PlanNode): readonly PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(flatten)];
+}
+
+/** Of null, strings without quotes, numbers, dates and arrays of these. */
+function toLiteral(value: unknown): string {
+  if (value === null) return "null";
+  const text = JSON.stringify(value);
+  return `'${Array.isArray(value) ? `{${text.slice(1, -1)}}` : text.replaceAll('"', "")}'`;
+}
