@@ -175,8 +175,17 @@ test("a connection without a request, or with one that stays incomplete, is 408 
   second.socket.write("GET /v1/thi");
   for (const client of [idle, slowHeaders, slowBody]) {
     const response = await client.closed();
-    expect(statusOf(response)).toBe(408);
-    expect(bodyOf(response)).toMatchObject({ type: "/problems/request-timeout" });
+    const [head = "", body = ""] = response.split("\r\n\r\n");
+    const { requestId, ...problem } = bodyOf(response);
+    expect(problem).toMatchObject({ type: "/problems/request-timeout", status: 408 });
+    expect(head.split("\r\n")).toEqual([
+      "HTTP/1.1 408 Request Timeout",
+      "Content-Type: application/problem+json",
+      "Cache-Control: no-store",
+      `X-Request-Id: ${String(requestId)}`,
+      `Content-Length: ${body.length}`,
+      "Connection: close",
+    ]);
   }
   expect(statusesOf(await second.closed())).toEqual(["200", "408"]);
   expect(stub.received).toHaveLength(1);

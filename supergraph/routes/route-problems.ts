@@ -1,4 +1,4 @@
-import type { RouteDeclaration } from "@tributary/kit/rest/routes";
+import { heuristicSecondsLimit, type RouteDeclaration } from "@tributary/kit/rest/routes";
 import type { CompositionError } from "../composition/composition-errors.ts";
 import type { Place } from "../composition/places.ts";
 import type { RouteSource } from "./route-sources.ts";
@@ -99,10 +99,10 @@ function problemsOfDeclaration(declaration: unknown): string[] {
 const freshnessRule =
   "freshness belongs to a route with cacheable responses, in whole seconds up to a day; sharedSeconds are at most 10, as GraphQL mutations do not invalidate shared caches";
 
-const heuristicRule = "heuristicSecondsMax belongs to a public route, in whole seconds from 1 to a day";
+const heuristicRule = `heuristicSecondsMax belongs to a public route, in whole seconds from 1 to ${heuristicSecondsLimit}`;
 
 function isHeuristicBound(seconds: number): boolean {
-  return Number.isInteger(seconds) && seconds >= 1 && seconds <= 86_400;
+  return Number.isInteger(seconds) && seconds >= 1 && seconds <= heuristicSecondsLimit;
 }
 
 function isFreshness(freshness: object): boolean {

@@ -33,7 +33,7 @@ export interface RouteDeclaration {
   /**
    * Only for a `public` route of a service that does not use `createRestEndpoint`, which always sends `Cache-Control`. A response without explicit
    * freshness may be used from the REST proxy's cache for a tenth of the time since its last modification (RFC 9111, 4.2.2), but at most this long:
-   * 1 to 86,400 seconds. A write through GraphQL does not invalidate it.
+   * 1 to `heuristicSecondsLimit` seconds. A write through GraphQL does not invalidate it.
    */
   readonly heuristicSecondsMax?: number;
   /** Query parameters with which the response of a `public` route differs by caller, such as `status`. */
@@ -42,3 +42,6 @@ export interface RouteDeclaration {
   readonly idempotencyKey?: { readonly optional: readonly number[]; readonly required: readonly number[] };
   readonly summary: string;
 }
+
+/** The upper bound of a route's `heuristicSecondsMax`: a day. */
+export const heuristicSecondsLimit = 86_400;

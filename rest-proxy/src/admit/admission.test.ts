@@ -1,7 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
 import { createClientFinder, toClientKey } from "./clients.ts";
-import { codeOfParserError, rawProblem } from "./connections.ts";
 import { createNetworks } from "./networks.ts";
 import { createRateLimit } from "./rate-limit.ts";
 import { isHost, parseTarget } from "./request-target.ts";
@@ -187,18 +186,4 @@ test("a clock that is set back blocks no client", () => {
   atMs -= 3_600_000;
   atMs += limit.count("ada").retryMs;
   expect(limit.count("ada").isAdmitted).toBe(true);
-});
-
-test("a problem for input that is no request is a complete HTTP response", () => {
-  const code = codeOfParserError("ERR_HTTP_REQUEST_TIMEOUT");
-  const [head = "", body = ""] = rawProblem(code, "r-1").split("\r\n\r\n");
-  expect(head.split("\r\n")).toEqual([
-    "HTTP/1.1 408 Request Timeout",
-    "Content-Type: application/problem+json",
-    "Cache-Control: no-store",
-    "X-Request-Id: r-1",
-    `Content-Length: ${body.length}`,
-    "Connection: close",
-  ]);
-  expect(JSON.parse(body)).toMatchObject({ status: 408, requestId: "r-1" });
 });

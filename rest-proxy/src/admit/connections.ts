@@ -44,7 +44,7 @@ export function prepareServer(server: Server, { observe, admission, pendingRespo
 }
 
 /** The error code for an error of Node's HTTP parser. */
-export function codeOfParserError(code: string | undefined): ErrorCode {
+function codeOfParserError(code: string | undefined): ErrorCode {
   if (code === "HPE_HEADER_OVERFLOW") return "HEADERS_TOO_LARGE";
   if (code === "HPE_CHUNK_EXTENSIONS_OVERFLOW") return "PAYLOAD_TOO_LARGE";
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") return "REQUEST_TIMEOUT";
@@ -61,7 +61,7 @@ const messages: Partial<Record<ErrorCode, string>> = {
  * A complete HTTP response, as bytes for a connection on which no request could be parsed; the connection is closed after it.
  * @param headers more headers, as alternating names and values.
  */
-export function rawProblem(code: ErrorCode, requestId: string, headers: readonly string[] = []): string {
+function rawProblem(code: ErrorCode, requestId: string, headers: readonly string[] = []): string {
   const error = new AppError(code, messages[code] ?? "The request is not valid HTTP.");
   const body = JSON.stringify(toProblemDocument(error, { requestId }));
   return [

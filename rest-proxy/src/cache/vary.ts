@@ -13,38 +13,25 @@ export interface VaryKey {
 /** The value of a request header as `Vary` compares it, see `CacheLookup.varyValueOf`. */
 export type VaryValueOf = (field: string) => string | undefined;
 
-/** Request headers that are not lists, or in which a comma may be data: a date, a user agent, credentials (RFC 9110, 5.5). */
-const notLists: ReadonlySet<string> = new Set([
-  "authorization",
-  "cookie",
-  "date",
-  "from",
-  "host",
-  "if-modified-since",
-  "if-range",
-  "if-unmodified-since",
-  "origin",
-  "proxy-authorization",
-  "referer",
-  "user-agent",
-]);
-
 /** Lists of case-insensitive names with weights (RFC 9110, 12.5; RFC 4647, 2). */
 const weightedNames: ReadonlySet<string> = new Set(["accept-charset", "accept-encoding", "accept-language"]);
+
+/** Other request headers that are lists (RFC 9110, 12.5.1; RFC 9111, 5.2; RFC 7240, 2). In a field of unknown syntax, a comma may be data. */
+const otherLists: ReadonlySet<string> = new Set(["accept", "cache-control", "prefer"]);
 
 /** Strings, comments, inner lists and URIs may contain commas. Characters outside ASCII have no defined case or whitespace. */
 const unsafeCharacter = /["(<\\]|[^\t -~]/;
 
 /**
  * The value of a request header in its normal form, so that equivalent values select the same variant (RFC 9111, 4.1): without optional whitespace
- * around commas, which separate members in fields of any name (RFC 9110, 5.5), and in lower case for lists of case-insensitive names. A value that may
- * have another syntax is returned unchanged. The order of members remains: servers may prefer the first of equal weights (RFC 9110, 12.5.4).
+ * around commas in known lists, and in lower case for lists of case-insensitive names. A value that may have another syntax is returned unchanged. The order of members remains: servers may prefer the first of equal weights (RFC 9110, 12.5.4).
  * @param field in lower case.
  */
 export function normalizeForVary(field: string, value: string): string {
-  if (notLists.has(field) || unsafeCharacter.test(value)) return value;
-  if (!weightedNames.has(field)) return withoutSpaceAround(",", value);
-  return withoutSpaceAround(";", withoutSpaceAround(",", value)).toLowerCase();
+  const isWeighted = weightedNames.has(field);
+  if (!(isWeighted || otherLists.has(field)) || unsafeCharacter.test(value)) return value;
+  const withoutSpace = withoutSpaceAround(",", value);
+  return isWeighted ? withoutSpaceAround(";", withoutSpace).toLowerCase() : withoutSpace;
 }
 
 /** The header of a request as `normalizeForVary` returns it; undefined if the request does not have it. */

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { ConfigError } from "@tributary/kit/process/env";
+import { heuristicSecondsLimit } from "@tributary/kit/rest/routes";
 import { z } from "zod";
 
 /** One route of supergraph/routes.json, as its service declares it. */
@@ -40,7 +41,7 @@ const routeSchema = z.object({
   versions: z.array(version).min(1),
   query: z.array(z.string().min(1)).default([]),
   cache: z.enum(["public", "private", "none"]),
-  heuristicSecondsMax: z.int().min(1).max(86_400).optional(),
+  heuristicSecondsMax: z.int().min(1).max(heuristicSecondsLimit).optional(),
   idempotencyKey: z.object({ optional: z.array(version), required: z.array(version) }).optional(),
   service: z.string().regex(/^[a-z][a-z0-9-]*$/, "is a service's name, such as things"),
   summary: z.string().default(""),
