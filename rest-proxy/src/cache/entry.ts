@@ -4,9 +4,9 @@
  */
 import { parseHttpDate } from "@tributary/kit/http/http-date";
 import { findHeader, joinHeaderLines, parseTokens, withoutHeaders } from "@tributary/kit/http/raw-headers";
+import { parseList } from "@tributary/kit/http/structured-fields";
 import { type Validators, validatorsOf } from "./conditional.ts";
 import { heuristicSeconds, isStorable, isWorthStoring, type Policy, readPolicy, secondsMax } from "./policy.ts";
-import { parseList } from "./structured-fields.ts";
 import { toVaryKey, varyFields, type VaryKey, type VaryValueOf } from "./vary.ts";
 
 /** The head of a response as it is stored, with everything that is derived from it. */

@@ -275,3 +275,43 @@ test("a response is fresh exactly if the model is", () => {
     { numRuns: 2_000 },
   );
 });
+
+/** Pieces of valid and invalid header values. */
+const pieces = 'a b 0 12 - . , ; " \\ ( ) ?1 : @ % * & ü = max-age =10'.split(" ").concat(" ", "\t");
+const text = fc.array(fc.constantFrom(...pieces), { maxLength: 40 }).map((parts) => parts.join(""));
+
+test("no header of an origin makes toStoredHead throw", () => {
+  fc.assert(
+    fc.property(text, text, text, (cacheControl, targeted, groups) => {
+      const headers = [
+        "Cache-Control",
+        cacheControl,
+        "CDN-Cache-Control",
+        targeted,
+        "Cache-Groups",
+        groups,
+        "Age",
+        groups,
+      ];
+      const received = {
+        status: 200,
+        headers,
+        requestedAtMs: 0,
+        receivedAtMs: 0,
+        wasAuthorized: false,
+        varyValueOf: () => undefined,
+        heuristicSecondsMax: 10,
+      };
+      toStoredHead(received, ["cdn-cache-control"]);
+    }),
+  );
+});
+
+test("a no-store after a comma is found after any text", () => {
+  fc.assert(
+    fc.property(
+      text.filter((before) => !before.includes('"')),
+      (before) => parseCacheControl(`${before}, no-store`).has("no-store"),
+    ),
+  );
+});

@@ -4,7 +4,7 @@
  */
 import { parseHttpDate } from "@tributary/kit/http/http-date";
 import { findHeader, joinHeaderLines, listHeaderValues } from "@tributary/kit/http/raw-headers";
-import { parseDictionary, type StructuredItem } from "./structured-fields.ts";
+import { parseDictionary, type StructuredItem } from "@tributary/kit/http/structured-fields";
 
 /** The caching directives of a response. */
 export interface Policy {

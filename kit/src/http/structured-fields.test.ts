@@ -1,7 +1,5 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { toStoredHead } from "./entry.ts";
-import { parseCacheControl } from "./policy.ts";
 import { parseDictionary, parseList } from "./structured-fields.ts";
 
 const integer = (value: number) => ({ kind: "integer", value });
@@ -62,41 +60,13 @@ test("a list has its items in order, and is invalid if one of them is (RFC 9651,
 
 /** Pieces of valid and invalid header values. */
 const pieces = 'a b 0 12 - . , ; " \\ ( ) ?1 : @ % * & ü = max-age =10'.split(" ").concat(" ", "\t");
-const text = fc.array(fc.constantFrom(...pieces), { maxLength: 40 }).map((parts) => parts.join(""));
 
-test("no header of an origin makes a parser throw", () => {
+test("no text makes a parser throw", () => {
+  const texts = fc.array(fc.constantFrom(...pieces), { maxLength: 40 }).map((parts) => parts.join(""));
   fc.assert(
-    fc.property(text, text, text, (cacheControl, targeted, groups) => {
-      parseList(targeted);
-      const headers = [
-        "Cache-Control",
-        cacheControl,
-        "CDN-Cache-Control",
-        targeted,
-        "Cache-Groups",
-        groups,
-        "Age",
-        groups,
-      ];
-      const received = {
-        status: 200,
-        headers,
-        requestedAtMs: 0,
-        receivedAtMs: 0,
-        wasAuthorized: false,
-        varyValueOf: () => undefined,
-        heuristicSecondsMax: 10,
-      };
-      toStoredHead(received, ["cdn-cache-control"]);
+    fc.property(texts, (text) => {
+      parseDictionary(text);
+      parseList(text);
     }),
-  );
-});
-
-test("a no-store after a comma is found after any text", () => {
-  fc.assert(
-    fc.property(
-      text.filter((before) => !before.includes('"')),
-      (before) => parseCacheControl(`${before}, no-store`).has("no-store"),
-    ),
   );
 });

@@ -1,4 +1,4 @@
-/** Parses the structured fields (RFC 9651) of caching headers: dictionaries and lists. Parameters are validated, but not returned. */
+/** Parses structured fields (RFC 9651): dictionaries and lists. Parameters are validated, but not returned. */
 
 /** A value of a dictionary or a member of a list. Of a display string, the percent-encoding is not decoded. */
 export type StructuredItem =
