@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { startServer } from "@tributary/kit/process/lifecycle";
 import { silentLog } from "@tributary/kit/process/log";
+import { priorityOfRoute } from "@tributary/kit/rest/routes";
 import { onTestFinished } from "vitest";
 import type { AdmissionLimits } from "../src/admit/admission.ts";
 import { createRouteTable } from "../src/route/route-table.ts";
@@ -26,7 +27,8 @@ export const routes: readonly Route[] = [
 ];
 
 export function route(id: string, method: Route["method"], path: string, more: Partial<Route>): Route {
-  return { id, method, path, versions: [1], query: [], cache: "none", service: "things", summary: id, ...more };
+  const declared = { id, method, path, versions: [1], query: [], cache: "none", service: "things" } as const;
+  return { ...declared, priority: priorityOfRoute(method, undefined), summary: id, ...more };
 }
 
 /** A request that a stub service received, with its body as text. */

@@ -1,3 +1,4 @@
+import { priorityClasses } from "@tributary/kit/admission/priority";
 import { heuristicSecondsLimit, type RouteDeclaration } from "@tributary/kit/rest/routes";
 import type { CompositionError } from "../composition/composition-errors.ts";
 import type { Place } from "../composition/places.ts";
@@ -10,6 +11,7 @@ interface DeclaredRoute {
 
 const methods: readonly string[] = ["GET", "POST", "PATCH", "DELETE"];
 const caches: readonly string[] = ["public", "private", "none"];
+const priorities: readonly string[] = priorityClasses;
 const pathPattern = /^(?:\/(?:[a-z0-9][a-z0-9-]*|:[a-z][A-Za-z0-9]*))+$/;
 /** Paths that the proxy handles itself; a first segment like `v1` is a version. */
 const reservedPattern = /^\/(?:v\d+|health|openapi|docs|problems|graphql)(?:\/|$)/;
@@ -75,7 +77,7 @@ function problemIn(
 function problemsOfDeclaration(declaration: unknown): string[] {
   const declared = { ...(declaration as Partial<RouteDeclaration>) };
   const { id, method, path, versions, query = [], cache, freshness, privateWith = [], summary } = declared;
-  const { heuristicSecondsMax } = declared;
+  const { heuristicSecondsMax, priority } = declared;
   const checks: readonly (readonly [boolean, string])[] = [
     [typeof id === "string" && id !== "", "id is a name"],
     [methods.includes(String(method)), `method is one of ${methods.join(", ")}`],
@@ -91,6 +93,7 @@ function problemsOfDeclaration(declaration: unknown): string[] {
     [heuristicSecondsMax === undefined || (cache === "public" && isHeuristicBound(heuristicSecondsMax)), heuristicRule],
     [isListOf(privateWith, (name) => query.includes(String(name))), "privateWith lists names that query lists"],
     [isIdempotencyKey(declared), "idempotencyKey lists versions of the route, which is a POST"],
+    [priority === undefined || priorities.includes(priority), `priority is one of ${priorities.join(", ")}`],
     [typeof summary === "string" && summary !== "", "summary is a sentence"],
   ];
   return checks.flatMap(([holds, rule]) => (holds ? [] : [`${rule}.`]));

@@ -74,6 +74,16 @@ test("heuristic freshness is in routes.json", () => {
   expect(printRoutes(merged.ok ? merged.routes : [])).toContain('"cache":"public","heuristicSecondsMax":60');
 });
 
+test("a declared priority is in routes.json, for a read and for a write", () => {
+  const search = { priority: "background" };
+  const view = { id: "recordView", method: "POST", path: "/views", priority: "normal" };
+  const merged = mergeRoutes([routesOf("users", search, view)]);
+  expect(merged.ok && merged.routes.map(({ id, priority }) => [id, priority])).toEqual([
+    ["listUsers", "background"],
+    ["recordView", "normal"],
+  ]);
+});
+
 test("freshness, private parameters and idempotency keys are valid, and only the keys are in routes.json", () => {
   const listed = { cache: "public", query: ["status"], privateWith: ["status"], freshness: fresh };
   const keyed = { id: "placeOrder", method: "POST", idempotencyKey: { optional: [1], required: [] } };
@@ -93,6 +103,7 @@ test.each([
   ["no version", { versions: [] }],
   ["versions out of order", { versions: [2, 1] }],
   ["a version that is not an integer", { versions: [1.5] }],
+  ["an unknown priority", { priority: "high" }],
   ["an unknown cacheability", { cache: "forever" }],
   ["an empty summary", { summary: "" }],
   ["a query that is not a list", { query: "limit" }],

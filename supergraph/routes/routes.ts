@@ -33,10 +33,12 @@ export function printRoutes(routes: readonly Route[]): string {
 }
 
 function toRoute(declaration: RouteDeclaration, service: string): Route {
-  const { id, method, path, versions, query, cache, heuristicSecondsMax, idempotencyKey, summary } = declaration;
+  const { id, method, path, versions, query, cache, heuristicSecondsMax, idempotencyKey, priority, summary } =
+    declaration;
   const heuristic = heuristicSecondsMax === undefined ? {} : { heuristicSecondsMax };
   const key = idempotencyKey === undefined ? {} : { idempotencyKey };
-  return { id, method, path, versions, query: query ?? [], cache, ...heuristic, ...key, service, summary };
+  const declared = priority === undefined ? {} : { priority };
+  return { id, method, path, versions, query: query ?? [], cache, ...heuristic, ...key, ...declared, service, summary };
 }
 
 function compare(a: string, b: string): number {

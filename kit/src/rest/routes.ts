@@ -1,3 +1,5 @@
+import type { PriorityClass } from "../admission/priority.ts";
+
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
 /** How long responses may be used from a cache, in whole seconds (RFC 9111, 5.2.2; RFC 5861; RFC 9213). */
@@ -40,7 +42,14 @@ export interface RouteDeclaration {
   readonly privateWith?: readonly string[];
   /** The versions in which a `POST` accepts an `Idempotency-Key`, and those that require one. The REST proxy may retry a request with a key. */
   readonly idempotencyKey?: { readonly optional: readonly number[]; readonly required: readonly number[] };
+  /** The priority class under overload, if it is not the default: `critical` for a write, `normal` for a read. */
+  readonly priority?: PriorityClass;
   readonly summary: string;
+}
+
+/** The priority class of a route's requests, `HEAD` included. @param declared undefined for the default. */
+export function priorityOfRoute(method: Method, declared: PriorityClass | undefined): PriorityClass {
+  return declared ?? (method === "GET" ? "normal" : "critical");
 }
 
 /** The upper bound of a route's `heuristicSecondsMax`: a day. */

@@ -31,7 +31,9 @@ test.each([
   ["/v1/nothing", "/v1/things", []],
 ])("the reference %s in a response of %s has the keys %j", (reference, key, expected) => {
   const declared = { query: [], cache: "none", service: "things", summary: "", versions: [1, 2] } as const;
-  const table = createRouteTable([{ ...declared, id: "getThing", method: "GET", path: "/things/:id" }]);
+  const table = createRouteTable([
+    { ...declared, id: "getThing", method: "GET", path: "/things/:id", priority: "normal" },
+  ]);
   expect(createKeysOf(table)(reference, key)).toEqual(expected);
 });
 

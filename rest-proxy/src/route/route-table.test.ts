@@ -113,7 +113,8 @@ test("a path that is not in the table has no entry, however similar", () => {
 
 function route(method: Route["method"], path: string, more: Partial<Route> = {}): Route {
   const id = `${method} ${path}`;
-  return { id, method, path, versions: [1], query: [], cache: "private", service: "things", summary: id, ...more };
+  const declared = { id, method, path, versions: [1], query: [], cache: "private", service: "things" } as const;
+  return { ...declared, priority: "normal", summary: id, ...more };
 }
 
 function encodeURIComponentOrNothing(text: string): string {
@@ -132,7 +133,20 @@ const good = {
 
 test("a table is read from its file; missing members have defaults, unknown ones are ignored", () => {
   const file = write(JSON.stringify({ routes: [{ ...good, later: true }] }));
-  expect(loadRoutes(file)).toEqual([{ ...good, query: [] }]);
+  expect(loadRoutes(file)).toEqual([{ ...good, query: [], priority: "normal" }]);
+});
+
+test("a write is critical and a read normal, unless the route declares another priority", () => {
+  const read = (more: object) => readRoutes({ routes: [{ ...good, ...more }] })[0]?.priority;
+  expect(["GET", "POST", "PATCH", "DELETE"].map((method) => read({ method }))).toEqual([
+    "normal",
+    "critical",
+    "critical",
+    "critical",
+  ]);
+  expect(read({ priority: "background" })).toBe("background");
+  expect(read({ method: "POST", priority: "normal" })).toBe("normal");
+  expect(() => read({ priority: "high" })).toThrow("routes[0].priority");
 });
 
 test.each([

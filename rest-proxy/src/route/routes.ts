@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
+import { type PriorityClass, priorityClasses } from "@tributary/kit/admission/priority";
 import { ConfigError } from "@tributary/kit/process/env";
-import { heuristicSecondsLimit } from "@tributary/kit/rest/routes";
+import { heuristicSecondsLimit, priorityOfRoute } from "@tributary/kit/rest/routes";
 import { z } from "zod";
 
 /** One route of supergraph/routes.json, as its service declares it. */
@@ -21,13 +22,15 @@ export interface Route {
   readonly heuristicSecondsMax?: number | undefined;
   /** The versions in which a request may have an `Idempotency-Key`, with which the proxy may retry it. */
   readonly idempotencyKey?: { readonly optional: readonly number[]; readonly required: readonly number[] } | undefined;
+  /** The class that the service declares; without a declaration `critical` for a write and `normal` for a read. */
+  readonly priority: PriorityClass;
   readonly service: string;
   readonly summary: string;
 }
 
 const version = z.int().min(1).max(999);
 
-const routeSchema = z.object({
+const declarationSchema = z.object({
   id: z.string().min(1),
   method: z.enum(["GET", "POST", "PATCH", "DELETE"]),
   path: z
@@ -43,9 +46,15 @@ const routeSchema = z.object({
   cache: z.enum(["public", "private", "none"]),
   heuristicSecondsMax: z.int().min(1).max(heuristicSecondsLimit).optional(),
   idempotencyKey: z.object({ optional: z.array(version), required: z.array(version) }).optional(),
+  priority: z.enum(priorityClasses).optional(),
   service: z.string().regex(/^[a-z][a-z0-9-]*$/, "is a service's name, such as things"),
   summary: z.string().default(""),
 });
+
+const routeSchema = declarationSchema.transform((route) => ({
+  ...route,
+  priority: priorityOfRoute(route.method, route.priority),
+}));
 
 const fileSchema = z.object({ routes: z.array(routeSchema).min(1).max(10_000) });
 

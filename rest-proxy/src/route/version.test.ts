@@ -53,6 +53,7 @@ test.each([
     versions,
     query: [],
     cache: "none",
+    priority: "normal",
     service: "things",
     summary: name,
   });

@@ -31,7 +31,16 @@ export const routes = [
     cache: "private",
     summary: "The caller's own orders, newest first",
   },
-  { id: "getOrder", method: "GET", path: "/orders/:id", versions: [1, 2], cache: "private", summary: "One order" },
+  {
+    id: "getOrder",
+    method: "GET",
+    path: "/orders/:id",
+    versions: [1, 2],
+    cache: "private",
+    // Buyers read an order to learn whether it was placed.
+    priority: "critical",
+    summary: "One order",
+  },
   {
     id: "cancelOrder",
     method: "POST",

@@ -21,6 +21,7 @@ export const routes = [
     query: ["limit", "cursor", "role", "search", "sort"],
     cache: "private",
     freshness,
+    priority: "background",
     summary: "Active users, newest first",
   },
   {
