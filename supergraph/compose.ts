@@ -13,6 +13,7 @@ import type { GeneratorResult, GeneratorOptions } from "./composition/generated-
 import { runGenerator } from "./composition/generator-command.ts";
 import type { ParsedSubgraph } from "./composition/places.ts";
 import { parseSubgraph } from "./composition/places.ts";
+import { describePriorityProblems } from "./composition/priorities.ts";
 import { readRoutes } from "./routes/route-sources.ts";
 import { mergeRoutes, printRoutes } from "./routes/routes.ts";
 import type { Subgraph, SubgraphSource } from "./subgraphs.ts";
@@ -43,11 +44,14 @@ const notice = "# Made from the services' schema.graphql by `npm run generate`. 
 export function composeSubgraphs(sources: readonly SubgraphSource[]): Composition {
   const { parsed, errors: parseErrors } = parseAll(sources);
   if (parseErrors.length > 0) return { ok: false, errors: parseErrors };
+  const priorityErrors = describePriorityProblems(parsed);
   const result = compose(parsed);
   if ("exception" in result || result.errors) {
     const errors = "exception" in result ? [result.exception] : result.errors;
-    return { ok: false, errors: errors.map((error) => describeCompositionError(error, parsed)) };
+    const described = errors.map((error) => describeCompositionError(error, parsed));
+    return { ok: false, errors: [...described, ...priorityErrors] };
   }
+  if (priorityErrors.length > 0) return { ok: false, errors: priorityErrors };
   return {
     ok: true,
     supergraphSdl: `${notice}${result.supergraphSdl.trim()}\n`,

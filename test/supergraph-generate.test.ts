@@ -279,6 +279,12 @@ test("a schema that needs a type that the kit does not export is rejected with t
   );
 });
 
+test("a directive that a schema defines has no types: no resolver reads it", async () => {
+  const sdl = "type Query { a: ID NOTE }";
+  const marked = `directive @note(text: String!) on FIELD_DEFINITION ${sdl.replace("NOTE", '@note(text: "b")')}`;
+  expect(await generateResolverTypes(marked, {})).toBe(await generateResolverTypes(sdl.replace("NOTE", ""), {}));
+});
+
 test("the generated types compile with the repository's compiler options, the mapped model and the context", async () => {
   const types = await generateResolverTypes(sampleFiles[users] ?? "", config);
   expect(compile({ ...service, "src/graphql/schema-types.ts": types })).toBe("");

@@ -2,7 +2,7 @@ import { codegen } from "@graphql-codegen/core";
 import * as typescriptPlugin from "@graphql-codegen/typescript";
 import * as resolversPlugin from "@graphql-codegen/typescript-resolvers";
 import type { DocumentNode } from "graphql";
-import { parse } from "graphql";
+import { Kind, parse, visit } from "graphql";
 import type { CodegenConfig } from "./codegen-config.ts";
 
 const notice =
@@ -25,7 +25,7 @@ const sharedTypes = new Set([
  * @throws Error if a mapper names a type that the schema does not define, or a custom scalar has no type.
  */
 export async function generateResolverTypes(sdl: string, config: CodegenConfig): Promise<string> {
-  const schema = parse(sdl);
+  const schema = withoutDefinedDirectives(parse(sdl));
   const { mappers = {}, scalars = {}, contextType } = config;
   requireTypes(schema, mappers);
   const text = await codegen({
@@ -48,6 +48,17 @@ export async function generateResolverTypes(sdl: string, config: CodegenConfig):
     },
   });
   return `${notice}${tidy(importSharedTypes(text))}`;
+}
+
+/** Removes the directives that the schema defines, such as `@priority`, and their uses: no resolver reads them. */
+function withoutDefinedDirectives(schema: DocumentNode): DocumentNode {
+  const names = new Set(
+    schema.definitions.flatMap((node) => (node.kind === Kind.DIRECTIVE_DEFINITION ? node.name.value : [])),
+  );
+  return visit(schema, {
+    DirectiveDefinition: () => null,
+    Directive: ({ name }) => (names.has(name.value) ? null : undefined),
+  });
 }
 
 /** "../model.ts#User" → "../model.ts#User as UserModel": the schema's own User has the name already. */

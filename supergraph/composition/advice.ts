@@ -1,4 +1,5 @@
 import { ChangeType } from "@graphql-inspector/core";
+import { priorityClasses, priorityDirectiveUrl } from "@tributary/kit/admission/priority";
 
 const deprecate = 'mark it @deprecated(reason: "Use …"), and remove it when no client uses it.';
 
@@ -39,7 +40,7 @@ export function adviceFor(type: string, deprecation?: string): string {
 
 const agreeOnType = "give it the same type in each subgraph, or agree on one with the owners of the other places.";
 
-/** How to fix a composition error, by Apollo's error code. */
+/** How to fix a composition error, by Apollo's or our error code. */
 const compositionAdviceByCode: Readonly<Record<string, string>> = {
   ENUM_VALUE_MISMATCH: "give the enum the same values in each subgraph: it is used as an input and as an output.",
   EXTERNAL_MISSING_ON_BASE: "restore the field, or first remove every @external, @requires and @provides of it.",
@@ -51,6 +52,11 @@ const compositionAdviceByCode: Readonly<Record<string, string>> = {
     "correct the name or the definition. A type of another subgraph has to be defined here too, with its @key.",
   KEY_INVALID_FIELDS:
     'restore the field of the key; to rename it, keep it beside the new one: see "Rename a key" in CONTRIBUTING.md.',
+  PRIORITY_MISMATCH: "declare the same class in each subgraph, or declare it in one of them only.",
+  PRIORITY_NOT_AT_ROOT:
+    "declare the priority of the root fields from which clients select this field. Only root fields have one.",
+  PRIORITY_NOT_COMPOSED: `add @link(url: "${priorityDirectiveUrl}", import: ["@priority"]) and @composeDirective(name: "@priority") to the schema.`,
+  PRIORITY_UNKNOWN: `use one of ${priorityClasses.join(", ")}.`,
   REQUIRED_ARGUMENT_MISSING_IN_SOME_SUBGRAPH:
     "make the argument nullable, or add it in each subgraph that has the field.",
   REQUIRED_INPUT_FIELD_MISSING_IN_SOME_SUBGRAPH: "make the input field nullable, or add it in each subgraph.",

@@ -7,7 +7,7 @@ import type { SubgraphSource } from "../subgraphs.ts";
 /** One reason why composition failed, with the owner and line to change. */
 export interface CompositionError extends Partial<Place> {
   readonly message: string;
-  /** Apollo's composition code (FIELD_TYPE_MISMATCH, …), or SCHEMA_MISSING, SYNTAX_ERROR, ROUTE_… */
+  /** Apollo's composition code (FIELD_TYPE_MISMATCH, …), or SCHEMA_MISSING, SYNTAX_ERROR, PRIORITY_…, ROUTE_… */
   readonly code: string;
   /** The other lines that conflict with this one. */
   readonly elsewhere?: readonly Place[];

@@ -1,0 +1,105 @@
+// Checks the priority classes that subgraphs declare by `@priority(class:)`. Apollo's composition does not know the values. If two subgraphs declare
+// different ones for a field, it uses the first subgraph's and warns; without `@composeDirective` it drops them silently.
+import { priorityClasses, priorityDirectiveUrl } from "@tributary/kit/admission/priority";
+import type { ConstDirectiveNode } from "graphql";
+import { Kind, OperationTypeNode } from "graphql";
+import { compositionAdviceFor } from "./advice.ts";
+import type { CompositionError } from "./composition-errors.ts";
+import { isNamedDefinition, type ParsedSubgraph, placeOfNode } from "./places.ts";
+
+interface Declaration {
+  /** With the default name of the root type, which a subgraph may change. */
+  readonly coordinate: string;
+  readonly isRootField: boolean;
+  /** Undefined if the argument is missing or not a string: then Apollo's composition reports it. */
+  readonly priority: string | undefined;
+  readonly node: ConstDirectiveNode;
+  readonly subgraph: ParsedSubgraph;
+}
+
+/** Declarations with an unknown class, without effect, or with another class than the same field has in another subgraph. */
+export function describePriorityProblems(parsed: readonly ParsedSubgraph[]): CompositionError[] {
+  const declarations = parsed.flatMap(findDeclarations);
+  const byField = Map.groupBy(declarations, ({ coordinate }) => coordinate);
+  return [
+    ...parsed.flatMap((subgraph) => describeMissingLink(declarations.find((one) => one.subgraph === subgraph))),
+    ...declarations.flatMap(describeDeclaration),
+    ...[...byField.values()].flatMap(describeMismatch),
+  ];
+}
+
+function findDeclarations(subgraph: ParsedSubgraph): Declaration[] {
+  const rootNames = rootNamesOf(subgraph);
+  return subgraph.document.definitions.filter(isNamedDefinition).flatMap((type) => {
+    if (!("fields" in type)) return [];
+    const rootName = rootNames.get(type.name.value);
+    return (type.fields ?? []).flatMap(({ name, directives = [] }) =>
+      directives.filter(isNamed("priority")).map((node) => ({
+        coordinate: `${rootName ?? type.name.value}.${name.value}`,
+        isRootField: rootName !== undefined,
+        priority: stringOf(node, "class"),
+        node,
+        subgraph,
+      })),
+    );
+  });
+}
+
+/** The default name of each root type, by the name in this subgraph. */
+function rootNamesOf({ document }: ParsedSubgraph): ReadonlyMap<string, string> {
+  const renamed = document.definitions.flatMap((node) => ("operationTypes" in node ? (node.operationTypes ?? []) : []));
+  const nameOf = (operation: OperationTypeNode) => renamed.find((one) => one.operation === operation)?.type.name.value;
+  return new Map([
+    [nameOf(OperationTypeNode.QUERY) ?? "Query", "Query"],
+    [nameOf(OperationTypeNode.MUTATION) ?? "Mutation", "Mutation"],
+  ]);
+}
+
+/** @param first the first declaration of a subgraph. */
+function describeMissingLink(first: Declaration | undefined): CompositionError[] {
+  if (!first) return [];
+  const directives = first.subgraph.document.definitions.flatMap((node) =>
+    node.kind === Kind.SCHEMA_DEFINITION || node.kind === Kind.SCHEMA_EXTENSION ? (node.directives ?? []) : [],
+  );
+  const isLinked = directives.some((one) => stringOf(one, "url") === priorityDirectiveUrl);
+  const isComposed = directives
+    .filter(isNamed("composeDirective"))
+    .some((one) => stringOf(one, "name") === "@priority");
+  return isLinked && isComposed
+    ? []
+    : [toError(first, "PRIORITY_NOT_COMPOSED", "The supergraph does not get @priority.")];
+}
+
+function describeDeclaration(declaration: Declaration): CompositionError[] {
+  const { coordinate, isRootField, priority } = declaration;
+  if (!isRootField)
+    return [toError(declaration, "PRIORITY_NOT_AT_ROOT", `${coordinate} is not a field of Query or Mutation.`)];
+  if (priority === undefined || (priorityClasses as readonly string[]).includes(priority)) return [];
+  const message = `${coordinate} has the unknown priority class ${JSON.stringify(priority)}.`;
+  return [toError(declaration, "PRIORITY_UNKNOWN", message)];
+}
+
+function describeMismatch([first, ...others]: readonly Declaration[]): CompositionError[] {
+  if (!first || others.every(({ priority }) => priority === first.priority)) return [];
+  const classes = [first, ...others].map(({ priority, subgraph }) => `${priority} in ${subgraph.source.name}`);
+  const error = toError(first, "PRIORITY_MISMATCH", `The priority of ${first.coordinate} is ${classes.join(", ")}.`);
+  return [{ ...error, elsewhere: others.flatMap(placeOf) }];
+}
+
+function toError(declaration: Declaration, code: string, message: string): CompositionError {
+  return { message, code, ...placeOf(declaration)[0], advice: compositionAdviceFor(code) };
+}
+
+function placeOf({ node, subgraph }: Declaration) {
+  const place = placeOfNode(node, [subgraph.source]);
+  return place ? [place] : [];
+}
+
+function isNamed(name: string): (directive: ConstDirectiveNode) => boolean {
+  return (directive) => directive.name.value === name;
+}
+
+function stringOf(directive: ConstDirectiveNode, argument: string): string | undefined {
+  const value = directive.arguments?.find(({ name }) => name.value === argument)?.value;
+  return value?.kind === Kind.STRING ? value.value : undefined;
+}
