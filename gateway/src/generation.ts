@@ -70,6 +70,7 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
     const names = [...clients.keys()];
     return await addValidation(
       { apiSdl: planner.apiSdl, subgraphs: names, sizeOfPlans: plans.size, stages, release },
+      planner,
       o,
     );
   } catch (error) {
@@ -130,10 +131,15 @@ interface WithoutValidation extends Pick<Generation, "apiSdl" | "subgraphs" | "s
   release(): Promise<void>;
 }
 
-async function addValidation({ release, ...built }: WithoutValidation, o: GenerationOptions): Promise<Generation> {
+async function addValidation(
+  { release, ...built }: WithoutValidation,
+  { rootFieldPriorities }: SupergraphPlanner,
+  o: GenerationOptions,
+): Promise<Generation> {
   const { stages } = built;
   const onEvicted = () => o.observe({ kind: "cache-evicted", cache: "documents" });
-  const operations = createOperationStore({ documentsMax, bytesMax: o.planning.operationsBytesMax, onEvicted });
+  const bytesMax = o.planning.operationsBytesMax;
+  const operations = createOperationStore({ documentsMax, bytesMax, rootFieldPriorities, onEvicted });
   const { apiSchema } = stages;
   const validation = await createApolloValidation({ ...o, apiSchema, operations });
   return {

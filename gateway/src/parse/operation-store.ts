@@ -2,6 +2,7 @@
 // in this store.
 import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bounded-map";
 import { type DocumentNode, type OperationDefinitionNode, visit } from "graphql";
+import { noPriorities, priorityOfOperation, type RootFieldPriorities } from "./operation-priority.ts";
 import { identifyOperation, type ValidatedOperation } from "./validated-operation.ts";
 
 export interface OperationStore {
@@ -45,6 +46,8 @@ export interface OperationStoreOptions {
   readonly documentsMax: number;
   /** Estimated memory of all documents, with everything that is compiled for their operations. */
   readonly bytesMax: number;
+  /** Default: no field has a declaration. */
+  readonly rootFieldPriorities?: RootFieldPriorities;
   readonly onEvicted?: () => void;
 }
 
@@ -73,6 +76,7 @@ interface StoredOperation {
 export function createOperationStore({
   documentsMax,
   bytesMax,
+  rootFieldPriorities = noPriorities,
   onEvicted = () => {},
 }: OperationStoreOptions): OperationStore {
   const byHash = new Map<string, StoredDocument>();
@@ -107,6 +111,7 @@ export function createOperationStore({
       document,
       operation: node,
       identity: identifyOperation(node, stored.hash),
+      priority: priorityOfOperation(node, document, rootFieldPriorities),
       addRetainedBytes(bytes: number) {
         // The document may have been evicted, and added again, while a request uses this operation.
         if (bySource.get(source) === stored) bySource.addWeight(source, bytes);

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type DocumentNode, Kind, type OperationDefinitionNode, buildSchema, getOperationAST, parse } from "graphql";
 import { describe, expect, test } from "vitest";
 import { createEventLoopQueue } from "./event-loop-queue.ts";
+import { priorityOfOperation } from "./operation-priority.ts";
 import { createOperationStore } from "./operation-store.ts";
 import { findVariableProblems, requireOperation } from "./operation.ts";
 import { type ValidatedOperation, identifyOperation } from "./validated-operation.ts";
@@ -46,7 +47,8 @@ describe("the operation of a request", () => {
     const document = parse(source, { noLocation: true });
     const operation = getOperationAST(document, name);
     if (!operation) throw new Error("not an operation");
-    return { source, document, operation, identity: identifyOperation(operation, ""), addRetainedBytes: () => {} };
+    const identity = identifyOperation(operation, "");
+    return { source, document, operation, identity, priority: "normal", addRetainedBytes: () => {} };
   }
 
   function read(source: string): OperationDefinitionNode {
@@ -100,6 +102,42 @@ describe("the operation store", () => {
     expect(operations.findDocumentByHash(hashOf("{ a }"))).toBe(stored.document);
     operations.add(read("{ b }").name(undefined));
     expect(operations.findDocumentByHash(hashOf("{ a }"))).toBeUndefined();
+  });
+
+  test.each([
+    ["{ order }", "critical"],
+    ["{ users }", "background"],
+    ["{ posts }", "normal"],
+    ["{ users posts }", "normal"],
+    ["{ users posts later: order @skip(if: true) }", "critical"],
+    ["{ users { order } }", "background"],
+    [
+      "query { ... on Query { users ...F } } fragment F on Query { ...G ...G } fragment G on Query { order }",
+      "critical",
+    ],
+    ["{ __typename __schema { queryType { name } } }", "background"],
+    ["{ __typename posts }", "normal"],
+    ["mutation { createPost }", "critical"],
+    ["mutation { order }", "critical"],
+    ["mutation { countView }", "background"],
+    ["mutation { countView createPost }", "critical"],
+  ])("%s is %s: it has the highest class of its root fields", (source, priority) => {
+    const rootFieldPriorities = {
+      query: new Map([["order", "critical"] as const, ["users", "background"] as const]),
+      mutation: new Map([["countView", "background"] as const]),
+    };
+    const operations = createOperationStore({ documentsMax: 1, bytesMax: 10_000, rootFieldPriorities });
+    const document = parse(source);
+    const operation = findOperation(document, undefined);
+    operations.add({ source, hash: "", operationName: undefined, document, operation });
+    expect(operations.findOperation(source, undefined)?.priority).toBe(priority);
+  });
+
+  test("fragments that spread others twice do not multiply the time to find an operation's class", () => {
+    const fragments = Array.from({ length: 60 }, (_, i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`);
+    const document = parse(`{ ...F0 } ${fragments.join(" ")} fragment F60 on Query { order }`);
+    const declared = { query: new Map([["order", "critical"] as const]), mutation: new Map() };
+    expect(priorityOfOperation(findOperation(document, undefined), document, declared)).toBe("critical");
   });
 
   test("the most used operations are listed with their operationName", () => {

@@ -1,5 +1,6 @@
 // Stage 2 of 5: parse. The result of stage 2: one operation of a validated document, without variables. operation-store.ts creates it, and all
 // requests for the operation use the same object.
+import type { PriorityClass } from "@tributary/kit/admission/priority";
 import type { DocumentNode, OperationDefinitionNode } from "graphql";
 import type { OperationIdentity } from "../observations.ts";
 
@@ -10,6 +11,8 @@ export interface ValidatedOperation {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
   readonly identity: OperationIdentity;
+  /** The class under overload, before the client lowers it by `Priority`. */
+  readonly priority: PriorityClass;
   /**
    * Adds to the size of the document in the operation store. The plan stage calls it for each compiled plan; negative when one is freed.
    * Without effect once the document is evicted.

@@ -144,6 +144,13 @@ describe("combinations of labels", () => {
         ["Post.title", ["percent(50)"]],
       ]),
       enabledLabels: ["beta"],
-    })({ source: query, document, operation, identity: identifyOperation(operation, ""), addRetainedBytes: () => {} });
+    })({
+      source: query,
+      document,
+      operation,
+      identity: identifyOperation(operation, ""),
+      priority: "normal",
+      addRetainedBytes: () => {},
+    });
   }
 });

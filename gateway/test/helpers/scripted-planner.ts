@@ -40,6 +40,7 @@ function load(id: number, supergraphSdl: string): TaskResult | undefined {
     aliasPrefix: "a_",
     overrideLabels: new Map(),
     ineffectiveDirectives: { federation: [], custom: [] },
+    rootFieldPriorities: { query: new Map(), mutation: new Map() },
   };
 }
 

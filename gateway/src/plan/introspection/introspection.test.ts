@@ -189,6 +189,7 @@ function setUp({
       document,
       operation,
       identity: identifyOperation(operation, ""),
+      priority: "normal",
       addRetainedBytes: () => {},
     };
     const names = [...new Set(client.selectionSet.selections.map((selection) => responseNameOf(selection as never)))];

@@ -58,6 +58,7 @@ export function createSupergraphPlanner(o: SupergraphPlannerOptions): Supergraph
     introspection: loaded.introspection,
     overrideLabels: loaded.overrideLabels,
     ineffectiveDirectives: loaded.ineffectiveDirectives,
+    rootFieldPriorities: loaded.rootFieldPriorities,
     plan(operationText, enabledLabels = []) {
       const key = planKey(operationText, enabledLabels);
       if (rejected.has(key)) return Promise.reject(new Rejection("OPERATION_TOO_COMPLEX"));

@@ -1,4 +1,5 @@
 // The messages between the main thread and a planner worker. A worker runs one task at a time.
+import type { RootFieldPriorities } from "../../parse/operation-priority.ts";
 import type { IntrospectionEntry, IntrospectionValues } from "../introspection/introspection-writer.ts";
 import type { OverrideLabels } from "../rewrite/override-labels.ts";
 import type { IneffectiveDirectives } from "../rewrite/supergraph-features.ts";
@@ -47,6 +48,7 @@ export interface LoadedSupergraph {
   readonly introspection: readonly IntrospectionEntry[];
   readonly overrideLabels: OverrideLabels;
   readonly ineffectiveDirectives: IneffectiveDirectives;
+  readonly rootFieldPriorities: RootFieldPriorities;
 }
 
 /** A log entry of Apollo's libraries in the worker. It belongs to no task. */

@@ -5,6 +5,7 @@
 import { operationFromDocument, Supergraph } from "@apollo/federation-internals";
 import { type PlanNode, QueryPlanner as ApolloQueryPlanner, type QueryPlan } from "@apollo/query-planner";
 import { type DocumentNode, Kind, type OperationDefinitionNode, parse, printSchema } from "graphql";
+import type { RootFieldPriorities } from "../../parse/operation-priority.ts";
 import {
   createDefaultWriter,
   findPlannerNames,
@@ -17,6 +18,7 @@ import type { OverrideLabels } from "./override-labels.ts";
 import { planIfResolvable, planResolvableParts } from "./plan-resolvable.ts";
 import { createPlannerSupergraph } from "./planner-supergraph.ts";
 import { restorePlan } from "./restore-plan.ts";
+import { findRootFieldPriorities } from "./root-field-priorities.ts";
 import { splitMutation } from "./split-mutation.ts";
 import { type IneffectiveDirectives, listIneffectiveDirectives, supportedFeatures } from "./supergraph-features.ts";
 
@@ -27,6 +29,7 @@ export interface QueryPlanner {
   readonly aliasPrefix: string;
   readonly overrideLabels: OverrideLabels;
   readonly ineffectiveDirectives: IneffectiveDirectives;
+  readonly rootFieldPriorities: RootFieldPriorities;
   /**
    * @param operationText the printed `planned` of a `NormalizedOperation`: one anonymous operation.
    * @param enabledLabels labels of progressive `@override` that are true; all others are false.
@@ -65,6 +68,7 @@ export function createQueryPlanner(supergraphSdl: string): QueryPlanner {
     aliasPrefix,
     overrideLabels,
     ineffectiveDirectives: listIneffectiveDirectives(supergraph.schema),
+    rootFieldPriorities: findRootFieldPriorities(supergraph.schema),
     plan(operationText, enabledLabels = []) {
       const conditions = new Map(enabledLabels.map((label) => [label, true]));
       const parts = splitMutation(parseOperation(operationText));

@@ -108,6 +108,31 @@ describe("each directive of federation", () => {
     expect(createQueryPlanner(unlinked).ineffectiveDirectives).toEqual({ ...nothing, custom: ["@owner"] });
   });
 
+  test("the priorities of root fields: with effect, also under another name", () => {
+    const typeDefs = `extend schema @composeDirective(name: "@class")
+        @link(url: "https://specs.tributary.example/priority/v1.0", import: [{ name: "@priority", as: "@class" }])
+      directive @class(class: String!) on FIELD_DEFINITION
+      type Query { a: Int @class(class: "critical") b: Int c: Int @class(class: "high") d: D }
+      type D { e: Int @class(class: "critical") } type Mutation { f: Int @class(class: "background") }`;
+    const planner = createQueryPlanner(compose(typeDefs));
+    expect(planner.rootFieldPriorities).toEqual({
+      query: new Map([["a", "critical"]]),
+      mutation: new Map([["f", "background"]]),
+    });
+    expect(planner.ineffectiveDirectives).toEqual(nothing);
+    expect(planner.apiSdl).not.toContain("class");
+  });
+
+  test("a directive @priority of another specification: a custom directive", () => {
+    const typeDefs = `extend schema @composeDirective(name: "@priority")
+        @link(url: "https://example.com/priority/v1.0", import: ["@priority"])
+      directive @priority(class: String!) on FIELD_DEFINITION
+      type Query { a: Int @priority(class: "critical") }`;
+    const planner = createQueryPlanner(compose(typeDefs));
+    expect(planner.rootFieldPriorities.query.size).toBe(0);
+    expect(planner.ineffectiveDirectives.custom).toEqual(["https://example.com/priority/v1.0#@priority"]);
+  });
+
   test("an unknown feature of federation: without effect, listed by name", () => {
     const link = '  @link(url: "https://specs.apollo.dev/future/v0.1")\n';
     const sdl = compose("type Query { a: Int }").replace("schema\n", `schema\n${link}`);

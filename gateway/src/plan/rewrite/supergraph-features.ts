@@ -6,6 +6,7 @@ import {
   type Schema,
 } from "@apollo/federation-internals";
 import { type DocumentNode, Kind, specifiedDirectives } from "graphql";
+import { priorityFeature } from "./root-field-priorities.ts";
 import { stringOf } from "./supergraph-directives.ts";
 
 /** The planner's default features, and `@cacheTag`, which changes no plan. */
@@ -56,8 +57,11 @@ export interface IneffectiveDirectives {
 }
 
 const federationSpecs = "https://specs.apollo.dev/";
-/** Features with an effect on planning or on the API schema; `@tag` is for composition only. */
-const effective = new Set(["link", "core", "join", "tag", "inaccessible"].map((name) => federationSpecs + name));
+/** Features with an effect on planning, on the API schema or on priority; `@tag` is for composition only. */
+const effective = new Set([
+  ...["link", "core", "join", "tag", "inaccessible"].map((name) => federationSpecs + name),
+  priorityFeature,
+]);
 const builtIn = new Set(specifiedDirectives.map(({ name }) => name));
 
 /** Lists the directives without effect that the supergraph applies. Uses in operations do not count: the gateway forwards them to subgraphs. */
