@@ -12,6 +12,7 @@ export function createOperationCors(origins: readonly string[]): Cors {
       "x-apollo-operation-name",
       "apollographql-client-name",
       "apollographql-client-version",
+      "priority",
       "traceparent",
       "x-request-id",
     ],

@@ -14,6 +14,7 @@ export function createResourceCors(origins: readonly string[]): Cors {
       // The client's name, which `readClientName` in the kit reads.
       "Apollographql-Client-Name",
       "X-Client-Name",
+      "Priority",
       "Traceparent",
       "Tracestate",
       "X-Request-Id",
