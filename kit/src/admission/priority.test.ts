@@ -10,7 +10,7 @@ test("the highest of several classes is critical before normal before background
 test.each([
   ["u=0", ["critical", "normal", "background"]],
   ["u=3", ["critical", "normal", "background"]],
-  // Firefox sends it with every fetch(), also for writes.
+  // Firefox sends it with fetch() by default, also for writes.
   ["u=4", ["critical", "normal", "background"]],
   ["u=4, i", ["critical", "normal", "background"]],
   ["u=5", ["normal", "normal", "background"]],
