@@ -35,7 +35,7 @@ async function serve(config: Config): Promise<void> {
   const gateway = createGateway({ config, observe, plannerPool, graphiqlFolder, observers: telemetry });
   ({ supergraphId } = gateway);
   telemetry.exposeGauges({ cacheSizes: gateway.cacheSizes, countQueuedJobs: plannerPool.countQueuedJobs });
-  const admin = await telemetry.startAdmin(() => gateway.isReady());
+  const admin = await telemetry.startAdmin();
   const server = await startServer({
     ...config,
     ...gateway,
@@ -45,9 +45,10 @@ async function serve(config: Config): Promise<void> {
     readinessFields: () => ({ ...config.build, supergraph: supergraphId() ?? "none" }),
     async close() {
       await gateway.close();
-      await Promise.all([admin?.drain(), telemetry.stop()]);
+      await Promise.all([admin?.close(), telemetry.stop()]);
     },
   });
+  admin?.reportReadiness(server.readiness);
   stopOnSignals([server], log);
   log.info({ url: server.url }, "listening");
 }

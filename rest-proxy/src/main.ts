@@ -30,9 +30,10 @@ await runMain(async () => {
     readinessFields: () => config.build,
     async close() {
       await proxy.close();
-      await Promise.all([admin?.drain(), telemetry.stop()]);
+      await Promise.all([admin?.close(), telemetry.stop()]);
     },
   });
+  admin?.reportReadiness(server.readiness);
   stopOnSignals([server], log);
   log.info({ url: server.url, routesFile: config.routesFile, services: config.addresses }, "listening");
 });

@@ -1,7 +1,6 @@
 // The gateway's telemetry, assembled: log, metrics, traces. The other modules report observations; only this folder logs and counts them.
-import type { RunningServer } from "@tributary/kit/process/lifecycle";
 import type { Log } from "@tributary/kit/process/log";
-import { startMetricsListener } from "@tributary/kit/telemetry/admin-server";
+import { type AdminServer, startMetricsListener } from "@tributary/kit/telemetry/admin-server";
 import { createFailureLog, type FailureLog } from "@tributary/kit/telemetry/failure-log";
 import { listKnownValues } from "@tributary/kit/telemetry/metrics/known-values";
 import { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarations";
@@ -28,8 +27,8 @@ export interface GatewayTelemetry extends GatewayObservers {
   readonly observe: GatewayObserver;
   /** Exposes the sizes of caches and queues as gauges. */
   exposeGauges(sources: GaugeSources): void;
-  /** The listener for /metrics; undefined without ADMIN_PORT. */
-  startAdmin(isReady: () => boolean): Promise<RunningServer | undefined>;
+  /** Starts the listener for /metrics and probes; undefined without ADMIN_PORT. */
+  startAdmin(): Promise<AdminServer | undefined>;
   /** Sends the recorded spans. */
   stop(): Promise<void>;
 }
@@ -49,7 +48,7 @@ export async function createGatewayTelemetry(
     requestObserver: createGatewayRequestObserver({ ...config, ...telemetry }),
     fetchObserver: createFetchObserver(metrics, trace),
     exposeGauges: (sources) => exposeGauges(metrics, sources),
-    startAdmin: (isReady) => startMetricsListener(config, telemetry, isReady),
+    startAdmin: () => startMetricsListener(config, telemetry),
     stop() {
       failures.close();
       return trace.stop();

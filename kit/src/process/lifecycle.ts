@@ -14,7 +14,12 @@ export interface RunningServer {
    * that are complete, closes the connections and calls `close`. A second call returns the same promise.
    */
   drain(): Promise<void>;
+  /** The body of the response to `GET /health/ready`, which the admin listener reports too. Never rejects. */
+  readiness(): Promise<Readiness>;
 }
+
+/** Ready to receive requests; with further fields, such as the version. */
+export type Readiness = Readonly<Record<string, string>> & { readonly status: "ready" | "not ready" };
 
 /** The pending responses of one connection (see pending-responses.ts), in the order of their requests. */
 export type PendingResponses = (connection: Duplex) => readonly ServerResponse[];
@@ -54,12 +59,15 @@ export interface ServerOptions {
  */
 export async function startServer(o: ServerOptions): Promise<RunningServer> {
   let isDraining = false;
-  const isReady = async () => !isDraining && (await o.isReady());
+  async function readiness(): Promise<Readiness> {
+    const isReady = !isDraining && (await isReadyWithoutError(o));
+    return { status: isReady ? "ready" : "not ready", ...o.readinessFields?.() };
+  }
   const pendingResponses = createPendingResponseList();
   const { optimizeEmptyRequests = false } = o;
   const server = createServer({ connectionsCheckingInterval: 1_000, optimizeEmptyRequests }, (request, response) => {
     pendingResponses.add(response);
-    if (request.url?.startsWith("/health/")) return void respondToHealth(request, response, isReady, o.readinessFields);
+    if (request.url?.startsWith("/health/")) return void respondToHealth(request, response, readiness);
     o.handler(request, response);
   });
   server.headersTimeout = o.headersTimeoutMs ?? 10_000;
@@ -79,7 +87,7 @@ export async function startServer(o: ServerOptions): Promise<RunningServer> {
     o.log.info("stopped");
   }
   let drained: Promise<void> | undefined;
-  return { port, url: `http://${urlHost(o.host)}:${port}`, drain: () => (drained ??= drainOnce()) };
+  return { port, url: urlOf(o.host, port), drain: () => (drained ??= drainOnce()), readiness };
 }
 
 interface Stoppable {
@@ -107,59 +115,50 @@ export function stopOnSignals(servers: readonly Stoppable[], log: Log): void {
 async function respondToHealth(
   request: IncomingMessage,
   response: ServerResponse,
-  isReady: () => Promise<boolean>,
-  about: ServerOptions["readinessFields"] = () => ({}),
+  readiness: () => Promise<Readiness>,
 ): Promise<void> {
-  const path = request.url?.split("?", 1)[0];
-  const status = await findHealth(request, path, isReady);
-  response.statusCode = statusCodeOf[status];
+  const body = await findHealth(request, readiness);
+  response.statusCode = statusCodeOf[body.status];
   response.setHeader("Content-Type", "application/json");
   response.setHeader("Cache-Control", "no-store");
-  if (status === "malformed request") response.setHeader("Connection", "close");
-  const body = path === "/health/ready" && status !== "malformed request" ? { status, ...about() } : { status };
+  if (body.status === "malformed request") response.setHeader("Connection", "close");
   response.end(request.method === "HEAD" ? undefined : JSON.stringify(body));
 }
 
-type Health = "live" | "ready" | "not ready" | "unknown" | "malformed request";
-
-const statusCodeOf: Readonly<Record<Health, number>> = {
-  live: 200,
-  ready: 200,
-  "not ready": 503,
-  unknown: 404,
-  "malformed request": 400,
-};
+const statusCodeOf = { live: 200, ready: 200, "not ready": 503, unknown: 404, "malformed request": 400 } as const;
 
 async function findHealth(
   request: IncomingMessage,
-  path: string | undefined,
-  isReady: () => Promise<boolean>,
-): Promise<Health> {
-  if (!hasOneHost(request)) return "malformed request";
-  if (path === "/health/live") return "live";
-  return path === "/health/ready" ? readiness(isReady) : "unknown";
+  readiness: () => Promise<Readiness>,
+): Promise<Readiness | { readonly status: "live" | "unknown" | "malformed request" }> {
+  const path = request.url?.split("?", 1)[0];
+  if (!hasOneHost(request)) return { status: "malformed request" };
+  if (path === "/health/live") return { status: "live" };
+  return path === "/health/ready" ? readiness() : { status: "unknown" };
 }
 
-async function readiness(isReady: () => Promise<boolean>): Promise<"ready" | "not ready"> {
+async function isReadyWithoutError(o: Pick<ServerOptions, "isReady">): Promise<boolean> {
   try {
-    return (await isReady()) ? "ready" : "not ready";
+    return await o.isReady();
   } catch {
-    return "not ready";
+    return false;
   }
 }
 
-function listen(server: Server, { name, host, port, portVariable = "PORT" }: ServerOptions): Promise<void> {
+function listen(server: Server, o: ServerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => {
-      const isPortInUse = error.code === "EADDRINUSE";
-      reject(
-        isPortInUse
-          ? new ConfigError([`${name}: port ${port} on ${host} is in use. Free it, or set ${portVariable} to another.`])
-          : error,
-      );
-    });
-    server.listen({ port, host }, resolve);
+    server.once("error", (error: NodeJS.ErrnoException) => reject(toListenError(error, o)));
+    server.listen({ port: o.port, host: o.host }, resolve);
   });
+}
+
+/** A ConfigError that names the port, if it is in use; otherwise the given error. */
+export function toListenError(
+  error: NodeJS.ErrnoException,
+  { name, host, port, portVariable = "PORT" }: Pick<ServerOptions, "name" | "host" | "port" | "portVariable">,
+): Error {
+  if (error.code !== "EADDRINUSE") return error;
+  return new ConfigError([`${name}: port ${port} on ${host} is in use. Free it, or set ${portVariable} to another.`]);
 }
 
 /**
@@ -192,7 +191,8 @@ function wait(ms: number): Promise<void> {
   return ms === 0 ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-function urlHost(host: string): string {
-  if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
-  return host.includes(":") ? `[${host}]` : host;
+/** The URL of a listener, for clients on the same machine. */
+export function urlOf(host: string, port: number): string {
+  if (host === "0.0.0.0" || host === "::") return `http://127.0.0.1:${port}`;
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }

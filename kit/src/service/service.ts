@@ -190,24 +190,25 @@ async function serve(o: ServiceProcessOptions, telemetry: ServiceTelemetry): Pro
   });
   const cursors = createCursors(config.cursorKeys);
   const app = await o.createApp({ name: o.name, database, authenticate, cursors, log, observer: telemetry.observer });
-  const isReady = () => database.isReachable();
-  const admin = await telemetry.startAdmin(isReady);
-  return startServer({
+  const admin = await telemetry.startAdmin();
+  const server = await startServer({
     name: o.name,
     handler: app.handler,
     host: config.host,
     port: config.port,
     log,
-    isReady,
+    isReady: () => database.isReachable(),
     readinessFields: () => config.build,
     close: async () => {
       await app.stop();
       await database.close();
-      await Promise.all([admin?.drain(), telemetry.trace.stop()]);
+      await Promise.all([admin?.close(), telemetry.trace.stop()]);
     },
     drainDelayMs: config.drainDelayMs,
     shutdownGraceMs: config.shutdownGraceMs,
   });
+  admin?.reportReadiness(server.readiness);
+  return server;
 }
 
 function openDatabase(

@@ -1,7 +1,6 @@
-import type { RunningServer } from "../process/lifecycle.ts";
 import type { Log } from "../process/log.ts";
 import type { PooledDatabase } from "../postgres/postgres.ts";
-import { startMetricsListener } from "./admin-server.ts";
+import { type AdminServer, startMetricsListener } from "./admin-server.ts";
 import { metricsOf } from "./metrics/metric-declarations.ts";
 import { createRequestRecords, recordFields } from "./request-record.ts";
 import { createServiceObserver, type ServiceObserver } from "./service-observer.ts";
@@ -21,8 +20,8 @@ export interface ServiceTelemetry {
   observePool(database: Pick<PooledDatabase, "readPool">, connectionsMax: number): void;
   /** Counts a fetch of the issuer's keys. */
   countKeysFetch(isOk: boolean): void;
-  /** Starts the listener for /metrics. Undefined if it is not configured. Call it after all routes are announced. */
-  startAdmin(isReady: () => Promise<boolean>): Promise<RunningServer | undefined>;
+  /** Starts the listener for /metrics and probes. Undefined if it is not configured. Call it after all routes are announced. */
+  startAdmin(): Promise<AdminServer | undefined>;
 }
 
 /** @throws Error if tracing is configured and OpenTelemetry's modules cannot be loaded. */
@@ -55,6 +54,6 @@ export async function createServiceTelemetry(
       });
     },
     countKeysFetch: (isOk) => keyFetches.add({ result: isOk ? "ok" : "failed" }),
-    startAdmin: (isReady) => startMetricsListener(config, { log, metrics }, isReady),
+    startAdmin: () => startMetricsListener(config, { log, metrics }),
   };
 }

@@ -1,9 +1,6 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect, test, onTestFinished } from "vitest";
-import { ConfigError } from "../process/env.ts";
 import { type Log, silentLog } from "../process/log.ts";
-import { startMetricsListener, startAdminServer } from "./admin-server.ts";
+import { startMetricsListener } from "./admin-server.ts";
 import { createEjectedReplicas } from "./ejected-replicas.ts";
 import { metricsOf } from "./metrics/metric-declarations.ts";
 import { createPrometheus } from "./metrics/prometheus.ts";
@@ -56,41 +53,6 @@ test("a collector's address turns tracing on, and the sampler can turn it off ag
   await on.trace.stop();
 });
 
-async function startAdmin(write: () => Promise<string>) {
-  const server = await startAdminServer({ host: "127.0.0.1", port: 0, write, isReady: () => true });
-  onTestFinished(() => server.drain());
-  return server;
-}
-
-test("the admin listener serves metrics as text and the service's health; other paths are 404, other methods 405", async () => {
-  const { url } = await startAdmin(() => Promise.resolve("things_total 1\n"));
-  const response = await fetch(`${url}/metrics`);
-  expect([response.status, response.headers.get("content-type")]).toEqual([
-    200,
-    "text/plain; version=0.0.4; charset=utf-8",
-  ]);
-  expect(await response.text()).toBe("things_total 1\n");
-  expect((await fetch(`${url}/health/ready`)).status).toBe(200);
-  expect((await fetch(`${url}/graphql`)).status).toBe(404);
-  expect((await fetch(`${url}/metrics`, { method: "POST" })).status).toBe(405);
-});
-
-test("a metric that cannot be read fails the scrape, not the process", async () => {
-  const { url } = await startAdmin(() => Promise.reject(new Error("a gauge broke")));
-  const response = await fetch(`${url}/metrics`);
-  expect([response.status, await response.text()]).toEqual([500, ""]);
-});
-
-test("the error for a port in use names its variable", async () => {
-  const other = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => other.once("listening", resolve));
-  onTestFinished(() => void other.close());
-  const { port } = other.address() as AddressInfo;
-  const starting = startAdminServer({ host: "127.0.0.1", port, write: () => Promise.resolve(""), isReady: () => true });
-  await expect(starting).rejects.toThrow(ConfigError);
-  await expect(starting).rejects.toThrow("ADMIN_PORT");
-});
-
 test("a metric with announced label sets that have no zero is one warning at start, with the number of sets", async () => {
   const metrics = await createPrometheus({
     tries_total: { kind: "counter", help: "Tries.", labels: ["target"] },
@@ -100,8 +62,8 @@ test("a metric with announced label sets that have no zero is one warning at sta
     for (let number = 0; number < 1_428; number++) metrics.announce({ target: `target ${number}` });
   const warnings: object[] = [];
   const log: Log = { ...silentLog, info: () => {}, warn: (fields: object) => void warnings.push(fields) };
-  const admin = await startMetricsListener({ adminPort: 0, adminHost: "127.0.0.1" }, { log, metrics }, () => true);
-  onTestFinished(() => admin?.drain());
+  const admin = await startMetricsListener({ adminPort: 0, adminHost: "127.0.0.1" }, { log, metrics });
+  onTestFinished(() => admin?.close());
   expect(warnings).toEqual([{ metric: "tries_total", count: 428 }]);
 });
 

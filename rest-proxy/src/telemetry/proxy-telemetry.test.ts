@@ -40,7 +40,7 @@ test("clients that are not configured have zeros for each old route, however man
   );
   const admin = await telemetry.startAdmin();
   onTestFinished(async () => {
-    await admin?.drain();
+    await admin?.close();
     await telemetry.stop();
   });
   const text = await (await fetch(`${admin?.url}/metrics`)).text();

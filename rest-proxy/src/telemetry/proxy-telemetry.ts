@@ -1,7 +1,6 @@
 /** Log, metrics and traces of the process, created once at the start. */
-import type { RunningServer } from "@tributary/kit/process/lifecycle";
 import type { Log } from "@tributary/kit/process/log";
-import { startMetricsListener } from "@tributary/kit/telemetry/admin-server";
+import { type AdminServer, startMetricsListener } from "@tributary/kit/telemetry/admin-server";
 import { createFailureLog, type FailureLog } from "@tributary/kit/telemetry/failure-log";
 import { listKnownValues } from "@tributary/kit/telemetry/metrics/known-values";
 import { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarations";
@@ -27,8 +26,8 @@ export interface ProxyTelemetry {
   readonly log: Log;
   readonly observe: Observe;
   readonly observers: ProxyObservers;
-  /** Starts the listener for /metrics. @returns undefined without an admin port. */
-  startAdmin(): Promise<RunningServer | undefined>;
+  /** Starts the listener for /metrics and probes. @returns undefined without an admin port. */
+  startAdmin(): Promise<AdminServer | undefined>;
   /** Logs the counts of repeated failures, and exports the recorded spans. */
   stop(): Promise<void>;
 }
@@ -65,7 +64,7 @@ export async function createProxyTelemetry(
       services: createServiceObservers(metrics),
       cache: createCacheObserver(metrics),
     },
-    startAdmin: () => startMetricsListener(config, telemetry, () => true),
+    startAdmin: () => startMetricsListener(config, telemetry),
     stop() {
       failures.close();
       return trace.stop();
