@@ -61,6 +61,7 @@ RUN --mount=type=bind,from=installed,source=/app,target=/installed node infra/im
 
 # The base of all runtime images. `start` execs Node, so that Node gets the signals.
 # The root file system may be read-only: V8's compile cache is in the image.
+# The health check uses the admin listener (ADMIN_PORT), which by default listens only inside the container (ADMIN_HOST).
 FROM node:24-bookworm-slim AS process
 WORKDIR /app
 ENV NODE_ENV=production HOST=0.0.0.0 NODE_COMPILE_CACHE=/app/.compile-cache
@@ -81,7 +82,7 @@ USER node
 RUN node infra/images/compile.ts services/${SERVICE}/src/main.ts
 ARG VERSION=development
 ARG REVISION=unknown
-ENV BUILD_VERSION=${VERSION} BUILD_REVISION=${REVISION} PORT=${PORT}
+ENV BUILD_VERSION=${VERSION} BUILD_REVISION=${REVISION} PORT=${PORT} ADMIN_PORT=9464
 EXPOSE ${PORT}
 WORKDIR /app/services/${SERVICE}
 CMD ["node", "src/main.ts"]
@@ -98,7 +99,7 @@ USER node
 RUN node --max-semi-space-size=16 --v8-pool-size=1 infra/images/compile.ts gateway/src/main.ts
 ARG VERSION=development
 ARG REVISION=unknown
-ENV BUILD_VERSION=${VERSION} BUILD_REVISION=${REVISION} PORT=4000
+ENV BUILD_VERSION=${VERSION} BUILD_REVISION=${REVISION} PORT=4000 ADMIN_PORT=9464
 EXPOSE 4000
 CMD ["node", "--max-semi-space-size=16", "--v8-pool-size=1", "gateway/src/main.ts"]
 
@@ -112,7 +113,7 @@ USER node
 RUN node infra/images/compile.ts rest-proxy/src/main.ts
 ARG VERSION=development
 ARG REVISION=unknown
-ENV BUILD_VERSION=${VERSION} BUILD_REVISION=${REVISION} PORT=4010
+ENV BUILD_VERSION=${VERSION} BUILD_REVISION=${REVISION} PORT=4010 ADMIN_PORT=9464
 EXPOSE 4010
 CMD ["node", "rest-proxy/src/main.ts"]
 

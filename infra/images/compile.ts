@@ -5,6 +5,7 @@
 //   node --v8-pool-size=1 infra/images/compile.ts gateway/src/main.ts
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { startAdminServer } from "@tributary/kit/telemetry/admin-server";
 
 const startMsMax = 60_000;
 /** The message of the SERVICE_UNAVAILABLE error in kit/src/postgres/postgres.ts. */
@@ -37,6 +38,10 @@ clearTimeout(timeout);
 if (!isListening(output) && !output.includes(databaseIsMissing)) {
   throw new Error(`The process does not start:\n${output}`);
 }
+
+// A service that has no database exits before it starts the thread of its admin listener. Ending the thread writes its cache.
+const admin = await startAdminServer({ host: "127.0.0.1", port: 0, log: console, write: () => Promise.resolve("") });
+await admin.close();
 
 /** Whether the process listens for requests; the metrics listener, which starts first, does not count. */
 function isListening(log: string): boolean {

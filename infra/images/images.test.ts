@@ -20,7 +20,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 /** With a backlog of one connection. */
 const server = `
   const server = require("node:http").createServer((_, response) => response.end("ok"));
-  server.listen({ port: Number(process.env.PORT), host: "127.0.0.1", backlog: 1 }, () => console.log("up"));
+  server.listen({ port: Number(process.env.ADMIN_PORT ?? process.env.PORT), host: "127.0.0.1", backlog: 1 }, () => console.log("up"));
 `;
 /** The time for the response to a health check: images use more. */
 const responseSecondsMax = "0.5";
@@ -87,6 +87,27 @@ test("a process that responds again is healthy, and its count of missed checks s
     child.kill("SIGCONT");
     expect(await check()).toBe(0);
   }
+});
+
+test("a process that reports a blocked event loop is killed after the maximum of consecutive missed checks", async () => {
+  const child = await start(server.replace("response.end", "response.writeHead(503).end"));
+  expect(await check()).toBe(1);
+  expect(child.signalCode).toBeNull();
+  const [[, signal]] = await Promise.all([once(child, "exit"), check()]);
+  expect(signal).toBe("SIGKILL");
+});
+
+test("a process that is live and not ready is unhealthy and not killed", async () => {
+  const notReady = "(response.statusCode = _.url === '/health/live' ? 200 : 503, response).end";
+  const child = await start(server.replace("response.end", notReady));
+  for (let count = 0; count < 4; count++) expect(await check()).toBe(2);
+  expect(child.signalCode).toBeNull();
+});
+
+test("the check uses the admin listener if the process has one", async () => {
+  environment = { ...environment, ADMIN_PORT: environment["PORT"], PORT: "1" };
+  await start();
+  expect(await check()).toBe(0);
 });
 
 test("a missed check of more than a minute ago does not count as consecutive", async () => {

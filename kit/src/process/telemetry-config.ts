@@ -11,7 +11,7 @@ export const samplers = [
 
 /** The telemetry of a process. Metrics and traces are off by default. The access log is on: by default it has the requests that are traced or that failed by a fault of the platform. */
 export interface TelemetryConfig {
-  /** The port of the listener for /metrics. 0 takes any free port. Undefined: no metrics and no listener. */
+  /** The port of the listener for /metrics and probes. 0 takes any free port. Undefined: no metrics and no listener. */
   readonly adminPort: number | undefined;
   readonly adminHost: string;
   /** `sampled`: requests that are traced, and requests that failed by a fault of the platform. */
@@ -39,7 +39,7 @@ export function readTelemetryConfig(env: EnvironmentReader, { name }: { readonly
     adminPort: env.optionalInteger("ADMIN_PORT", {
       min: 0,
       max: 65_535,
-      why: "the port of /metrics, for the internal network only; 0 takes any free one; without it there are no metrics",
+      why: "the port of /metrics and of /health for probes, for the internal network only; 0 takes any free one; without it there are no metrics",
     }),
     adminHost: env.string("ADMIN_HOST", {
       fallback: "127.0.0.1",

@@ -22,7 +22,7 @@ export interface AdminServerOptions {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
-  readonly log: Log;
+  readonly log: Pick<Log, "error">;
   /** Returns the metrics in Prometheus' text format. Called for each scrape, in the main thread. */
   write(): Promise<string>;
   /** `/health/live` responds 503 if the main thread's event loop has been blocked for longer. Default 5 s. */
