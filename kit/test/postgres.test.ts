@@ -106,6 +106,20 @@ test("a lock timeout and an exhausted pool are SERVICE_UNAVAILABLE", async () =>
   await small.close();
 });
 
+test("a database whose connections are all in use is reachable as soon as one of them responds", async () => {
+  const small = createDatabase({ ...limits(test_.url), connectionsMax: 1, acquireTimeoutMs: 60_000 });
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const [first, second] = gates.map(({ promise }) => small.transaction(() => promise));
+  // Waits for its turn after both.
+  const check = small.isReachable();
+  gates[0]?.resolve();
+  await first;
+  expect(await check).toBe(true);
+  gates[1]?.resolve();
+  await second;
+  await small.close();
+});
+
 test("a connection that the server ends, idle or in use, does not end the process", async () => {
   const messages: string[] = [];
   const other = createDatabase({ ...limits(test_.url), onError: (error) => messages.push(error.message) });

@@ -15,7 +15,10 @@ export interface Database extends Queryable {
    * besides SQL must be idempotent.
    */
   transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>;
-  /** Whether the database responds within the limits of the pool. Never rejects. */
+  /**
+   * Whether the database responds within the limits of the pool. While all connections are in use, a statement of any request that succeeds is
+   * sufficient: a replica that is only busy remains ready. Never rejects.
+   */
   isReachable(): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -51,12 +54,17 @@ const deadlocksMax = 2;
 export function createDatabase(o: DatabaseOptions): PooledDatabase {
   const pool = createPool(o);
   const around = o.aroundStatement ?? ((_, run) => run());
+  /** Confirms each pending check of reachability. */
+  const reachabilityChecks = new Set<() => void>();
+  const confirmReachable = () => reachabilityChecks.forEach((confirm) => confirm());
 
   async function use<T>(run: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await pool.acquire();
     let lost: Error | undefined;
     try {
-      return await run(client);
+      const result = await run(client);
+      confirmReachable();
+      return result;
     } catch (error) {
       if (isConnectionLost(error)) lost = error;
       throw error;
@@ -83,6 +91,7 @@ export function createDatabase(o: DatabaseOptions): PooledDatabase {
       await around("begin", () => client.query("begin"));
       const result = await work(on(client));
       await around("commit", () => client.query("commit"));
+      confirmReachable();
       return result;
     } catch (error) {
       // The connection returns to the pool only if the transaction has certainly ended. A lost one gets no rollback: the caller would
@@ -98,11 +107,14 @@ export function createDatabase(o: DatabaseOptions): PooledDatabase {
   return {
     rows: (name, text, values) => translateErrors(() => on().rows(name, text, values)),
     transaction: (work) => translateErrors(() => retryDeadlocks(() => runTransaction(work))),
-    isReachable: () =>
-      use((client) => client.query("select 1")).then(
-        () => true,
-        () => false,
-      ),
+    isReachable() {
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      const confirm = () => resolve(true);
+      reachabilityChecks.add(confirm);
+      const checked = use((client) => client.query("select 1")).then(confirm, () => resolve(false));
+      void checked.then(() => reachabilityChecks.delete(confirm));
+      return promise;
+    },
     readPool: () => pool.readState(),
     close: () => pool.close(),
   };
