@@ -25,7 +25,7 @@ describe("the configuration", () => {
 
   test("pages of localhost may read responses in development, and no page in production", () => {
     expect(readConfig(enough).corsOrigins).toEqual(["http://localhost:*", "http://127.0.0.1:*"]);
-    expect(readConfig({ ...enough, PROFILE: "production" }).corsOrigins).toEqual([]);
+    expect(readConfig({ ...enough, PROFILE: "production", TRUSTED_PROXIES: "none" }).corsOrigins).toEqual([]);
     expect(readConfig({ ...enough, CORS_ORIGINS: "https://a.example, https://b.example" }).corsOrigins).toEqual([
       "https://a.example",
       "https://b.example",

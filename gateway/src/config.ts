@@ -1,5 +1,6 @@
 // The gateway's environment variables, with default, range and reason. Those of every process are in kit/src/process/listener-config.ts and
 // telemetry-config.ts. README.md lists all of them.
+import { readCallerConfig } from "@tributary/kit/caller/caller-config";
 import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/process/env";
 import { readListenerConfig } from "@tributary/kit/process/listener-config";
 import { readTelemetryConfig } from "@tributary/kit/process/telemetry-config";
@@ -13,7 +14,7 @@ const subgraphUrlsMax = 64;
 const localOrigins = ["http://localhost:*", "http://127.0.0.1:*"];
 
 /**
- * The gateway's configuration. Only SUPERGRAPH_FILE or SUPERGRAPH_URL is required.
+ * The gateway's configuration. Only SUPERGRAPH_FILE or SUPERGRAPH_URL is required, and in production TRUSTED_PROXIES.
  * @throws ConfigError with all problems.
  */
 export function readConfig(environment: Environment) {
@@ -60,6 +61,7 @@ export function readConfig(environment: Environment) {
         fallback: profile === "development" ? localOrigins : [],
         why: "origins whose pages may read responses; http://host:* is any port; production has none by default",
       }),
+      callerConfig: readCallerConfig(env, profile),
       issuerUrl: readIssuerUrl(env, profile),
     };
   });

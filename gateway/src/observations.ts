@@ -27,6 +27,10 @@ export type GatewayObservation =
   | ValuesRejected
   | (RequestIds & { readonly kind: "request-rejected"; readonly code: string; readonly status: number })
   | (RequestIds & { readonly kind: "client-disconnected" | "response-truncated" })
+  /** After each fetch of the token issuer's keys. */
+  | { readonly kind: "token-keys-fetched"; readonly isOk: boolean }
+  /** The keys could not be fetched: known keys remain in use; without any, requests with a token get a 503. */
+  | { readonly kind: "token-keys-failed"; readonly cause: unknown }
   | (Partial<RequestIds> & { readonly kind: "internal-error"; readonly cause: unknown })
   /** A line that Apollo's libraries log. */
   | { readonly kind: "library-log"; readonly level: "debug" | "info" | "warn" | "error"; readonly text: string };

@@ -1,7 +1,7 @@
 /*
  * READ FIRST. What happens to a request to /graphql. Each stage may reject it.
  *
- *   1 admit   Host, CORS, method, media types, CSRF, body (server.ts and paths/ call its functions)
+ *   1 admit   Host, CORS, method, media types, CSRF, caller (token), body (server.ts and paths/ call its functions)
  *   2 parse   parameters; document limits, syntax and validation, once for each document; operation; variables
  *   3 plan    the query plan: from the cache, or from a planner thread; then compiled
  *   4 run     the fetches of the plan, in its order
@@ -14,7 +14,9 @@
  * Server validates the document (supergraph/apollo-validation.ts). The fast path (paths/fast.ts) comes first and takes operations that the
  * full path has validated before, without Express and Apollo Server.
  */
-import { parseJson, receiveBody } from "./admit/body.ts";
+import type { Callers } from "@tributary/kit/caller/caller";
+import { discardRest, parseJson, receiveBody } from "./admit/body.ts";
+import { identifyCaller } from "./admit/caller.ts";
 import type { GatewayExchange } from "./admit/exchange.ts";
 import { rejectRequest, rejectVariables } from "./errors/rejections.ts";
 import type { GatewayObserver } from "./observations.ts";
@@ -34,6 +36,7 @@ export interface PipelineOptions {
   /** Whether `X-Query-Plan` adds the query plan to the response: development only. */
   readonly exposesPlans: boolean;
   readonly serverTiming: boolean;
+  readonly callers: Callers;
   readonly observe: GatewayObserver;
 }
 
@@ -45,7 +48,9 @@ export interface ParsedRequest {
 }
 
 export interface Pipeline {
-  /** Stages 1 and 2 for the body of a POST. `done` gets the parameters, or a Rejection or a bug, once. A callback: see receiveBody. */
+  /** Stage 1, the caller, for a request without a body; `receive` calls it for a POST. @returns the reason to reject the request. Never throws. */
+  identify(exchange: GatewayExchange): Error | undefined | Promise<Error | undefined>;
+  /** Stages 1 and 2 for the caller and the body of a POST. `done` gets the parameters, or a Rejection or a bug, once. A callback: see receiveBody. */
   receive(exchange: GatewayExchange, done: (received: GraphqlRequest | Error) => void): void;
   /**
    * Stages 2 to 5, from the coercion of the variables on. Rejections and bugs in stages 3 to 5 are responses too.
@@ -56,9 +61,23 @@ export interface Pipeline {
 
 export function createPipeline(o: PipelineOptions): Pipeline {
   return {
-    // Stage 1, admit, and stage 2, parse: the parameters.
-    receive: ({ request }, done) =>
-      receiveBody(request, o.graphqlBodyBytesMax, (body) => done(body instanceof Error ? body : readParameters(body))),
+    identify: (exchange) => identifyCaller(o.callers, exchange),
+
+    receive(exchange, done) {
+      const { request } = exchange;
+      // Stage 1, admit: the caller. A token that is not in the cache is verified while the body is received.
+      const identified = identifyCaller(o.callers, exchange);
+      if (identified instanceof Error) {
+        discardRest(request);
+        return done(identified);
+      }
+      // Stage 1, admit, and stage 2, parse: the parameters.
+      receiveBody(request, o.graphqlBodyBytesMax, (body) => {
+        const received = body instanceof Error ? body : readParameters(body);
+        if (identified === undefined) done(received);
+        else void afterIdentification(identified, received, done);
+      });
+    },
 
     respond(stages, operation, parsed) {
       const { exchange, responseType, graphql } = parsed;
@@ -117,6 +136,15 @@ export function createPipeline(o: PipelineOptions): Pipeline {
       deadline.clear();
     }
   }
+}
+
+async function afterIdentification(
+  identified: Promise<Error | undefined>,
+  received: GraphqlRequest | Error,
+  done: (received: GraphqlRequest | Error) => void,
+): Promise<void> {
+  const rejection = await identified;
+  done(rejection ?? received);
 }
 
 function readParameters(body: Buffer): GraphqlRequest | Error {

@@ -1,6 +1,7 @@
 // Assembles the gateway from its configuration, and routes requests: the fast path first, then Express. Called once, by main.ts.
 import type { RequestListener } from "node:http";
 import type { ApolloServerPlugin } from "@apollo/server";
+import { createCallers } from "@tributary/kit/caller/caller";
 import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 import { type Cors, isPreflight } from "@tributary/kit/http/cors";
 import { hasOneHost } from "@tributary/kit/http/host";
@@ -87,7 +88,12 @@ export function createGateway({
     graceMs: config.requestTimeoutMs + config.responseTimeoutMs,
     observe,
   });
-  const pipeline = createPipeline({ ...config, exposesPlans: config.profile === "development", observe });
+  const callers = createCallers({
+    ...config.callerConfig,
+    onKeysError: (cause) => observe({ kind: "token-keys-failed", cause }),
+    onKeysFetched: (isOk) => observe({ kind: "token-keys-fetched", isOk }),
+  });
+  const pipeline = createPipeline({ ...config, exposesPlans: config.profile === "development", callers, observe });
   const send = createResponseSender({ ...config, observe });
   const cors = createOperationCors(config.corsOrigins);
   const createExchange = createExchangeFactory(cors, observers?.requestObserver);

@@ -47,17 +47,17 @@ test("production has no default addresses and origins, and all problems are repo
     readsPerMinute: 6_000,
     writesPerMinute: 600,
     exempt: [],
-    trustedProxies: [],
   });
 });
 
 test("networks are parsed, none is the empty list, and an invalid network is named in the error", () => {
-  const { exempt, trustedProxies } = readConfig({ TRUSTED_PROXIES: "10.0.0.0/8, ::1" }, []).admissionLimits;
-  expect({ exempt, trustedProxies }).toEqual({ exempt: ["127.0.0.0/8", "::1"], trustedProxies: ["10.0.0.0/8", "::1"] });
+  const { admissionLimits, callerConfig } = readConfig({ TRUSTED_PROXIES: "10.0.0.0/8, ::1" }, []);
+  expect(admissionLimits.exempt).toEqual(["127.0.0.0/8", "::1"]);
+  expect(callerConfig.trustedProxies).toEqual(["10.0.0.0/8", "::1"]);
   expect(readConfig({ RATE_LIMIT_EXEMPT: "none" }, []).admissionLimits.exempt).toEqual([]);
   const wrong = { TRUSTED_PROXIES: "10.0.0.0/40", RATE_LIMIT_EXEMPT: "localhost" };
   expect(() => readConfig(wrong, [])).toThrow(
-    /RATE_LIMIT_EXEMPT: "localhost" is[^]*TRUSTED_PROXIES: "10.0.0.0\/40" is/,
+    /TRUSTED_PROXIES: "10.0.0.0\/40" is[^]*RATE_LIMIT_EXEMPT: "localhost" is/,
   );
 });
 

@@ -1,8 +1,8 @@
 /** The configuration of the REST proxy, from environment variables. Each `why` is the text of the variable in README.md. */
+import { readCallerConfig, readNetworks } from "@tributary/kit/caller/caller-config";
 import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/process/env";
 import { readListenerConfig } from "@tributary/kit/process/listener-config";
 import { readTelemetryConfig } from "@tributary/kit/process/telemetry-config";
-import { createNetworks } from "./admit/networks.ts";
 import { readRetirements, type Retirement } from "./route/retirement.ts";
 
 type Profile = "development" | "production";
@@ -57,6 +57,7 @@ export function readConfig(environment: Environment, services: readonly string[]
         fallback: profile === "development" ? localOrigins : [],
         why: "origins whose pages may read responses; http://host:* is any port; production has none by default",
       }),
+      callerConfig: readCallerConfig(env, profile),
       admissionLimits: readAdmissionLimits(env, profile),
       cacheLimits: readCacheLimits(env),
       ...readBounds(env),
@@ -142,25 +143,7 @@ function readAdmissionLimits(env: EnvironmentReader, profile: Profile) {
       fallback: profile === "development" ? ["127.0.0.0/8", "::1"] : [],
       why: "addresses and networks whose requests are not counted; none: all are; production counts all by default",
     }),
-    trustedProxies: readNetworks(env, "TRUSTED_PROXIES", {
-      ...(profile === "development" ? { fallback: [] } : {}),
-      why: "balancers in front of the proxy, as addresses and networks: their X-Forwarded-For and -Proto are trusted; none: clients connect directly",
-    }),
   };
-}
-
-function readNetworks(
-  env: EnvironmentReader,
-  name: string,
-  o: { readonly fallback?: readonly string[]; readonly why: string },
-): readonly string[] {
-  const texts = readListOrNone(env, name, o);
-  try {
-    createNetworks(texts);
-  } catch (error) {
-    env.problem(`${name}: ${error instanceof Error ? error.message : "unreadable"}`);
-  }
-  return texts;
 }
 
 /** Reads a list whose default may have entries: `none` is the empty list, since an empty value means the default. */

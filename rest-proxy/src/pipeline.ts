@@ -1,7 +1,7 @@
 /**
  * READ FIRST: the life of a request, and the one place where the stages are assembled.
  *
- *   admit     CORS, rate limit, request target, Host                    rejects with 400, 429
+ *   admit     CORS, caller (token), rate limit, request target, Host    rejects with 400, 401, 429, 503
  *   route     documents, version, OPTIONS, route, query                 rejects with 400, 404, 405, 406, 410
  *   cache     a fresh cached response is sent; else the cache fetches
  *   forward   body (admit/body.ts), request headers, a replica          rejects with 400, 413, 431, 502, 503, 504
@@ -16,6 +16,8 @@ import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import type { ContentCoding } from "@tributary/kit/http/accept";
 import type { Cors } from "@tributary/kit/http/cors";
+import { type Caller, type Callers, createCallers } from "@tributary/kit/caller/caller";
+import type { CallerConfig } from "@tributary/kit/caller/caller-config";
 import { type Admission, type AdmissionLimits, createAdmission } from "./admit/admission.ts";
 import { createBodyReader, type ReadBody } from "./admit/body.ts";
 import { createResourceCors } from "./admit/cors.ts";
@@ -68,6 +70,7 @@ export interface RestProxyOptions {
   /** Client names that are counted separately. */
   readonly knownClients: readonly string[];
   readonly corsOrigins: readonly string[];
+  readonly callerConfig: CallerConfig;
   readonly admissionLimits: AdmissionLimits;
   readonly cacheLimits: CacheLimits;
   readonly bodyBytesMax: number;
@@ -87,6 +90,7 @@ export interface RestProxyOptions {
 
 /** A request that is admitted and routed, and has no usable cached response. */
 interface AdmittedRequest extends Exchange {
+  readonly caller: Caller;
   readonly host: string | undefined;
   readonly route: Route;
   readonly version: number;
@@ -99,6 +103,7 @@ interface AdmittedRequest extends Exchange {
 /** The parts of the stages that live as long as the process. */
 export interface Stages {
   readonly cors: Cors;
+  readonly callers: Callers;
   readonly admission: Admission;
   readonly documents: Documents;
   readonly table: RouteTable;
@@ -122,7 +127,12 @@ export function createStages(o: RestProxyOptions): Stages {
   const { observe, table, nowMs = Date.now, observers } = o;
   return {
     cors: createResourceCors(o.corsOrigins),
-    admission: createAdmission({ ...o.admissionLimits, nowMs }),
+    callers: createCallers({
+      ...o.callerConfig,
+      onKeysError: (cause) => observe({ kind: "token-keys-failed", cause }),
+      onKeysFetched: (isOk) => observe({ kind: "token-keys-fetched", isOk }),
+    }),
+    admission: createAdmission({ ...o.admissionLimits, trustedProxies: o.callerConfig.trustedProxies, nowMs }),
     documents: createDocuments({ texts: o.documents, retirements: o.retirements }),
     table,
     routeCache: createRouteCache(),
@@ -143,28 +153,66 @@ export function createStages(o: RestProxyOptions): Stages {
 export function handleRequest(exchange: Exchange, stages: Stages): void {
   const { observe } = stages;
   try {
-    const admitted = handleSynchronously(exchange, stages);
-    if (!admitted) return;
-    fetchResponse(admitted, stages).catch((error: unknown) => respondWithProblem(error, exchange, observe));
+    addCorsHeaders(exchange, stages.cors);
+    // Before the cache: a request with an invalid token gets no cached response, however public.
+    const caller = identifyCaller(exchange, stages);
+    if (!(caller instanceof Promise)) return handleIdentified(exchange, caller, stages);
+    caller
+      .then((verified) => handleIdentified(exchange, verified, stages))
+      .catch((error: unknown) => respondWithProblem(error, exchange, observe));
   } catch (error) {
     respondWithProblem(error, exchange, observe);
   }
 }
 
+/** CORS first: problem documents need its headers too. */
+function addCorsHeaders({ request, proxyHeaders }: Exchange, cors: Cors): void {
+  proxyHeaders.onEvery.push(...cors.headersFor(request.headers.origin));
+  if (cors.varies) proxyHeaders.vary.push("Origin");
+}
+
 /**
- * The synchronous part: stages admit and route, and the cache hit. Only the route table decides which service gets a request, never a header.
+ * A promise only if a signature must be verified.
+ * @throws AppError UNAUTHENTICATED or SERVICE_UNAVAILABLE, TOO_MANY_REQUESTS.
+ */
+function identifyCaller(exchange: Exchange, stages: Stages): Caller | Promise<Caller> {
+  try {
+    const caller = stages.callers.identify(exchange.request);
+    return caller instanceof Promise ? caller.catch((error) => rejectToken(error, exchange, stages)) : caller;
+  } catch (error) {
+    return rejectToken(error, exchange, stages);
+  }
+}
+
+/** A request with an invalid token also counts towards a rate limit: that of its client key or its address. */
+function rejectToken(error: unknown, { request, proxyHeaders }: Exchange, { callers, admission }: Stages): never {
+  admission.admit(request, callers.callerWithoutToken(request), proxyHeaders.onEvery);
+  throw error;
+}
+
+/** @throws AppError for a rejected request. */
+function handleIdentified(exchange: Exchange, caller: Caller, stages: Stages): void {
+  const { response, record } = exchange;
+  // The client may have disconnected while its token was verified.
+  if (response.destroyed || response.closed) return;
+  record.client = caller.client;
+  const admitted = handleSynchronously(exchange, caller, stages);
+  if (!admitted) return;
+  fetchResponse(admitted, stages).catch((error: unknown) => respondWithProblem(error, exchange, stages.observe));
+}
+
+/**
+ * The synchronous part: the rest of admit, route, and the cache hit. Only the route table decides which service gets a request, never a header.
  * @returns undefined if the response is written: a document, a response to `OPTIONS`, or a cache hit.
  * @throws AppError for a rejected request.
  */
-function handleSynchronously(exchange: Exchange, stages: Stages): AdmittedRequest | undefined {
+function handleSynchronously(exchange: Exchange, caller: Caller, stages: Stages): AdmittedRequest | undefined {
   const { cors, routeCache, retirements, table, cache } = stages;
   const { request, response, method, url, proxyHeaders, record } = exchange;
   const { headers } = request;
 
-  // Admit. CORS first: problem documents need its headers too.
-  proxyHeaders.onEvery.push(...cors.headersFor(headers.origin));
-  if (cors.varies) proxyHeaders.vary.push("Origin");
-  stages.admission.admit(request, proxyHeaders.onEvery);
+  // Admit.
+  stages.admission.admit(request, caller, proxyHeaders.onEvery);
   const cachedRoute = routeCache.find(method, url, headers.accept);
   const target = cachedRoute?.target ?? readTarget(url);
   const host = readHost(request, target);
@@ -188,7 +236,7 @@ function handleSynchronously(exchange: Exchange, stages: Stages): AdmittedReques
   retirements.requireBeforeSunset(version);
   const route = cachedRoute?.route ?? selectRoute(entry, method, response);
   record.route = route;
-  stages.usage.count(version, route.id, headers);
+  stages.usage.count(version, route.id, caller.client.name);
   const resource = cachedRoute?.resource ?? withQuery(entry.path, readQuery(target.query, route.query));
   if (!cachedRoute) routeCache.set(method, url, headers.accept, { target, resolved, route, resource });
   addContentLocation(resolved, method, resource, proxyHeaders);
@@ -198,7 +246,7 @@ function handleSynchronously(exchange: Exchange, stages: Stages): AdmittedReques
   const lookup = createLookup(request, route, resource, coding);
   // A read with a body is rejected, even if its response is cached.
   const cached = announcesBody(request) ? undefined : cache.findFresh(lookup);
-  if (!cached) return { ...exchange, host, route, version, resource, coding, lookup };
+  if (!cached) return { ...exchange, caller, host, route, version, resource, coding, lookup };
   respondFromCache(exchange, cached);
   stages.responseTimeout.watch(exchange);
   return undefined;
@@ -210,12 +258,12 @@ function handleSynchronously(exchange: Exchange, stages: Stages): AdmittedReques
  * ClientDisconnected.
  */
 async function fetchResponse(admitted: AdmittedRequest, stages: Stages): Promise<void> {
-  const { request, response, requestId, proxyHeaders, host, route, resource, lookup, record } = admitted;
+  const { request, response, requestId, proxyHeaders, caller, host, route, resource, lookup, record } = admitted;
   // Before the request counts as in flight at the service: a slow sender must not occupy one of its slots.
   const body = await stages.readBody(request, response);
   const isReadRequest = isRead(request);
   const headers = toServiceHeaders(request, {
-    ...{ requestId, traceParent: record.traceParent, client: stages.admission.findClient(request), host },
+    ...{ requestId, traceParent: record.traceParent, client: caller, host },
     bodyBytes: bodyBytesOf(request, body),
     isRead: isReadRequest,
     mayBeShared: isReadRequest && route.cache !== "none",

@@ -1,5 +1,14 @@
 import { expect, test } from "vitest";
-import { sendRaw, noAdmissionLimits, route, type Running, openConnection, startProxy, startStub } from "./testing.ts";
+import {
+  plainCallerConfig,
+  sendRaw,
+  noAdmissionLimits,
+  route,
+  type Running,
+  openConnection,
+  startProxy,
+  startStub,
+} from "./testing.ts";
 
 let atMs = 1_000_000;
 
@@ -125,7 +134,10 @@ test("requests of exempt networks are not counted and get no rate limit headers"
 });
 
 test("behind a trusted proxy each client has its own limit, and none can claim the address of another", async () => {
-  const { url } = await startLimited({ readsPerMinute: 1, trustedProxies: ["127.0.0.1"] });
+  const { url } = await startLimited(
+    { readsPerMinute: 1 },
+    { callerConfig: { ...plainCallerConfig, trustedProxies: ["127.0.0.1"] } },
+  );
   const from = (forwarded: string) => read(url, { "X-Forwarded-For": forwarded });
   expect((await from("192.0.2.1")).status).toBe(200);
   expect((await from("192.0.2.2")).status).toBe(200);

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
+import type { CallerConfig } from "@tributary/kit/caller/caller-config";
 import { startServer } from "@tributary/kit/process/lifecycle";
 import { silentLog } from "@tributary/kit/process/log";
 import { priorityOfRoute } from "@tributary/kit/rest/routes";
@@ -97,8 +98,10 @@ export const noAdmissionLimits: AdmissionLimits = {
   writesPerMinute: 0,
   clientsMax: 1_000,
   exempt: [],
-  trustedProxies: [],
 };
+
+/** Clients connect directly, and tokens are not verified. */
+export const plainCallerConfig: CallerConfig = { trustedProxies: [], tokens: undefined, clientKeys: [] };
 
 /** The proxy as main.ts runs it, with one stub for every service. */
 export async function startProxy(service: { readonly url: string }, settings: ProxySettings = {}): Promise<Running> {
@@ -120,6 +123,7 @@ export async function startProxy(service: { readonly url: string }, settings: Pr
     documents: new Map(),
     knownClients: [],
     corsOrigins: ["http://localhost:*"],
+    callerConfig: plainCallerConfig,
     admissionLimits: noAdmissionLimits,
     cacheLimits: { bytesMax: 1_000_000, entryBytesMax: 100_000, entriesMax: 1_000, variantsMax: 8, backgroundMax: 8 },
     bodyBytesMax: 65_536,

@@ -67,7 +67,7 @@ describe.each(["local", "production"])("in %s", (overlay) => {
     }
   });
 
-  test("only the gateway and the REST proxy reach the services, and only the services reach the local issuer", () => {
+  test("only the gateway and the REST proxy reach the services; these and the services reach the local issuer", () => {
     const pods = listPods(cluster);
     const connections = pods.flatMap((from) =>
       pods
@@ -77,7 +77,8 @@ describe.each(["local", "production"])("in %s", (overlay) => {
     const toServices = ["gateway", "rest-proxy"].flatMap((caller) =>
       serviceNames.map((service) => `${caller} → ${service}`),
     );
-    const toIssuer = overlay === "local" ? serviceNames.map((service) => `${service} → issuer`) : [];
+    const verifiers = [...serviceNames, "gateway", "rest-proxy"];
+    const toIssuer = overlay === "local" ? verifiers.map((verifier) => `${verifier} → issuer`) : [];
     expect(connections.sort()).toEqual([...toServices, ...toIssuer].sort());
   });
 

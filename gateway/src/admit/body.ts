@@ -99,7 +99,7 @@ function collectBody(
 }
 
 /** A connection that is closed with unread bytes loses the response, so the rest is read without being held. */
-function discardRest(request: IncomingMessage): void {
+export function discardRest(request: IncomingMessage): void {
   let bytes = 0;
   request.on("error", () => {});
   request.on("data", (chunk: Buffer) => {

@@ -16,6 +16,6 @@ export function createOperationCors(origins: readonly string[]): Cors {
       "traceparent",
       "x-request-id",
     ],
-    exposedHeaders: ["x-request-id", "traceparent", "retry-after"],
+    exposedHeaders: ["x-request-id", "traceparent", "retry-after", "www-authenticate"],
   });
 }

@@ -1,5 +1,6 @@
 // Stage 1 of 5: admit. One client request and its response, with the ids and headers that every response has.
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Caller } from "@tributary/kit/caller/caller";
 import type { Cors } from "@tributary/kit/http/cors";
 import { forEachHeader } from "@tributary/kit/http/raw-headers";
 import { readRequestId } from "@tributary/kit/http/request-id";
@@ -16,6 +17,8 @@ export interface GatewayExchange {
   readonly startedMs: number;
   /** Headers of every response, also of a rejection, as a raw list: name, value, name, value. */
   readonly headers: readonly string[];
+  /** Who sent the request. Undefined until identified (admit/caller.ts), and for requests to other paths than /graphql. */
+  caller: Caller | undefined;
   /** Undefined if metrics, traces and the access log are off. */
   readonly record: GraphqlRequestRecord | undefined;
 }
@@ -41,7 +44,7 @@ export function createExchangeFactory(
     const gatewayHeaders = ["X-Request-Id", requestId, "traceparent", traceParent, "Vary", vary];
     const startedMs = performance.now();
     const allHeaders = gatewayHeaders.concat(cors.headersFor(headers.origin));
-    return { request, response, requestId, trace, startedMs, headers: allHeaders, record };
+    return { request, response, requestId, trace, startedMs, headers: allHeaders, caller: undefined, record };
   };
 }
 

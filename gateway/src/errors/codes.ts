@@ -6,8 +6,8 @@ export type Stage = "admit" | "parse" | "plan" | "run" | "shape";
 
 export interface CodeDescription {
   /**
-   * The first stage in which an error has this code. `admit`: the request is not well-formed, so its status is the same for every media type
-   * (rejections.ts). `any`: a bug, in whichever stage.
+   * The first stage in which an error has this code. `admit`: the request is not well-formed, or its caller or the gateway's state excludes it, so its
+   * status is the same for every media type (rejections.ts). `any`: a bug, in whichever stage.
    */
   readonly stage: Stage | "any";
   /**
@@ -53,6 +53,8 @@ export const codes = {
     message: "The body must be application/json in UTF-8.",
   },
   HEADERS_TOO_LARGE: { stage: "admit", status: statusOf.HEADERS_TOO_LARGE, message: "The headers are too large." },
+  /** Rejects a request with an invalid token. Without a token, a field that requires one has this code in `errors[]`. */
+  UNAUTHENTICATED: { stage: "admit", status: statusOf.UNAUTHENTICATED, message: "Send a valid token." },
   SERVICE_UNAVAILABLE: {
     stage: "admit",
     status: statusOf.SERVICE_UNAVAILABLE,
@@ -97,7 +99,6 @@ export const codes = {
   },
   SUBGRAPH_ERROR: { stage: "run", status: 200, message: "The service behind this field failed." },
 
-  UNAUTHENTICATED: { stage: "run", status: 200, message: "Send a valid token." },
   FORBIDDEN: { stage: "run", status: 200, message: "Your token does not allow this." },
   CONFLICT: { stage: "run", status: 200, message: "The request conflicts with existing data." },
   OUT_OF_STOCK: { stage: "run", status: 200, message: "Not enough is available." },

@@ -50,7 +50,7 @@ export function rejectRequest(
   if (rejection === error) observe({ kind: "request-rejected", requestId, traceId, ...identity, code, status });
   else observe({ kind: "internal-error", requestId, traceId, ...identity, cause: error });
   return {
-    status: isWellFormed(code) ? statusFor(status, responseType) : status,
+    status: dependsOnMediaType(code) ? statusFor(status, responseType) : status,
     contentType: contentTypeOf(responseType),
     headers: Object.entries(rejection.headers).flat(),
     body: Buffer.from(rejectionBody(code, message)),
@@ -72,7 +72,7 @@ export function rejectVariables(problems: readonly GraphQLError[], responseType:
   };
 }
 
-/** Rejections with codes of stage 1 are for requests that are not well-formed: their status does not depend on the media type. */
-function isWellFormed(code: ClientCode): boolean {
+/** The status of a rejection with a code of stage 1 does not depend on the media type: the document is not read yet. */
+function dependsOnMediaType(code: ClientCode): boolean {
   return codes[code].stage !== "admit";
 }

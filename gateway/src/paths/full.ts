@@ -34,7 +34,7 @@ export function createFullPath({ pipeline, generations, send, observe }: FullPat
     try {
       const method = readMethod(request);
       responseType = requireResponseType(request);
-      const graphql = method === "GET" ? readGet(request) : await readPost(exchange, received);
+      const graphql = method === "GET" ? await readGet(exchange) : await readPost(exchange, received);
       record?.enter("parse");
       if (record) record.requestedName = graphql.operationName;
       send(exchange, await respond(exchange, { method, responseType, graphql }));
@@ -42,6 +42,15 @@ export function createFullPath({ pipeline, generations, send, observe }: FullPat
       send(exchange, rejectRequest(observe, exchange, responseType, error));
     }
   };
+
+  async function readGet(exchange: GatewayExchange): Promise<GraphqlRequest> {
+    const { headers, url = "/" } = exchange.request;
+    rejectCrossSite(headers);
+    const rejection = await pipeline.identify(exchange);
+    if (rejection) throw rejection;
+    const searchStart = url.indexOf("?");
+    return readGraphqlSearch(new URLSearchParams(searchStart === -1 ? "" : url.slice(searchStart)));
+  }
 
   function readPost(exchange: GatewayExchange, received: ReceivedParameters | undefined): Promise<GraphqlRequest> {
     return new Promise((resolve, reject) => {
@@ -76,11 +85,4 @@ function requireResponseType(request: IncomingMessage): ResponseType {
   if (type === undefined)
     throw new Rejection("NOT_ACCEPTABLE", "Accept application/json or application/graphql-response+json.");
   return type;
-}
-
-function readGet(request: IncomingMessage): GraphqlRequest {
-  rejectCrossSite(request.headers);
-  const { url = "/" } = request;
-  const searchStart = url.indexOf("?");
-  return readGraphqlSearch(new URLSearchParams(searchStart === -1 ? "" : url.slice(searchStart)));
 }

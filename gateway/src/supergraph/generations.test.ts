@@ -1,5 +1,6 @@
 import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { createCallers } from "@tributary/kit/caller/caller";
 import { createCors } from "@tributary/kit/http/cors";
 import { buildSchema } from "graphql";
 import { afterEach, describe, expect, test } from "vitest";
@@ -217,7 +218,8 @@ describe("the generation of a request", () => {
     const observe = (observation: GatewayObservation) => void observations.push(observation);
     const generations = createFakeGenerations(validate, pins);
     const about = { graphqlBodyBytesMax: 1_000, requestTimeoutMs: 1_000, exposesPlans: false, serverTiming: false };
-    const pipeline = createPipeline({ ...about, observe });
+    const callers = createCallers({ trustedProxies: [], tokens: undefined, clientKeys: [] });
+    const pipeline = createPipeline({ ...about, callers, observe });
     const send = createResponseSender({ responseTimeoutMs: 1_000, observe });
     const fullPath = createFullPath({ pipeline, generations, send, observe });
     const createExchange = createExchangeFactory(createCors({ origins: [], allowedHeaders: [], exposedHeaders: [] }));

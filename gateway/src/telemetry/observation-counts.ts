@@ -18,9 +18,12 @@ export function createObservationCounts(metrics: Metrics<typeof gatewayMetrics>)
 function countRequests(metrics: Metrics<typeof gatewayMetrics>): GatewayObserver {
   const disconnected = metrics.counter("tributary_gateway_clients_disconnected_total");
   const truncated = metrics.counter("tributary_gateway_responses_truncated_total");
-  return ({ kind }) => {
+  const keyFetches = metrics.counter("tributary_gateway_token_key_fetches_total");
+  return (observation) => {
+    const { kind } = observation;
     if (kind === "client-disconnected") disconnected.add({});
     if (kind === "response-truncated") truncated.add({});
+    if (kind === "token-keys-fetched") keyFetches.add({ result: observation.isOk ? "ok" : "failed" });
   };
 }
 

@@ -11,11 +11,15 @@ const failureTexts = {
   "subgraph-errors": "a subgraph reported an internal error; further responses with such errors are counted",
   "subgraph-response-invalid": "a subgraph's response does not fit the schema; further such responses are counted",
   "values-rejected": "values of a subgraph do not fit the schema; further such responses are counted",
+  "token-keys-failed": "token keys could not be fetched; further failures are counted",
   "lookup-failed": "the name of a subgraph's host cannot be resolved; its last addresses remain in use",
 } as const;
 
 type FailureKind = keyof typeof failureTexts;
-type FailureObservation = Extract<GatewayObservation, { kind: FailureKind }> & { readonly replica: string | undefined };
+type FailureObservation = Extract<GatewayObservation, { kind: FailureKind }> & {
+  readonly service: string;
+  readonly replica: string | undefined;
+};
 
 /** The level and message of all other observations. */
 const levels: Record<
@@ -51,6 +55,7 @@ const levels: Record<
   "plan-cache-hit": ["debug", "plan cache hit"],
   "plan-cache-miss": ["debug", "plan cache miss"],
   "plan-compiled": ["debug", "a query plan was compiled"],
+  "token-keys-fetched": ["debug", "token keys fetched"],
   "request-rejected": ["debug", "request rejected"],
   "client-disconnected": ["debug", "client disconnected; its fetches were aborted"],
   "response-truncated": ["debug", "connection closed: the client did not read its response in time"],
@@ -63,6 +68,12 @@ export function createObservationLog(log: Log, failures: FailureLog): GatewayObs
     if (observation.kind === "library-log") return log[observation.level](observation.text);
     if (observation.kind === "lookup-failed")
       return reportFailure(failures, { ...observation, replica: observation.host }, "LOOKUP_FAILED");
+    if (observation.kind === "token-keys-failed")
+      return reportFailure(
+        failures,
+        { ...observation, service: "token-issuer", replica: undefined },
+        "KEYS_UNAVAILABLE",
+      );
     if (observation.kind === "subgraph-response-invalid")
       return reportFailure(failures, observation, "RESPONSE_INVALID");
     if (observation.kind === "values-rejected")

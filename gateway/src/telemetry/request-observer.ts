@@ -1,4 +1,5 @@
 // Counts, traces and logs each client request when its response is closed: metrics, the request's span and the access log line.
+import { readClientName } from "@tributary/kit/caller/client-program";
 import type { Log } from "@tributary/kit/process/log";
 import { createKnownValues, createLearnedValues } from "@tributary/kit/telemetry/metrics/known-values";
 import type { gatewayMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
@@ -10,7 +11,6 @@ import {
   createRequestObserver,
   type FinishedRequest,
   isAccessLogged,
-  readClientName,
   type RequestObserver,
   roundMilliseconds,
 } from "@tributary/kit/telemetry/request-observer";
@@ -56,6 +56,8 @@ export function createGatewayRequestObserver(
 interface RequestSummary {
   readonly path: GraphqlRequestRecord["path"];
   readonly client: string;
+  /** False: the client only claims its name. */
+  readonly clientVerified: boolean;
   readonly operation: string;
   readonly status: number;
   readonly outcome: GraphqlRequestRecord["outcome"];
@@ -81,8 +83,10 @@ function createRequestReporter(
     const isObserved = isLogged || o.metrics.isOn || span !== undefined;
     // With ACCESS_LOG alone, most requests return here.
     if (!isObserved) return;
-    const client = clientOf(readClientName(request.headers));
-    const summary: RequestSummary = { path, client, operation: operationOf(record, outcome), status, outcome };
+    const client = clientOf(record.client?.name ?? readClientName(request.headers));
+    const clientVerified = record.client?.isVerified ?? false;
+    const operation = operationOf(record, outcome);
+    const summary: RequestSummary = { path, client, clientVerified, operation, status, outcome };
     countRequest(summary, record, milliseconds / 1_000);
     if (span) endSpan(record, summary);
     if (!isLogged) return;

@@ -1,4 +1,5 @@
 // What telemetry records of one client request, while the stages process it. request-observer.ts reads it when the response is closed.
+import type { ClientProgram } from "@tributary/kit/caller/client-program";
 import type { Span } from "@tributary/kit/telemetry/tracing/trace";
 import type { Failure } from "@tributary/kit/telemetry/failure-log";
 import type { Stage } from "../errors/codes.ts";
@@ -19,6 +20,8 @@ export class GraphqlRequestRecord {
    * span attribute or a log field.
    */
   requestedName: string | undefined;
+  /** Undefined until the caller is identified. Its name is client text: map it by `KnownValues`. */
+  client: ClientProgram | undefined;
   /** Undefined until the operation is validated. */
   validated: Pick<ValidatedOperation, "operation" | "identity"> | undefined;
   /** Undefined until the response is known, and for responses that Express sends (preflights, GraphiQL). */

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createAuthenticator } from "@tributary/kit/identity/tokens";
+import { createAuthenticator } from "@tributary/kit/identity/token-verifier";
 import { describeEnvironment } from "@tributary/kit/process/env";
 import { type RunningServer, startServer } from "@tributary/kit/process/lifecycle";
 import { silentLog } from "@tributary/kit/process/log";

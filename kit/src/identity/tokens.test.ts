@@ -2,15 +2,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { SignJWT } from "jose";
-import {
-  createAuthenticator,
-  type Identity,
-  hasScope,
-  isUser,
-  denyAccess,
-  requireScope,
-  requireUser,
-} from "./tokens.ts";
+import { createAuthenticator } from "./token-verifier.ts";
+import { type Identity, hasScope, isUser, denyAccess, requireScope, requireUser } from "./tokens.ts";
 import { startTestIssuer, type TestIssuer } from "../testing/issuer.ts";
 import { createSpanCollector } from "../testing/trace.ts";
 

@@ -27,7 +27,7 @@ export interface DocumentedResponse {
 }
 
 /** The allowed callers: everyone, with or without a token, or tokens with one of these scopes. */
-export type Callers = "everyone" | readonly string[];
+export type PermittedCallers = "everyone" | readonly string[];
 
 /** The demo users of examples and tests. */
 export type DemoUser = "ada" | "grace" | "linus";
@@ -60,7 +60,7 @@ export interface OperationExample {
 export interface OperationDocument {
   /** Markdown (CommonMark). */
   readonly description: string;
-  readonly callers: Callers;
+  readonly callers: PermittedCallers;
   readonly path?: ParameterSchemas;
   readonly query?: ParameterSchemas;
   /** Of the request. */

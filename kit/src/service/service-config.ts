@@ -1,42 +1,17 @@
+import { readRequiredTokenConfig, type TokenConfig } from "../identity/token-config.ts";
 import { type Environment, type EnvironmentReader, readEnvironment } from "../process/env.ts";
 import { type ListenerConfig, readListenerConfig } from "../process/listener-config.ts";
 import { readTelemetryConfig, type TelemetryConfig } from "../process/telemetry-config.ts";
 
 /** The configuration of a service. Times in milliseconds. */
-export interface ServiceConfig extends ListenerConfig, TelemetryConfig {
+export interface ServiceConfig extends ListenerConfig, TelemetryConfig, TokenConfig {
   readonly profile: "development" | "production";
   readonly databaseUrl: string;
   readonly connectionsMax: number;
   readonly statementTimeoutMs: number;
   readonly lockTimeoutMs: number;
   readonly acquireTimeoutMs: number;
-  readonly issuer: string;
-  readonly audience: string;
-  readonly jwksUrl: string;
-  readonly userIdClaim: string;
   readonly cursorKeys: readonly string[];
-}
-
-/** The local issuer of development, on its default port. */
-const localIssuer = "http://127.0.0.1:4020";
-
-/**
- * Reads which token issuer is trusted. In production the operator must configure one; the local issuer is a problem there, since it issues tokens
- * without authentication.
- */
-function readIdentityConfig(env: EnvironmentReader, profile: ServiceConfig["profile"]) {
-  const local = profile === "development" ? { fallback: localIssuer } : {};
-  const localKeys = profile === "development" ? { fallback: `${localIssuer}/.well-known/jwks.json` } : {};
-  const identity = {
-    issuer: env.string("ISSUER", { ...local, why: "the issuer that signs the tokens: their `iss`" }),
-    audience: env.string("AUDIENCE", { fallback: "tributary", why: "the required audience of tokens: their `aud`" }),
-    jwksUrl: env.url("JWKS_URL", { ...localKeys, why: "where the issuer's public keys are" }),
-    userIdClaim: env.string("USER_ID_CLAIM", { fallback: "sub", why: "the claim that holds the user's id" }),
-  };
-  if (profile === "production" && [identity.issuer, identity.jwksUrl].some(isLocalIssuer)) {
-    env.problem("ISSUER and JWKS_URL name the local issuer, which is for development only.");
-  }
-  return identity;
 }
 
 interface ServiceDefaults {
@@ -63,7 +38,7 @@ export function readServiceConfig(
       profile,
       ...readListenerConfig(env, { port, shutdownGraceMs: 10_000 }),
       ...readTelemetryConfig(env, { name }),
-      ...readIdentityConfig(env, profile),
+      ...readRequiredTokenConfig(env, profile),
       databaseUrl: env.url("DATABASE_URL", {
         secret: true,
         why: "the database of this service only, with a role of this service only",
@@ -95,15 +70,6 @@ export function readServiceConfig(
       cursorKeys: readCursorKeys(env, profile),
     };
   });
-}
-
-/** Whether a URL names the local issuer: a host named `issuer`, as in Docker Compose, or port 4020 of this machine. */
-function isLocalIssuer(address: string): boolean {
-  const url = URL.canParse(address) ? new URL(address) : undefined;
-  if (!url) return false;
-  return (
-    url.hostname === "issuer" || (["127.0.0.1", "localhost", "[::1]"].includes(url.hostname) && url.port === "4020")
-  );
 }
 
 const cursorKeyCharsMin = 16;

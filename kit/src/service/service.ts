@@ -5,7 +5,8 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import { createCursors, type Cursors } from "../lists/cursor.ts";
 import { ConfigError } from "../process/env.ts";
 import { AppError } from "../errors/app-error.ts";
-import { type Authenticate, createAuthenticator, type Identity } from "../identity/tokens.ts";
+import { createAuthenticator } from "../identity/token-verifier.ts";
+import type { Authenticate, Identity } from "../identity/tokens.ts";
 import { type RunningServer, startServer, stopOnSignals } from "../process/lifecycle.ts";
 import { createLog, type Log } from "../process/log.ts";
 import { migrate } from "../postgres/migrate.ts";

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TelemetryConfig } from "../process/telemetry-config.ts";
 import type { KnownValues } from "./metrics/known-values.ts";
 import type { Span, Trace } from "./tracing/trace.ts";
@@ -76,10 +76,4 @@ export function isAccessLogged(
 /** The duration as the access log has it, with one decimal. */
 export function roundMilliseconds(milliseconds: number): number {
   return Math.round(milliseconds * 10) / 10;
-}
-
-/** The name that the client sends (`apollographql-client-name`, else `x-client-name`). Not a label yet: map it by `KnownValues`. */
-export function readClientName(headers: IncomingHttpHeaders): string | undefined {
-  const name = headers["apollographql-client-name"] ?? headers["x-client-name"];
-  return Array.isArray(name) ? name.join() : name;
 }

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createCursors } from "../lists/cursor.ts";
-import { createAuthenticator } from "../identity/tokens.ts";
+import { createAuthenticator } from "../identity/token-verifier.ts";
 import { silentLog } from "../process/log.ts";
 import type { ServiceApp, ServiceParts } from "../service/service.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";

@@ -1,13 +1,14 @@
 /**
- * Stage 1 of 5: admit. Rate limits by client; `pipeline.ts` calls the other parts of the stage. Reads and writes are counted separately, so that a
+ * Stage 1 of 5: admit. Rate limits by caller; `pipeline.ts` calls the other parts of the stage. Reads and writes are counted separately, so that a
  * polling page cannot block its user's writes.
  */
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 import { AppError } from "@tributary/kit/errors/app-error";
-import { addressOf, type Client, createClientFinder, toClientKey } from "./clients.ts";
-import { createNetworks } from "./networks.ts";
+import type { Caller } from "@tributary/kit/caller/caller";
+import { addressOf, toAddressKey } from "@tributary/kit/caller/client-address";
+import { createNetworks } from "@tributary/kit/caller/networks";
 import { createRateLimit, type RateDecision, type RateLimit } from "./rate-limit.ts";
 
 export interface AdmissionLimits {
@@ -19,18 +20,21 @@ export interface AdmissionLimits {
   readonly clientsMax: number;
   /** Networks whose requests are not counted. */
   readonly exempt: readonly string[];
+}
+
+export interface AdmissionOptions extends AdmissionLimits {
   /** Networks whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
+  readonly nowMs: () => number;
 }
 
 export interface Admission {
-  findClient(request: IncomingMessage): Client;
   /**
-   * Counts a request, unless its client is exempt, its method is `OPTIONS` or there is no limit. For a counted request, also a rejected one, the rate
+   * Counts a request, unless its caller's address is exempt, its method is `OPTIONS` or there is no limit. For a counted request, also a rejected one, the rate
    * limit headers are pushed to `headers`, as alternating names and values.
    * @throws AppError TOO_MANY_REQUESTS.
    */
-  admit(request: IncomingMessage, headers: string[]): void;
+  admit(request: IncomingMessage, caller: Pick<Caller, "key" | "address">, headers: string[]): void;
   /** Counts input that is not a valid request as a read. Does not throw if the limit is exceeded: the input is rejected anyway. */
   countUnreadable(socket: Socket, headers: string[]): void;
 }
@@ -44,30 +48,26 @@ interface NamedLimit {
   readonly policy: string;
 }
 
-export function createAdmission(o: AdmissionLimits & { readonly nowMs: () => number }): Admission {
+export function createAdmission(o: AdmissionOptions): Admission {
   const trusted = createNetworks(o.trustedProxies);
   const exempt = createNetworks(o.exempt);
-  const findClient = createClientFinder(trusted);
   const reads = createNamedLimit("reads", o.readsPerMinute, o);
   const writes = createNamedLimit("writes", o.writesPerMinute, o);
-  const clientKeyOf = memoizeByAddress((address) => (exempt.has(address) ? undefined : toClientKey(address)));
+  const isExempt = memoizeByAddress((address) => exempt.has(address));
 
   return {
-    findClient,
-    admit(request, headers) {
+    admit(request, { key, address }, headers) {
       const limit = limitOf(request.method, reads, writes);
-      if (limit === undefined) return;
-      const client = clientKeyOf(findClient(request).address);
-      if (client === undefined) return;
-      const decision = limit.limit.count(client);
+      if (limit === undefined || isExempt(address)) return;
+      const decision = limit.limit.count(key);
       addRateLimitHeaders(limit, decision, headers);
       if (!decision.isAdmitted) throw rateLimitExceeded(limit, decision);
     },
     countUnreadable(socket, headers) {
       const address = addressOf(socket);
       // Behind a trusted proxy, the client is unknown.
-      const client = trusted.has(address) ? undefined : clientKeyOf(address);
-      if (reads && client !== undefined) addRateLimitHeaders(reads, reads.limit.count(client), headers);
+      if (reads === undefined || trusted.has(address) || isExempt(address)) return;
+      addRateLimitHeaders(reads, reads.limit.count(toAddressKey(address)), headers);
     },
   };
 }
@@ -105,14 +105,13 @@ function rateLimitExceeded({ name }: NamedLimit, { retryMs }: RateDecision): App
 
 const addressesMax = 10_000;
 
-/** Memoizes a function of an address. The map stores null for the result undefined. */
-function memoizeByAddress(compute: (address: string) => string | undefined): (address: string) => string | undefined {
-  const results = createBoundedMap<string | null>({ entriesMax: addressesMax });
+function memoizeByAddress(compute: (address: string) => boolean): (address: string) => boolean {
+  const results = createBoundedMap<boolean>({ entriesMax: addressesMax });
   return (address) => {
     const known = results.get(address);
-    if (known !== undefined) return known ?? undefined;
+    if (known !== undefined) return known;
     const result = compute(address);
-    results.set(address, result ?? null);
+    results.set(address, result);
     return result;
   };
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { AppError } from "@tributary/kit/errors/app-error";
 import { listHeaderValues, parseTokens, withoutHeaders } from "@tributary/kit/http/raw-headers";
 import { isTraceParent } from "@tributary/kit/http/trace-context";
-import type { Client } from "../admit/clients.ts";
+import type { ClientAddress } from "@tributary/kit/caller/client-address";
 
 /**
  * Headers of one connection or for one proxy, of requests and responses: RFC 9110, 7.6.1 and 11.7; `Trailer`, which RFC 2616, 13.5.1 lists; and
@@ -61,7 +61,7 @@ export function isHopByHop(name: string): boolean {
 export interface ForwardingContext {
   readonly requestId: string;
   readonly traceParent: string;
-  readonly client: Client;
+  readonly client: ClientAddress;
   /** The host that the client requested, validated. Undefined if it named none: an empty `Host`, or HTTP/1.0. */
   readonly host: string | undefined;
   /** Undefined for a request without a body. */
@@ -121,7 +121,7 @@ function addProxyRequestHeaders(
   if (bodyBytes !== undefined) list.push("content-length", String(bodyBytes));
 }
 
-function addForwarded(list: string[], { address, protocol }: Client, host: string | undefined): void {
+function addForwarded(list: string[], { address, protocol }: ClientAddress, host: string | undefined): void {
   list.push("forwarded", forwardedElement(address, host, protocol));
   list.push("x-forwarded-for", address, "x-forwarded-proto", protocol);
   if (host !== undefined) list.push("x-forwarded-host", host);

@@ -1,10 +1,8 @@
-import type { IncomingHttpHeaders } from "node:http";
-import { readClientName } from "@tributary/kit/telemetry/request-observer";
 import type { UsageCount } from "../telemetry/observations.ts";
 
 export interface Usage {
   /** Counts a request, unless it is for the newest version. */
-  count(version: number, route: string, headers: IncomingHttpHeaders): void;
+  count(version: number, route: string, clientName: string | undefined): void;
   /** All counts since the start of the process, the highest first. */
   read(): readonly UsageCount[];
 }
@@ -21,17 +19,16 @@ export function createUsage({ knownClients, newestVersion }: UsageOptions): Usag
   const known = new Set(knownClients);
   const counts = new Map<number, Map<string, Map<string, number>>>();
 
-  function clientOf(headers: IncomingHttpHeaders): string {
-    const name = readClientName(headers);
+  function clientOf(name: string | undefined): string {
     if (name === undefined || name === "") return "unnamed";
     return known.has(name) ? name : "other";
   }
 
   return {
-    count(version, route, headers) {
+    count(version, route, clientName) {
       if (version >= newestVersion) return;
       const byClient = getOrCreate(getOrCreate(counts, version), route);
-      const client = clientOf(headers);
+      const client = clientOf(clientName);
       byClient.set(client, (byClient.get(client) ?? 0) + 1);
     },
     read() {

@@ -10,6 +10,7 @@ export function createObservationCounts(metrics: Metrics<typeof restMetrics>): O
   const ejections = metrics.counter("tributary_rest_replica_ejections_total");
   const lookups = metrics.counter("tributary_rest_lookup_failures_total");
   const truncated = metrics.counter("tributary_rest_responses_truncated_total");
+  const keyFetches = metrics.counter("tributary_rest_token_key_fetches_total");
   const ejected = createEjectedReplicas();
   metrics.gauge("tributary_rest_replicas_ejected").onScrape((gauge) => {
     for (const [service, count] of ejected.counts()) gauge.set({ service }, count);
@@ -18,6 +19,7 @@ export function createObservationCounts(metrics: Metrics<typeof restMetrics>): O
   return (observation) => {
     if (observation.kind === "response-truncated")
       truncated.add({ side: observation.service === undefined ? "client" : "service" });
+    if (observation.kind === "token-keys-fetched") keyFetches.add({ result: observation.isOk ? "ok" : "failed" });
     if (observation.kind === "retried") retries.add({ service: observation.service });
     if (observation.kind === "retry-over-budget") retriesOverBudget.add({ service: observation.service });
     if (observation.kind === "lookup-failed") lookups.add({ service: observation.service });

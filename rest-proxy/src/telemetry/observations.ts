@@ -46,6 +46,10 @@ export type Observation =
   | { readonly kind: "refresh-failed"; readonly service: string; readonly key: string; readonly cause: unknown }
   /** An error that is no `AppError`; the client got a 500. */
   | ({ readonly kind: "bug"; readonly cause: unknown } & ObservedRequest)
+  /** After each fetch of the token issuer's keys. */
+  | { readonly kind: "token-keys-fetched"; readonly isOk: boolean }
+  /** The keys could not be fetched: known keys remain in use; without any, requests with a token get a 503. */
+  | { readonly kind: "token-keys-failed"; readonly cause: unknown }
   /** Requests for versions older than the newest, since the start of the process. */
   | { readonly kind: "old-versions"; readonly usage: readonly UsageCount[] }
   /** Input that is not a valid HTTP request, or `CONNECT`; `code` is that of Node's HTTP parser. */
@@ -59,6 +63,7 @@ export function createObserver(log: Log, failures: FailureLog): Observe {
     const observation = toLogFields(observed);
     if (isFailure(observation)) return reportFailure(failures, observation);
     if (observation.kind === "old-versions") return log.info(observation, "old versions are in use");
+    if (observation.kind === "token-keys-fetched") return log.debug(observation, "token keys fetched");
     // Clients can cause any number of these.
     if (observation.kind === "unreadable") return log.debug(observation, "invalid HTTP request rejected");
     if (observation.kind === "response-truncated") return log.warn(observation, "response truncated");
@@ -74,10 +79,11 @@ export function createObserver(log: Log, failures: FailureLog): Observe {
   };
 }
 
-type FailureObservation = Extract<Observation, { kind: "service-failed" | "lookup-failed" | "refresh-failed" }>;
+type FailureKind = "service-failed" | "lookup-failed" | "refresh-failed" | "token-keys-failed";
+type FailureObservation = Extract<Observation, { kind: FailureKind }>;
 
 function isFailure(observation: Observation): observation is FailureObservation {
-  return ["service-failed", "lookup-failed", "refresh-failed"].includes(observation.kind);
+  return ["service-failed", "lookup-failed", "refresh-failed", "token-keys-failed"].includes(observation.kind);
 }
 
 function reportFailure(failures: FailureLog, observation: FailureObservation): void {
@@ -96,6 +102,10 @@ function reportFailure(failures: FailureLog, observation: FailureObservation): v
       const failure = { service: observation.service, replica: observation.host, reason: "LOOKUP_FAILED" };
       const message = "DNS lookup of a service failed; its last addresses are still used";
       return failures.report(failure, details, message);
+    }
+    case "token-keys-failed": {
+      const failure = { service: "token-issuer", replica: undefined, reason: "KEYS_UNAVAILABLE" };
+      return failures.report(failure, details, "token keys could not be fetched; further failures are counted");
     }
     case "refresh-failed": {
       const { code: reason = "REFRESH_FAILED", replica } = cause instanceof ServiceFailure ? cause : {};

@@ -68,10 +68,10 @@ async function setUp(accessLog: "all" | "sampled" | "off" = "off") {
   const about = { knownClients: ["shop"], newestVersion: 2, accessLog };
   const observer = createProxyRequestObserver({ log, metrics, trace: noTrace, ...about });
   const send = ({ client, method = "GET", status = 200, ...recorded }: TestRequest) => {
-    const headers = { traceparent: traceParent, ...(client === undefined ? {} : { "x-client-name": client }) };
-    const request = { method, headers } as unknown as IncomingMessage;
+    const request = { method, headers: { traceparent: traceParent } } as unknown as IncomingMessage;
     const response = createResponse(status);
-    Object.assign(observer?.begin(request, response, "r-1") ?? {}, recorded);
+    const program = { name: client, version: undefined, isVerified: false };
+    Object.assign(observer?.begin(request, response, "r-1") ?? {}, { client: program, ...recorded });
     response.emit("close");
   };
   return { send, lines, write: () => metrics.write() };
@@ -132,6 +132,8 @@ test("the sampled access log contains server errors and no client errors", async
       method: "GET",
       status: 502,
       code: "BAD_GATEWAY",
+      client: "unnamed",
+      clientVerified: false,
       service: "things",
       replica: "http://things:4001/ (10.0.0.7)",
       milliseconds: expect.any(Number),

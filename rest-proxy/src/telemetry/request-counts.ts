@@ -1,7 +1,6 @@
 import { createKnownValues } from "@tributary/kit/telemetry/metrics/known-values";
 import type { restMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
 import type { HistogramSeries, Metrics } from "@tributary/kit/telemetry/metrics/metrics";
-import { readClientName } from "@tributary/kit/telemetry/request-observer";
 import type { FinishedProxyRequest } from "./request-record.ts";
 
 export interface RequestCountsOptions {
@@ -20,7 +19,7 @@ export function createRequestCounts({ metrics, knownClients, newestVersion }: Re
   const secondsOf = memoizeSeries(metrics);
   const clientOf = createKnownValues(knownClients);
 
-  return ({ record, request, status, milliseconds }: FinishedProxyRequest, method: string): void => {
+  return ({ record, status, milliseconds }: FinishedProxyRequest, method: string): void => {
     const { code } = record;
     const route = record.route?.path ?? "other";
     const version = record.version ?? "none";
@@ -28,7 +27,7 @@ export function createRequestCounts({ metrics, knownClients, newestVersion }: Re
     secondsOf(route, version).observe(milliseconds / 1_000);
     if (code !== undefined) rejected.add({ code });
     if (record.version === undefined) return;
-    const client = clientOf(readClientName(request.headers));
+    const client = clientOf(record.client?.name);
     clients.add({ client, version });
     if (record.version < newestVersion) oldVersions.add({ client, version, route });
   };

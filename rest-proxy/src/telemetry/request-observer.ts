@@ -1,6 +1,6 @@
 /** Metrics, span and access log line of each request to the proxy. */
 import type { Log } from "@tributary/kit/process/log";
-import { createKnownValues } from "@tributary/kit/telemetry/metrics/known-values";
+import { createKnownValues, type KnownValues } from "@tributary/kit/telemetry/metrics/known-values";
 import type { restMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
 import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import type { TelemetryConfig } from "@tributary/kit/process/telemetry-config";
@@ -34,6 +34,7 @@ export function createProxyRequestObserver(o: ProxyObserverOptions): RequestObse
   const { metrics, trace } = o;
   if (!metrics.isOn && !trace.isOn && o.accessLog === "off") return undefined;
   const count = createRequestCounts(o);
+  const clientOf = createKnownValues(o.knownClients);
   const gauge = metrics.gauge("tributary_rest_requests_in_flight");
   return createRequestObserver({
     trace,
@@ -44,7 +45,7 @@ export function createProxyRequestObserver(o: ProxyObserverOptions): RequestObse
       const method = methodOf(request.method);
       count(finished, method);
       if (record.span) endSpan(record, method, status);
-      logRequest(o, finished, method);
+      logRequest(o, finished, method, clientOf);
     },
     onScrape: (readInFlight) => gauge.onScrape((series) => series.set({}, readInFlight())),
   });
@@ -62,12 +63,22 @@ function endSpan({ span, route, version, code }: RequestRecord, method: string, 
   span.end();
 }
 
-function logRequest({ log, accessLog }: ProxyObserverOptions, finished: FinishedProxyRequest, method: string): void {
+function logRequest(
+  { log, accessLog }: ProxyObserverOptions,
+  finished: FinishedProxyRequest,
+  method: string,
+  clientOf: KnownValues,
+): void {
   const { record, status, requestId, milliseconds } = finished;
   const { route, version, span, code, failedReplica, traceId } = record;
   if (!isAccessLogged(accessLog, { span, hasFailed: status >= 500 })) return;
   const ids = recordFields({ requestId, traceId, span });
   const outcome = { route: route?.path ?? "other", version, method, status, code };
   const failed = failedReplica === undefined ? {} : { service: route?.service, replica: failedReplica };
-  log.info({ ...ids, ...outcome, ...failed, milliseconds: roundMilliseconds(milliseconds) }, "request completed");
+  // A name that is not verified is only claimed by the client.
+  const client = { client: clientOf(record.client?.name), clientVerified: record.client?.isVerified ?? false };
+  log.info(
+    { ...ids, ...outcome, ...client, ...failed, milliseconds: roundMilliseconds(milliseconds) },
+    "request completed",
+  );
 }

@@ -1,5 +1,6 @@
 /** What telemetry needs to know of one request. The stages write it, and `request-observer.ts` reads it when the response has ended. */
 import type { IncomingHttpHeaders } from "node:http";
+import type { ClientProgram } from "@tributary/kit/caller/client-program";
 import { createTraceParent, isTraceParent, readTraceContext } from "@tributary/kit/http/trace-context";
 import type { FinishedRequest } from "@tributary/kit/telemetry/request-observer";
 import type { Span } from "@tributary/kit/telemetry/tracing/trace";
@@ -14,6 +15,8 @@ export interface RecordedRoute {
 export class RequestRecord {
   route: RecordedRoute | undefined = undefined;
   version: number | undefined = undefined;
+  /** Undefined until the caller is identified. Its name is client text: map it by `KnownValues`. */
+  client: ClientProgram | undefined = undefined;
   /** The error code, if the proxy itself wrote the error response. */
   code: string | undefined = undefined;
   /** The last replica that the request was sent to, by URL and address, if the service did not respond. */

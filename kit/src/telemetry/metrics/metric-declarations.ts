@@ -152,6 +152,12 @@ export const gatewayMetrics = {
     help: "Clients that disconnected before their response; their fetches were aborted.",
     labels: [],
   },
+  tributary_gateway_token_key_fetches_total: {
+    kind: "counter",
+    help: "Fetches of the token issuer's keys by result: ok, failed.",
+    labels: ["result"],
+    expected: { result: ["ok", "failed"] },
+  },
   tributary_gateway_responses_truncated_total: {
     kind: "counter",
     help: "Responses aborted because the client did not read them in time.",
@@ -316,6 +322,12 @@ export const restMetrics = {
     kind: "gauge",
     help: "Requests in flight.",
     labels: [],
+  },
+  tributary_rest_token_key_fetches_total: {
+    kind: "counter",
+    help: "Fetches of the token issuer's keys by result: ok, failed.",
+    labels: ["result"],
+    expected: { result: ["ok", "failed"] },
   },
   tributary_rest_responses_truncated_total: {
     kind: "counter",

@@ -29,6 +29,7 @@ export const introspectionCheck: ResilienceCheck = {
       NODE_OPTIONS: `--max-old-space-size=${heapMb}`,
       INTROSPECTION: "true",
       PROFILE: "production",
+      TRUSTED_PROXIES: "none",
     };
     const gateway = await context.startGateway(composeWide(library), environment);
     discardRequests(library, context);

@@ -29,6 +29,7 @@ export const memoryCheck: ResilienceCheck = {
     const gateway = await context.startGateway(library.supergraphSdl, {
       NODE_OPTIONS: `--max-old-space-size=${heapMb}`,
       PROFILE: "production",
+      TRUSTED_PROXIES: "none",
       // For the pending request that keeps an old generation in use.
       REQUEST_TIMEOUT_MS: String(heldRequestMsMax),
       SUBGRAPH_TIMEOUT_MS: String(heldRequestMsMax),

@@ -1,17 +1,16 @@
-/** Which client sent a request, behind trusted proxies too; for rate limits and `Forwarded`. */
+// The address and protocol of the client that sent a request, also behind trusted proxies.
 import type { IncomingMessage } from "node:http";
 import { isIP, type Socket } from "node:net";
-import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
+import { createBoundedMap } from "../collections/bounded-map.ts";
 import type { Networks } from "./networks.ts";
 
-/** The client of a request. */
-export interface Client {
+export interface ClientAddress {
   /** The address in front of all trusted proxies. Empty if the client has already closed a direct connection. */
   readonly address: string;
   readonly protocol: "http" | "https";
 }
 
-export type FindClient = (request: IncomingMessage) => Client;
+export type FindAddress = (request: IncomingMessage) => ClientAddress;
 
 /** So many values of `X-Forwarded-For` are memoized, of at most this many characters each. */
 const forwardedMax = 10_000;
@@ -21,7 +20,7 @@ const forwardedLengthMax = 256;
  * The client is the other end of the connection. If that is a trusted proxy, its `X-Forwarded-For` is read from the right, up to the first address
  * that is not trusted: a client could have written the addresses left of it itself.
  */
-export function createClientFinder(trusted: Networks): FindClient {
+export function createAddressFinder(trusted: Networks): FindAddress {
   const addresses = createBoundedMap<string>({ entriesMax: forwardedMax });
   // Memoized by socket: to check the list of networks takes a fifth of the time of a cache hit.
   const trustedSockets = new WeakMap<Socket, boolean>();
@@ -80,14 +79,14 @@ function withoutPort(text: string): string {
   return /^[^:]+:\d{1,5}$/.test(text) ? text.slice(0, text.indexOf(":")) : text;
 }
 
-/** The key that a client is counted by: of an IPv6 address the first 64 bits, since one client usually has the whole network (RFC 6177). */
-export function toClientKey(address: string): string {
-  if (!address.includes(":")) return address;
+/** The key of a caller by its address, `address:192.0.2.1`: of an IPv6 address the first 64 bits, since one client usually has the whole network (RFC 6177). */
+export function toAddressKey(address: string): string {
+  if (!address.includes(":")) return `address:${address}`;
   const [withoutZone = ""] = address.split("%", 1);
   const [head = "", tail] = withoutZone.split("::");
   const first = head === "" ? [] : head.split(":");
   const last = tail === undefined || tail === "" ? [] : tail.split(":");
   const zeros = tail === undefined ? 0 : Math.max(8 - first.length - last.length, 0);
   const groups = [...first, ...Array.from({ length: zeros }, () => "0"), ...last].slice(0, 4);
-  return groups.map((group) => Number.parseInt(group, 16).toString(16)).join(":");
+  return `address:${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(":")}`;
 }

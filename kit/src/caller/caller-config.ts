@@ -1,0 +1,62 @@
+// The environment variables of caller identification, the same for the gateway and the REST proxy.
+import { readTokenConfig, type TokenConfig } from "../identity/token-config.ts";
+import type { EnvironmentReader } from "../process/env.ts";
+import type { ClientKey } from "./client-program.ts";
+import { createNetworks } from "./networks.ts";
+
+export interface CallerConfig {
+  /** Networks whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted. */
+  readonly trustedProxies: readonly string[];
+  /** Undefined: tokens are not verified. `clientClaim` is the claim with the name of the client, such as `azp`. */
+  readonly tokens: (TokenConfig & { readonly clientClaim?: string | undefined }) | undefined;
+  readonly clientKeys: readonly ClientKey[];
+}
+
+export function readCallerConfig(env: EnvironmentReader, profile: "development" | "production"): CallerConfig {
+  const tokens = readTokenConfig(env, profile);
+  const clientClaim = env.optional("CLIENT_CLAIM", {
+    why: "the claim of verified tokens that holds the name of the client, such as azp; without it no token names a client",
+  });
+  return {
+    trustedProxies: readNetworks(env, "TRUSTED_PROXIES", {
+      ...(profile === "development" ? { fallback: [] } : {}),
+      why: "balancers in front of this process, as addresses and networks: their X-Forwarded-For and -Proto are trusted; none: clients connect directly",
+    }),
+    tokens: tokens && { ...tokens, clientClaim },
+    clientKeys: readClientKeys(env),
+  };
+}
+
+/** Reads a list of networks. `none` is the empty list, since an empty value means the default. */
+export function readNetworks(
+  env: EnvironmentReader,
+  name: string,
+  o: { readonly fallback?: readonly string[]; readonly why: string },
+): readonly string[] {
+  const texts = env.list(name, o);
+  const networks = texts.length === 1 && texts[0] === "none" ? [] : texts;
+  try {
+    createNetworks(networks);
+  } catch (error) {
+    env.problem(`${name}: ${error instanceof Error ? error.message : "unreadable"}`);
+  }
+  return networks;
+}
+
+const clientKeysMax = 1_000;
+const clientKeyPattern = /^([A-Za-z0-9._-]{1,64})=([0-9a-f]{64})$/;
+
+/** Hashes of random keys are no secret: an operator may keep them beside other settings. */
+function readClientKeys(env: EnvironmentReader): readonly ClientKey[] {
+  const texts = env.list("CLIENT_KEYS", {
+    fallback: [],
+    why: "name=SHA-256 in hex of the key that the client sends as X-Client-Key, 1,000 at most; such a client has a verified name and, without a user's token, its separate limits",
+  });
+  if (texts.length > clientKeysMax) env.problem(`CLIENT_KEYS has at most ${clientKeysMax} entries`);
+  return texts.flatMap((text, index) => {
+    const [, name, sha256] = clientKeyPattern.exec(text) ?? [];
+    if (name !== undefined && sha256 !== undefined) return [{ name, sha256 }];
+    env.problem(`CLIENT_KEYS: entry ${index + 1} is not name=SHA-256, with 64 lower-case hex digits`);
+    return [];
+  });
+}

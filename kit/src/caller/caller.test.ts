@@ -1,0 +1,121 @@
+import { hash } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startTestIssuer, type TestIssuer } from "../testing/issuer.ts";
+import { type CallersOptions, createCallers } from "./caller.ts";
+
+let issuer: TestIssuer;
+beforeAll(async () => {
+  issuer = await startTestIssuer();
+});
+afterAll(() => issuer.stop());
+
+test("a caller without a token has the key of its address, and of an IPv6 address the first 64 bits", () => {
+  const callers = callersWith();
+  expect(callers.identify(requestOf({}))).toEqual({
+    key: "address:192.0.2.1",
+    address: "192.0.2.1",
+    protocol: "http",
+    identity: { kind: "anonymous" },
+    client: { name: undefined, version: undefined, isVerified: false },
+  });
+  expect(callers.identify(requestOf({}, "2001:db8:1:2::9"))).toMatchObject({ key: "address:2001:db8:1:2" });
+});
+
+test("a caller with a verified token has the key of its user, synchronously from the second request on", async () => {
+  const callers = callersWith();
+  const request = requestOf({ authorization: `Bearer ${await issuer.token("42", ["posts:write"])}` });
+  expect(callers.presumedKeyOf(request)).toBe("address:192.0.2.1");
+  const first = callers.identify(request);
+  expect(first).toBeInstanceOf(Promise);
+  const caller = { key: "user:42", identity: { kind: "user", userId: "42", scopes: new Set(["posts:write"]) } };
+  expect(await first).toMatchObject(caller);
+  expect(callers.identify(request)).toMatchObject(caller);
+  expect(callers.presumedKeyOf(request)).toBe("user:42");
+});
+
+test("without an issuer no token is verified, and no token is a key", () => {
+  const callers = callersWith({ tokens: undefined });
+  const request = requestOf({ authorization: "Bearer x" });
+  expect(callers.identify(request)).toMatchObject({ key: "address:192.0.2.1", identity: { kind: "anonymous" } });
+  expect(callers.presumedKeyOf(request)).toBe("address:192.0.2.1");
+});
+
+test("a rejected token is rejected for 5 s without a verification, and then verified again", async () => {
+  let now = Date.now();
+  const callers = callersWith({ now: () => now });
+  const request = requestOf({ authorization: `Bearer ${await issuer.token("1", [], { aud: "another" })}` });
+  await expect(callers.identify(request)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
+  expect(() => callers.identify(request)).toThrow("not valid");
+  expect(callers.presumedKeyOf(request)).toBe("address:192.0.2.1");
+  now += 5_001;
+  await expect(callers.identify(request)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
+});
+
+test("a flood of different invalid tokens evicts no verified token", async () => {
+  const callers = callersWith();
+  const ada = requestOf({ authorization: `Bearer ${await issuer.token("1")}` });
+  await callers.identify(ada);
+  for (let index = 0; index < 2_000; index++) {
+    const invalid = requestOf({ authorization: `Bearer e30.${index}.x` });
+    await expect(callers.identify(invalid)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
+  }
+  expect(callers.identify(ada)).toMatchObject({ key: "user:1" });
+});
+
+test("without the issuer's keys a token is a 503, and the failure is reported", async () => {
+  const failures: unknown[] = [];
+  const tokens = { ...issuer, userIdClaim: "sub", jwksUrl: "http://127.0.0.1:1/jwks" };
+  const callers = callersWith({ tokens, onKeysError: (error) => void failures.push(error) });
+  const request = requestOf({ authorization: `Bearer ${await issuer.token("1")}` });
+  const unavailable = { code: "SERVICE_UNAVAILABLE", retryAfterSeconds: 1 };
+  await expect(callers.identify(request)).rejects.toMatchObject(unavailable);
+  expect(failures).toHaveLength(1);
+});
+
+test("a client key verifies the client's name, also a second key of the client", () => {
+  const callers = callersWith();
+  for (const key of ["web-key-1", "web-key-2"]) {
+    const headers = { "x-client-key": key, "x-client-name": "mobile", "x-client-version": "7" };
+    expect(callers.identify(requestOf(headers))).toMatchObject({
+      key: "client:web",
+      client: { name: "web", version: "7", isVerified: true },
+    });
+    expect(callers.presumedKeyOf(requestOf(headers))).toBe("client:web");
+  }
+});
+
+test("a claimed client name, or one with an unknown key, is not verified and never a key", () => {
+  const callers = callersWith();
+  for (const headers of [{}, { "x-client-key": "guess" }, { "x-client-key": hash("sha256", "web-key-1") }]) {
+    const caller = callers.identify(requestOf({ ...headers, "apollographql-client-name": "web" }));
+    expect(caller).toMatchObject({ key: "address:192.0.2.1", client: { name: "web", isVerified: false } });
+  }
+});
+
+test("a claim of a verified token verifies the client's name if it is configured; the key remains the user's", async () => {
+  const authorization = `Bearer ${await issuer.token("42", [], { azp: "web" })}`;
+  const request = requestOf({ authorization, "x-client-name": "mobile" });
+  const tokens = { ...issuer, userIdClaim: "sub", clientClaim: "azp" };
+  const verified = { key: "user:42", client: { name: "web", isVerified: true } };
+  expect(await callersWith({ tokens }).identify(request)).toMatchObject(verified);
+  const claimed = { key: "user:42", client: { name: "mobile", isVerified: false } };
+  expect(await callersWith().identify(request)).toMatchObject(claimed);
+});
+
+test("X-Forwarded-For of an untrusted address is not a key", () => {
+  const request = requestOf({ "x-forwarded-for": "198.51.100.1" });
+  expect(callersWith().identify(request)).toMatchObject({ key: "address:192.0.2.1" });
+  const behindProxy = callersWith({ trustedProxies: ["192.0.2.0/24"] });
+  expect(behindProxy.identify(request)).toMatchObject({ key: "address:198.51.100.1" });
+});
+
+const clientKeys = ["web-key-1", "web-key-2"].map((key) => ({ name: "web", sha256: hash("sha256", key) }));
+
+function callersWith(o: Partial<CallersOptions> = {}) {
+  return createCallers({ trustedProxies: [], tokens: { ...issuer, userIdClaim: "sub" }, clientKeys, ...o });
+}
+
+function requestOf(headers: Readonly<Record<string, string>>, remoteAddress = "192.0.2.1"): IncomingMessage {
+  return { headers, socket: { remoteAddress } } as unknown as IncomingMessage;
+}

@@ -1,0 +1,100 @@
+/**
+ * Who sends a request: user, client program and address. The gateway and the REST proxy identify the caller after admission, and before they use a
+ * cached response or execute an operation.
+ */
+import type { IncomingMessage } from "node:http";
+import { createBoundedMap } from "../collections/bounded-map.ts";
+import { AppError } from "../errors/app-error.ts";
+import {
+  createTokenVerifier,
+  type TokenVerifier,
+  type TokenVerifierOptions,
+  type VerifiedToken,
+} from "../identity/token-verifier.ts";
+import type { TokenKeysOptions } from "../identity/token-keys.ts";
+import { anonymous, type Identity } from "../identity/tokens.ts";
+import type { CallerConfig } from "./caller-config.ts";
+import { type ClientAddress, createAddressFinder, toAddressKey } from "./client-address.ts";
+import { type ClientProgram, createClientKeyCheck, readClientProgram } from "./client-program.ts";
+import { createNetworks } from "./networks.ts";
+
+export interface Caller extends ClientAddress {
+  /**
+   * Identifies the caller for limits and admission: `user:42` by a verified token, else `client:web` by a client key, else `address:192.0.2.1` (IPv6:
+   * the first 64 bits). A claimed client name is never a key.
+   */
+  readonly key: string;
+  /** Anonymous without a token, and if the process does not verify tokens. */
+  readonly identity: Identity;
+  readonly client: ClientProgram;
+}
+
+export interface Callers {
+  /**
+   * Synchronous for a request without a token, and for a token that was verified in the last 60 s.
+   * @throws AppError UNAUTHENTICATED for an invalid token; synchronously if it was rejected in the last 5 s. SERVICE_UNAVAILABLE if the issuer's
+   * keys cannot be fetched.
+   */
+  identify(request: IncomingMessage): Caller | Promise<Caller>;
+  /** The key of a caller before its token is verified: by a token in the cache, else by the client key or the address. Never throws. */
+  presumedKeyOf(request: IncomingMessage): string;
+  /** The caller regardless of its token, so never a user: for limits of requests whose token is invalid. */
+  callerWithoutToken(request: IncomingMessage): Caller;
+}
+
+/** `onKeysError` is also called if a request gets SERVICE_UNAVAILABLE because no keys are known. */
+export type CallersOptions = CallerConfig & Omit<TokenKeysOptions, "jwksUrl"> & Pick<TokenVerifierOptions, "now">;
+
+const addressesMax = 10_000;
+
+export function createCallers(o: CallersOptions): Callers {
+  const findAddress = createAddressFinder(createNetworks(o.trustedProxies));
+  const tokens: TokenVerifier | undefined = o.tokens && createTokenVerifier({ ...o, ...o.tokens });
+  const findClientByKey = createClientKeyCheck(o.clientKeys);
+  const keysByAddress = createBoundedMap<string>({ entriesMax: addressesMax });
+
+  function toKey(address: string): string {
+    const known = keysByAddress.get(address);
+    if (known !== undefined) return known;
+    const key = toAddressKey(address);
+    keysByAddress.set(address, key);
+    return key;
+  }
+
+  function describe(request: IncomingMessage, token: VerifiedToken | undefined): Caller {
+    const { headers } = request;
+    const { address, protocol } = findAddress(request);
+    const clientByKey = findClientByKey(headers);
+    return {
+      key: token ? token.userKey : clientByKey === undefined ? toKey(address) : `client:${clientByKey}`,
+      address,
+      protocol,
+      identity: token ? token.identity : anonymous,
+      client: readClientProgram(headers, clientByKey ?? token?.clientName),
+    };
+  }
+
+  function rejectUnverified(error: unknown): never {
+    if (error instanceof AppError && error.code === "SERVICE_UNAVAILABLE") o.onKeysError?.(error.cause);
+    throw error;
+  }
+
+  return {
+    identify(request) {
+      const { authorization } = request.headers;
+      if (tokens === undefined || authorization === undefined) return describe(request, undefined);
+      const known = tokens.find(authorization);
+      if (known instanceof AppError) throw known;
+      if (known) return describe(request, known);
+      return tokens.verify(authorization).then((token) => describe(request, token), rejectUnverified);
+    },
+    presumedKeyOf(request) {
+      const { headers } = request;
+      const known = headers.authorization === undefined ? undefined : tokens?.find(headers.authorization);
+      if (known && !(known instanceof AppError)) return known.userKey;
+      const clientByKey = findClientByKey(headers);
+      return clientByKey === undefined ? toKey(findAddress(request).address) : `client:${clientByKey}`;
+    },
+    callerWithoutToken: (request) => describe(request, undefined),
+  };
+}

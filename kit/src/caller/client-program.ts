@@ -1,0 +1,49 @@
+// The program that sends a request: its name and version, and whether a key has verified the name.
+import { hash } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+
+/** The calling program, such as a web app. */
+export interface ClientProgram {
+  readonly name: string | undefined;
+  /** The version that the client claims. */
+  readonly version: string | undefined;
+  /** Whether `name` comes from a client key or a verified token. Otherwise any client can claim it. */
+  readonly isVerified: boolean;
+}
+
+/** An entry of `CLIENT_KEYS`. Several keys may have one name, so that a client's key can be rotated. */
+export interface ClientKey {
+  readonly name: string;
+  /** The SHA-256 of the key, in lower-case hex. */
+  readonly sha256: string;
+}
+
+const unnamedClient: ClientProgram = { name: undefined, version: undefined, isVerified: false };
+const keyCharsMax = 256;
+
+/** @returns a function that finds the name of the client whose key is in `X-Client-Key`. Undefined without a key, and for an unknown one. */
+export function createClientKeyCheck(keys: readonly ClientKey[]): (headers: IncomingHttpHeaders) => string | undefined {
+  const names = new Map(keys.map(({ name, sha256 }) => [sha256, name]));
+  return (headers) => {
+    const key = names.size === 0 ? undefined : headers["x-client-key"];
+    if (typeof key !== "string" || key.length > keyCharsMax) return undefined;
+    return names.get(hash("sha256", key));
+  };
+}
+
+/** @param verifiedName the name by a client key or a token; it overrides the name that the client claims. */
+export function readClientProgram(headers: IncomingHttpHeaders, verifiedName: string | undefined): ClientProgram {
+  const name = verifiedName ?? readClientName(headers);
+  const version = headers["apollographql-client-version"] ?? headers["x-client-version"];
+  if (name === undefined && version === undefined) return unnamedClient;
+  return { name, version: toText(version), isVerified: verifiedName !== undefined };
+}
+
+/** The name that the client claims (`apollographql-client-name`, else `x-client-name`). Not a label yet: map it by `KnownValues`. */
+export function readClientName(headers: IncomingHttpHeaders): string | undefined {
+  return toText(headers["apollographql-client-name"] ?? headers["x-client-name"]);
+}
+
+function toText(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value.join() : value;
+}

@@ -1,0 +1,75 @@
+// The environment variables that name the token issuer: one reader for the services, the gateway and the REST proxy.
+import type { EnvironmentReader } from "../process/env.ts";
+
+/** Which tokens a process accepts. */
+export interface TokenConfig {
+  /** The `iss` of tokens. */
+  readonly issuer: string;
+  /** The `aud` of tokens. */
+  readonly audience: string;
+  readonly jwksUrl: string;
+  readonly userIdClaim: string;
+}
+
+/** The local issuer of development, on its default port. */
+const localIssuer = "http://127.0.0.1:4020";
+
+/** For a service. In production the operator must configure an issuer; in development the default is the local one. */
+export function readRequiredTokenConfig(env: EnvironmentReader, profile: "development" | "production"): TokenConfig {
+  const local = profile === "development" ? { fallback: localIssuer } : {};
+  const localKeys = profile === "development" ? { fallback: `${localIssuer}/.well-known/jwks.json` } : {};
+  const config = {
+    issuer: env.string("ISSUER", { ...local, why: "the issuer that signs the tokens: their `iss`" }),
+    audience: readAudience(env),
+    jwksUrl: env.url("JWKS_URL", { ...localKeys, why: "where the issuer's public keys are" }),
+    userIdClaim: readUserIdClaim(env),
+  };
+  rejectLocalIssuer(env, profile, config);
+  return config;
+}
+
+/**
+ * For the gateway and the REST proxy, which verify tokens only if an issuer is configured.
+ * @returns undefined without JWKS_URL.
+ */
+export function readTokenConfig(
+  env: EnvironmentReader,
+  profile: "development" | "production",
+): TokenConfig | undefined {
+  const issuer = env.optional("ISSUER", {
+    why: "the issuer that signs the tokens: their `iss`; required with JWKS_URL",
+  });
+  const audience = readAudience(env);
+  const jwksUrl = env.optionalUrl("JWKS_URL", {
+    why: "where the issuer's public keys are; without it only the services verify tokens",
+  });
+  const userIdClaim = readUserIdClaim(env);
+  if (jwksUrl === undefined) return undefined;
+  if (issuer === undefined) env.problem("ISSUER is required with JWKS_URL: the issuer that signs the tokens");
+  const config = { issuer: issuer ?? "", audience, jwksUrl, userIdClaim };
+  rejectLocalIssuer(env, profile, config);
+  return config;
+}
+
+function readAudience(env: EnvironmentReader): string {
+  return env.string("AUDIENCE", { fallback: "tributary", why: "the required audience of tokens: their `aud`" });
+}
+
+function readUserIdClaim(env: EnvironmentReader): string {
+  return env.string("USER_ID_CLAIM", { fallback: "sub", why: "the claim that holds the user's id" });
+}
+
+/** The local issuer issues tokens without authentication. */
+function rejectLocalIssuer(env: EnvironmentReader, profile: "development" | "production", config: TokenConfig): void {
+  if (profile === "production" && [config.issuer, config.jwksUrl].some(isLocalIssuer))
+    env.problem("ISSUER and JWKS_URL name the local issuer, which is for development only.");
+}
+
+/** Whether a URL names the local issuer: a host named `issuer`, as in Docker Compose, or port 4020 of this machine. */
+function isLocalIssuer(address: string): boolean {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (!url) return false;
+  return (
+    url.hostname === "issuer" || (["127.0.0.1", "localhost", "[::1]"].includes(url.hostname) && url.port === "4020")
+  );
+}
