@@ -63,6 +63,25 @@ test("a flood of different invalid tokens evicts no verified token", async () =>
   expect(callers.identify(ada)).toMatchObject({ key: "user:1" });
 });
 
+test("a flood of invalid tokens at once leaves turns of the event loop to other requests", async () => {
+  const callers = callersWith();
+  const [header, payload] = (await issuer.token("1")).split(".");
+  const tokens = Array.from({ length: 400 }, (_, index) => `Bearer ${header}.${payload}.${encodeSignature(index)}`);
+  let settled = 0;
+  const countSettled = () => void settled++;
+  const results = tokens.map((authorization) =>
+    Promise.resolve(callers.identify(requestOf({ authorization }))).then(countSettled, countSettled),
+  );
+  const perTurn: number[] = [];
+  while (settled < tokens.length) {
+    const before = settled;
+    await new Promise((resolve) => setImmediate(resolve));
+    perTurn.push(settled - before);
+  }
+  await Promise.all(results);
+  expect(Math.max(...perTurn)).toBeLessThan(tokens.length / 4);
+});
+
 test("without the issuer's keys a token is a 503, and the failure is reported", async () => {
   const failures: unknown[] = [];
   const tokens = { ...issuer, userIdClaim: "sub", jwksUrl: "http://127.0.0.1:1/jwks" };
@@ -109,6 +128,10 @@ test("X-Forwarded-For of an untrusted address is not a key", () => {
   const behindProxy = callersWith({ trustedProxies: ["192.0.2.0/24"] });
   expect(behindProxy.identify(request)).toMatchObject({ key: "address:198.51.100.1" });
 });
+
+function encodeSignature(index: number): string {
+  return Buffer.alloc(64, `${index} `).toString("base64url");
+}
 
 const clientKeys = ["web-key-1", "web-key-2"].map((key) => ({ name: "web", sha256: hash("sha256", key) }));
 

@@ -38,7 +38,7 @@ export interface TokenVerifier {
   find(authorization: string): VerifiedToken | AppError | undefined;
   /**
    * Verifies a token and caches the result. Requests with the same token share one verification.
-   * @throws AppError UNAUTHENTICATED, also synchronously, and SERVICE_UNAVAILABLE if the keys cannot be fetched.
+   * @throws AppError UNAUTHENTICATED, also synchronously, and SERVICE_UNAVAILABLE if the keys cannot be fetched or too many tokens wait.
    */
   verify(authorization: string): Promise<VerifiedToken>;
 }
@@ -54,6 +54,9 @@ const verifiedTokenMs = 60_000;
 const rejectedTokenMs = 5_000;
 const rejectedTokensMax = 1_000;
 const tokenCharsMax = 8_192;
+/** A verification takes some 170 µs of CPU: 1,800 that start in one turn of the event loop block it for 250 ms. */
+const startsPerTurnMax = 8;
+const waitingMax = 1_000;
 const clientNameCharsMax = 128;
 
 /**
@@ -67,6 +70,7 @@ export function createTokenVerifier(o: TokenVerifierOptions): TokenVerifier {
   // A separate cache: otherwise a flood of invalid tokens would evict the verified ones.
   const rejected = createExpiringCache<AppError>(rejectedTokensMax, now);
   const pending = new Map<string, Promise<VerifiedToken>>();
+  const waitForStart = createStartLimit();
 
   return {
     find: (authorization) => verified.find(authorization) ?? rejected.find(authorization),
@@ -74,7 +78,9 @@ export function createTokenVerifier(o: TokenVerifierOptions): TokenVerifier {
       const token = readBearer(authorization);
       const inFlight = pending.get(authorization);
       if (inFlight) return inFlight;
-      const result = verify(authorization, token).finally(() => pending.delete(authorization));
+      const start = waitForStart();
+      const verification = start ? start.then(() => verify(authorization, token)) : verify(authorization, token);
+      const result = verification.finally(() => pending.delete(authorization));
       pending.set(authorization, result);
       return result;
     },
@@ -180,5 +186,40 @@ function createExpiringCache<Value>(entriesMax: number, now: () => number) {
     add(authorization: string, value: Value, untilMs: number): void {
       entries.set(authorization, { value, untilMs });
     },
+  };
+}
+
+/**
+ * Limits how many verifications start in one turn of the event loop. Not how many are in flight: those that wait for the issuer's keys would delay
+ * the others.
+ * @returns a function that returns undefined for a start at once, else a promise of the start; it throws AppError SERVICE_UNAVAILABLE if too many wait.
+ */
+function createStartLimit(): () => Promise<void> | undefined {
+  const waiting: (() => void)[] = [];
+  let starts = 0;
+  let isScheduled = false;
+
+  function beginTurn(): void {
+    const next = waiting.splice(0, startsPerTurnMax);
+    starts = next.length;
+    for (const start of next) start();
+    isScheduled = starts > 0;
+    if (isScheduled) setImmediate(beginTurn);
+  }
+
+  return () => {
+    if (!isScheduled) {
+      isScheduled = true;
+      setImmediate(beginTurn);
+    }
+    if (starts < startsPerTurnMax) {
+      starts++;
+      return undefined;
+    }
+    if (waiting.length >= waitingMax)
+      throw new AppError("SERVICE_UNAVAILABLE", "Too many tokens are being verified. Try again.", {
+        retryAfterSeconds: 1,
+      });
+    return new Promise((resolve) => void waiting.push(resolve));
   };
 }
