@@ -4,6 +4,7 @@ import { readCallerConfig } from "@tributary/kit/caller/caller-config";
 import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/process/env";
 import { readListenerConfig } from "@tributary/kit/process/listener-config";
 import { readTelemetryConfig } from "@tributary/kit/process/telemetry-config";
+import { readRateLimitConfig } from "@tributary/kit/rate-limit/rate-limit-config";
 import type { OperationLimits } from "./parse/limits.ts";
 
 export type Config = ReturnType<typeof readConfig>;
@@ -62,6 +63,7 @@ export function readConfig(environment: Environment) {
         why: "origins whose pages may read responses; http://host:* is any port; production has none by default",
       }),
       callerConfig: readCallerConfig(env, profile),
+      rateLimitConfig: readRateLimitConfig(env, profile),
       issuerUrl: readIssuerUrl(env, profile),
     };
   });

@@ -1,9 +1,9 @@
 /*
  * READ FIRST. What happens to a request to /graphql. Each stage may reject it.
  *
- *   1 admit   Host, CORS, method, media types, CSRF, caller (token), body (server.ts and paths/ call its functions)
+ *   1 admit   Host, CORS, method, media types, CSRF, caller (token), rate limit, body (server.ts and paths/ call its functions)
  *   2 parse   parameters; document limits, syntax and validation, once for each document; operation; variables
- *   3 plan    the query plan: from the cache, or from a planner thread; then compiled
+ *   3 plan    the query plan: from the cache, or from a planner thread; then compiled; the rest of the rate limit
  *   4 run     the fetches of the plan, in its order
  *   5 shape   the response body; then sent
  *
@@ -16,7 +16,8 @@
  */
 import type { Callers } from "@tributary/kit/caller/caller";
 import { discardRest, parseJson, receiveBody } from "./admit/body.ts";
-import { identifyCaller } from "./admit/caller.ts";
+import { admitCaller } from "./admit/caller.ts";
+import type { Charges } from "./admit/charges.ts";
 import type { GatewayExchange } from "./admit/exchange.ts";
 import { rejectRequest, rejectVariables } from "./errors/rejections.ts";
 import type { GatewayObserver } from "./observations.ts";
@@ -37,6 +38,7 @@ export interface PipelineOptions {
   readonly exposesPlans: boolean;
   readonly serverTiming: boolean;
   readonly callers: Callers;
+  readonly charges: Charges;
   readonly observe: GatewayObserver;
 }
 
@@ -48,7 +50,7 @@ export interface ParsedRequest {
 }
 
 export interface Pipeline {
-  /** Stage 1, the caller, for a request without a body; `receive` calls it for a POST. @returns the reason to reject the request. Never throws. */
+  /** Stage 1, the caller and its rate limit, for a request without a body; `receive` calls it for a POST. @returns the reason to reject the request. Never throws. */
   identify(exchange: GatewayExchange): Error | undefined | Promise<Error | undefined>;
   /** Stages 1 and 2 for the caller and the body of a POST. `done` gets the parameters, or a Rejection or a bug, once. A callback: see receiveBody. */
   receive(exchange: GatewayExchange, done: (received: GraphqlRequest | Error) => void): void;
@@ -61,12 +63,12 @@ export interface Pipeline {
 
 export function createPipeline(o: PipelineOptions): Pipeline {
   return {
-    identify: (exchange) => identifyCaller(o.callers, exchange),
+    identify: (exchange) => admitCaller(o, exchange),
 
     receive(exchange, done) {
       const { request } = exchange;
-      // Stage 1, admit: the caller. A token that is not in the cache is verified while the body is received.
-      const identified = identifyCaller(o.callers, exchange);
+      // Stage 1, admit: the caller and its rate limit. A token that is not in the cache is verified while the body is received.
+      const identified = admitCaller(o, exchange);
       if (identified instanceof Error) {
         discardRest(request);
         return done(identified);
@@ -109,6 +111,7 @@ export function createPipeline(o: PipelineOptions): Pipeline {
       const beforePlanMs = isTimed ? performance.now() : 0;
       const planned = stages.plan(operation, variables, trace.traceId);
       const plan = planned instanceof Promise ? await planned : planned;
+      o.charges.chargeOperation(exchange, plan.kind, plan.fetches.length);
 
       record?.enter("run");
       const beforeRunMs = isTimed ? performance.now() : 0;

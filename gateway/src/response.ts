@@ -37,9 +37,9 @@ export function contentTypeOf(responseType: ResponseType): string {
 }
 
 /**
- * The HTTP status of the response to a well-formed GraphQL request: `status`, but 200 instead of 400 with `application/json`. The client then reads
- * the rejection in `errors[]` (GraphQL over HTTP, "Status Codes").
+ * The HTTP status of the response to a well-formed GraphQL request: `status`, but 200 instead of 400 and 429 with `application/json`. The client then
+ * reads the rejection in `errors[]` (GraphQL over HTTP, "Status Codes").
  */
 export function statusFor(status: number, responseType: ResponseType): number {
-  return status === 400 && responseType === "application/json" ? 200 : status;
+  return (status === 400 || status === 429) && responseType === "application/json" ? 200 : status;
 }

@@ -5,7 +5,9 @@ import { createCallers } from "@tributary/kit/caller/caller";
 import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 import { type Cors, isPreflight } from "@tributary/kit/http/cors";
 import { hasOneHost } from "@tributary/kit/http/host";
+import { createCallerLimits } from "@tributary/kit/rate-limit/caller-limits";
 import express, { type NextFunction, type Request, type Response } from "express";
+import { createCharges } from "./admit/charges.ts";
 import { createOperationCors } from "./admit/cors.ts";
 import { applyHeaders, createExchangeFactory, type GatewayExchange } from "./admit/exchange.ts";
 import { prefersPage } from "./admit/negotiation.ts";
@@ -93,7 +95,12 @@ export function createGateway({
     onKeysError: (cause) => observe({ kind: "token-keys-failed", cause }),
     onKeysFetched: (isOk) => observe({ kind: "token-keys-fetched", isOk }),
   });
-  const pipeline = createPipeline({ ...config, exposesPlans: config.profile === "development", callers, observe });
+  const { rateLimitConfig, callerConfig } = config;
+  const observeRateLimits = observers?.observeRateLimits;
+  const callerLimits = createCallerLimits({ ...rateLimitConfig, ...callerConfig, callers, observe: observeRateLimits });
+  const charges = createCharges(callerLimits);
+  const exposesPlans = config.profile === "development";
+  const pipeline = createPipeline({ ...config, exposesPlans, callers, charges, observe });
   const send = createResponseSender({ ...config, observe });
   const cors = createOperationCors(config.corsOrigins);
   const createExchange = createExchangeFactory(cors, observers?.requestObserver);
@@ -121,6 +128,7 @@ export function createGateway({
       stopWatching();
       await generations.close();
       await plannerPool.close();
+      await callerLimits.close();
     },
   };
 }

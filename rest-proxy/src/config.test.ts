@@ -41,9 +41,9 @@ test("production has no default addresses and origins, and all problems are repo
   expect(() => readConfig({ PROFILE: "production", USERS_URL: "http://users:4001" }, services)).toThrow(
     /COMMENTS_URL is required[^]*ORDERS_URL is required[^]*POSTS_URL is required[^]*TRUSTED_PROXIES is required/,
   );
-  const { corsOrigins, admissionLimits } = readConfig({ PROFILE: "production", TRUSTED_PROXIES: "none" }, []);
+  const { corsOrigins, rateLimitConfig } = readConfig({ PROFILE: "production", TRUSTED_PROXIES: "none" }, []);
   expect(corsOrigins).toEqual([]);
-  expect(admissionLimits).toMatchObject({
+  expect(rateLimitConfig).toMatchObject({
     readsPerMinute: 6_000,
     writesPerMinute: 600,
     exempt: [],
@@ -51,10 +51,10 @@ test("production has no default addresses and origins, and all problems are repo
 });
 
 test("networks are parsed, none is the empty list, and an invalid network is named in the error", () => {
-  const { admissionLimits, callerConfig } = readConfig({ TRUSTED_PROXIES: "10.0.0.0/8, ::1" }, []);
-  expect(admissionLimits.exempt).toEqual(["127.0.0.0/8", "::1"]);
+  const { rateLimitConfig, callerConfig } = readConfig({ TRUSTED_PROXIES: "10.0.0.0/8, ::1" }, []);
+  expect(rateLimitConfig.exempt).toEqual(["127.0.0.0/8", "::1"]);
   expect(callerConfig.trustedProxies).toEqual(["10.0.0.0/8", "::1"]);
-  expect(readConfig({ RATE_LIMIT_EXEMPT: "none" }, []).admissionLimits.exempt).toEqual([]);
+  expect(readConfig({ RATE_LIMIT_EXEMPT: "none" }, []).rateLimitConfig.exempt).toEqual([]);
   const wrong = { TRUSTED_PROXIES: "10.0.0.0/40", RATE_LIMIT_EXEMPT: "localhost" };
   expect(() => readConfig(wrong, [])).toThrow(
     /TRUSTED_PROXIES: "10.0.0.0\/40" is[^]*RATE_LIMIT_EXEMPT: "localhost" is/,

@@ -1,8 +1,9 @@
 /** The configuration of the REST proxy, from environment variables. Each `why` is the text of the variable in README.md. */
-import { readCallerConfig, readNetworks } from "@tributary/kit/caller/caller-config";
+import { readCallerConfig } from "@tributary/kit/caller/caller-config";
 import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/process/env";
 import { readListenerConfig } from "@tributary/kit/process/listener-config";
 import { readTelemetryConfig } from "@tributary/kit/process/telemetry-config";
+import { readRateLimitConfig } from "@tributary/kit/rate-limit/rate-limit-config";
 import { readRetirements, type Retirement } from "./route/retirement.ts";
 
 type Profile = "development" | "production";
@@ -58,7 +59,7 @@ export function readConfig(environment: Environment, services: readonly string[]
         why: "origins whose pages may read responses; http://host:* is any port; production has none by default",
       }),
       callerConfig: readCallerConfig(env, profile),
-      admissionLimits: readAdmissionLimits(env, profile),
+      rateLimitConfig: readRateLimitConfig(env, profile),
       cacheLimits: readCacheLimits(env),
       ...readBounds(env),
     };
@@ -117,33 +118,6 @@ function readKnownClients(env: EnvironmentReader): readonly string[] {
   });
   if (names.length > knownClientsMax) env.problem(`KNOWN_CLIENTS has at most ${knownClientsMax} names`);
   return names;
-}
-
-function readAdmissionLimits(env: EnvironmentReader, profile: Profile) {
-  return {
-    readsPerMinute: env.integer("RATE_LIMIT_READS_PER_MINUTE", {
-      fallback: 6_000,
-      min: 0,
-      max: 100_000_000,
-      why: "GET and HEAD of one client, an address or an IPv6 network of 64 bits; further ones are 429; 0: no limit; each process counts separately",
-    }),
-    writesPerMinute: env.integer("RATE_LIMIT_WRITES_PER_MINUTE", {
-      fallback: 600,
-      min: 0,
-      max: 100_000_000,
-      why: "the same for all other methods",
-    }),
-    clientsMax: env.integer("RATE_LIMIT_CALLERS_MAX", {
-      fallback: 100_000,
-      min: 1,
-      max: 10_000_000,
-      why: "clients counted at the same time; beyond it, clients without recent requests are dropped early",
-    }),
-    exempt: readNetworks(env, "RATE_LIMIT_EXEMPT", {
-      fallback: profile === "development" ? ["127.0.0.0/8", "::1"] : [],
-      why: "addresses and networks whose requests are not counted; none: all are; production counts all by default",
-    }),
-  };
 }
 
 /** Reads a list whose default may have entries: `none` is the empty list, since an empty value means the default. */

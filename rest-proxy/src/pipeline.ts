@@ -18,7 +18,9 @@ import type { ContentCoding } from "@tributary/kit/http/accept";
 import type { Cors } from "@tributary/kit/http/cors";
 import { type Caller, type Callers, createCallers } from "@tributary/kit/caller/caller";
 import type { CallerConfig } from "@tributary/kit/caller/caller-config";
-import { type Admission, type AdmissionLimits, createAdmission } from "./admit/admission.ts";
+import { type CallerLimits, createCallerLimits } from "@tributary/kit/rate-limit/caller-limits";
+import type { RateLimitConfig } from "@tributary/kit/rate-limit/rate-limit-config";
+import { type Admission, createAdmission } from "./admit/admission.ts";
 import { createBodyReader, type ReadBody } from "./admit/body.ts";
 import { createResourceCors } from "./admit/cors.ts";
 import { describeRequest, type Exchange } from "./admit/exchange.ts";
@@ -71,7 +73,7 @@ export interface RestProxyOptions {
   readonly knownClients: readonly string[];
   readonly corsOrigins: readonly string[];
   readonly callerConfig: CallerConfig;
-  readonly admissionLimits: AdmissionLimits;
+  readonly rateLimitConfig: RateLimitConfig;
   readonly cacheLimits: CacheLimits;
   readonly bodyBytesMax: number;
   readonly bodiesInFlightMax: number;
@@ -83,6 +85,8 @@ export interface RestProxyOptions {
   readonly responseTimeoutMs: number;
   /** Milliseconds since 1970. Default: the system's clock. */
   readonly nowMs?: () => number;
+  /** For rate limits. Default: `performance.now`. */
+  readonly monotonicNowMs?: () => number;
   readonly observe: Observe;
   /** Undefined if telemetry is off. */
   readonly observers?: ProxyObservers;
@@ -104,6 +108,8 @@ interface AdmittedRequest extends Exchange {
 export interface Stages {
   readonly cors: Cors;
   readonly callers: Callers;
+  /** Closed with the process. */
+  readonly callerLimits: CallerLimits;
   readonly admission: Admission;
   readonly documents: Documents;
   readonly table: RouteTable;
@@ -125,14 +131,20 @@ const compressionsMax = 32;
 
 export function createStages(o: RestProxyOptions): Stages {
   const { observe, table, nowMs = Date.now, observers } = o;
+  const callers = createCallers({
+    ...o.callerConfig,
+    onKeysError: (cause) => observe({ kind: "token-keys-failed", cause }),
+    onKeysFetched: (isOk) => observe({ kind: "token-keys-fetched", isOk }),
+  });
+  const callerLimits = createCallerLimits({
+    ...{ ...o.rateLimitConfig, ...o.callerConfig, callers },
+    ...{ nowMs: o.monotonicNowMs, observe: observers?.rateLimits },
+  });
   return {
     cors: createResourceCors(o.corsOrigins),
-    callers: createCallers({
-      ...o.callerConfig,
-      onKeysError: (cause) => observe({ kind: "token-keys-failed", cause }),
-      onKeysFetched: (isOk) => observe({ kind: "token-keys-fetched", isOk }),
-    }),
-    admission: createAdmission({ ...o.admissionLimits, trustedProxies: o.callerConfig.trustedProxies, nowMs }),
+    callers,
+    callerLimits,
+    admission: createAdmission(callerLimits),
     documents: createDocuments({ texts: o.documents, retirements: o.retirements }),
     table,
     routeCache: createRouteCache(),
@@ -176,8 +188,10 @@ function addCorsHeaders({ request, proxyHeaders }: Exchange, cors: Cors): void {
  * @throws AppError UNAUTHENTICATED or SERVICE_UNAVAILABLE, TOO_MANY_REQUESTS.
  */
 function identifyCaller(exchange: Exchange, stages: Stages): Caller | Promise<Caller> {
+  const { request, proxyHeaders } = exchange;
+  stages.admission.admitVerification(request, proxyHeaders.onEvery);
   try {
-    const caller = stages.callers.identify(exchange.request);
+    const caller = stages.callers.identify(request);
     return caller instanceof Promise ? caller.catch((error) => rejectToken(error, exchange, stages)) : caller;
   } catch (error) {
     return rejectToken(error, exchange, stages);

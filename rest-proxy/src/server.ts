@@ -35,6 +35,7 @@ export function createRestProxy(o: RestProxyOptions): RestProxy {
       // The cache first: the services' connections close only when its background requests have ended.
       await stages.cache.close();
       await stages.services.close();
+      await stages.callerLimits.close();
     },
   };
 }

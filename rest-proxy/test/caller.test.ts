@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { expect, onTestFinished, test } from "vitest";
 import type { CallerConfig } from "@tributary/kit/caller/caller-config";
 import { startTestIssuer } from "@tributary/kit/testing/issuer";
-import { noAdmissionLimits, plainCallerConfig, route, startProxy, startStub } from "./testing.ts";
+import { noRateLimits, plainCallerConfig, route, startProxy, startStub } from "./testing.ts";
 
 // Who sends a request: tokens, client keys and limits by caller.
 
@@ -95,7 +95,7 @@ async function start(tokens: Partial<CallerConfig["tokens"]> = {}, perMinute = 0
   });
   const proxy = await startProxy(stub, {
     routes: [route("getThing", "GET", "/things/:id", { cache: "public" }), route("addThing", "POST", "/things", {})],
-    admissionLimits: { ...noAdmissionLimits, readsPerMinute: perMinute },
+    rateLimitConfig: { ...noRateLimits, readsPerMinute: perMinute },
     callerConfig: {
       ...plainCallerConfig,
       trustedProxies: ["127.0.0.1"],

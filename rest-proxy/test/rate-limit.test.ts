@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import {
   plainCallerConfig,
   sendRaw,
-  noAdmissionLimits,
+  noRateLimits,
   route,
   type Running,
   openConnection,
@@ -25,8 +25,8 @@ async function startLimited(
     route("getThing", "GET", "/things/:id", { cache: "public" }),
     route("changeThing", "PATCH", "/things/:id", {}),
   ];
-  const admissionLimits = { ...noAdmissionLimits, readsPerMinute: 3, writesPerMinute: 2, ...limits };
-  const proxy = await startProxy(stub, { routes, admissionLimits, nowMs: () => atMs, ...settings });
+  const rateLimitConfig = { ...noRateLimits, readsPerMinute: 3, writesPerMinute: 2, ...limits };
+  const proxy = await startProxy(stub, { routes, rateLimitConfig, monotonicNowMs: () => atMs, ...settings });
   return { ...proxy, requests: () => stub.received.length };
 }
 

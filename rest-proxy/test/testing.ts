@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import type { CallerConfig } from "@tributary/kit/caller/caller-config";
+import type { RateLimitConfig } from "@tributary/kit/rate-limit/rate-limit-config";
 import { startServer } from "@tributary/kit/process/lifecycle";
 import { silentLog } from "@tributary/kit/process/log";
 import { priorityOfRoute } from "@tributary/kit/rest/routes";
 import { onTestFinished } from "vitest";
-import type { AdmissionLimits } from "../src/admit/admission.ts";
 import { createRouteTable } from "../src/route/route-table.ts";
 import type { Route } from "../src/route/routes.ts";
 import type { RestProxyOptions } from "../src/pipeline.ts";
@@ -92,12 +92,14 @@ export interface ProxySettings extends Partial<RestProxyOptions> {
   readonly drainDelayMs?: number;
 }
 
-/** No rate limits. */
-export const noAdmissionLimits: AdmissionLimits = {
+export const noRateLimits: RateLimitConfig = {
   readsPerMinute: 0,
   writesPerMinute: 0,
-  clientsMax: 1_000,
+  callersMax: 1_000,
   exempt: [],
+  storeUrl: undefined,
+  storePassword: undefined,
+  processesMin: 1,
 };
 
 /** Clients connect directly, and tokens are not verified. */
@@ -124,7 +126,7 @@ export async function startProxy(service: { readonly url: string }, settings: Pr
     knownClients: [],
     corsOrigins: ["http://localhost:*"],
     callerConfig: plainCallerConfig,
-    admissionLimits: noAdmissionLimits,
+    rateLimitConfig: noRateLimits,
     cacheLimits: { bytesMax: 1_000_000, entryBytesMax: 100_000, entriesMax: 1_000, variantsMax: 8, backgroundMax: 8 },
     bodyBytesMax: 65_536,
     bodiesInFlightMax: 512,

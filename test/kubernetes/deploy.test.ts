@@ -132,12 +132,12 @@ test.each([
   const { status, calls } = deliver([where]);
   expect(status).toBe(0);
   expect(calls[0]).toMatch(new RegExp(`^docker compose --env-file \\S+ build ${localNames.join(" ")} VERSION=local$`));
-  const images = new Set(listPods(renderOverlay("local")).map(({ container }) => container.image ?? ""));
+  const images = listBuiltImages("local");
   expect(new Set(calls.slice(1))).toEqual(new Set([...images].map((image) => `${load} ${image}`)));
 });
 
 test("every image of production is pushed with the name and the tag of the overlay", () => {
-  const images = new Set(listPods(renderOverlay("production")).map(({ container }) => container.image ?? ""));
+  const images = listBuiltImages("production");
   const [first = ""] = images;
   const [, registry = "", tag = ""] = /^(.*)\/[^/:]+:(.*)$/.exec(first) ?? [];
   const { status, calls } = deliver([registry, tag]);
@@ -201,6 +201,12 @@ esac
   });
   const calls = readFileSync(log, "utf8").trim().split("\n");
   return { status, errors: stderr, calls: calls.map((call) => call.replaceAll(`${kubernetes}/`, "")) };
+}
+
+/** The images of an overlay that are built from this repository. */
+function listBuiltImages(overlay: string): ReadonlySet<string> {
+  const images = listPods(renderOverlay(overlay)).map(({ container }) => container.image ?? "");
+  return new Set(images.filter((image) => image.includes("tributary/")));
 }
 
 /** Runs images.sh with stubs of the tools that record their calls; a call that contains `fails` fails. */

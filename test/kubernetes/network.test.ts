@@ -67,7 +67,7 @@ describe.each(["local", "production"])("in %s", (overlay) => {
     }
   });
 
-  test("only the gateway and the REST proxy reach the services; these and the services reach the local issuer", () => {
+  test("only the gateway and the REST proxy reach the services and the rate limit store; they and the services reach the local issuer", () => {
     const pods = listPods(cluster);
     const connections = pods.flatMap((from) =>
       pods
@@ -79,7 +79,8 @@ describe.each(["local", "production"])("in %s", (overlay) => {
     );
     const verifiers = [...serviceNames, "gateway", "rest-proxy"];
     const toIssuer = overlay === "local" ? verifiers.map((verifier) => `${verifier} → issuer`) : [];
-    expect(connections.sort()).toEqual([...toServices, ...toIssuer].sort());
+    const toStore = ["gateway", "rest-proxy"].map((caller) => `${caller} → rate-limit-store`);
+    expect(connections.sort()).toEqual([...toServices, ...toIssuer, ...toStore].sort());
   });
 
   test("pods of the gateway and the REST proxy keep their connections when their component label changes", () => {

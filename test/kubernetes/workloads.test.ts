@@ -20,9 +20,9 @@ describe.each(["local", "production"])("in %s", (overlay) => {
   const cluster = renderOverlay(overlay);
   const running = overlay === "local" ? [...units, issuer] : units;
 
-  test("each unit has a Deployment, and no other Deployment exists", () => {
+  test("each unit and the rate limit store has a Deployment, and no other Deployment exists", () => {
     const names = new Set(cluster.all("Deployment").map(({ metadata }) => metadata?.name));
-    expect(names).toEqual(new Set(running.map(({ name }) => name)));
+    expect(names).toEqual(new Set([...running.map(({ name }) => name), "rate-limit-store"]));
   });
 
   test.each(running.map((unit) => [unit.name, unit] as const))(
@@ -127,7 +127,7 @@ describe.each(["local", "production"])("in %s", (overlay) => {
     expect(cluster.all("Secret")).toEqual([]);
     const secret = (unit: Unit) => describeEnvironment(unit.readConfig).filter((variable) => variable.secret);
     const names = new Set(running.flatMap(secret).map(({ name }) => name));
-    expect(names).toEqual(new Set(["DATABASE_URL", "CURSOR_KEYS"]));
+    expect(names).toEqual(new Set(["DATABASE_URL", "CURSOR_KEYS", "RATE_LIMIT_STORE_PASSWORD"]));
     const variables = listPods(cluster).flatMap(({ container }) => container.env ?? []);
     // The seed Job has USERS_DATABASE_URL and so on.
     const isSecret = (name: string) => names.has(name) || name.endsWith("_DATABASE_URL");
@@ -140,7 +140,7 @@ describe.each(["local", "production"])("in %s", (overlay) => {
     const names = images.map((image) => image.replace(/^registry\.example\.com\//, "").replace(/:.*$/, ""));
     const jobs = overlay === "local" ? ["seed"] : [];
     const expected = [...running.map(({ name }) => name), ...jobs].map((name) => `tributary/${name}`);
-    expect(new Set(names)).toEqual(new Set(expected));
+    expect(new Set(names)).toEqual(new Set([...expected, "redis"]));
   });
 
   test("every pod requests CPU and memory, and has a memory limit but no CPU limit", () => {

@@ -1,17 +1,44 @@
-// Stage 1 of 5: admit. The caller of a request: its token is verified, and an invalid one rejected for every media type.
+// Stage 1 of 5: admit. The caller of a request: its token is verified, and an invalid one rejected for every media type; then its rate limit.
 import type { Caller, Callers } from "@tributary/kit/caller/caller";
 import { AppError } from "@tributary/kit/errors/app-error";
 import { Rejection } from "../errors/rejections.ts";
+import type { Charges } from "./charges.ts";
 import type { GatewayExchange } from "./exchange.ts";
+
+export interface AdmitCallerOptions {
+  readonly callers: Callers;
+  readonly charges: Charges;
+}
+
+/**
+ * Identifies the caller and charges the request to it. A promise only if a signature must be verified.
+ * @returns undefined, or the reason to reject the request: RATE_LIMITED, or as `identifyCaller`. Never throws.
+ */
+export function admitCaller(
+  options: AdmitCallerOptions,
+  exchange: GatewayExchange,
+): Error | undefined | Promise<Error | undefined> {
+  const limited = options.charges.chargeVerification(exchange);
+  if (limited) return limited;
+  const rejection = identifyCaller(options.callers, exchange);
+  if (rejection instanceof Promise) return rejection.then((verified) => charge(options, exchange, verified));
+  return charge(options, exchange, rejection);
+}
+
+/** A request with an invalid token counts towards the limit of its client key or its address. */
+function charge(
+  { callers, charges }: AdmitCallerOptions,
+  exchange: GatewayExchange,
+  rejection: Error | undefined,
+): Error | undefined {
+  return charges.chargeArrival(exchange, exchange.caller ?? callers.callerWithoutToken(exchange.request)) ?? rejection;
+}
 
 /**
  * Sets the caller of the exchange. A promise only if a signature must be verified.
  * @returns undefined, or the reason to reject the request: a Rejection UNAUTHENTICATED or SERVICE_UNAVAILABLE, or a bug. Never throws.
  */
-export function identifyCaller(
-  callers: Callers,
-  exchange: GatewayExchange,
-): Error | undefined | Promise<Error | undefined> {
+function identifyCaller(callers: Callers, exchange: GatewayExchange): Error | undefined | Promise<Error | undefined> {
   try {
     const caller = callers.identify(exchange.request);
     if (caller instanceof Promise) return caller.then((verified) => setCaller(exchange, verified), toRejection);

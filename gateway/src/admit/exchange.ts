@@ -5,6 +5,7 @@ import type { Cors } from "@tributary/kit/http/cors";
 import { forEachHeader } from "@tributary/kit/http/raw-headers";
 import { readRequestId } from "@tributary/kit/http/request-id";
 import { createTraceParent, readTraceContext, type TraceContext } from "@tributary/kit/http/trace-context";
+import type { RequestClass } from "@tributary/kit/rate-limit/rate-limits";
 import type { RequestObserver } from "@tributary/kit/telemetry/request-observer";
 import type { GraphqlRequestRecord } from "../telemetry/request-record.ts";
 
@@ -19,6 +20,8 @@ export interface GatewayExchange {
   readonly headers: readonly string[];
   /** Who sent the request. Undefined until identified (admit/caller.ts), and for requests to other paths than /graphql. */
   caller: Caller | undefined;
+  /** The class in which the request was charged on arrival (admit/charges.ts). */
+  arrivalClass: RequestClass;
   /** Undefined if metrics, traces and the access log are off. */
   readonly record: GraphqlRequestRecord | undefined;
 }
@@ -44,7 +47,17 @@ export function createExchangeFactory(
     const gatewayHeaders = ["X-Request-Id", requestId, "traceparent", traceParent, "Vary", vary];
     const startedMs = performance.now();
     const allHeaders = gatewayHeaders.concat(cors.headersFor(headers.origin));
-    return { request, response, requestId, trace, startedMs, headers: allHeaders, caller: undefined, record };
+    return {
+      request,
+      response,
+      requestId,
+      trace,
+      startedMs,
+      headers: allHeaders,
+      caller: undefined,
+      arrivalClass: "reads",
+      record,
+    };
   };
 }
 

@@ -21,7 +21,7 @@ export interface CodeDescription {
 
 /**
  * Every code that a client of the gateway can receive, in the order of the stages. The rejection of a well-formed request (all stages but
- * `admit`) is 400 for clients that accept `application/graphql-response+json`, and 200 for clients that accept only `application/json`.
+ * `admit`) has its status for clients that accept `application/graphql-response+json`, and 200 for clients that accept only `application/json`.
  */
 export const codes = {
   MALFORMED_REQUEST: {
@@ -82,6 +82,14 @@ export const codes = {
 
   INTROSPECTION_TOO_LARGE: { stage: "plan", status: 400, message: "The introspection result is too large." },
   OPERATION_TOO_COMPLEX: { stage: "plan", status: 400, message: "The operation is too complex to be planned." },
+
+  /** Also rejects a request on arrival, before its body is read. */
+  RATE_LIMITED: { stage: "plan", status: statusOf.TOO_MANY_REQUESTS, message: "The rate limit is exceeded." },
+  OPERATION_TOO_EXPENSIVE: {
+    stage: "plan",
+    status: 400,
+    message: "The operation needs more fetches than the rate limit ever allows.",
+  },
 
   OPERATION_NOT_RESOLVABLE: { stage: "plan", status: 400, message: "No service provides a part of this operation." },
 

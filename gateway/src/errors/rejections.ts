@@ -6,16 +6,33 @@ import { type ClientResponse, contentTypeOf, type ResponseType, statusFor } from
 import { type ClientCode, codes } from "./codes.ts";
 import { maskLibraryError } from "./library-errors.ts";
 
-/** Thrown, or returned in place of a result, to reject a whole request. `message` and `headers` are for the client. */
+export interface RejectionDetails {
+  /** Members of `errors[].extensions` besides the code. */
+  readonly extensions?: Readonly<Record<string, string | number>>;
+  /** The request is rejected before its body is used: the status is the same for every media type. Always so for codes of stage 1. */
+  readonly isBodyUnused?: boolean;
+}
+
+/** Thrown, or returned in place of a result, to reject a whole request. `message`, `headers` and `extensions` are for the client. */
 export class Rejection extends Error {
   readonly code: ClientCode;
   readonly headers: Readonly<Record<string, string>>;
+  readonly extensions: RejectionDetails["extensions"];
+  /** The status depends on the media type, since the document is read. */
+  readonly dependsOnMediaType: boolean;
 
-  constructor(code: ClientCode, message?: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(
+    code: ClientCode,
+    message?: string,
+    headers: Readonly<Record<string, string>> = {},
+    { extensions, isBodyUnused = false }: RejectionDetails = {},
+  ) {
     super(message ?? codes[code].message);
     this.name = "Rejection";
     this.code = code;
     this.headers = headers;
+    this.extensions = extensions;
+    this.dependsOnMediaType = codes[code].stage !== "admit" && !isBodyUnused;
   }
 
   get status(): number {
@@ -24,8 +41,12 @@ export class Rejection extends Error {
 }
 
 /** The body of a rejection has the shape of a GraphQL response, so that every GraphQL client can read it. */
-export function rejectionBody(code: ClientCode, message: string): string {
-  return JSON.stringify({ errors: [{ message, extensions: { code } }] });
+export function rejectionBody(
+  code: ClientCode,
+  message: string,
+  extensions: RejectionDetails["extensions"] = {},
+): string {
+  return JSON.stringify({ errors: [{ message, extensions: { code, ...extensions } }] });
 }
 
 interface RejectedRequest {
@@ -46,14 +67,14 @@ export function rejectRequest(
   identity?: OperationIdentity,
 ): ClientResponse {
   const rejection = error instanceof Rejection ? error : new Rejection("INTERNAL_SERVER_ERROR");
-  const { code, message, status } = rejection;
+  const { code, message, status, extensions } = rejection;
   if (rejection === error) observe({ kind: "request-rejected", requestId, traceId, ...identity, code, status });
   else observe({ kind: "internal-error", requestId, traceId, ...identity, cause: error });
   return {
-    status: dependsOnMediaType(code) ? statusFor(status, responseType) : status,
+    status: rejection.dependsOnMediaType ? statusFor(status, responseType) : status,
     contentType: contentTypeOf(responseType),
     headers: Object.entries(rejection.headers).flat(),
-    body: Buffer.from(rejectionBody(code, message)),
+    body: Buffer.from(rejectionBody(code, message, extensions)),
     summary: { outcome: rejection === error ? "rejected" : "failed", codes: [code] },
   };
 }
@@ -70,9 +91,4 @@ export function rejectVariables(problems: readonly GraphQLError[], responseType:
     body: Buffer.from(JSON.stringify({ errors })),
     summary: { outcome: "rejected", codes: problems.map(() => code) },
   };
-}
-
-/** The status of a rejection with a code of stage 1 does not depend on the media type: the document is not read yet. */
-function dependsOnMediaType(code: ClientCode): boolean {
-  return codes[code].stage !== "admit";
 }

@@ -4,6 +4,7 @@ import { createCallers } from "@tributary/kit/caller/caller";
 import { createCors } from "@tributary/kit/http/cors";
 import { buildSchema } from "graphql";
 import { afterEach, describe, expect, test } from "vitest";
+import type { Charges } from "../admit/charges.ts";
 import { createExchangeFactory } from "../admit/exchange.ts";
 import { Rejection } from "../errors/rejections.ts";
 import type { GatewayObservation } from "../observations.ts";
@@ -219,7 +220,12 @@ describe("the generation of a request", () => {
     const generations = createFakeGenerations(validate, pins);
     const about = { graphqlBodyBytesMax: 1_000, requestTimeoutMs: 1_000, exposesPlans: false, serverTiming: false };
     const callers = createCallers({ trustedProxies: [], tokens: undefined, clientKeys: [] });
-    const pipeline = createPipeline({ ...about, callers, observe });
+    const charges: Charges = {
+      chargeVerification: () => undefined,
+      chargeArrival: () => undefined,
+      chargeOperation: () => undefined,
+    };
+    const pipeline = createPipeline({ ...about, callers, charges, observe });
     const send = createResponseSender({ responseTimeoutMs: 1_000, observe });
     const fullPath = createFullPath({ pipeline, generations, send, observe });
     const createExchange = createExchangeFactory(createCors({ origins: [], allowedHeaders: [], exposedHeaders: [] }));

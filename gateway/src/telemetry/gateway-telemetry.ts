@@ -1,6 +1,8 @@
 // The gateway's telemetry, assembled: log, metrics, traces. The other modules report observations; only this folder logs and counts them.
 import type { Log } from "@tributary/kit/process/log";
 import { type AdminServer, startMetricsListener } from "@tributary/kit/telemetry/admin-server";
+import { createRateLimitObserver } from "@tributary/kit/rate-limit/rate-limit-telemetry";
+import type { RateLimitObserver } from "@tributary/kit/rate-limit/rate-limits";
 import { createFailureLog, type FailureLog } from "@tributary/kit/telemetry/failure-log";
 import { listKnownValues } from "@tributary/kit/telemetry/metrics/known-values";
 import { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarations";
@@ -16,10 +18,11 @@ import { createObservationLog } from "./observation-log.ts";
 import { createGatewayRequestObserver } from "./request-observer.ts";
 import type { GraphqlRequestRecord } from "./request-record.ts";
 
-/** Observers of client requests and of subgraph fetches. Undefined if everything that they feed is off. */
+/** Observers of client requests, of subgraph fetches and of rate limits. The first two are undefined if everything that they feed is off. */
 export interface GatewayObservers {
   readonly requestObserver: RequestObserver<GraphqlRequestRecord> | undefined;
   readonly fetchObserver: FetchObserver | undefined;
+  readonly observeRateLimits?: RateLimitObserver;
 }
 
 export interface GatewayTelemetry extends GatewayObservers {
@@ -47,6 +50,7 @@ export async function createGatewayTelemetry(
     observe: createObserver(telemetry, failures),
     requestObserver: createGatewayRequestObserver({ ...config, ...telemetry }),
     fetchObserver: createFetchObserver(metrics, trace),
+    observeRateLimits: createRateLimitObserver({ metrics, log, endpoint: "graphql" }),
     exposeGauges: (sources) => exposeGauges(metrics, sources),
     startAdmin: () => startMetricsListener(config, telemetry),
     stop() {

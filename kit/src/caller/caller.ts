@@ -36,6 +36,8 @@ export interface Callers {
    * keys cannot be fetched.
    */
   identify(request: IncomingMessage): Caller | Promise<Caller>;
+  /** Whether `identify` would verify a signature. Never throws. */
+  needsVerification(request: IncomingMessage): boolean;
   /** The key of a caller before its token is verified: by a token in the cache, else by the client key or the address. Never throws. */
   presumedKeyOf(request: IncomingMessage): string;
   /** The caller regardless of its token, so never a user: for limits of requests whose token is invalid. */
@@ -87,6 +89,9 @@ export function createCallers(o: CallersOptions): Callers {
       if (known instanceof AppError) throw known;
       if (known) return describe(request, known);
       return tokens.verify(authorization).then((token) => describe(request, token), rejectUnverified);
+    },
+    needsVerification({ headers: { authorization } }) {
+      return tokens !== undefined && authorization !== undefined && tokens.find(authorization) === undefined;
     },
     presumedKeyOf(request) {
       const { headers } = request;

@@ -7,6 +7,8 @@ import { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarations"
 import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import { createTelemetry, type Telemetry } from "@tributary/kit/telemetry/telemetry";
 import type { TelemetryConfig } from "@tributary/kit/process/telemetry-config";
+import { createRateLimitObserver } from "@tributary/kit/rate-limit/rate-limit-telemetry";
+import type { RateLimitObserver } from "@tributary/kit/rate-limit/rate-limits";
 import { createObserver, type Observe } from "./observations.ts";
 import { type CacheObserver, createCacheObserver } from "./cache-counts.ts";
 import { createObservationCounts } from "./observation-counts.ts";
@@ -20,6 +22,7 @@ export interface ProxyObservers {
   readonly requests?: RequestObserver<RequestRecord> | undefined;
   readonly services?: ((service: string) => ServiceClientObserver) | undefined;
   readonly cache?: CacheObserver | undefined;
+  readonly rateLimits?: RateLimitObserver | undefined;
 }
 
 export interface ProxyTelemetry {
@@ -63,6 +66,7 @@ export async function createProxyTelemetry(
       requests: createProxyRequestObserver({ ...config, ...telemetry, newestVersion }),
       services: createServiceObservers(metrics),
       cache: createCacheObserver(metrics),
+      rateLimits: createRateLimitObserver({ metrics, log, endpoint: "rest" }),
     },
     startAdmin: () => startMetricsListener(config, telemetry),
     stop() {

@@ -436,6 +436,33 @@ export const restMetrics = {
   },
 } as const satisfies MetricDeclarations;
 
+/** Exported by the gateway and the REST proxy. `class` is reads or writes. */
+export const rateLimitMetrics = {
+  tributary_rate_limit_rejections_total: {
+    kind: "counter",
+    help: "Charges that exceed the rate limit of their caller, by endpoint (graphql, rest) and class (reads, writes). An operation that is rejected in one class and admitted in the other is counted too.",
+    labels: ["endpoint", "class"],
+    expected: { class: ["reads", "writes"] },
+  },
+  tributary_rate_limit_lease_misses_total: {
+    kind: "counter",
+    help: "Charges rejected because the process had no lease for them, though the shared limit was not known to be used up.",
+    labels: ["endpoint", "class"],
+    expected: { class: ["reads", "writes"] },
+  },
+  tributary_rate_limit_store_calls_total: {
+    kind: "counter",
+    help: "Calls of the rate limit store by result: ok, failed (an error, or no response within 50 ms).",
+    labels: ["result"],
+    expected: { result: ["ok", "failed"] },
+  },
+  tributary_rate_limit_store_unavailable: {
+    kind: "gauge",
+    help: "1 during an outage of the rate limit store, in which each process counts its share of the limits; 0 otherwise, and without a store.",
+    labels: [],
+  },
+} as const satisfies MetricDeclarations;
+
 /** prom-client's own metrics that dashboards and alerts may use. */
 export const runtimeMetricNames = [
   "process_cpu_seconds_total",
@@ -460,6 +487,6 @@ export const runtimeMetricNames = [
 /** The metrics of each kind of process. */
 export const metricsOf = {
   service: { ...processMetrics, ...serviceMetrics },
-  gateway: { ...processMetrics, ...gatewayMetrics },
-  rest: { ...processMetrics, ...restMetrics },
+  gateway: { ...processMetrics, ...rateLimitMetrics, ...gatewayMetrics },
+  rest: { ...processMetrics, ...rateLimitMetrics, ...restMetrics },
 } as const satisfies Record<string, MetricDeclarations>;

@@ -1,0 +1,66 @@
+// Stage 1 of 5: admit, and stage 3: plan. Charges requests to the rate limits of their callers.
+import type { Caller } from "@tributary/kit/caller/caller";
+import { forEachHeader } from "@tributary/kit/http/raw-headers";
+import type { CallerLimits } from "@tributary/kit/rate-limit/caller-limits";
+import { type RateDecision, type RequestClass, retryAfterSecondsOf } from "@tributary/kit/rate-limit/rate-limits";
+import { OperationTypeNode } from "graphql";
+import { Rejection } from "../errors/rejections.ts";
+import type { GatewayExchange } from "./exchange.ts";
+
+/**
+ * An operation weighs as many units as its plan has fetches, at least 1. One of them is charged on arrival, the rest before the first fetch.
+ * Mutations are writes, all other requests reads.
+ */
+export interface Charges {
+  /** Charges a request whose token must be verified, before the verification. @returns the reason to reject the request. */
+  chargeVerification(exchange: GatewayExchange): Rejection | undefined;
+  /**
+   * Charges 1 unit before the body is used, so before the class of the request is known: 1 read, or 1 write if the reads are used up, so that
+   * reads do not block the caller's mutations. @returns the reason to reject the request.
+   */
+  chargeArrival(exchange: GatewayExchange, caller: Caller): Rejection | undefined;
+  /**
+   * Charges the rest of an operation. The read that a mutation was charged on arrival remains charged.
+   * @throws Rejection RATE_LIMITED, OPERATION_TOO_EXPENSIVE.
+   */
+  chargeOperation(exchange: GatewayExchange, operationType: OperationTypeNode, fetchCount: number): void;
+}
+
+export function createCharges(limits: CallerLimits): Charges {
+  function rateLimited(requestClass: RequestClass, decision: RateDecision, isBodyUnused: boolean): Rejection {
+    const retryAfterSeconds = retryAfterSecondsOf(decision);
+    const message = `The rate limit of ${requestClass} is exceeded. Retry after ${retryAfterSeconds} s.`;
+    const headers: Record<string, string> = { "Retry-After": String(retryAfterSeconds) };
+    const list: string[] = [];
+    limits.addHeaders(requestClass, decision, list);
+    forEachHeader(list, (name, value) => void (headers[name] = value));
+    return new Rejection("RATE_LIMITED", message, headers, { extensions: { retryAfterSeconds }, isBodyUnused });
+  }
+
+  return {
+    chargeVerification({ request }) {
+      const decision = limits.chargeVerification(request);
+      return decision === undefined || decision.isAdmitted ? undefined : rateLimited("reads", decision, true);
+    },
+    chargeArrival(exchange, caller) {
+      const reads = limits.charge(caller, "reads", 1);
+      if (reads === undefined || reads.isAdmitted) return undefined;
+      const writes = exchange.request.method === "POST" ? limits.charge(caller, "writes", 1) : reads;
+      if (writes !== undefined && !writes.isAdmitted) return rateLimited("reads", reads, true);
+      exchange.arrivalClass = "writes";
+      return undefined;
+    },
+    chargeOperation({ caller, arrivalClass }, operationType, fetchCount) {
+      const requestClass = operationType === OperationTypeNode.MUTATION ? "writes" : "reads";
+      const weight = Math.max(fetchCount, 1);
+      const rest = weight - (requestClass === arrivalClass ? 1 : 0);
+      if (caller === undefined || rest === 0) return;
+      const decision = limits.charge(caller, requestClass, rest);
+      if (decision === undefined || decision.isAdmitted) return;
+      const quota = limits.quotaOf(requestClass);
+      if (weight <= quota) throw rateLimited(requestClass, decision, false);
+      const message = `The operation weighs ${weight} units, one for each fetch, and the rate limit of ${requestClass} is ${quota}. Split it.`;
+      throw new Rejection("OPERATION_TOO_EXPENSIVE", message, {}, { extensions: { weight, weightMax: quota } });
+    },
+  };
+}

@@ -1,0 +1,85 @@
+/** Charges requests to their callers. The gateway and the REST proxy use the same keys and classes, so with a store a caller has one limit for both. */
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import type { Caller, Callers } from "../caller/caller.ts";
+import { addressOf, toAddressKey } from "../caller/client-address.ts";
+import { createNetworks } from "../caller/networks.ts";
+import { createBoundedMap } from "../collections/bounded-map.ts";
+import {
+  createRateLimits,
+  type RateDecision,
+  type RateLimits,
+  type RateLimitsOptions,
+  type RequestClass,
+} from "./rate-limits.ts";
+
+type LimitedCaller = Pick<Caller, "key" | "address">;
+
+/** The charges return undefined for a caller that is not limited. */
+export interface CallerLimits {
+  /**
+   * Charges 1 read before a token that is not in the cache is verified, separately from the requests of its address: a flood of invalid tokens is
+   * limited, and anonymous requests of the same address do not keep its users out. Undefined also for any other request.
+   */
+  chargeVerification(request: IncomingMessage): RateDecision | undefined;
+  charge(caller: LimitedCaller, requestClass: RequestClass, weight: number): RateDecision | undefined;
+  /** Takes units for work that is already done, such as the validation of a document that was rejected. */
+  debit(caller: LimitedCaller, requestClass: RequestClass, weight: number): void;
+  /** Charges 1 read for input that is not a valid request. Behind a trusted proxy its caller is unknown: undefined. */
+  chargeUnreadable(socket: Socket): RateDecision | undefined;
+  quotaOf: RateLimits["quotaOf"];
+  addHeaders: RateLimits["addHeaders"];
+  close: RateLimits["close"];
+}
+
+/** With the members of `RateLimitConfig` and `CallerConfig`. */
+export interface CallerLimitsOptions extends RateLimitsOptions {
+  readonly callers: Callers;
+  /** Networks whose requests are not counted. */
+  readonly exempt: readonly string[];
+  /** Networks whose `X-Forwarded-For` is trusted. */
+  readonly trustedProxies: readonly string[];
+}
+
+const addressesMax = 10_000;
+
+export function createCallerLimits(o: CallerLimitsOptions): CallerLimits {
+  const { callers } = o;
+  const limits = createRateLimits(o);
+  const trusted = createNetworks(o.trustedProxies);
+  const exempt = createNetworks(o.exempt);
+  const exemptions = createBoundedMap<boolean>({ entriesMax: addressesMax });
+
+  function isExempt(address: string): boolean {
+    if (exempt.isEmpty) return false;
+    const known = exemptions.get(address);
+    if (known !== undefined) return known;
+    const result = exempt.has(address);
+    exemptions.set(address, result);
+    return result;
+  }
+
+  return {
+    chargeVerification(request) {
+      if (limits.quotaOf("reads") === 0 || !callers.needsVerification(request)) return undefined;
+      const { key, address } = callers.callerWithoutToken(request);
+      return isExempt(address) ? undefined : limits.charge(`unverified:${key}`, "reads", 1);
+    },
+    charge({ key, address }, requestClass, weight) {
+      return limits.quotaOf(requestClass) === 0 || isExempt(address)
+        ? undefined
+        : limits.charge(key, requestClass, weight);
+    },
+    debit({ key, address }, requestClass, weight) {
+      if (!isExempt(address)) limits.debit(key, requestClass, weight);
+    },
+    chargeUnreadable(socket) {
+      const address = addressOf(socket);
+      if (limits.quotaOf("reads") === 0 || trusted.has(address) || isExempt(address)) return undefined;
+      return limits.charge(toAddressKey(address), "reads", 1);
+    },
+    quotaOf: limits.quotaOf,
+    addHeaders: limits.addHeaders,
+    close: limits.close,
+  };
+}

@@ -1,0 +1,47 @@
+/** The state of each caller, for callers that have sent a request recently. */
+export interface CallerStates<State> {
+  /** Marks the state as used. */
+  find(key: string): State | undefined;
+  add(key: string, state: State): void;
+}
+
+export interface CallerStatesOptions {
+  /** At times up to twice as many are stored. Beyond it, the states of callers without recent requests are dropped early. From 1. */
+  readonly callersMax: number;
+  /** A state is stored for at least this long after its last use, and at most twice as long while requests arrive. */
+  readonly retentionMs: number;
+  /** Monotonic. */
+  readonly nowMs: () => number;
+}
+
+/** Two maps, of the current and the previous generation: no map is ever searched for expired states, and dropping a generation costs nothing. */
+export function createCallerStates<State>({
+  callersMax,
+  retentionMs,
+  nowMs,
+}: CallerStatesOptions): CallerStates<State> {
+  let current = new Map<string, State>();
+  let previous = new Map<string, State>();
+  let currentSinceMs = nowMs();
+
+  function rotateIfDue(): void {
+    const atMs = nowMs();
+    const idleMs = atMs - currentSinceMs;
+    if (idleMs < retentionMs && current.size < callersMax) return;
+    previous = idleMs < 2 * retentionMs ? current : new Map();
+    current = new Map();
+    currentSinceMs = atMs;
+  }
+
+  return {
+    find(key) {
+      rotateIfDue();
+      const state = current.get(key);
+      if (state !== undefined) return state;
+      const older = previous.get(key);
+      if (older !== undefined) current.set(key, older);
+      return older;
+    },
+    add: (key, state) => void current.set(key, state),
+  };
+}

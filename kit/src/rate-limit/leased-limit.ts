@@ -1,0 +1,168 @@
+import { createCallerStates } from "./caller-states.ts";
+import type { LeaseStore } from "./lease-store.ts";
+import { type ClassLimit, createLocalLimit } from "./local-limit.ts";
+import type { RateDecision, RateLimitObserver, RequestClass } from "./rate-limits.ts";
+
+export interface LeasedLimitOptions {
+  readonly requestClass: RequestClass;
+  /** Units that a caller may use at once, of all processes together. */
+  readonly quota: number;
+  readonly windowMs: number;
+  readonly callersMax: number;
+  readonly store: LeaseStore;
+  readonly observe: RateLimitObserver;
+  /** Monotonic. */
+  readonly nowMs: () => number;
+}
+
+/** What this process knows about one caller. */
+interface Lease {
+  /** Units that the store has granted and that are not used. */
+  units: number;
+  /** Unused units are lost then. */
+  expiresAtMs: number;
+  /** Units used without a grant. The next call takes them from the shared bucket. */
+  credit: number;
+  /** Units that were rejected because they would have been too much credit. The next call requests them. */
+  missed: number;
+  isCalling: boolean;
+  /** When the shared bucket is full, by the last call; other processes may have used units since. */
+  fullAtMs: number;
+}
+
+/** The share of the quota that all processes together lease at once. */
+const leasedShare = 1 / 10;
+/**
+ * The share of a window after which an unused lease expires. More than `leasedShare`: leases that all expire unused cost a caller less than is
+ * replenished meanwhile.
+ */
+const lifetimeShare = 1 / 5;
+const tolerance = 1e-6;
+
+/**
+ * Counts by leases: units are taken from the shared bucket before they are used, one lease of `quota / (10 × processes)` at a time. No request waits
+ * for the store: before the first grant, a caller's requests run on credit of one lease. So the units used are at most
+ * `quota + processes × lease`. A charge of at least one lease may also run on credit, if the caller has used no more than its charge on arrival so.
+ */
+export function createLeasedLimit(o: LeasedLimitOptions): ClassLimit {
+  const { quota, windowMs, store, nowMs } = o;
+  const stepMs = windowMs / quota;
+  const leases = createCallerStates<Lease>({ ...o, retentionMs: 2 * windowMs });
+  const callIfNeeded = createLeaseCalls(o);
+  const shareOfQuota = () => Math.max(quota / store.processCount(), 1);
+  const local = createLocalLimit({ ...o, quota: shareOfQuota });
+
+  function leaseOf(key: string, atMs: number): Lease {
+    let lease = leases.find(key);
+    if (lease === undefined) {
+      lease = { units: 0, expiresAtMs: 0, credit: 0, missed: 0, isCalling: false, fullAtMs: atMs };
+      leases.add(key, lease);
+    }
+    if (atMs >= lease.expiresAtMs) lease.units = 0;
+    return lease;
+  }
+
+  /** Uses leased units, then credit. @returns false if neither suffices. */
+  function use(lease: Lease, weight: number, atMs: number): boolean {
+    const missing = Math.max(weight - lease.units, 0);
+    if (weight > quota || missing > sharedUnits(o, lease, atMs) + tolerance) return false;
+    if (missing > 0 && !isCreditworthy(lease, missing)) {
+      lease.missed = Math.min(lease.missed + missing, quota);
+      o.observe({ kind: "lease-missed", requestClass: o.requestClass });
+      return false;
+    }
+    lease.units -= weight - missing;
+    lease.credit += missing;
+    return true;
+  }
+
+  function isCreditworthy({ credit }: Lease, units: number): boolean {
+    const size = leaseSize(o);
+    return units >= size ? credit <= 1 : credit + units <= size;
+  }
+
+  function decide(lease: Lease, weight: number, isAdmitted: boolean, atMs: number): RateDecision {
+    const available = Math.min(lease.units + sharedUnits(o, lease, atMs), quota);
+    const needed = isAdmitted ? 1 : Math.min(weight, quota);
+    return {
+      isAdmitted,
+      isTooExpensive: weight > quota,
+      remaining: Math.max(Math.floor(available + tolerance), 0),
+      resetMs: (quota - available) * stepMs,
+      retryMs: Math.max((needed - available) * stepMs, 0),
+    };
+  }
+
+  return {
+    charge(key, weight) {
+      // A charge above this process's share, and not above the quota, takes the whole share.
+      if (!store.isAvailable()) return local.charge(key, weight > quota ? weight : Math.min(weight, shareOfQuota()));
+      const atMs = nowMs();
+      const lease = leaseOf(key, atMs);
+      const isAdmitted = use(lease, weight, atMs);
+      callIfNeeded(key, lease, atMs);
+      return decide(lease, weight, isAdmitted, atMs);
+    },
+    debit(key, weight) {
+      if (!store.isAvailable()) return local.debit(key, weight);
+      const atMs = nowMs();
+      const lease = leaseOf(key, atMs);
+      const leased = Math.min(weight, lease.units);
+      lease.units -= leased;
+      lease.credit = Math.min(lease.credit + weight - leased, quota);
+      callIfNeeded(key, lease, atMs);
+    },
+  };
+}
+
+/**
+ * @returns a function that calls the store if half of the lease is used and the shared bucket is not known to be empty, or if the caller has credit or
+ * missed units. At most one call per caller is in flight.
+ */
+function createLeaseCalls(o: LeasedLimitOptions): (key: string, lease: Lease, atMs: number) => void {
+  const { windowMs, store, nowMs } = o;
+
+  function callIfNeeded(key: string, lease: Lease, atMs: number): void {
+    if (lease.isCalling) return;
+    const size = leaseSize(o);
+    const isLow = lease.units <= size / 2 && sharedUnits(o, lease, atMs) >= 1;
+    if (isLow || lease.credit > 0 || lease.missed > 0) void call(key, lease, size);
+  }
+
+  async function call(key: string, lease: Lease, size: number): Promise<void> {
+    const { credit, missed } = lease;
+    const wanted = Math.max(size - lease.units, 0) + missed;
+    const sentAtMs = nowMs();
+    lease.isCalling = true;
+    lease.missed = 0;
+    try {
+      const { granted, resetMs } = await store.lease({ ...o, key, credit, wanted });
+      const atMs = nowMs();
+      if (atMs >= lease.expiresAtMs) lease.units = 0;
+      lease.units += granted;
+      lease.credit -= credit;
+      lease.fullAtMs = atMs + resetMs;
+      lease.expiresAtMs = sentAtMs + windowMs * lifetimeShare;
+    } catch {
+      // The store has reported it. The credit remains, and the next charge calls again.
+      return;
+    } finally {
+      lease.isCalling = false;
+    }
+    // Credit that was used meanwhile.
+    if (lease.credit > 0) callIfNeeded(key, lease, nowMs());
+  }
+
+  return callIfNeeded;
+}
+
+type Quota = Pick<LeasedLimitOptions, "quota" | "windowMs" | "store">;
+
+/** Units in the shared bucket by the last call, with fractions; negative if the caller owes units. */
+function sharedUnits({ quota, windowMs }: Quota, { fullAtMs, credit }: Lease, atMs: number): number {
+  return (1 - Math.max(fullAtMs - atMs, 0) / windowMs) * quota - credit;
+}
+
+function leaseSize({ quota, store }: Quota): number {
+  return Math.max(Math.floor((quota * leasedShare) / store.processCount()), 1);
+}

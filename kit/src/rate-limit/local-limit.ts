@@ -1,0 +1,70 @@
+import { createCallerStates } from "./caller-states.ts";
+import type { RateDecision } from "./rate-limits.ts";
+
+/** The rate limit of one class of requests. */
+export interface ClassLimit {
+  /** As `RateLimits.charge`. */
+  charge(key: string, weight: number): RateDecision;
+  /** As `RateLimits.debit`. */
+  debit(key: string, weight: number): void;
+}
+
+export interface LocalLimitOptions {
+  /** Units that a caller may use at once; they are replenished evenly within each window. From 1. Read at each charge. */
+  readonly quota: () => number;
+  readonly windowMs: number;
+  /** Beyond it, the states of callers without recent requests are dropped early. */
+  readonly callersMax: number;
+  /** Monotonic. */
+  readonly nowMs: () => number;
+}
+
+interface Bucket {
+  /** When the caller's whole quota is available again. */
+  fullAtMs: number;
+}
+
+/** For rounding errors of the sums. */
+const tolerance = 1e-6;
+
+/**
+ * Counts in this process by the generic cell rate algorithm (ITU-T I.371, annex A: virtual scheduling). It stores one number per caller: the time at
+ * which its whole quota is available again. Each unit moves it by `windowMs / quota`.
+ */
+export function createLocalLimit(o: LocalLimitOptions): ClassLimit {
+  const { windowMs, nowMs } = o;
+  // Debt lasts up to two windows.
+  const buckets = createCallerStates<Bucket>({ ...o, retentionMs: 2 * windowMs });
+
+  function bucketOf(key: string, atMs: number): Bucket {
+    const known = buckets.find(key);
+    if (known !== undefined) return known;
+    const bucket = { fullAtMs: atMs };
+    buckets.add(key, bucket);
+    return bucket;
+  }
+
+  return {
+    charge(key, weight) {
+      const atMs = nowMs();
+      const bucket = bucketOf(key, atMs);
+      const stepMs = windowMs / o.quota();
+      const usedMs = Math.max(bucket.fullAtMs - atMs, 0);
+      const costMs = weight * stepMs;
+      const isAdmitted = usedMs + costMs <= windowMs * (1 + tolerance);
+      const resetMs = isAdmitted ? usedMs + costMs : usedMs;
+      bucket.fullAtMs = atMs + resetMs;
+      const remaining = Math.max(Math.floor((windowMs - resetMs) / stepMs + tolerance), 0);
+      const isTooExpensive = costMs > windowMs * (1 + tolerance);
+      const nextCostMs = isAdmitted ? stepMs : Math.min(costMs, windowMs);
+      const retryMs = isAdmitted && remaining > 0 ? 0 : Math.max(resetMs + nextCostMs - windowMs, 0);
+      return { isAdmitted, isTooExpensive, remaining, resetMs, retryMs };
+    },
+    debit(key, weight) {
+      const atMs = nowMs();
+      const bucket = bucketOf(key, atMs);
+      const costMs = (weight * windowMs) / o.quota();
+      bucket.fullAtMs = Math.min(Math.max(bucket.fullAtMs, atMs) + costMs, atMs + 2 * windowMs);
+    },
+  };
+}

@@ -1,0 +1,70 @@
+// The environment variables of rate limits, the same for the gateway and the REST proxy.
+import { readNetworks } from "../caller/caller-config.ts";
+import type { EnvironmentReader } from "../process/env.ts";
+
+export interface RateLimitConfig {
+  /** Units; 0: no limit. */
+  readonly readsPerMinute: number;
+  /** Units; 0: no limit. */
+  readonly writesPerMinute: number;
+  readonly callersMax: number;
+  /** Networks whose requests are not counted. */
+  readonly exempt: readonly string[];
+  /** Undefined: each process counts separately. */
+  readonly storeUrl: string | undefined;
+  readonly storePassword: string | undefined;
+  readonly processesMin: number;
+}
+
+export function readRateLimitConfig(env: EnvironmentReader, profile: "development" | "production"): RateLimitConfig {
+  return {
+    readsPerMinute: env.integer("RATE_LIMIT_READS_PER_MINUTE", {
+      fallback: 6_000,
+      min: 0,
+      max: 100_000_000,
+      why: "units that one caller may use for GET, HEAD and GraphQL queries; a REST request is 1, an operation as many as its plan has fetches; further ones are rejected; 0: no limit",
+    }),
+    writesPerMinute: env.integer("RATE_LIMIT_WRITES_PER_MINUTE", {
+      fallback: 600,
+      min: 0,
+      max: 100_000_000,
+      why: "the same for all other methods and GraphQL mutations",
+    }),
+    callersMax: env.integer("RATE_LIMIT_CALLERS_MAX", {
+      fallback: 100_000,
+      min: 1,
+      max: 10_000_000,
+      why: "callers counted at the same time; beyond it, callers without recent requests are dropped early",
+    }),
+    exempt: readNetworks(env, "RATE_LIMIT_EXEMPT", {
+      fallback: profile === "development" ? ["127.0.0.0/8", "::1"] : [],
+      why: "addresses and networks whose requests are not counted; none: all are; production counts all by default",
+    }),
+    storeUrl: readStoreUrl(env),
+    storePassword: env.optional("RATE_LIMIT_STORE_PASSWORD", {
+      secret: true,
+      why: "the password of that server; its user is in the URL, or the default one",
+    }),
+    processesMin: env.integer("RATE_LIMIT_PROCESSES_MIN", {
+      fallback: 2,
+      min: 1,
+      max: 10_000,
+      why: "gateways and REST proxies that share the limits, at least; the store counts those that run, and without it each process has its share",
+    }),
+  };
+}
+
+const storeProtocols = ["redis:", "rediss:", "valkey:", "valkeys:"];
+
+function readStoreUrl(env: EnvironmentReader): string | undefined {
+  const url = env.optional("RATE_LIMIT_STORE_URL", {
+    why: "redis: or valkey: URL (with TLS rediss: or valkeys:) of the server by which processes share the limits; without it each process counts separately",
+  });
+  if (url === undefined) return undefined;
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (!parsed || !storeProtocols.includes(parsed.protocol))
+    env.problem(`RATE_LIMIT_STORE_URL is not a URL with one of ${storeProtocols.join(", ")}`);
+  else if (parsed.password !== "")
+    env.problem("RATE_LIMIT_STORE_URL has a password: set RATE_LIMIT_STORE_PASSWORD instead");
+  return url;
+}

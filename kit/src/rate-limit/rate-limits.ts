@@ -1,0 +1,112 @@
+/**
+ * Rate limits of callers, the same for GraphQL and REST. `local-limit.ts` counts in the process; with a store, `leased-limit.ts` shares each limit
+ * between processes, and `lease-store.ts` calls the store.
+ */
+import { createLeasedLimit } from "./leased-limit.ts";
+import { createLeaseStore, type LeaseStoreObservation } from "./lease-store.ts";
+import { type ClassLimit, createLocalLimit } from "./local-limit.ts";
+
+/** Reads and writes are counted separately, so that a polling page cannot block its user's writes. */
+export type RequestClass = "reads" | "writes";
+
+export interface RateDecision {
+  readonly isAdmitted: boolean;
+  /** The weight is more than the whole quota, so no waiting helps. */
+  readonly isTooExpensive: boolean;
+  /** Units that would be admitted now, as far as this process knows. Infinity without a limit. */
+  readonly remaining: number;
+  /** Until the whole quota is available. */
+  readonly resetMs: number;
+  /** Until the same charge is admitted, after a rejection; else until the next unit is. 0: now. */
+  readonly retryMs: number;
+}
+
+export interface RateLimits {
+  /** Units that a caller may use at once. 0: no limit. */
+  quotaOf(requestClass: RequestClass): number;
+  /** Charges `weight` units (from 1), synchronously. A rejected charge costs nothing, so a caller that waits for `retryMs` is admitted. */
+  charge(key: string, requestClass: RequestClass, weight: number): RateDecision;
+  /** Takes units for work that is already done. A caller can owe up to one quota; its charges are rejected until it is replenished. */
+  debit(key: string, requestClass: RequestClass, weight: number): void;
+  /** Adds `RateLimit-Policy` and `RateLimit` to a list of alternating names and values (draft-ietf-httpapi-ratelimit-headers-10). */
+  addHeaders(requestClass: RequestClass, decision: RateDecision, headers: string[]): void;
+  /** Closes the connection to the store. Call it after the last request. */
+  close(): Promise<void>;
+}
+
+export interface RateLimitsOptions {
+  /** Units; 0: no limit. */
+  readonly readsPerMinute: number;
+  /** Units; 0: no limit. */
+  readonly writesPerMinute: number;
+  /** Callers counted at the same time, for each class; at times up to twice as many. */
+  readonly callersMax: number;
+  /** Undefined: this process counts on its own. */
+  readonly storeUrl?: string | undefined;
+  readonly storePassword?: string | undefined;
+  /** As `LeaseStoreOptions.processesMin`. */
+  readonly processesMin: number;
+  readonly observe?: RateLimitObserver | undefined;
+  /** Monotonic milliseconds. Default: `performance.now`. */
+  readonly nowMs?: (() => number) | undefined;
+}
+
+export type RateLimitObservation =
+  | LeaseStoreObservation
+  | { readonly kind: "rate-limited"; readonly requestClass: RequestClass }
+  /** A charge was rejected because this process had no lease for it; the shared quota was not known to be used up. */
+  | { readonly kind: "lease-missed"; readonly requestClass: RequestClass };
+
+export type RateLimitObserver = (observation: RateLimitObservation) => void;
+
+export const windowMs = 60_000;
+
+const unlimited: RateDecision = {
+  isAdmitted: true,
+  isTooExpensive: false,
+  remaining: Infinity,
+  resetMs: 0,
+  retryMs: 0,
+};
+
+export function createRateLimits(o: RateLimitsOptions): RateLimits {
+  const { observe = () => {}, nowMs = () => performance.now(), storeUrl: url, callersMax } = o;
+  const store = url === undefined ? undefined : createLeaseStore({ ...o, url, password: o.storePassword, observe });
+  const quotas = { reads: o.readsPerMinute, writes: o.writesPerMinute };
+  const limits = { reads: createLimit("reads"), writes: createLimit("writes") };
+  const policies = { reads: policyOf("reads"), writes: policyOf("writes") };
+
+  function createLimit(requestClass: RequestClass): ClassLimit | undefined {
+    const quota = quotas[requestClass];
+    if (quota === 0) return undefined;
+    const options = { windowMs, callersMax, nowMs };
+    if (!store) return createLocalLimit({ ...options, quota: () => quota });
+    return createLeasedLimit({ ...options, quota, requestClass, store, observe });
+  }
+
+  function policyOf(requestClass: RequestClass): string {
+    return `"${requestClass}";q=${quotas[requestClass]};w=${windowMs / 1_000}`;
+  }
+
+  return {
+    quotaOf: (requestClass) => quotas[requestClass],
+    charge(key, requestClass, weight) {
+      const decision = limits[requestClass]?.charge(key, weight) ?? unlimited;
+      if (!decision.isAdmitted) observe({ kind: "rate-limited", requestClass });
+      return decision;
+    },
+    debit: (key, requestClass, weight) => limits[requestClass]?.debit(key, weight),
+    addHeaders(requestClass, { remaining, resetMs }, headers) {
+      if (remaining === Infinity) return;
+      const resetSeconds = Math.ceil(resetMs / 1_000);
+      headers.push("RateLimit-Policy", policies[requestClass]);
+      headers.push("RateLimit", `"${requestClass}";r=${remaining};t=${resetSeconds}`);
+    },
+    close: () => store?.close() ?? Promise.resolve(),
+  };
+}
+
+/** The value of `Retry-After` for a rejection: at least 1. */
+export function retryAfterSecondsOf({ retryMs }: RateDecision): number {
+  return Math.max(Math.ceil(retryMs / 1_000), 1);
+}

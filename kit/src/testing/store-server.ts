@@ -1,0 +1,55 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { connect } from "node:net";
+import { delimiter, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { pickFreePort } from "../process/free-port.ts";
+
+/** A server of Valkey or Redis, without persistence. */
+export interface StoreServer {
+  readonly url: string;
+  /** Starts it again, empty, on the same port. */
+  start(): Promise<void>;
+  /** Kills it (SIGKILL), and waits for its end. */
+  kill(): Promise<void>;
+  /** SIGSTOP and SIGCONT: it accepts connections and does not respond. */
+  freeze(isFrozen: boolean): void;
+}
+
+/** The server's program: Debian's packages valkey-server and redis-server. Undefined if neither is installed. */
+export function findStoreProgram(path = process.env["PATH"] ?? ""): string | undefined {
+  const files = ["valkey-server", "redis-server"].flatMap((name) =>
+    path.split(delimiter).map((folder) => join(folder, name)),
+  );
+  return files.find((file) => existsSync(file));
+}
+
+export async function startStoreServer(program: string): Promise<StoreServer> {
+  const port = await pickFreePort();
+  let child: ChildProcess | undefined;
+  const server: StoreServer = {
+    url: `redis://127.0.0.1:${port}`,
+    async start() {
+      child = spawn(program, ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]);
+      while (!(await accepts(port))) await sleep(10);
+    },
+    async kill() {
+      if (!child || child.exitCode !== null || child.signalCode !== null) return;
+      const exit = once(child, "exit");
+      child.kill("SIGKILL");
+      await exit;
+    },
+    freeze: (isFrozen) => void child?.kill(isFrozen ? "SIGSTOP" : "SIGCONT"),
+  };
+  await server.start();
+  return server;
+}
+
+function accepts(port: number): Promise<boolean> {
+  const socket = connect(port, "127.0.0.1");
+  return new Promise<boolean>((resolve) => {
+    socket.once("connect", () => resolve(true));
+    socket.once("error", () => resolve(false));
+  }).finally(() => socket.destroy());
+}
