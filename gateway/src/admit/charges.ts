@@ -2,7 +2,7 @@
 import type { Caller } from "@tributary/kit/caller/caller";
 import { forEachHeader } from "@tributary/kit/http/raw-headers";
 import type { CallerLimits } from "@tributary/kit/rate-limit/caller-limits";
-import { type RateDecision, type RequestClass, retryAfterSecondsOf } from "@tributary/kit/rate-limit/rate-limits";
+import { type RateDecision, type RequestClass, retryAfterSecondsOf } from "@tributary/kit/rate-limit/rate-decision";
 import { OperationTypeNode } from "graphql";
 import { Rejection } from "../errors/rejections.ts";
 import type { GatewayExchange } from "./exchange.ts";

@@ -5,7 +5,7 @@ import type { Cors } from "@tributary/kit/http/cors";
 import { forEachHeader } from "@tributary/kit/http/raw-headers";
 import { readRequestId } from "@tributary/kit/http/request-id";
 import { createTraceParent, readTraceContext, type TraceContext } from "@tributary/kit/http/trace-context";
-import type { RequestClass } from "@tributary/kit/rate-limit/rate-limits";
+import type { RequestClass } from "@tributary/kit/rate-limit/rate-decision";
 import type { RequestObserver } from "@tributary/kit/telemetry/request-observer";
 import type { GraphqlRequestRecord } from "../telemetry/request-record.ts";
 

@@ -5,13 +5,8 @@ import type { Caller, Callers } from "../caller/caller.ts";
 import { addressOf, toAddressKey } from "../caller/client-address.ts";
 import { createNetworks } from "../caller/networks.ts";
 import { createBoundedMap } from "../collections/bounded-map.ts";
-import {
-  createRateLimits,
-  type RateDecision,
-  type RateLimits,
-  type RateLimitsOptions,
-  type RequestClass,
-} from "./rate-limits.ts";
+import type { RateDecision, RequestClass } from "./rate-decision.ts";
+import { createRateLimits, type RateLimits, type RateLimitsOptions } from "./rate-limits.ts";
 
 type LimitedCaller = Pick<Caller, "key" | "address">;
 

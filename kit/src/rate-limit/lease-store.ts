@@ -1,7 +1,7 @@
 /** The buckets that processes share, in Valkey or Redis: one key per caller and class, and one key with the running processes. */
 import { createHash, randomUUID } from "node:crypto";
 import { Valkey } from "iovalkey";
-import type { RequestClass } from "./rate-limits.ts";
+import type { RequestClass } from "./rate-decision.ts";
 import { type Script, leaseScript, presenceScript } from "./store-scripts.ts";
 
 export interface LeaseStore {

@@ -1,7 +1,13 @@
 import { createCallerStates } from "./caller-states.ts";
 import type { LeaseStore } from "./lease-store.ts";
-import { type ClassLimit, createLocalLimit } from "./local-limit.ts";
-import type { RateDecision, RateLimitObserver, RequestClass } from "./rate-limits.ts";
+import { createLocalLimit } from "./local-limit.ts";
+import type { ClassLimit, RateDecision, RequestClass } from "./rate-decision.ts";
+
+/** A charge was rejected because this process had no lease for it; the shared quota was not known to be used up. */
+export interface LeaseMissed {
+  readonly kind: "lease-missed";
+  readonly requestClass: RequestClass;
+}
 
 export interface LeasedLimitOptions {
   readonly requestClass: RequestClass;
@@ -10,7 +16,7 @@ export interface LeasedLimitOptions {
   readonly windowMs: number;
   readonly callersMax: number;
   readonly store: LeaseStore;
-  readonly observe: RateLimitObserver;
+  readonly observe: (observation: LeaseMissed) => void;
   /** Monotonic. */
   readonly nowMs: () => number;
 }

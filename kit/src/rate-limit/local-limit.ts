@@ -1,13 +1,5 @@
 import { createCallerStates } from "./caller-states.ts";
-import type { RateDecision } from "./rate-limits.ts";
-
-/** The rate limit of one class of requests. */
-export interface ClassLimit {
-  /** As `RateLimits.charge`. */
-  charge(key: string, weight: number): RateDecision;
-  /** As `RateLimits.debit`. */
-  debit(key: string, weight: number): void;
-}
+import type { ClassLimit } from "./rate-decision.ts";
 
 export interface LocalLimitOptions {
   /** Units that a caller may use at once; they are replenished evenly within each window. From 1. Read at each charge. */

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { createRateLimits, retryAfterSecondsOf } from "./rate-limits.ts";
+import { retryAfterSecondsOf } from "./rate-decision.ts";
+import { createRateLimits } from "./rate-limits.ts";
 
 // The limits of one process. leased-limit.test.ts tests shared limits.
 

@@ -2,24 +2,10 @@
  * Rate limits of callers, the same for GraphQL and REST. `local-limit.ts` counts in the process; with a store, `leased-limit.ts` shares each limit
  * between processes, and `lease-store.ts` calls the store.
  */
-import { createLeasedLimit } from "./leased-limit.ts";
+import { createLeasedLimit, type LeaseMissed } from "./leased-limit.ts";
 import { createLeaseStore, type LeaseStoreObservation } from "./lease-store.ts";
-import { type ClassLimit, createLocalLimit } from "./local-limit.ts";
-
-/** Reads and writes are counted separately, so that a polling page cannot block its user's writes. */
-export type RequestClass = "reads" | "writes";
-
-export interface RateDecision {
-  readonly isAdmitted: boolean;
-  /** The weight is more than the whole quota, so no waiting helps. */
-  readonly isTooExpensive: boolean;
-  /** Units that would be admitted now, as far as this process knows. Infinity without a limit. */
-  readonly remaining: number;
-  /** Until the whole quota is available. */
-  readonly resetMs: number;
-  /** Until the same charge is admitted, after a rejection; else until the next unit is. 0: now. */
-  readonly retryMs: number;
-}
+import { createLocalLimit } from "./local-limit.ts";
+import type { ClassLimit, RateDecision, RequestClass } from "./rate-decision.ts";
 
 export interface RateLimits {
   /** Units that a caller may use at once. 0: no limit. */
@@ -54,8 +40,7 @@ export interface RateLimitsOptions {
 export type RateLimitObservation =
   | LeaseStoreObservation
   | { readonly kind: "rate-limited"; readonly requestClass: RequestClass }
-  /** A charge was rejected because this process had no lease for it; the shared quota was not known to be used up. */
-  | { readonly kind: "lease-missed"; readonly requestClass: RequestClass };
+  | LeaseMissed;
 
 export type RateLimitObserver = (observation: RateLimitObservation) => void;
 
@@ -104,9 +89,4 @@ export function createRateLimits(o: RateLimitsOptions): RateLimits {
     },
     close: () => store?.close() ?? Promise.resolve(),
   };
-}
-
-/** The value of `Retry-After` for a rejection: at least 1. */
-export function retryAfterSecondsOf({ retryMs }: RateDecision): number {
-  return Math.max(Math.ceil(retryMs / 1_000), 1);
 }

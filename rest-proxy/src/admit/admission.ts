@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import type { Caller } from "@tributary/kit/caller/caller";
 import { AppError } from "@tributary/kit/errors/app-error";
 import type { CallerLimits } from "@tributary/kit/rate-limit/caller-limits";
-import { type RequestClass, retryAfterSecondsOf } from "@tributary/kit/rate-limit/rate-limits";
+import { type RequestClass, retryAfterSecondsOf } from "@tributary/kit/rate-limit/rate-decision";
 
 export interface Admission {
   /**

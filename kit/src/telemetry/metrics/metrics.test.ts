@@ -206,9 +206,9 @@ test("a value of more than 100 characters is never a label", () => {
 
 const all: MetricDeclarations = Object.assign({}, ...Object.values(metricsOf));
 
-test("a metric's name has its process as prefix, and its unit or `_total` as suffix", () => {
+test("a metric's name has its process or its subject as prefix, and its unit or `_total` as suffix", () => {
   const odd = Object.entries(all).filter(([name, { kind }]) => {
-    if (!/^tributary_(?:build|log|service|gateway|rest)_[a-z_]+$/.test(name)) return true;
+    if (!/^tributary_(?:build|log|service|gateway|rest|rate_limit)_[a-z_]+$/.test(name)) return true;
     if (kind === "histogram") return !name.endsWith("_seconds");
     return (kind === "counter") !== name.endsWith("_total");
   });

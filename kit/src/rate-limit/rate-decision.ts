@@ -1,0 +1,29 @@
+// The result of a charge, and what decides it.
+
+/** Reads and writes are counted separately, so that a polling page cannot block its user's writes. */
+export type RequestClass = "reads" | "writes";
+
+export interface RateDecision {
+  readonly isAdmitted: boolean;
+  /** The weight is more than the whole quota, so no waiting helps. */
+  readonly isTooExpensive: boolean;
+  /** Units that would be admitted now, as far as this process knows. Infinity without a limit. */
+  readonly remaining: number;
+  /** Until the whole quota is available. */
+  readonly resetMs: number;
+  /** Until the same charge is admitted, after a rejection; else until the next unit is. 0: now. */
+  readonly retryMs: number;
+}
+
+/** The rate limit of one class of requests. */
+export interface ClassLimit {
+  /** As `RateLimits.charge`. */
+  charge(key: string, weight: number): RateDecision;
+  /** As `RateLimits.debit`. */
+  debit(key: string, weight: number): void;
+}
+
+/** The value of `Retry-After` for a rejection: at least 1. */
+export function retryAfterSecondsOf({ retryMs }: RateDecision): number {
+  return Math.max(Math.ceil(retryMs / 1_000), 1);
+}
