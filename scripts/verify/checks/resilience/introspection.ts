@@ -29,6 +29,7 @@ export const introspectionCheck: ResilienceCheck = {
       NODE_OPTIONS: `--max-old-space-size=${heapMb}`,
       INTROSPECTION: "true",
       PROFILE: "production",
+      RATE_LIMIT_READS_PER_MINUTE: "0",
       TRUSTED_PROXIES: "none",
     };
     const gateway = await context.startGateway(composeWide(library), environment);
