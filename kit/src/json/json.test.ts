@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { decodeJson, isJsonType, parseUniqueJson } from "../http/json-body.ts";
+import { decodeJson, endOfString, isJsonType, parseUniqueJson } from "../http/json-body.ts";
 import { stringifyJson } from "./deep-json.ts";
 import { hasInexactNumber, parseExactJson } from "./exact-json.ts";
 
@@ -11,7 +11,7 @@ test.each([
 
   ["__proto__ twice", '{"__proto__":1,"__proto__":2}'],
   ["an object that is replaced", '{"a":{"b":1,"c":2},"a":0}'],
-  ["a key twice 100,000 levels down", `${"[".repeat(100_000)}{"a":1,"a":1}${"]".repeat(100_000)}`],
+  ["a key twice at the deepest level", `${"[".repeat(499)}{"a":1,"a":1}${"]".repeat(499)}`],
 ])("%s is an error", (_, text) => {
   expect(() => parseUniqueJson(text)).toThrow("has a key twice in one object");
 });
@@ -25,6 +25,34 @@ test.each([
   " 1",
 ])("%s has no key twice", (text) => {
   expect(parseUniqueJson(text)).toEqual(JSON.parse(text));
+});
+
+test.each([
+  ["lists that are nested too deeply", "[".repeat(501), "more than 500 levels"],
+  ["objects that are nested too deeply", '{"a":'.repeat(501), "more than 500 levels"],
+  ["too many members", `{${Array.from({ length: 10_000 }, (_, i) => `"${i}":0`).join()}}`, "more than 10000 members"],
+  ["too many lists", `[${"[],".repeat(10_000)}0]`, "more than 10000 members"],
+  ["too many numbers that are not exact", `[${"9007199254740993,".repeat(10_001)}0]`, "more than 10000 numbers"],
+])("%s are an error", (_, text, message) => {
+  expect(() => parseExactJson(text)).toThrow(message);
+});
+
+test("brackets and colons in strings do not count, nor do elements of lists", () => {
+  const text = JSON.stringify({
+    query: "{[:".repeat(20_000),
+    escaped: '"[{:\\'.repeat(9_000),
+    list: Array(50_000).fill(1),
+  });
+  expect(parseExactJson(text)).toEqual(JSON.parse(text));
+});
+
+test("the end of a string is found at any length, with any escapes", () => {
+  for (let length = 0; length < 40; length++)
+    for (const end of ["", String.raw`\\`, String.raw`\"`, String.raw`\\\"`, String.raw`\"\"`, String.raw`\"x\\`]) {
+      const text = `"${"x".repeat(length)}${end}"`;
+      expect(endOfString(`${text}:"`, 0)).toBe(text.length);
+      expect(endOfString(text.slice(0, -1), 0)).toBe(text.length - 1);
+    }
 });
 
 test("the error for invalid JSON does not quote it", () => {
