@@ -1,6 +1,7 @@
 // The gateway's environment variables, with default, range and reason. Those of every process are in kit/src/process/listener-config.ts and
 // telemetry-config.ts. README.md lists all of them.
 import { readCallerConfig } from "@tributary/kit/caller/caller-config";
+import { defaultJsonLimits } from "@tributary/kit/http/json-body";
 import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/process/env";
 import { readListenerConfig } from "@tributary/kit/process/listener-config";
 import { readTelemetryConfig } from "@tributary/kit/process/telemetry-config";
@@ -182,6 +183,26 @@ function readBounds(env: EnvironmentReader) {
       max: 100_000_000,
       why: "a longer request body, decompressed, is rejected with 413",
     }),
+    jsonLimits: {
+      levelsMax: env.integer("GRAPHQL_BODY_LEVELS_MAX", {
+        fallback: defaultJsonLimits.levelsMax,
+        min: 10,
+        max: 2_000,
+        why: "nested lists and objects of a request body, itself included",
+      }),
+      membersMax: env.integer("GRAPHQL_BODY_MEMBERS_MAX", {
+        fallback: defaultJsonLimits.membersMax,
+        min: 100,
+        max: 1_000_000,
+        why: "members of all objects of a request body, plus its lists and objects; 10,000 take 7 ms of the event loop, and other elements of lists do not count",
+      }),
+    },
+    documentCharactersMax: env.integer("DOCUMENT_CHARACTERS_MAX", {
+      fallback: 250_000,
+      min: 1_000,
+      max: 100_000_000,
+      why: "a longer document, spaces and comments included, is rejected before it is parsed",
+    }),
     documentTokensMax: env.integer("DOCUMENT_TOKENS_MAX", {
       fallback: 10_000,
       min: 100,
@@ -202,12 +223,19 @@ function readOperationLimits(env: EnvironmentReader): OperationLimits {
       10_000_000,
       "characters of an operation's names and values, fragments expanded",
     ),
+    definitionsMax: limit("DEFINITIONS_MAX", 500, 100_000, "operations and fragments of a document"),
+    variablesMax: limit("VARIABLES_MAX", 250, 100_000, "variables of an operation"),
     selectionsMax: limit("SELECTIONS_MAX", 2_000, 1_000_000, "selections of an operation, fragments expanded"),
     depthMax: limit("DEPTH_MAX", 50, 1_000, "nesting of fields"),
     aliasesMax: limit("ALIASES_MAX", 200, 1_000_000, "aliases of an operation, fragments expanded"),
     rootFieldsMax: limit("ROOT_FIELDS_MAX", 50, 10_000, "root fields of an operation, fragments expanded"),
     directivesMax: limit("DIRECTIVES_MAX", 200, 1_000_000, "directives of an operation, fragments expanded"),
-    listEntriesMax: limit("LIST_ENTRIES_MAX", 1_000, 1_000_000, "entries of one list in an argument of a document"),
+    listEntriesMax: limit(
+      "LIST_ENTRIES_MAX",
+      1_000,
+      1_000_000,
+      "entries of one list, fields of one object or arguments of one field, in a document",
+    ),
   };
 }
 

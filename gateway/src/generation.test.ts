@@ -4,6 +4,7 @@ import { composeSupergraph } from "../test/helpers/subgraphs.ts";
 import { readConfig } from "./config.ts";
 import { buildGeneration, type GenerationOptions } from "./generation.ts";
 import type { ValidatedOperation } from "./parse/validated-operation.ts";
+import { createEventLoopQueue } from "./parse/event-loop-queue.ts";
 import { createPlannerPool } from "./plan/planner/planner-pool.ts";
 import { createWriteCounts } from "./run/write-counts.ts";
 
@@ -33,6 +34,7 @@ async function build(supergraphSdl: string) {
     plannerPool,
     writesOf: createWriteCounts(),
     persistedQueries: createBoundedMap<string>({ entriesMax: 1 }),
+    nextIteration: createEventLoopQueue(),
     plugins: [],
     observe,
   };
@@ -43,7 +45,7 @@ async function build(supergraphSdl: string) {
       let priority: ValidatedOperation["priority"] | undefined;
       const graphql = { query, operationName: undefined, variables: undefined, extensions: undefined };
       await generation.validation.validate(
-        { method: "POST", responseType: "application/json", graphql },
+        { method: "POST", responseType: "application/json", graphql, client: "" },
         (operation) => {
           priority = operation.priority;
           return Promise.resolve({ status: 200, contentType: "", body: Buffer.of() });

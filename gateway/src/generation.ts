@@ -173,7 +173,7 @@ async function warm(
     await setImmediate();
     if (signal.aborted) return;
     const graphql = { query: source, operationName, variables: undefined, extensions: undefined };
-    const request = { method: "POST", responseType: "application/json", graphql } as const;
+    const request = { method: "POST", responseType: "application/json", graphql, client: "" } as const;
     const prepare = async (operation: ValidatedOperation) => {
       for (const variables of conditions) await stages.prepare(operation, variables);
       return { status: 200, contentType: "", body: Buffer.of() };

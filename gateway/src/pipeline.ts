@@ -15,12 +15,14 @@
  * full path has validated before, without Express and Apollo Server.
  */
 import type { Callers } from "@tributary/kit/caller/caller";
+import type { JsonLimits } from "@tributary/kit/http/json-body";
 import { discardRest, parseJson, receiveBody } from "./admit/body.ts";
 import { admitCaller } from "./admit/caller.ts";
 import type { Charges } from "./admit/charges.ts";
 import type { GatewayExchange } from "./admit/exchange.ts";
 import { rejectRequest, rejectVariables } from "./errors/rejections.ts";
 import type { GatewayObserver } from "./observations.ts";
+import type { NextIteration } from "./parse/event-loop-queue.ts";
 import { type GraphqlRequest, readGraphqlBody } from "./parse/graphql-request.ts";
 import { findVariableProblems } from "./parse/operation.ts";
 import type { ValidatedOperation } from "./parse/validated-operation.ts";
@@ -33,6 +35,10 @@ import type { SupergraphStages } from "./supergraph-stages.ts";
 export interface PipelineOptions {
   /** The longest request body, decompressed. */
   readonly graphqlBodyBytesMax: number;
+  readonly jsonLimits: JsonLimits;
+  readonly documentCharactersMax: number;
+  /** Large bodies wait for it before they are parsed. */
+  readonly nextIteration: NextIteration;
   readonly requestTimeoutMs: number;
   /** Whether `X-Query-Plan` adds the query plan to the response: development only. */
   readonly exposesPlans: boolean;
@@ -65,21 +71,7 @@ export function createPipeline(o: PipelineOptions): Pipeline {
   return {
     identify: (exchange) => admitCaller(o, exchange),
 
-    receive(exchange, done) {
-      const { request } = exchange;
-      // Stage 1, admit: the caller and its rate limit. A token that is not in the cache is verified while the body is received.
-      const identified = admitCaller(o, exchange);
-      if (identified instanceof Error) {
-        discardRest(request);
-        return done(identified);
-      }
-      // Stage 1, admit, and stage 2, parse: the parameters.
-      receiveBody(request, o.graphqlBodyBytesMax, (body) => {
-        const received = body instanceof Error ? body : readParameters(body);
-        if (identified === undefined) done(received);
-        else void afterIdentification(identified, received, done);
-      });
-    },
+    receive: (exchange, done) => receive(o, exchange, done),
 
     respond(stages, operation, parsed) {
       const { exchange, responseType, graphql } = parsed;
@@ -141,6 +133,47 @@ export function createPipeline(o: PipelineOptions): Pipeline {
   }
 }
 
+interface ReceivedBody {
+  readonly exchange: GatewayExchange;
+  readonly body: Buffer;
+  /** Undefined if the caller is identified. */
+  readonly identified: Promise<Error | undefined> | undefined;
+}
+
+/** Parses a large body in a later iteration of the event loop. */
+async function readLater(
+  { exchange, body, identified }: ReceivedBody,
+  o: PipelineOptions,
+  done: (received: GraphqlRequest | Error) => void,
+): Promise<void> {
+  const rejection = await identified;
+  if (rejection) return done(rejection);
+  await o.nextIteration(exchange.caller?.key ?? "");
+  done(readParameters(body, o));
+}
+
+function receive(
+  o: PipelineOptions,
+  exchange: GatewayExchange,
+  done: (received: GraphqlRequest | Error) => void,
+): void {
+  const { request } = exchange;
+  // Stage 1, admit: the caller and its rate limit. A token that is not in the cache is verified while the body is received.
+  const identified = admitCaller(o, exchange);
+  if (identified instanceof Error) {
+    discardRest(request);
+    return done(identified);
+  }
+  // Stage 1, admit, and stage 2, parse: the parameters.
+  receiveBody(request, o.graphqlBodyBytesMax, (body) => {
+    if (!(body instanceof Error) && body.length > promptBytesMax)
+      return void readLater({ exchange, body, identified }, o, done);
+    const received = body instanceof Error ? body : readParameters(body, o);
+    if (identified === undefined) done(received);
+    else void afterIdentification(identified, received, done);
+  });
+}
+
 async function afterIdentification(
   identified: Promise<Error | undefined>,
   received: GraphqlRequest | Error,
@@ -150,12 +183,15 @@ async function afterIdentification(
   done(rejection ?? received);
 }
 
-function readParameters(body: Buffer): GraphqlRequest | Error {
+function readParameters(body: Buffer, { jsonLimits, documentCharactersMax }: PipelineOptions): GraphqlRequest | Error {
   try {
-    return readGraphqlBody(parseJson(body));
+    return readGraphqlBody(parseJson(body, jsonLimits), documentCharactersMax);
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
 }
+
+/** A body up to this length is parsed as soon as it is received. JSON of this length takes up to 1 ms, of a megabyte up to 10 ms. */
+const promptBytesMax = 16_384;
 
 const noHeaders: readonly string[] = [];

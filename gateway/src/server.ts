@@ -1,7 +1,7 @@
 // Assembles the gateway from its configuration, and routes requests: the fast path first, then Express. Called once, by main.ts.
 import type { RequestListener } from "node:http";
 import type { ApolloServerPlugin } from "@apollo/server";
-import { createCallers } from "@tributary/kit/caller/caller";
+import { type Callers, createCallers } from "@tributary/kit/caller/caller";
 import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 import { type Cors, isPreflight } from "@tributary/kit/http/cors";
 import { hasOneHost } from "@tributary/kit/http/host";
@@ -16,6 +16,7 @@ import { Rejection, rejectRequest } from "./errors/rejections.ts";
 import { buildGeneration, type GenerationOptions } from "./generation.ts";
 import { createGraphiql, type Graphiql } from "./graphiql.ts";
 import type { GatewayObserver } from "./observations.ts";
+import { createEventLoopQueue } from "./parse/event-loop-queue.ts";
 import { createFastPath } from "./paths/fast.ts";
 import { createFullPath, type FullPath, type ReceivedParameters } from "./paths/full.ts";
 import { createPipeline } from "./pipeline.ts";
@@ -73,8 +74,10 @@ export function createGateway({
     ...persistedQueryBounds,
     onEvicted: () => observe({ kind: "cache-evicted", cache: "persisted-queries" }),
   });
+  const nextIteration = createEventLoopQueue();
   const generationOptions: GenerationOptions = {
     ...config,
+    nextIteration,
     subgraphUrls: config.supergraph.subgraphUrls,
     subgraphKeyChecks: config.supergraph.subgraphKeyChecks,
     persistedQueries,
@@ -90,17 +93,13 @@ export function createGateway({
     graceMs: config.requestTimeoutMs + config.responseTimeoutMs,
     observe,
   });
-  const callers = createCallers({
-    ...config.callerConfig,
-    onKeysError: (cause) => observe({ kind: "token-keys-failed", cause }),
-    onKeysFetched: (isOk) => observe({ kind: "token-keys-fetched", isOk }),
-  });
+  const callers = createObservedCallers(config, observe);
   const { rateLimitConfig, callerConfig } = config;
   const observeRateLimits = observers?.observeRateLimits;
   const callerLimits = createCallerLimits({ ...rateLimitConfig, ...callerConfig, callers, observe: observeRateLimits });
   const charges = createCharges(callerLimits);
   const exposesPlans = config.profile === "development";
-  const pipeline = createPipeline({ ...config, exposesPlans, callers, charges, observe });
+  const pipeline = createPipeline({ ...config, exposesPlans, callers, charges, nextIteration, observe });
   const send = createResponseSender({ ...config, observe });
   const cors = createOperationCors(config.corsOrigins);
   const createExchange = createExchangeFactory(cors, observers?.requestObserver);
@@ -131,6 +130,14 @@ export function createGateway({
       await callerLimits.close();
     },
   };
+}
+
+function createObservedCallers({ callerConfig }: Config, observe: GatewayObserver): Callers {
+  return createCallers({
+    ...callerConfig,
+    onKeysError: (cause) => observe({ kind: "token-keys-failed", cause }),
+    onKeysFetched: (isOk) => observe({ kind: "token-keys-fetched", isOk }),
+  });
 }
 
 function createSource({ supergraph: { file, url } }: Config): SupergraphSource {

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { decodeJson, isJsonType, JsonError } from "@tributary/kit/http/json-body";
+import { decodeJson, isJsonType, JsonError, type JsonLimits } from "@tributary/kit/http/json-body";
 import { parseExactJson } from "@tributary/kit/json/exact-json";
 import { Rejection } from "../errors/rejections.ts";
 
@@ -35,10 +35,10 @@ export function receiveBody(
   );
 }
 
-/** @throws Rejection MALFORMED_REQUEST if the bytes are not JSON in UTF-8. */
-export function parseJson(bytes: Buffer): unknown {
+/** @throws Rejection MALFORMED_REQUEST if the bytes are not JSON in UTF-8, or exceed a limit. */
+export function parseJson(bytes: Buffer, limits: JsonLimits): unknown {
   try {
-    return parseExactJson(decodeJson(bytes));
+    return parseExactJson(decodeJson(bytes), limits);
   } catch (error) {
     throw error instanceof JsonError ? new Rejection("MALFORMED_REQUEST", `The body ${error.message}.`) : error;
   }
@@ -61,7 +61,10 @@ function decompress(request: IncomingMessage): Readable | Rejection {
   }
 }
 
-/** Collects the bytes of `body`, which is `request` or a decompressing stream that `request` is piped to. Calls `done` once. */
+/**
+ * Collects the bytes of `body`, which is `request` or a decompressing stream that `request` is piped to. Calls `done` once. The compressed bytes are
+ * limited too: empty blocks and headers of gzip can go on without any output.
+ */
 function collectBody(
   request: IncomingMessage,
   body: Readable,
@@ -87,9 +90,16 @@ function collectBody(
   const addChunk = (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > bytesMax) fail(new Rejection("PAYLOAD_TOO_LARGE"));
-    else chunks.push(chunk);
+    else if (chunks.push(chunk) > 1) resumeLater(body);
   };
   body.on("data", addChunk);
+  if (body !== request) {
+    let compressedBytes = 0;
+    request.on("data", (chunk: Buffer) => {
+      compressedBytes += chunk.length;
+      if (compressedBytes > bytesMax) fail(new Rejection("PAYLOAD_TOO_LARGE"));
+    });
+  }
   body.on("end", () => finish(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, bytes)));
   if (body !== request)
     body.on("error", () => fail(new Rejection("MALFORMED_REQUEST", "The body could not be decompressed.")));
@@ -105,6 +115,13 @@ export function discardRest(request: IncomingMessage): void {
   request.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > discardedBytesMax) request.destroy();
+    else resumeLater(request);
   });
   request.resume();
+}
+
+/** Without it, one iteration of the event loop reads up to 2 MB of each connection (libuv: 32 chunks of 64 KB). */
+function resumeLater(body: Readable): void {
+  body.pause();
+  setImmediate(() => body.resume());
 }

@@ -66,6 +66,12 @@ export const codes = {
   OPERATION_RESOLUTION_FAILURE: { stage: "parse", status: 400, message: "The document has no such operation." },
   INTROSPECTION_DISABLED: { stage: "parse", status: 400, message: "Introspection is disabled." },
   TOKEN_LIMIT_EXCEEDED: { stage: "parse", status: 400, message: "The document has too many tokens." },
+  DEFINITION_LIMIT_EXCEEDED: {
+    stage: "parse",
+    status: 400,
+    message: "The document has too many operations and fragments.",
+  },
+  VARIABLE_LIMIT_EXCEEDED: { stage: "parse", status: 400, message: "The operation has too many variables." },
   SELECTION_LIMIT_EXCEEDED: { stage: "parse", status: 400, message: "The operation has too many selections." },
   DEPTH_LIMIT_EXCEEDED: { stage: "parse", status: 400, message: "The operation is nested too deeply." },
   ALIAS_LIMIT_EXCEEDED: { stage: "parse", status: 400, message: "The operation has too many aliases." },

@@ -1,6 +1,6 @@
 // Rejections of whole requests, at any stage, and the responses for them.
 import type { TraceContext } from "@tributary/kit/http/trace-context";
-import type { GraphQLError } from "graphql";
+import type { GraphQLFormattedError } from "graphql";
 import type { GatewayObserver, OperationIdentity } from "../observations.ts";
 import { type ClientResponse, contentTypeOf, type ResponseType, statusFor } from "../response.ts";
 import { type ClientCode, codes } from "./codes.ts";
@@ -80,10 +80,13 @@ export function rejectRequest(
 }
 
 /** The response for variables that cannot be coerced: one error for each problem, with its location in the document. */
-export function rejectVariables(problems: readonly GraphQLError[], responseType: ResponseType): ClientResponse {
+export function rejectVariables(
+  problems: readonly GraphQLFormattedError[],
+  responseType: ResponseType,
+): ClientResponse {
   const code = "BAD_USER_INPUT";
   const errors = problems.map((problem) =>
-    maskLibraryError({ ...problem.toJSON(), extensions: { code } }, problem, () => undefined),
+    maskLibraryError({ ...problem, extensions: { code } }, problem, () => undefined),
   );
   return {
     status: statusFor(codes[code].status, responseType),

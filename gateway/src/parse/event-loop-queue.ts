@@ -1,21 +1,41 @@
-// Stage 2 of 5: parse. Unknown documents are parsed and validated one in each iteration of the event loop.
+// Stages 1 and 2 of 5: large bodies and unknown documents are processed one in each iteration of the event loop.
 
 /**
- * Returns a function whose promise resolves for one caller in each iteration, in the order of the calls, and never in the current iteration.
- * Requests for known operations are served in between: they wait for one unknown document (some 15 ms for the longest allowed), however many
- * clients send one at the same time. The number of callers is limited only by the number of requests in flight.
+ * Resolves when the client is next. Clients are taken in rotation, so a client with many documents delays the document of another client by one
+ * step. The documents of one client keep their order.
+ * @param client the caller's key: user, client key or address.
  */
-export function createEventLoopQueue(): () => Promise<void> {
-  const waiting: (() => void)[] = [];
+export type NextIteration = (client: string) => Promise<void>;
+
+/**
+ * Returns a function whose promise resolves for one caller in each iteration, and never in the current iteration. Requests for known operations
+ * are served in between: they wait for one unknown document (some 15 ms for the longest allowed), however many clients send one at the same time.
+ * The number of callers is limited only by the number of requests in flight.
+ */
+export function createEventLoopQueue(): NextIteration {
+  /** In rotation: the first client is next. A client is in the map while it waits. */
+  const waiting = new Map<string, (() => void)[]>();
+  let isScheduled = false;
 
   function next(): void {
-    waiting.shift()?.();
-    if (waiting.length > 0) setImmediate(next);
+    for (const [client, resolves] of waiting) {
+      waiting.delete(client);
+      const resolve = resolves.shift();
+      if (resolves.length > 0) waiting.set(client, resolves);
+      resolve?.();
+      break;
+    }
+    if (waiting.size > 0) setImmediate(next);
+    else isScheduled = false;
   }
 
-  return () =>
+  return (client) =>
     new Promise((resolve) => {
-      waiting.push(resolve);
-      if (waiting.length === 1) setImmediate(next);
+      const resolves = waiting.get(client);
+      if (resolves) resolves.push(resolve);
+      else waiting.set(client, [resolve]);
+      if (isScheduled) return;
+      isScheduled = true;
+      setImmediate(next);
     });
 }

@@ -56,6 +56,8 @@ function measureCost(
     const groups = new Map<string, Group>();
     const entered = new Set<string>();
     for (const set of scope) cost += collectFields(set, 1, { groups, fragments, entered });
+    // Validation compares every two spreads too, also of fragments that do not exist; that takes less time than comparing fields.
+    cost += (entered.size * (entered.size - 1)) / 4;
     for (const { count, inlineDepthMax, childSets } of groups.values()) {
       cost += ((count * (count - 1)) / 2) * inlineDepthMax;
       if (childSets.length > 0) scopes.push(childSets);

@@ -13,39 +13,42 @@ export interface GraphqlRequest {
   readonly extensions: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Levels of `variables` and of `extensions`. `JSON.stringify` recurses: far deeper values overflow the stack. */
-const jsonLevelsMax = 500;
-
 /**
  * Reads the parsed body of a POST. Unknown members are ignored.
- * @throws Rejection MALFORMED_REQUEST.
+ * @param documentCharactersMax a longer `query` is rejected before it is hashed.
+ * @throws Rejection MALFORMED_REQUEST, LENGTH_LIMIT_EXCEEDED.
  */
-export function readGraphqlBody(body: unknown): GraphqlRequest {
+export function readGraphqlBody(body: unknown, documentCharactersMax: number): GraphqlRequest {
   if (Array.isArray(body))
     throw malformed("Batched operations are not supported: send one request for each operation.");
   if (!isRecord(body)) throw malformed("The body must be a JSON object.");
-  return readParameters({
+  const raw = {
     query: ownMember(body, "query"),
     operationName: ownMember(body, "operationName"),
     variables: ownMember(body, "variables"),
     extensions: ownMember(body, "extensions"),
-  });
+  };
+  return readParameters(raw, documentCharactersMax);
 }
 
 /**
- * Reads the query string of a GET, in which variables and extensions are JSON.
+ * Reads the query string of a GET, in which variables and extensions are JSON. Its length is limited by that of the headers (16 KB in Node).
  * @throws Rejection MALFORMED_REQUEST.
  */
 export function readGraphqlSearch(search: URLSearchParams): GraphqlRequest {
-  return readParameters({
+  const raw = {
     query: readSingle(search, "query"),
     operationName: readSingle(search, "operationName"),
     variables: readJson(readSingle(search, "variables"), "variables"),
     extensions: readJson(readSingle(search, "extensions"), "extensions"),
-  });
+  };
+  return readParameters(raw, Infinity);
 }
 
-function readParameters(raw: Readonly<Record<keyof GraphqlRequest, unknown>>): GraphqlRequest {
+function readParameters(
+  raw: Readonly<Record<keyof GraphqlRequest, unknown>>,
+  documentCharactersMax: number,
+): GraphqlRequest {
   const request = {
     query: optionalString(raw.query, "query"),
     // An empty name counts as none: Apollo Server and Apollo Gateway treat it differently, and a mutation by GET would be accepted.
@@ -53,6 +56,8 @@ function readParameters(raw: Readonly<Record<keyof GraphqlRequest, unknown>>): G
     variables: optionalRecord(raw.variables, "variables"),
     extensions: optionalRecord(raw.extensions, "extensions"),
   };
+  if (request.query !== undefined && request.query.length > documentCharactersMax)
+    throw new Rejection("LENGTH_LIMIT_EXCEEDED", `A document has at most ${documentCharactersMax} characters.`);
   checkPersistedQuery(request);
   return request;
 }
@@ -99,7 +104,6 @@ function optionalString(value: unknown, name: string): string | undefined {
 function optionalRecord(value: unknown, name: string): Readonly<Record<string, unknown>> | undefined {
   if (value === undefined || value === null) return undefined;
   if (!isRecord(value)) throw malformed(`\`${name}\` must be an object.`);
-  if (isDeeperThan(value, jsonLevelsMax)) throw malformed(`\`${name}\` has more than ${jsonLevelsMax} levels.`);
   return value;
 }
 
@@ -121,11 +125,6 @@ function readJson(text: string | undefined, name: string): unknown {
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function isDeeperThan(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return levels === 0 || Object.values(value).some((part) => isDeeperThan(part, levels - 1));
 }
 
 /** Reads a member that the client sent, never an inherited property. */

@@ -6,6 +6,8 @@ import { type OperationLimits, findExceededLimit } from "./limits.ts";
 
 describe("limits of an operation", () => {
   const limits: OperationLimits = {
+    definitionsMax: 102,
+    variablesMax: 3,
     depthMax: 3,
     aliasesMax: 3,
     rootFieldsMax: 4,
@@ -41,6 +43,13 @@ describe("limits of an operation", () => {
     [`{ a @x(b: { c: ["${"x".repeat(99)}"] }) }`, "LENGTH_LIMIT_EXCEEDED"],
     [`{ ... on ${"T".repeat(101)} { a } }`, "LENGTH_LIMIT_EXCEEDED"],
     ["query A { a } query B { a { b { c { d } } } }", "DEPTH_LIMIT_EXCEEDED"],
+    ["query ($a: T $b: T $c: T) { a }", undefined],
+    ["query ($a: T $b: T $c: T $d: T) { a }", "VARIABLE_LIMIT_EXCEEDED"],
+    ["query ($a: T @x @x @x @x) { a }", "DIRECTIVE_LIMIT_EXCEEDED"],
+    ["query ($a: T = [1, 2, 3, 4]) { a }", "LIST_LIMIT_EXCEEDED"],
+    ["{ a(b: { c: 1, d: 2, e: 3, f: 4 }) }", "LIST_LIMIT_EXCEEDED"],
+    [`query ($a: T = "${"x".repeat(101)}") { a }`, "LENGTH_LIMIT_EXCEEDED"],
+    [Array.from({ length: 103 }, (_, i) => `query Q${i} { a }`).join(" "), "DEFINITION_LIMIT_EXCEEDED"],
   ])("%s: %s", (text, code) => {
     expect(excess(text)).toBe(code);
   });
@@ -63,6 +72,8 @@ describe("limits of an operation", () => {
 
 describe("the check of a document", () => {
   const limits = {
+    definitionsMax: 9,
+    variablesMax: 9,
     depthMax: 3,
     aliasesMax: 9,
     rootFieldsMax: 9,
@@ -74,14 +85,15 @@ describe("the check of a document", () => {
   const check = (text: string, documentTokensMax = 100) => checkDocument(text, { limits, documentTokensMax });
 
   test("a document within the limits passes, and comes without locations", () => {
-    const { document, exceeded } = check("{ a { b { c } } }");
-    expect(exceeded).toBeUndefined();
+    const checked = check("{ a { b { c } } }");
+    const document = "document" in checked ? checked.document : undefined;
     expect(document && print(document).replaceAll(/\s+/g, " ")).toBe("{ a { b { c } } }");
     expect(document?.loc).toBeUndefined();
   });
 
-  test("a syntax error, and too many tokens, are left to the parser of Apollo Server", () => {
-    for (const text of ["{ a { ", `{ ${"a ".repeat(200)} }`]) expect(check(text)).toEqual({});
+  test("a syntax error, and too many tokens, have their location", () => {
+    for (const text of ["{\n ]", `{\n ${"a".repeat(200).split("").join(" ")}`])
+      expect(check(text)).toMatchObject({ syntaxError: { locations: [{ line: 2 }] } });
   });
 
   test("a document deeper than the stack is too deep", () => {
@@ -89,7 +101,7 @@ describe("the check of a document", () => {
       `${"{a".repeat(100_000)}${"}".repeat(100_000)}`,
       `{ a(b: ${"[".repeat(100_000)}${"]".repeat(100_000)}) }`,
     ])
-      expect(check(text, 1_000_000).exceeded?.code).toBe("DEPTH_LIMIT_EXCEEDED");
+      expect(check(text, 1_000_000)).toMatchObject({ exceeded: { code: "DEPTH_LIMIT_EXCEEDED" } });
   });
 });
 
@@ -114,6 +126,7 @@ describe("the cost of merging fields", () => {
       "a field in fragments",
       `{ books { ${many(400, (i) => `...F${i}`)} } } ${many(400, (i) => `fragment F${i} on Book { title }`)}`,
     ],
+    ["a spread of missing fragments", `{ books { ${many(700, (i) => `...F${i}`)} } }`],
     ["a field in an unused fragment", `{ books { title } } fragment F on Book { ${"title ".repeat(3_000)} }`],
     [
       "fields repeated a little in many operations",

@@ -11,17 +11,23 @@ import {
   type SelectionNode,
   type SelectionSetNode,
   type ValueNode,
+  type VariableDefinitionNode,
 } from "graphql";
 import type { ClientCode } from "../errors/codes.ts";
 
-/** Limits on one operation, with its fragments expanded wherever they are spread. */
+/** Limits on one operation, with its fragments expanded wherever they are spread; `definitionsMax` is a limit on the document. */
 export interface OperationLimits {
+  /** Operations and fragments: validation collects the variables of each operation through all its fragments. */
+  readonly definitionsMax: number;
+  /** Variables that one operation defines. */
+  readonly variablesMax: number;
   /** Levels of nested fields; fragments are not a level. */
   readonly depthMax: number;
   readonly aliasesMax: number;
   readonly rootFieldsMax: number;
+  /** Also of variables and of fragment definitions. */
   readonly directivesMax: number;
-  /** Entries of one list in an argument, written in the document. */
+  /** Entries of one list, fields of one object or arguments of one field or directive, written in the document. */
   readonly listEntriesMax: number;
   /** Fields, spreads and inline fragments. */
   readonly selectionsMax: number;
@@ -38,10 +44,14 @@ export interface ExceededLimit {
 }
 
 type Sizes = Readonly<
-  Record<"depth" | "aliases" | "rootFields" | "directives" | "listEntries" | "selections" | "characters", number>
+  Record<
+    "variables" | "depth" | "aliases" | "rootFields" | "directives" | "listEntries" | "selections" | "characters",
+    number
+  >
 >;
 
 const noSizes: Sizes = {
+  variables: 0,
   depth: 0,
   aliases: 0,
   rootFields: 0,
@@ -52,17 +62,24 @@ const noSizes: Sizes = {
 };
 
 const rules = [
+  ["variables", "variablesMax", "VARIABLE_LIMIT_EXCEEDED", "variables"],
   ["selections", "selectionsMax", "SELECTION_LIMIT_EXCEEDED", "selections, fragments expanded"],
   ["depth", "depthMax", "DEPTH_LIMIT_EXCEEDED", "levels of fields"],
   ["aliases", "aliasesMax", "ALIAS_LIMIT_EXCEEDED", "aliases"],
   ["rootFields", "rootFieldsMax", "ROOT_FIELD_LIMIT_EXCEEDED", "root fields"],
   ["directives", "directivesMax", "DIRECTIVE_LIMIT_EXCEEDED", "directives"],
-  ["listEntries", "listEntriesMax", "LIST_LIMIT_EXCEEDED", "entries in one list"],
+  ["listEntries", "listEntriesMax", "LIST_LIMIT_EXCEEDED", "entries in one list, object or list of arguments"],
   ["characters", "charactersMax", "LENGTH_LIMIT_EXCEEDED", "characters of names and values, fragments expanded"],
 ] as const;
 
 /** The first limit that an operation of the document exceeds. Every operation is checked, since all of them are validated. */
 export function findExceededLimit(document: DocumentNode, limits: OperationLimits): ExceededLimit | undefined {
+  const { definitionsMax } = limits;
+  if (document.definitions.length > definitionsMax)
+    return {
+      code: "DEFINITION_LIMIT_EXCEEDED",
+      message: `A document has at most ${definitionsMax} operations and fragments.`,
+    };
   const measure = createMeasure(document);
   for (const definition of document.definitions) {
     if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
@@ -115,12 +132,27 @@ function createMeasure(document: DocumentNode): (operation: OperationDefinitionN
     return combineSiblings({ ...noSizes, characters: typeCondition?.name.value.length ?? 0 }, ofSet(selectionSet));
   }
 
-  return (operation) => withDirectives(ofSet(operation.selectionSet), operation.directives);
+  return ({ selectionSet, directives, variableDefinitions = [] }) => {
+    const sizes = withDirectives(ofSet(selectionSet), directives);
+    return variableDefinitions.length === 0 ? sizes : combineSiblings(sizes, ofVariables(variableDefinitions));
+  };
+}
+
+function ofVariables(definitions: readonly VariableDefinitionNode[]): Sizes {
+  return definitions.reduce<Sizes>(
+    (sizes, { variable, defaultValue, directives }) => {
+      const characters = variable.name.value.length + (defaultValue ? charactersIn(defaultValue) : 0);
+      const listEntries = defaultValue ? longestListIn(defaultValue) : 0;
+      return withDirectives(combineSiblings(sizes, { ...noSizes, characters, listEntries }), directives);
+    },
+    { ...noSizes, variables: definitions.length },
+  );
 }
 
 /** The sizes of two sibling selections together: counts are added, depths and list lengths are the maximum. */
 function combineSiblings(a: Sizes, b: Sizes): Sizes {
   return {
+    variables: a.variables + b.variables,
     depth: Math.max(a.depth, b.depth),
     aliases: a.aliases + b.aliases,
     rootFields: a.rootFields + b.rootFields,
@@ -138,8 +170,9 @@ function withDirectives(sizes: Sizes, directives: readonly DirectiveNode[] = [])
   return combineSiblings(sizes, { ...noSizes, directives: directives.length, listEntries, characters });
 }
 
+/** Of the arguments or the fields of an object, themselves included. */
 function longestList(given: readonly { readonly value: ValueNode }[] = []): number {
-  return given.reduce((most, { value }) => Math.max(most, longestListIn(value)), 0);
+  return given.reduce((most, { value }) => Math.max(most, longestListIn(value)), given.length);
 }
 
 function longestListIn(value: ValueNode): number {

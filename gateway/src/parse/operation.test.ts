@@ -200,8 +200,8 @@ describe("the event loop queue", () => {
   test("each caller resolves in a separate iteration, in the order of the calls, with other work in between", async () => {
     const takeTurn = createEventLoopQueue();
     const steps: string[] = [];
-    const run = async (name: string) => {
-      await takeTurn();
+    const run = async (name: string, client = "") => {
+      await takeTurn(client);
       steps.push(name);
     };
     const callers = [run("a"), run("b")];
@@ -215,5 +215,17 @@ describe("the event loop queue", () => {
     expect(steps).toEqual(["a", "other 1", "b", "other 2"]);
     await run("c");
     expect(steps.at(-1)).toBe("c");
+  });
+
+  test("clients are taken in rotation, each client's calls in their order", async () => {
+    const nextIteration = createEventLoopQueue();
+    const steps: string[] = [];
+    const run = async (client: string, name: string) => {
+      await nextIteration(client);
+      steps.push(name);
+    };
+    const attacker = ["a1", "a2", "a3"].map((name) => run("192.0.2.1", name));
+    await Promise.all([...attacker, run("192.0.2.2", "b1"), run("192.0.2.2", "b2")]);
+    expect(steps).toEqual(["a1", "b1", "a2", "b2", "a3"]);
   });
 });

@@ -1,15 +1,15 @@
 // Stage 2 of 5: parse. Checks the operation that a request chooses, and its variables.
 import {
   type GraphQLError,
+  type GraphQLFormattedError,
   type GraphQLSchema,
-  getOperationAST,
   getVariableValues,
   type OperationDefinitionNode,
   OperationTypeNode,
-  parse,
   type VariableDefinitionNode,
 } from "graphql";
 import { Rejection } from "../errors/rejections.ts";
+import { locateNodes, withLocations } from "./error-locations.ts";
 import type { ValidatedOperation } from "./validated-operation.ts";
 
 /** Problems with variables that one response lists. */
@@ -44,19 +44,23 @@ const none: readonly never[] = [];
 
 /**
  * The errors of coercing the variables (GraphQL spec, "CoerceVariableValues"), the first 50, each with its location. The coerced values are not
- * returned: subgraphs get the values that the client sent. Stored documents have no locations, so the document of a rejected request is parsed
- * again.
+ * returned: subgraphs get the values that the client sent.
  */
 export function findVariableProblems(
   schema: GraphQLSchema,
-  { source, operation }: ValidatedOperation,
+  { source, document, operation }: ValidatedOperation,
   variables: Readonly<Record<string, unknown>>,
-): readonly GraphQLError[] {
+): readonly GraphQLFormattedError[] {
   const { variableDefinitions = none } = operation;
   if (variableDefinitions.length === 0) return none;
-  if (readVariables(schema, variableDefinitions, variables).length === 0) return none;
-  const located = getOperationAST(parse(source), operation.name?.value) ?? operation;
-  return readVariables(schema, located.variableDefinitions ?? none, variables);
+  const problems = readVariables(schema, variableDefinitions, variables);
+  if (problems.length === 0) return none;
+  const nodes = locateNodes(
+    source,
+    document,
+    problems.flatMap((problem) => problem.nodes ?? none),
+  );
+  return problems.map((problem) => withLocations(problem, problem.nodes, nodes));
 }
 
 function readVariables(

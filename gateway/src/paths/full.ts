@@ -37,7 +37,7 @@ export function createFullPath({ pipeline, generations, send, observe }: FullPat
       const graphql = method === "GET" ? await readGet(exchange) : await readPost(exchange, received);
       record?.enter("parse");
       if (record) record.requestedName = graphql.operationName;
-      send(exchange, await respond(exchange, { method, responseType, graphql }));
+      send(exchange, await respond(exchange, { method, responseType, graphql, client: exchange.caller?.key ?? "" }));
     } catch (error) {
       send(exchange, rejectRequest(observe, exchange, responseType, error));
     }

@@ -9,6 +9,8 @@ import { createExchangeFactory } from "../admit/exchange.ts";
 import { Rejection } from "../errors/rejections.ts";
 import type { GatewayObservation } from "../observations.ts";
 import { createOperationStore } from "../parse/operation-store.ts";
+import { readConfig } from "../config.ts";
+import { createEventLoopQueue } from "../parse/event-loop-queue.ts";
 import { createFullPath } from "../paths/full.ts";
 import { createPipeline } from "../pipeline.ts";
 import { createResponseSender } from "../shape/send-response.ts";
@@ -218,8 +220,12 @@ describe("the generation of a request", () => {
     const observations: GatewayObservation[] = [];
     const observe = (observation: GatewayObservation) => void observations.push(observation);
     const generations = createFakeGenerations(validate, pins);
-    const about = { graphqlBodyBytesMax: 1_000, requestTimeoutMs: 1_000, exposesPlans: false, serverTiming: false };
     const callers = createCallers({ trustedProxies: [], tokens: undefined, clientKeys: [] });
+    const about = {
+      ...readConfig({ SUPERGRAPH_FILE: "unused" }),
+      exposesPlans: false,
+      nextIteration: createEventLoopQueue(),
+    };
     const charges: Charges = {
       chargeVerification: () => undefined,
       chargeArrival: () => undefined,

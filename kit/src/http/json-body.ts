@@ -65,10 +65,7 @@ function parse(text: string): unknown {
   }
 }
 
-/**
- * Counts the members of all objects; the elements of arrays are not members. Uses a list instead of recursion, since the nesting depth is
- * limited only by the text's length.
- */
+/** Counts the members of all objects; the elements of arrays are not members. */
 function countMembers(root: unknown): number {
   const pending: object[] = isObject(root) ? [root] : [];
   let members = 0;

@@ -1,0 +1,69 @@
+// Stage 2 of 5: parse. The locations of errors in a rejected document. Documents are parsed without locations, which are two thirds of their memory.
+// graphql-js would also count the lines before each location anew: for 100 errors below 100,000 lines that takes 600 ms.
+import { type ASTNode, type DocumentNode, type GraphQLFormattedError, parse, type SourceLocation } from "graphql";
+
+/** Of one error: an argument can be repeated a thousand times. */
+const locationsMax = 20;
+
+/** The start of each node that an error names. */
+export type NodeLocations = ReadonlyMap<ASTNode, SourceLocation>;
+
+/**
+ * Parses the text again, with locations, and finds the nodes in it by their position in the tree.
+ * @param document the text, parsed without locations.
+ * @param nodes of `document`.
+ */
+export function locateNodes(text: string, document: DocumentNode, nodes: readonly ASTNode[]): NodeLocations {
+  const starts = findStarts(document, parse(text), new Set(nodes));
+  const locations = new Map<ASTNode, SourceLocation>();
+  let line = 1;
+  let lineStart = 0;
+  let index = 0;
+  for (const [node, start] of [...starts].toSorted(([, a], [, b]) => a - b)) {
+    for (; index < start; index++) {
+      if (!endsLine(text, index)) continue;
+      line++;
+      lineStart = index + 1;
+    }
+    locations.set(node, { line, column: start + 1 - lineStart });
+  }
+  return locations;
+}
+
+/** The error for a client, with the locations of its nodes. */
+export function withLocations(
+  { message, extensions }: Pick<GraphQLFormattedError, "message" | "extensions">,
+  nodes: readonly ASTNode[] | undefined,
+  located: NodeLocations,
+): GraphQLFormattedError {
+  const locations = nodes?.slice(0, locationsMax).flatMap((node) => located.get(node) ?? []) ?? [];
+  return {
+    message,
+    ...(locations.length > 0 && { locations }),
+    ...(extensions && { extensions }),
+  };
+}
+
+/** The offsets of nodes, by a walk through both trees in parallel, which ends when all are found. */
+function findStarts(document: DocumentNode, located: DocumentNode, nodes: Set<ASTNode>): ReadonlyMap<ASTNode, number> {
+  const starts = new Map<ASTNode, number>();
+  const pending: [object, object][] = [[document, located]];
+  for (let pair = pending.pop(); pair && starts.size < nodes.size; pair = pending.pop()) {
+    const [node, locatedNode] = pair;
+    if (nodes.has(node as ASTNode)) starts.set(node as ASTNode, (locatedNode as ASTNode).loc?.start ?? 0);
+    for (const [key, child] of Object.entries(node) as [string, unknown][]) {
+      if (typeof child !== "object" || child === null) continue;
+      pending.push([child, (locatedNode as Record<string, object>)[key] ?? child]);
+    }
+  }
+  return starts;
+}
+
+/** Whether the character at `index` is the last of a LineTerminator (GraphQL specification, 2.1.2). */
+function endsLine(text: string, index: number): boolean {
+  const code = text.charCodeAt(index);
+  return code === lineFeed || (code === carriageReturn && text.charCodeAt(index + 1) !== lineFeed);
+}
+
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
