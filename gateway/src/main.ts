@@ -6,6 +6,7 @@ import { startServer, stopOnSignals } from "@tributary/kit/process/lifecycle";
 import { warnOfMisspeltVariables } from "@tributary/kit/process/misspelt-variables";
 import { runMain } from "@tributary/kit/process/main";
 import { rejectBrokenHttp } from "./admit/broken-request.ts";
+import { overloadedResponse } from "./errors/rejections.ts";
 import { type Config, readConfig } from "./config.ts";
 import { createPlannerPool } from "./plan/planner/planner-pool.ts";
 import type { Gateway } from "./server.ts";
@@ -41,6 +42,7 @@ async function serve(config: Config): Promise<void> {
     ...gateway,
     name: "gateway",
     log,
+    overloadedResponse,
     prepare: rejectBrokenHttp,
     readinessFields: () => ({ ...config.build, supergraph: supergraphId() ?? "none" }),
     async close() {

@@ -1,7 +1,8 @@
 // Assembles the gateway from its configuration, and routes requests: the fast path first, then Express. Called once, by main.ts.
 import type { RequestListener } from "node:http";
 import type { ApolloServerPlugin } from "@apollo/server";
-import { type Callers, createCallers } from "@tributary/kit/caller/caller";
+import { createAdmission } from "@tributary/kit/admission/admission";
+import { createCallers } from "@tributary/kit/caller/caller";
 import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 import { type Cors, isPreflight } from "@tributary/kit/http/cors";
 import { hasOneHost } from "@tributary/kit/http/host";
@@ -10,6 +11,7 @@ import express, { type NextFunction, type Request, type Response } from "express
 import { createCharges } from "./admit/charges.ts";
 import { createOperationCors } from "./admit/cors.ts";
 import { applyHeaders, createExchangeFactory, type GatewayExchange } from "./admit/exchange.ts";
+import { createOperationAdmission } from "./admit/operation-admission.ts";
 import { prefersPage } from "./admit/negotiation.ts";
 import type { Config } from "./config.ts";
 import { Rejection, rejectRequest } from "./errors/rejections.ts";
@@ -93,20 +95,19 @@ export function createGateway({
     graceMs: config.requestTimeoutMs + config.responseTimeoutMs,
     observe,
   });
-  const callers = createObservedCallers(config, observe);
-  const { rateLimitConfig, callerConfig } = config;
-  const observeRateLimits = observers?.observeRateLimits;
-  const callerLimits = createCallerLimits({ ...rateLimitConfig, ...callerConfig, callers, observe: observeRateLimits });
+  const { callers, callerLimits } = createCallerChecks(config, observe, observers);
   const charges = createCharges(callerLimits);
+  const admission = createAdmission({ isOn: config.admission, observer: observers?.admissionObserver });
   const exposesPlans = config.profile === "development";
   const pipeline = createPipeline({ ...config, exposesPlans, callers, charges, nextIteration, observe });
   const send = createResponseSender({ ...config, observe });
   const cors = createOperationCors(config.corsOrigins);
   const createExchange = createExchangeFactory(cors, observers?.requestObserver);
   const graphiql = createGraphiql({ folder: graphiqlFolder, issuerUrl: config.issuerUrl });
-  const parts = { pipeline, generations, send, observe };
+  const operationAdmission = createOperationAdmission(admission);
+  const parts = { pipeline, admission: operationAdmission, generations, persistedQueries, send, observe };
   const app = createApp({ ...parts, config, cors, graphiql, fullPath: createFullPath(parts) });
-  const handle = config.fastPath ? createFastPath({ ...parts, persistedQueries, continueInFull: app }) : app;
+  const handle = config.fastPath ? createFastPath({ ...parts, continueInFull: app }) : app;
   const stopWatching = watchSupergraph({
     source: createSource(config),
     pollMs: config.supergraph.pollMs,
@@ -125,6 +126,7 @@ export function createGateway({
     isReady: () => generations.current !== undefined,
     async close() {
       stopWatching();
+      admission.close();
       await generations.close();
       await plannerPool.close();
       await callerLimits.close();
@@ -132,12 +134,19 @@ export function createGateway({
   };
 }
 
-function createObservedCallers({ callerConfig }: Config, observe: GatewayObserver): Callers {
-  return createCallers({
+/** Who sends a request, and how many requests each caller may send. */
+function createCallerChecks(
+  { callerConfig, rateLimitConfig }: Config,
+  observe: GatewayObserver,
+  observers: GatewayObservers | undefined,
+) {
+  const callers = createCallers({
     ...callerConfig,
     onKeysError: (cause) => observe({ kind: "token-keys-failed", cause }),
     onKeysFetched: (isOk) => observe({ kind: "token-keys-fetched", isOk }),
   });
+  const options = { ...rateLimitConfig, ...callerConfig, callers, observe: observers?.observeRateLimits };
+  return { callers, callerLimits: createCallerLimits(options) };
 }
 
 function createSource({ supergraph: { file, url } }: Config): SupergraphSource {

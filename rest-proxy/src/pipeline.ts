@@ -14,13 +14,17 @@
  */
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
+import { type Admission, createAdmission } from "@tributary/kit/admission/admission";
+import { overloadedMessage, overloadedRetrySeconds } from "@tributary/kit/admission/overloaded-response";
+import { lowerByPriorityHeader } from "@tributary/kit/admission/priority";
+import { AppError } from "@tributary/kit/errors/app-error";
 import type { ContentCoding } from "@tributary/kit/http/accept";
 import type { Cors } from "@tributary/kit/http/cors";
 import { type Caller, type Callers, createCallers } from "@tributary/kit/caller/caller";
 import type { CallerConfig } from "@tributary/kit/caller/caller-config";
 import { type CallerLimits, createCallerLimits } from "@tributary/kit/rate-limit/caller-limits";
 import type { RateLimitConfig } from "@tributary/kit/rate-limit/rate-limit-config";
-import { type Admission, createAdmission } from "./admit/admission.ts";
+import { createRestCharges, type RestCharges } from "./admit/charges.ts";
 import { createBodyReader, type ReadBody } from "./admit/body.ts";
 import { createResourceCors } from "./admit/cors.ts";
 import { describeRequest, type Exchange } from "./admit/exchange.ts";
@@ -72,6 +76,8 @@ export interface RestProxyOptions {
   /** Client names that are counted separately. */
   readonly knownClients: readonly string[];
   readonly corsOrigins: readonly string[];
+  /** Whether an overloaded proxy rejects requests. */
+  readonly admission: boolean;
   readonly callerConfig: CallerConfig;
   readonly rateLimitConfig: RateLimitConfig;
   readonly cacheLimits: CacheLimits;
@@ -110,6 +116,7 @@ export interface Stages {
   readonly callers: Callers;
   /** Closed with the process. */
   readonly callerLimits: CallerLimits;
+  readonly charges: RestCharges;
   readonly admission: Admission;
   readonly documents: Documents;
   readonly table: RouteTable;
@@ -144,7 +151,8 @@ export function createStages(o: RestProxyOptions): Stages {
     cors: createResourceCors(o.corsOrigins),
     callers,
     callerLimits,
-    admission: createAdmission(callerLimits),
+    charges: createRestCharges(callerLimits),
+    admission: createAdmission({ isOn: o.admission, observer: observers?.admission }),
     documents: createDocuments({ texts: o.documents, retirements: o.retirements }),
     table,
     routeCache: createRouteCache(),
@@ -189,7 +197,7 @@ function addCorsHeaders({ request, proxyHeaders }: Exchange, cors: Cors): void {
  */
 function identifyCaller(exchange: Exchange, stages: Stages): Caller | Promise<Caller> {
   const { request, proxyHeaders } = exchange;
-  stages.admission.admitVerification(request, proxyHeaders.onEvery);
+  stages.charges.chargeVerification(request, proxyHeaders.onEvery);
   try {
     const caller = stages.callers.identify(request);
     return caller instanceof Promise ? caller.catch((error) => rejectToken(error, exchange, stages)) : caller;
@@ -199,8 +207,8 @@ function identifyCaller(exchange: Exchange, stages: Stages): Caller | Promise<Ca
 }
 
 /** A request with an invalid token also counts towards a rate limit: that of its client key or its address. */
-function rejectToken(error: unknown, { request, proxyHeaders }: Exchange, { callers, admission }: Stages): never {
-  admission.admit(request, callers.callerWithoutToken(request), proxyHeaders.onEvery);
+function rejectToken(error: unknown, { request, proxyHeaders }: Exchange, { callers, charges }: Stages): never {
+  charges.charge(request, callers.callerWithoutToken(request), proxyHeaders.onEvery);
   throw error;
 }
 
@@ -212,7 +220,7 @@ function handleIdentified(exchange: Exchange, caller: Caller, stages: Stages): v
   record.client = caller.client;
   const admitted = handleSynchronously(exchange, caller, stages);
   if (!admitted) return;
-  fetchResponse(admitted, stages).catch((error: unknown) => respondWithProblem(error, exchange, stages.observe));
+  fetchIfAdmitted(admitted, stages).catch((error: unknown) => respondWithProblem(error, exchange, stages.observe));
 }
 
 /**
@@ -226,7 +234,7 @@ function handleSynchronously(exchange: Exchange, caller: Caller, stages: Stages)
   const { headers } = request;
 
   // Admit.
-  stages.admission.admit(request, caller, proxyHeaders.onEvery);
+  stages.charges.charge(request, caller, proxyHeaders.onEvery);
   const cachedRoute = routeCache.find(method, url, headers.accept);
   const target = cachedRoute?.target ?? readTarget(url);
   const host = readHost(request, target);
@@ -264,6 +272,27 @@ function handleSynchronously(exchange: Exchange, caller: Caller, stages: Stages)
   respondFromCache(exchange, cached);
   stages.responseTimeout.watch(exchange);
   return undefined;
+}
+
+/** CPU time of a forwarded request in milliseconds, see `npm run bench:rest`: callers are compared by it. */
+const forwardCpuMs = 0.08;
+
+/**
+ * While the proxy is overloaded, requests that need a service are admitted by priority and caller. Cache hits always are: one costs less than a rejection.
+ * @throws AppError SERVICE_UNAVAILABLE for a request that is not admitted, and what `fetchResponse` throws.
+ */
+async function fetchIfAdmitted(admittedRequest: AdmittedRequest, stages: Stages): Promise<void> {
+  const { request, route, caller } = admittedRequest;
+  const { priority: header } = request.headers;
+  const priority = typeof header === "string" ? lowerByPriorityHeader(route.priority, header) : route.priority;
+  const entered = stages.admission.enter(priority, caller.key);
+  if (entered !== true && !(await entered))
+    throw new AppError("SERVICE_UNAVAILABLE", overloadedMessage, { retryAfterSeconds: overloadedRetrySeconds });
+  try {
+    await fetchResponse(admittedRequest, stages);
+  } finally {
+    stages.admission.leave(caller.key, forwardCpuMs);
+  }
 }
 
 /**

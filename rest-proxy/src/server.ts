@@ -27,7 +27,7 @@ export function createRestProxy(o: RestProxyOptions): RestProxy {
       handleRequest(openExchange(request, response, observers?.requests), stages);
     },
     prepare(server, pendingResponses) {
-      prepareServer(server, { observe, admission: stages.admission, pendingResponses });
+      prepareServer(server, { observe, charges: stages.charges, pendingResponses });
     },
     usage: () => stages.usage.read(),
     async close() {
@@ -35,6 +35,7 @@ export function createRestProxy(o: RestProxyOptions): RestProxy {
       // The cache first: the services' connections close only when its background requests have ended.
       await stages.cache.close();
       await stages.services.close();
+      stages.admission.close();
       await stages.callerLimits.close();
     },
   };

@@ -125,6 +125,7 @@ export async function startProxy(service: { readonly url: string }, settings: Pr
     documents: new Map(),
     knownClients: [],
     corsOrigins: ["http://localhost:*"],
+    admission: false,
     callerConfig: plainCallerConfig,
     rateLimitConfig: noRateLimits,
     cacheLimits: { bytesMax: 1_000_000, entryBytesMax: 100_000, entriesMax: 1_000, variantsMax: 8, backgroundMax: 8 },

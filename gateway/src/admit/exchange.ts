@@ -22,6 +22,8 @@ export interface GatewayExchange {
   caller: Caller | undefined;
   /** The class in which the request was charged on arrival (admit/charges.ts). */
   arrivalClass: RequestClass;
+  /** CPU time of the request in milliseconds, as far as it is measured. */
+  cpuMs: number;
   /** Undefined if metrics, traces and the access log are off. */
   readonly record: GraphqlRequestRecord | undefined;
 }
@@ -56,6 +58,7 @@ export function createExchangeFactory(
       headers: allHeaders,
       caller: undefined,
       arrivalClass: "reads",
+      cpuMs: 0,
       record,
     };
   };

@@ -1,4 +1,5 @@
 // Rejections of whole requests, at any stage, and the responses for them.
+import { type OverloadedResponse, overloadedRetrySeconds } from "@tributary/kit/admission/overloaded-response";
 import type { TraceContext } from "@tributary/kit/http/trace-context";
 import type { GraphQLFormattedError } from "graphql";
 import type { GatewayObserver, OperationIdentity } from "../observations.ts";
@@ -95,3 +96,39 @@ export function rejectVariables(
     summary: { outcome: "rejected", codes: problems.map(() => code) },
   };
 }
+
+/**
+ * The response for a request that an overloaded gateway does not serve. Prepared, since it is sent most often when CPU time is scarce. The body has been
+ * received, so the media type decides the status, as for every well-formed request.
+ */
+export function rejectOverloaded(responseType: ResponseType): ClientResponse {
+  return overloadedResponses[responseType];
+}
+
+/** For requests that are rejected before their body is read. */
+export const overloadedResponse: OverloadedResponse = {
+  contentType: contentTypeOf("application/json"),
+  body: rejectionBody("OVERLOADED", codes.OVERLOADED.message),
+};
+
+const overloadedSummary = { outcome: "rejected", codes: ["OVERLOADED"] } as const;
+const overloadedBody = Buffer.from(overloadedResponse.body);
+
+function createOverloadedResponse(responseType: ResponseType, status: number): ClientResponse {
+  const headers = ["Retry-After", String(overloadedRetrySeconds)];
+  return {
+    status,
+    contentType: contentTypeOf(responseType),
+    headers,
+    body: overloadedBody,
+    summary: overloadedSummary,
+  };
+}
+
+const overloadedResponses: Readonly<Record<ResponseType, ClientResponse>> = {
+  "application/json": createOverloadedResponse("application/json", 200),
+  "application/graphql-response+json": createOverloadedResponse(
+    "application/graphql-response+json",
+    codes.OVERLOADED.status,
+  ),
+};

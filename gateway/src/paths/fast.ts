@@ -5,8 +5,9 @@ import type { IncomingMessage } from "node:http";
 import type { BoundedMap } from "@tributary/kit/collections/bounded-map";
 import { hasOneHost } from "@tributary/kit/http/host";
 import type { GatewayExchange } from "../admit/exchange.ts";
+import type { OperationAdmission } from "../admit/operation-admission.ts";
 import { preferResponseType } from "../admit/negotiation.ts";
-import { rejectRequest } from "../errors/rejections.ts";
+import { rejectOverloaded, rejectRequest } from "../errors/rejections.ts";
 import type { GatewayObserver } from "../observations.ts";
 import { findSource, type GraphqlRequest, persistedHashOf } from "../parse/graphql-request.ts";
 import type { ValidatedOperation } from "../parse/validated-operation.ts";
@@ -18,6 +19,7 @@ import type { ReceivedParameters } from "./full.ts";
 
 export interface FastPathOptions {
   readonly pipeline: Pipeline;
+  readonly admission: OperationAdmission;
   readonly generations: Generations;
   /** The texts of automatic persisted queries, by hash. */
   readonly persistedQueries: BoundedMap<string>;
@@ -30,7 +32,7 @@ export interface FastPathOptions {
 export type FastPath = (exchange: GatewayExchange) => void;
 
 export function createFastPath(o: FastPathOptions): FastPath {
-  const { pipeline, generations, send, observe, continueInFull } = o;
+  const { pipeline, admission, generations, send, observe, continueInFull } = o;
 
   return (exchange) => {
     const responseType = responseTypeIfEligible(exchange.request);
@@ -66,11 +68,17 @@ export function createFastPath(o: FastPathOptions): FastPath {
   ): Promise<void> {
     const { exchange, responseType } = parsed;
     if (exchange.record) exchange.record.path = "fast";
+    const entered = admission.enter(exchange, operation.priority);
+    if (entered !== true && !(await entered)) {
+      release();
+      return send(exchange, rejectOverloaded(responseType));
+    }
     try {
       send(exchange, await pipeline.respond(generation.stages, operation, parsed));
     } catch (error) {
       send(exchange, rejectRequest(observe, exchange, responseType, error, operation.identity));
     } finally {
+      admission.leave(exchange);
       release();
     }
   }

@@ -1,12 +1,14 @@
 // The full path of /graphql: it takes every request for which the fast path has not responded. Express (server.ts) routes the request to it, and
 // Apollo Server validates the document.
 import type { IncomingMessage } from "node:http";
+import type { BoundedMap } from "@tributary/kit/collections/bounded-map";
 import { rejectCrossSite } from "../admit/csrf.ts";
 import type { GatewayExchange } from "../admit/exchange.ts";
+import type { OperationAdmission } from "../admit/operation-admission.ts";
 import { preferResponseType } from "../admit/negotiation.ts";
-import { Rejection, rejectRequest } from "../errors/rejections.ts";
+import { Rejection, rejectOverloaded, rejectRequest } from "../errors/rejections.ts";
 import type { GatewayObserver } from "../observations.ts";
-import { type GraphqlRequest, readGraphqlSearch } from "../parse/graphql-request.ts";
+import { findSource, type GraphqlRequest, readGraphqlSearch } from "../parse/graphql-request.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { ClientResponse, ResponseType } from "../response.ts";
 import type { SendResponse } from "../shape/send-response.ts";
@@ -15,7 +17,10 @@ import type { Generations } from "../supergraph/generations.ts";
 
 export interface FullPathOptions {
   readonly pipeline: Pipeline;
+  readonly admission: OperationAdmission;
   readonly generations: Generations;
+  /** The texts of automatic persisted queries, by hash. */
+  readonly persistedQueries: BoundedMap<string>;
   readonly send: SendResponse;
   readonly observe: GatewayObserver;
 }
@@ -26,7 +31,14 @@ export type ReceivedParameters = GraphqlRequest | Error;
 /** Never rejects: it sends a response in every case. */
 export type FullPath = (exchange: GatewayExchange, received?: ReceivedParameters) => Promise<void>;
 
-export function createFullPath({ pipeline, generations, send, observe }: FullPathOptions): FullPath {
+export function createFullPath({
+  pipeline,
+  admission,
+  generations,
+  persistedQueries,
+  send,
+  observe,
+}: FullPathOptions): FullPath {
   return async (exchange, received) => {
     const { request, record } = exchange;
     if (record) record.path = "full";
@@ -64,11 +76,20 @@ export function createFullPath({ pipeline, generations, send, observe }: FullPat
   async function respond(exchange: GatewayExchange, operationRequest: OperationRequest): Promise<ClientResponse> {
     const pinned = generations.pin();
     if (!pinned) throw new Rejection("SERVICE_UNAVAILABLE", undefined, { "Retry-After": "1" });
-    const { validation, stages } = pinned.generation;
+    const { validation, stages, operations } = pinned.generation;
     try {
-      return await validation.validate(operationRequest, (operation) =>
-        pipeline.respond(stages, operation, { exchange, ...operationRequest }),
-      );
+      const source = findSource(operationRequest.graphql, persistedQueries);
+      const { operationName } = operationRequest.graphql;
+      const operation = source === undefined ? undefined : operations.findOperation(source, operationName);
+      if (!(await admission.enter(exchange, operation?.priority ?? "normal")))
+        return rejectOverloaded(operationRequest.responseType);
+      try {
+        return await validation.validate(operationRequest, (validated) =>
+          pipeline.respond(stages, validated, { exchange, ...operationRequest }),
+        );
+      } finally {
+        admission.leave(exchange);
+      }
     } finally {
       pinned.release();
     }

@@ -1,10 +1,13 @@
 import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { createAdmission } from "@tributary/kit/admission/admission";
 import { createCallers } from "@tributary/kit/caller/caller";
+import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 import { createCors } from "@tributary/kit/http/cors";
 import { buildSchema } from "graphql";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Charges } from "../admit/charges.ts";
+import { createOperationAdmission } from "../admit/operation-admission.ts";
 import { createExchangeFactory } from "../admit/exchange.ts";
 import { Rejection } from "../errors/rejections.ts";
 import type { GatewayObservation } from "../observations.ts";
@@ -233,7 +236,14 @@ describe("the generation of a request", () => {
     };
     const pipeline = createPipeline({ ...about, callers, charges, observe });
     const send = createResponseSender({ responseTimeoutMs: 1_000, observe });
-    const fullPath = createFullPath({ pipeline, generations, send, observe });
+    const fullPath = createFullPath({
+      pipeline,
+      admission: createOperationAdmission(createAdmission({ isOn: false })),
+      generations,
+      persistedQueries: createBoundedMap<string>({ entriesMax: 1 }),
+      send,
+      observe,
+    });
     const createExchange = createExchangeFactory(createCors({ origins: [], allowedHeaders: [], exposedHeaders: [] }));
     const listening = createServer((request, response) => void fullPath(createExchange(request, response)));
     server = listening;

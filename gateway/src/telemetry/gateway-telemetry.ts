@@ -1,6 +1,8 @@
 // The gateway's telemetry, assembled: log, metrics, traces. The other modules report observations; only this folder logs and counts them.
 import type { Log } from "@tributary/kit/process/log";
 import { type AdminServer, startMetricsListener } from "@tributary/kit/telemetry/admin-server";
+import type { AdmissionObserver } from "@tributary/kit/admission/admission";
+import { createAdmissionObserver } from "@tributary/kit/admission/admission-telemetry";
 import { createRateLimitObserver } from "@tributary/kit/rate-limit/rate-limit-telemetry";
 import type { RateLimitObserver } from "@tributary/kit/rate-limit/rate-limits";
 import { createFailureLog, type FailureLog } from "@tributary/kit/telemetry/failure-log";
@@ -23,6 +25,7 @@ export interface GatewayObservers {
   readonly requestObserver: RequestObserver<GraphqlRequestRecord> | undefined;
   readonly fetchObserver: FetchObserver | undefined;
   readonly observeRateLimits?: RateLimitObserver;
+  readonly admissionObserver?: AdmissionObserver;
 }
 
 export interface GatewayTelemetry extends GatewayObservers {
@@ -50,6 +53,7 @@ export async function createGatewayTelemetry(
     observe: createObserver(telemetry, failures),
     requestObserver: createGatewayRequestObserver({ ...config, ...telemetry }),
     fetchObserver: createFetchObserver(metrics, trace),
+    admissionObserver: createAdmissionObserver({ metrics, endpoint: "graphql" }),
     observeRateLimits: createRateLimitObserver({ metrics, log, endpoint: "graphql" }),
     exposeGauges: (sources) => exposeGauges(metrics, sources),
     startAdmin: () => startMetricsListener(config, telemetry),

@@ -13,6 +13,7 @@ export interface PendingResponseList {
    * on a connection that is about to be closed.
    */
   closeConnections(): void;
+  count(): number;
   /** The pending responses of one connection, in the order of their requests. */
   ofConnection(connection: Duplex): readonly ServerResponse[];
   /** Resolves once no response to a completely received request is pending. */
@@ -33,6 +34,7 @@ export function createPendingResponseList(): PendingResponseList {
       isClosing = true;
       for (const response of lastOfEachConnection(pending.items())) response.shouldKeepAlive = false;
     },
+    count: () => pending.size,
     ofConnection: (connection) => pending.items().filter(({ req }) => req.socket === connection),
     async settled() {
       for (;;) {

@@ -2,6 +2,8 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import express, { type Express, type NextFunction, type Request, type Response } from "express";
+import { createAdmission } from "../admission/admission.ts";
+import { createAdmittedHandler } from "./admitted-handler.ts";
 import { createCursors, type Cursors } from "../lists/cursor.ts";
 import { ConfigError } from "../process/env.ts";
 import { AppError } from "../errors/app-error.ts";
@@ -192,15 +194,18 @@ async function serve(o: ServiceProcessOptions, telemetry: ServiceTelemetry): Pro
   const cursors = createCursors(config.cursorKeys);
   const app = await o.createApp({ name: o.name, database, authenticate, cursors, log, observer: telemetry.observer });
   const admin = await telemetry.startAdmin();
+  const admission = createAdmission({ isOn: config.admission, observer: telemetry.admissionObserver });
   const server = await startServer({
     name: o.name,
-    handler: app.handler,
+    handler: createAdmittedHandler(admission, app.handler),
+    requestsInFlightMax: config.requestsInFlightMax,
     host: config.host,
     port: config.port,
     log,
     isReady: () => database.isReachable(),
     readinessFields: () => config.build,
     close: async () => {
+      admission.close();
       await app.stop();
       await database.close();
       await Promise.all([admin?.close(), telemetry.trace.stop()]);

@@ -1,3 +1,5 @@
+import type { AdmissionObserver } from "../admission/admission.ts";
+import { createAdmissionObserver } from "../admission/admission-telemetry.ts";
 import type { Log } from "../process/log.ts";
 import type { PooledDatabase } from "../postgres/postgres.ts";
 import { type AdminServer, startMetricsListener } from "./admin-server.ts";
@@ -18,6 +20,7 @@ export interface ServiceTelemetry {
   readonly aroundStatement: AroundStatement | undefined;
   /** Exports the connections of the pool. */
   observePool(database: Pick<PooledDatabase, "readPool">, connectionsMax: number): void;
+  readonly admissionObserver: AdmissionObserver;
   /** Counts a fetch of the issuer's keys. */
   countKeysFetch(isOk: boolean): void;
   /** Starts the listener for /metrics and probes. Undefined if it is not configured. Call it after all routes are announced. */
@@ -53,6 +56,7 @@ export async function createServiceTelemetry(
         gauge.set({ state: "used" }, total - idle);
       });
     },
+    admissionObserver: createAdmissionObserver({ metrics, endpoint: "service" }),
     countKeysFetch: (isOk) => keyFetches.add({ result: isOk ? "ok" : "failed" }),
     startAdmin: () => startMetricsListener(config, { log, metrics }),
   };

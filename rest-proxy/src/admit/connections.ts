@@ -7,14 +7,14 @@ import { toProblemDocument } from "@tributary/kit/http/problem";
 import { rejectBrokenRequests } from "@tributary/kit/process/broken-requests";
 import type { PendingResponses } from "@tributary/kit/process/lifecycle";
 import type { Observe } from "../telemetry/observations.ts";
-import type { Admission } from "./admission.ts";
+import type { RestCharges } from "./charges.ts";
 
 /** How long a rejected connection stays open, so that its client can read the response before unread bytes cause a reset. */
 const lingerMs = 1_000;
 
 export interface ConnectionOptions {
   readonly observe: Observe;
-  readonly admission: Admission;
+  readonly charges: Pick<RestCharges, "chargeUnreadable">;
   readonly pendingResponses: PendingResponses;
 }
 
@@ -22,7 +22,7 @@ export interface ConnectionOptions {
  * Rejects input that never becomes a request (malformed bytes, `CONNECT`, timeouts) with a problem document, and lets the pipeline handle `Expect` and a
  * missing `Host`. Call it before the server listens.
  */
-export function prepareServer(server: Server, { observe, admission, pendingResponses }: ConnectionOptions): void {
+export function prepareServer(server: Server, { observe, charges, pendingResponses }: ConnectionOptions): void {
   // Node would reject a missing Host itself, without a problem document; readHost rejects it instead.
   Object.assign(server, { requireHostHeader: false });
   // Node would send 100 (Continue) before the request is checked; the body reader sends it instead.
@@ -36,7 +36,7 @@ export function prepareServer(server: Server, { observe, admission, pendingRespo
     observe({ kind: "unreadable", code: code ?? "CONNECT", requestId });
     socket.on("error", () => undefined);
     const headers: string[] = [];
-    if (socket instanceof Socket) admission.countUnreadable(socket, headers);
+    if (socket instanceof Socket) charges.chargeUnreadable(socket, headers);
     socket.end(rawProblem(codeOfParserError(code), requestId, headers));
     const timer = setTimeout(() => socket.destroy(), lingerMs);
     socket.once("close", () => clearTimeout(timer));

@@ -23,7 +23,7 @@ export interface Exchange {
 export interface ProxyHeaders {
   /**
    * For every response, problem documents too: alternating names and values. `openExchange` adds the ids, `handleSynchronously` CORS,
-   * `admission.ts` the rate limit, and `version.ts` the version.
+   * `charges.ts` the rate limit, and `version.ts` the version.
    */
   readonly onEvery: string[];
   /** Only for responses of a service or the cache, never for the proxy's own problem documents or `OPTIONS`: `Content-Location`. */

@@ -7,6 +7,8 @@ import { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarations"
 import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import { createTelemetry, type Telemetry } from "@tributary/kit/telemetry/telemetry";
 import type { TelemetryConfig } from "@tributary/kit/process/telemetry-config";
+import type { AdmissionObserver } from "@tributary/kit/admission/admission";
+import { createAdmissionObserver } from "@tributary/kit/admission/admission-telemetry";
 import { createRateLimitObserver } from "@tributary/kit/rate-limit/rate-limit-telemetry";
 import type { RateLimitObserver } from "@tributary/kit/rate-limit/rate-limits";
 import { createObserver, type Observe } from "./observations.ts";
@@ -23,6 +25,7 @@ export interface ProxyObservers {
   readonly services?: ((service: string) => ServiceClientObserver) | undefined;
   readonly cache?: CacheObserver | undefined;
   readonly rateLimits?: RateLimitObserver | undefined;
+  readonly admission?: AdmissionObserver | undefined;
 }
 
 export interface ProxyTelemetry {
@@ -66,6 +69,7 @@ export async function createProxyTelemetry(
       requests: createProxyRequestObserver({ ...config, ...telemetry, newestVersion }),
       services: createServiceObservers(metrics),
       cache: createCacheObserver(metrics),
+      admission: createAdmissionObserver({ metrics, endpoint: "rest" }),
       rateLimits: createRateLimitObserver({ metrics, log, endpoint: "rest" }),
     },
     startAdmin: () => startMetricsListener(config, telemetry),

@@ -463,6 +463,31 @@ export const rateLimitMetrics = {
   },
 } as const satisfies MetricDeclarations;
 
+/** Exported by every process but the issuer. `endpoint` is graphql (the gateway), rest (the REST proxy) or service. */
+export const admissionMetrics = {
+  tributary_admission_rejections_total: {
+    kind: "counter",
+    help: "Requests rejected because the process is overloaded, by endpoint (graphql, rest, service) and priority class (critical, normal, background).",
+    labels: ["endpoint", "class"],
+    expected: { class: ["critical", "normal", "background"] },
+  },
+  tributary_admission_in_flight: {
+    kind: "gauge",
+    help: "Admitted requests in flight.",
+    labels: ["endpoint"],
+  },
+  tributary_admission_limit: {
+    kind: "gauge",
+    help: "Admitted requests that may be in flight before further ones wait. It falls while the event loop is late.",
+    labels: ["endpoint"],
+  },
+  tributary_admission_waiting: {
+    kind: "gauge",
+    help: "Requests that wait for admission.",
+    labels: ["endpoint"],
+  },
+} as const satisfies MetricDeclarations;
+
 /** prom-client's own metrics that dashboards and alerts may use. */
 export const runtimeMetricNames = [
   "process_cpu_seconds_total",
@@ -486,7 +511,7 @@ export const runtimeMetricNames = [
 
 /** The metrics of each kind of process. */
 export const metricsOf = {
-  service: { ...processMetrics, ...serviceMetrics },
-  gateway: { ...processMetrics, ...rateLimitMetrics, ...gatewayMetrics },
-  rest: { ...processMetrics, ...rateLimitMetrics, ...restMetrics },
+  service: { ...processMetrics, ...admissionMetrics, ...serviceMetrics },
+  gateway: { ...processMetrics, ...admissionMetrics, ...rateLimitMetrics, ...gatewayMetrics },
+  rest: { ...processMetrics, ...admissionMetrics, ...rateLimitMetrics, ...restMetrics },
 } as const satisfies Record<string, MetricDeclarations>;

@@ -1,4 +1,4 @@
-/** Stage 1 of 5: admit. Charges each request to its caller, by the method; `pipeline.ts` calls the other parts of the stage. */
+/** Stage 1 of 5: admit. Charges each request to its caller, by the method. */
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Caller } from "@tributary/kit/caller/caller";
@@ -6,31 +6,31 @@ import { AppError } from "@tributary/kit/errors/app-error";
 import type { CallerLimits } from "@tributary/kit/rate-limit/caller-limits";
 import { type RequestClass, retryAfterSecondsOf } from "@tributary/kit/rate-limit/rate-decision";
 
-export interface Admission {
+export interface RestCharges {
   /**
-   * Charges a request whose token must be verified, before the verification. Adds headers only to a rejection: `admit` adds those of the caller's limit.
+   * Charges a request whose token must be verified, before the verification. Adds headers only to a rejection: `charge` adds those of the caller's limit.
    * @throws AppError TOO_MANY_REQUESTS.
    */
-  admitVerification(request: IncomingMessage, headers: string[]): void;
+  chargeVerification(request: IncomingMessage, headers: string[]): void;
   /**
    * Charges 1 unit to the caller, unless it is not limited or the method is `OPTIONS`. For a charged request, also a rejected one, the rate limit headers
    * are pushed to `headers`, as alternating names and values.
    * @throws AppError TOO_MANY_REQUESTS.
    */
-  admit(request: IncomingMessage, caller: Pick<Caller, "key" | "address">, headers: string[]): void;
+  charge(request: IncomingMessage, caller: Pick<Caller, "key" | "address">, headers: string[]): void;
   /** Charges input that is not a valid request as a read. Does not throw if the limit is exceeded: the input is rejected anyway. */
-  countUnreadable(socket: Socket, headers: string[]): void;
+  chargeUnreadable(socket: Socket, headers: string[]): void;
 }
 
-export function createAdmission(limits: CallerLimits): Admission {
+export function createRestCharges(limits: CallerLimits): RestCharges {
   return {
-    admitVerification(request, headers) {
+    chargeVerification(request, headers) {
       const decision = limits.chargeVerification(request);
       if (decision === undefined || decision.isAdmitted) return;
       limits.addHeaders("reads", decision, headers);
       throw rateLimitExceeded("reads", retryAfterSecondsOf(decision));
     },
-    admit({ method }, caller, headers) {
+    charge({ method }, caller, headers) {
       // OPTIONS uses no service, and a browser does not show its page why a preflight was rejected.
       if (method === "OPTIONS") return;
       const requestClass = method === "GET" || method === "HEAD" ? "reads" : "writes";
@@ -39,7 +39,7 @@ export function createAdmission(limits: CallerLimits): Admission {
       limits.addHeaders(requestClass, decision, headers);
       if (!decision.isAdmitted) throw rateLimitExceeded(requestClass, retryAfterSecondsOf(decision));
     },
-    countUnreadable(socket, headers) {
+    chargeUnreadable(socket, headers) {
       const decision = limits.chargeUnreadable(socket);
       if (decision) limits.addHeaders("reads", decision, headers);
     },

@@ -1,0 +1,132 @@
+// Admission: which requests an overloaded process serves, at the point where their priority and caller are known. Used by the gateway, the REST proxy
+// and the services. docs/overload.md explains the rules and the measurements behind them.
+import { randomInt } from "node:crypto";
+import { createCallerCosts } from "./caller-costs.ts";
+import type { PriorityClass } from "./priority.ts";
+import { createWaitingRequests } from "./waiting-requests.ts";
+
+export interface Admission {
+  /**
+   * Admits a request: at once while the process is not saturated, otherwise after a wait in which more important requests go first. A request that
+   * waits too long, or is less important than a full queue of others, is not admitted.
+   * @param callerKey see `Caller.key`; callers that have used much CPU time recently wait longer.
+   * @returns whether it is admitted. An admitted request must be ended by `leave`.
+   */
+  enter(priority: PriorityClass, callerKey: string): boolean | Promise<boolean>;
+  /** Ends an admitted request. @param cpuMs the CPU time that it has used, as far as it is known. */
+  leave(callerKey: string, cpuMs: number): void;
+  close(): void;
+}
+
+export interface AdmissionState {
+  readonly inFlight: number;
+  /** Requests that may be in flight; beyond it they wait. */
+  readonly limit: number;
+  readonly waiting: number;
+}
+
+export interface AdmissionOptions {
+  /** False admits every request at once. */
+  readonly isOn: boolean;
+  readonly observer?: AdmissionObserver | undefined;
+}
+
+export interface AdmissionObserver {
+  onRejected(priority: PriorityClass): void;
+  /** Called once, when the admission is created. */
+  expose(readState: () => AdmissionState): void;
+}
+
+/**
+ * The length of an iteration of the event loop above which fewer requests are admitted. Every request in flight waits for several iterations, so this
+ * decides the latency under overload.
+ */
+const iterationMsMax = 5;
+/** After an iteration that was longer, the limit falls by this factor; after one of less than half, it rises. */
+const decrease = 0.95;
+const increase = 1.1;
+const limitMin = 4;
+const limitMax = 10_000;
+/** At the start. The limit rises within milliseconds if the event loop is idle. */
+const limitInitial = 64;
+const sampleEveryMs = 10;
+/** A short queue is served in order, and its requests may wait long: this many clients that each wait for their response are no overload. */
+const shortQueueMax = 32;
+const shortQueueWaitMsMax = 1_000;
+/** In a longer queue the newest request is served first, since its client waits longest for it, and the others are rejected after this time. */
+const waitMsMax = 15;
+const queueMax = 1_024;
+
+export function createAdmission({ isOn, observer }: AdmissionOptions): Admission {
+  const costs = createCallerCosts(() => performance.now(), randomInt(2 ** 32));
+  const waiting = createWaitingRequests();
+  let inFlight = 0;
+  let limit = isOn ? limitInitial : Infinity;
+  /** When the last iteration ended with requests waiting; 0 if none waited. */
+  let lastIterationMs = 0;
+
+  function wait(priority: PriorityClass, callerKey: string): Promise<boolean> {
+    return new Promise((resolve) => {
+      const decide = (isAdmitted: boolean) => {
+        if (isAdmitted) inFlight++;
+        else observer?.onRejected(priority);
+        resolve(isAdmitted);
+      };
+      const nowMs = performance.now();
+      waiting.add(priority, costs.bucketOf(callerKey), { enteredMs: nowMs, decide });
+      if (waiting.length > queueMax) waiting.drop()?.decide(false);
+      if (lastIterationMs !== 0) return;
+      lastIterationMs = nowMs;
+      setImmediate(endIteration);
+    });
+  }
+
+  /** Runs at the end of each iteration of the event loop while requests wait. */
+  function endIteration(): void {
+    const nowMs = performance.now();
+    adjustLimit(nowMs - lastIterationMs);
+    lastIterationMs = nowMs;
+    const isShort = waiting.length <= shortQueueMax;
+    const enteredMs = nowMs - (isShort ? shortQueueWaitMsMax : waitMsMax);
+    for (let expired = waiting.takeExpired(enteredMs); expired; expired = waiting.takeExpired(enteredMs))
+      expired.decide(false);
+    for (let free = limit - inFlight; free > 0 && waiting.length > 0; free--)
+      waiting.take(isShort ? "oldest" : "newest")?.decide(true);
+    if (waiting.length > 0) setImmediate(endIteration);
+    else lastIterationMs = 0;
+  }
+
+  function adjustLimit(iterationMs: number): void {
+    if (iterationMs > iterationMsMax) limit = Math.max(limitMin, Math.min(limit, inFlight) * decrease);
+    else if (iterationMs < iterationMsMax / 2) limit = Math.min(limit * increase, limitMax);
+  }
+
+  /** While no request waits, the limit may be far above the requests in flight: without this it would not be reached before these are late. */
+  function watchIterations(): () => void {
+    let sampledMs = performance.now();
+    let wasLate = false;
+    const timer = setInterval(() => {
+      const nowMs = performance.now();
+      const isLate = nowMs - sampledMs - sampleEveryMs > iterationMsMax;
+      sampledMs = nowMs;
+      // One long iteration, such as a garbage collection, is no overload.
+      if (isLate && wasLate && waiting.length === 0) adjustLimit(Infinity);
+      wasLate = isLate;
+    }, sampleEveryMs).unref();
+    return () => clearInterval(timer);
+  }
+
+  observer?.expose(() => ({ inFlight, limit, waiting: waiting.length }));
+  return {
+    enter(priority, callerKey) {
+      if (inFlight >= limit || waiting.length > 0) return wait(priority, callerKey);
+      inFlight++;
+      return true;
+    },
+    leave(callerKey, cpuMs) {
+      inFlight--;
+      costs.add(callerKey, cpuMs);
+    },
+    close: isOn ? watchIterations() : () => {},
+  };
+}

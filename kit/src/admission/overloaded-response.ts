@@ -1,0 +1,29 @@
+// The response to a request that an overloaded process rejects before it reads the body.
+import type { ServerResponse } from "node:http";
+import { AppError } from "../errors/app-error.ts";
+import { toProblemDocument } from "../http/problem.ts";
+
+/** An overload mostly ends, or admits other requests, within a second. */
+export const overloadedRetrySeconds = 1;
+export const overloadedMessage = `The server is overloaded. Retry after ${overloadedRetrySeconds} s.`;
+
+export interface OverloadedResponse {
+  readonly contentType: string;
+  readonly body: string;
+}
+
+/** A problem document (RFC 9457). It has no request id: it is prepared once. */
+export const overloadedProblem: OverloadedResponse = {
+  contentType: "application/problem+json",
+  body: JSON.stringify(toProblemDocument(new AppError("SERVICE_UNAVAILABLE", overloadedMessage), {})),
+};
+
+export function respondOverloaded(response: ServerResponse, { contentType, body }: OverloadedResponse): void {
+  response.writeHead(503, {
+    "Content-Type": contentType,
+    "Retry-After": String(overloadedRetrySeconds),
+    "Cache-Control": "no-store",
+    "Content-Length": Buffer.byteLength(body),
+  });
+  response.end(response.req.method === "HEAD" ? undefined : body);
+}

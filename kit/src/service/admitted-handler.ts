@@ -1,0 +1,38 @@
+// Admission in front of a service's endpoints, before Express.
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { Admission } from "../admission/admission.ts";
+import { overloadedProblem, respondOverloaded } from "../admission/overloaded-response.ts";
+import type { PriorityClass } from "../admission/priority.ts";
+
+/**
+ * A service knows neither callers nor operations before it reads the body, and the gateway and the REST proxy have ranked the requests already: only
+ * REST writes are more important than other requests.
+ */
+export function createAdmittedHandler(admission: Admission, handler: RequestListener): RequestListener {
+  return (request, response) => {
+    const entered = admission.enter(priorityOf(request), sameCaller);
+    if (entered === true) handle(request, response);
+    else void handleLater(entered, request, response);
+  };
+
+  async function handleLater(
+    entered: boolean | Promise<boolean>,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    if (await entered) handle(request, response);
+    else respondOverloaded(response, overloadedProblem);
+  }
+
+  function handle(request: IncomingMessage, response: ServerResponse): void {
+    response.once("close", () => admission.leave(sameCaller, 0));
+    handler(request, response);
+  }
+}
+
+const sameCaller = "";
+
+function priorityOf({ method, url = "" }: IncomingMessage): PriorityClass {
+  const isWrite = method !== "GET" && method !== "HEAD" && url.startsWith("/rest/");
+  return isWrite ? "critical" : "normal";
+}
