@@ -1,5 +1,6 @@
 // The gateway's environment variables, with default, range and reason. Those of every process are in kit/src/process/listener-config.ts and
 // telemetry-config.ts. README.md lists all of them.
+import { readAdmissionConfig } from "@tributary/kit/admission/admission-config";
 import { readCallerConfig } from "@tributary/kit/caller/caller-config";
 import { defaultJsonLimits } from "@tributary/kit/http/json-body";
 import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/process/env";
@@ -30,6 +31,7 @@ export function readConfig(environment: Environment) {
     return {
       profile,
       ...readListenerConfig(env, { port: 4000, shutdownGraceMs: 8_000 }),
+      ...readAdmissionConfig(env),
       ...readTelemetryConfig(env, { name: "gateway" }),
       ...readKnownNames(env),
       supergraph: readSupergraph(env),
@@ -201,7 +203,7 @@ function readBounds(env: EnvironmentReader) {
       fallback: 250_000,
       min: 1_000,
       max: 100_000_000,
-      why: "a longer document, spaces and comments included, is rejected before it is parsed",
+      why: "a longer document, whitespace included, is rejected before it is parsed",
     }),
     documentTokensMax: env.integer("DOCUMENT_TOKENS_MAX", {
       fallback: 10_000,

@@ -1,4 +1,5 @@
 /** The configuration of the REST proxy, from environment variables. Each `why` is the text of the variable in README.md. */
+import { readAdmissionConfig } from "@tributary/kit/admission/admission-config";
 import { readCallerConfig } from "@tributary/kit/caller/caller-config";
 import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/process/env";
 import { readListenerConfig } from "@tributary/kit/process/listener-config";
@@ -44,6 +45,7 @@ export function readConfig(environment: Environment, services: readonly string[]
         why: "the documents that composition generated, relative to the working directory; without them /docs is empty",
       }),
       ...readListenerConfig(env, { port: 4010, shutdownGraceMs: 8_000 }),
+      ...readAdmissionConfig(env),
       ...readTelemetryConfig(env, { name: "rest-proxy" }),
       addresses: Object.fromEntries(services.map((service) => [service, readAddresses(env, service, profile)])),
       defaultVersion: env.integer("DEFAULT_VERSION", {

@@ -15,7 +15,7 @@
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { type Admission, createAdmission } from "@tributary/kit/admission/admission";
-import { overloadedMessage, overloadedRetrySeconds } from "@tributary/kit/admission/overloaded-response";
+import { overloadedMessage, overloadedRetrySeconds } from "@tributary/kit/http/overloaded-response";
 import { lowerByPriorityHeader } from "@tributary/kit/admission/priority";
 import { AppError } from "@tributary/kit/errors/app-error";
 import type { ContentCoding } from "@tributary/kit/http/accept";

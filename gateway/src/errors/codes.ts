@@ -1,5 +1,5 @@
 // The error codes that clients of the gateway can receive, with their HTTP status and default message.
-import { overloadedMessage } from "@tributary/kit/admission/overloaded-response";
+import { overloadedMessage } from "@tributary/kit/http/overloaded-response";
 import { internalErrorMessage, statusOf } from "@tributary/kit/errors/app-error";
 
 /** The stages of a request, in order; see pipeline.ts. */

@@ -1,5 +1,5 @@
 // Rejections of whole requests, at any stage, and the responses for them.
-import { type OverloadedResponse, overloadedRetrySeconds } from "@tributary/kit/admission/overloaded-response";
+import { type OverloadedResponse, overloadedRetrySeconds } from "@tributary/kit/http/overloaded-response";
 import type { TraceContext } from "@tributary/kit/http/trace-context";
 import type { GraphQLFormattedError } from "graphql";
 import type { GatewayObserver, OperationIdentity } from "../observations.ts";

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, Server as NetServer } from "node:net";
 import type { Duplex } from "node:stream";
-import { type OverloadedResponse, overloadedProblem, respondOverloaded } from "../admission/overloaded-response.ts";
+import { type OverloadedResponse, overloadedProblem, respondOverloaded } from "../http/overloaded-response.ts";
 import { ConfigError } from "./env.ts";
 import { hasOneHost } from "../http/host.ts";
 import { createPendingResponseList, type PendingResponseList } from "./pending-responses.ts";

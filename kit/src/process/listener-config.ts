@@ -6,9 +6,6 @@ export interface ListenerConfig {
   readonly port: number;
   readonly host: string;
   readonly logLevel: string;
-  /** Whether requests are rejected while the process is overloaded. */
-  readonly admission: boolean;
-  readonly requestsInFlightMax: number;
   readonly drainDelayMs: number;
   readonly shutdownGraceMs: number;
   /** Logged at start. Empty until `readEnvironment` has returned. */
@@ -34,16 +31,6 @@ export function readListenerConfig(
       fallback: "info",
       of: levels,
       why: "JSON lines on standard output from this level up",
-    }),
-    admission: env.flag("ADMISSION", {
-      fallback: true,
-      why: "while the event loop is late, requests wait or are rejected by priority and caller, so that the others are served in time; false serves every request, late",
-    }),
-    requestsInFlightMax: env.integer("REQUESTS_IN_FLIGHT_MAX", {
-      fallback: 4_000,
-      min: 1,
-      max: 1_000_000,
-      why: "requests in flight at once, whatever they wait for; further ones are 503 before their body is read",
     }),
     drainDelayMs: env.integer("DRAIN_DELAY_MS", {
       fallback: 0,

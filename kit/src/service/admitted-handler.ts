@@ -1,7 +1,7 @@
 // Admission in front of a service's endpoints, before Express.
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Admission } from "../admission/admission.ts";
-import { overloadedProblem, respondOverloaded } from "../admission/overloaded-response.ts";
+import { overloadedProblem, respondOverloaded } from "../http/overloaded-response.ts";
 import type { PriorityClass } from "../admission/priority.ts";
 
 /**

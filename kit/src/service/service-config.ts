@@ -1,10 +1,11 @@
+import { type AdmissionConfig, readAdmissionConfig } from "../admission/admission-config.ts";
 import { readRequiredTokenConfig, type TokenConfig } from "../identity/token-config.ts";
 import { type Environment, type EnvironmentReader, readEnvironment } from "../process/env.ts";
 import { type ListenerConfig, readListenerConfig } from "../process/listener-config.ts";
 import { readTelemetryConfig, type TelemetryConfig } from "../process/telemetry-config.ts";
 
 /** The configuration of a service. Times in milliseconds. */
-export interface ServiceConfig extends ListenerConfig, TelemetryConfig, TokenConfig {
+export interface ServiceConfig extends ListenerConfig, AdmissionConfig, TelemetryConfig, TokenConfig {
   readonly profile: "development" | "production";
   readonly databaseUrl: string;
   readonly connectionsMax: number;
@@ -37,6 +38,7 @@ export function readServiceConfig(
     return {
       profile,
       ...readListenerConfig(env, { port, shutdownGraceMs: 10_000 }),
+      ...readAdmissionConfig(env),
       ...readTelemetryConfig(env, { name }),
       ...readRequiredTokenConfig(env, profile),
       databaseUrl: env.url("DATABASE_URL", {

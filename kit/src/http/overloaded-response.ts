@@ -1,7 +1,7 @@
 // The response to a request that an overloaded process rejects before it reads the body.
 import type { ServerResponse } from "node:http";
 import { AppError } from "../errors/app-error.ts";
-import { toProblemDocument } from "../http/problem.ts";
+import { toProblemDocument } from "./problem.ts";
 
 /** An overload mostly ends, or admits other requests, within a second. */
 export const overloadedRetrySeconds = 1;

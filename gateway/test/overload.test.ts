@@ -1,0 +1,138 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { text as textOf } from "node:stream/consumers";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { createSharedPlannerPool, type RunningGateway, startGateway } from "./helpers/gateway.ts";
+import { type Library, startLibrary } from "./helpers/library.ts";
+
+// What an overloaded gateway serves, and how it rejects the rest. The subgraphs run in this process, so they can block its event loop.
+
+const plannerPool = createSharedPlannerPool();
+let library: Library;
+beforeAll(async () => {
+  library = await startLibrary();
+});
+afterAll(async () => {
+  await library.close();
+  await plannerPool.close();
+});
+
+const query = "{ people { name } }";
+const mutation = 'mutation { rename(id: "1", name: "Augusta") { name } }';
+
+async function startOverloadable(environment: Record<string, string> = {}): Promise<RunningGateway> {
+  const gateway = await startGateway({ supergraphSdl: library.supergraphSdl, environment, plannerPool });
+  onTestFinished(() => gateway.drain());
+  // Operations that are known take the fast path.
+  for (const known of [query, mutation]) expect((await gateway.send(known)).body.errors).toBeUndefined();
+  return gateway;
+}
+
+/** Each response of the subgraph uses the event loop for 8 ms. */
+function blockEventLoop(): void {
+  library.people.fault = (response) => {
+    const endMs = performance.now() + 8;
+    while (performance.now() < endMs);
+    response.setHeader("Content-Type", "application/json");
+    response.end('{"data":{"people":[],"rename":{"name":"Augusta"}}}');
+  };
+  onTestFinished(() => {
+    library.people.fault = undefined;
+  });
+}
+
+interface OverloadResponse {
+  readonly head: string;
+  // oxlint-disable-next-line typescript/no-explicit-any -- responses of every shape
+  readonly body: any;
+}
+
+/** Sends all requests in one iteration of the event loop, each over its own connection. */
+async function sendAtOnce(
+  { port }: RunningGateway,
+  requests: readonly { readonly query: string; readonly headers?: readonly string[] }[],
+): Promise<readonly OverloadResponse[]> {
+  const sockets = await Promise.all(
+    requests.map(async () => {
+      const socket = connect({ port, host: "127.0.0.1" });
+      // Node accepts one connection per iteration, so each is used once before.
+      socket.write("GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n");
+      await once(socket, "data");
+      return socket;
+    }),
+  );
+  return Promise.all(
+    requests.map(async ({ query: text, headers = [] }, index) => {
+      const socket = sockets[index] as Socket;
+      const content = JSON.stringify({ query: text });
+      const head = [
+        "POST /graphql HTTP/1.1",
+        "Host: a",
+        "Content-Type: application/json",
+        "Connection: close",
+        ...headers,
+      ];
+      socket.write(`${head.join("\r\n")}\r\nContent-Length: ${content.length}\r\n\r\n${content}`);
+      const [received = "", body = ""] = (await textOf(socket)).split("\r\n\r\n");
+      return { head: received, body: JSON.parse(body) };
+    }),
+  );
+}
+
+const repeat = <T>(count: number, request: T) => Array.from({ length: count }, () => request);
+
+test.each(["true", "false"])(
+  "an overloaded gateway serves all mutations and rejects queries, fast path: %s",
+  async (fastPath) => {
+    const gateway = await startOverloadable({ FAST_PATH: fastPath, FETCH_SHARING: "false" });
+    blockEventLoop();
+    const responses = await sendAtOnce(gateway, [...repeat(300, { query }), ...repeat(50, { query: mutation })]);
+    for (const { body } of responses.slice(300)) expect(body.data).toEqual({ rename: { name: "Augusta" } });
+    const rejections = responses.filter(({ body }) => body.errors !== undefined);
+    expect(rejections.length).toBeGreaterThan(0);
+    expect(rejections.length).toBeLessThan(300);
+    for (const { head, body } of rejections) {
+      expect(head).toContain("HTTP/1.1 200 OK");
+      expect(head).toContain("Retry-After: 1");
+      expect(body).toEqual({
+        errors: [{ message: "The server is overloaded. Retry after 1 s.", extensions: { code: "OVERLOADED" } }],
+      });
+    }
+  },
+);
+
+test("a rejection is 503 for clients that accept application/graphql-response+json", async () => {
+  const gateway = await startOverloadable({ FETCH_SHARING: "false" });
+  blockEventLoop();
+  const headers = ["Accept: application/graphql-response+json"];
+  const responses = await sendAtOnce(gateway, repeat(300, { query, headers }));
+  expect(new Set(responses.map(({ head }) => head.slice(9, 12)))).toEqual(new Set(["200", "503"]));
+});
+
+test("a client lowers the class of its own requests by the header Priority", async () => {
+  const gateway = await startOverloadable({ FETCH_SHARING: "false" });
+  blockEventLoop();
+  const background = repeat(300, { query: mutation, headers: ["Priority: u=7"] });
+  const responses = await sendAtOnce(gateway, [...background, ...repeat(50, { query: mutation })]);
+  expect(responses.slice(0, 300).filter(({ body }) => body.errors !== undefined).length).toBeGreaterThan(0);
+  for (const { body } of responses.slice(300)) expect(body.errors).toBeUndefined();
+});
+
+test("with ADMISSION=false every request is served", async () => {
+  const gateway = await startOverloadable({ FETCH_SHARING: "false", ADMISSION: "false" });
+  blockEventLoop();
+  for (const { body } of await sendAtOnce(gateway, repeat(200, { query }))) expect(body.errors).toBeUndefined();
+});
+
+test("queries that wait for a slow subgraph are no overload", async () => {
+  const gateway = await startOverloadable({ FETCH_SHARING: "false" });
+  const pending: (() => void)[] = [];
+  library.people.fault = (response) => void pending.push(() => response.end('{"data":{"people":[]}}'));
+  onTestFinished(() => {
+    library.people.fault = undefined;
+  });
+  const sent = Array.from({ length: 300 }, () => gateway.send(query));
+  await expect.poll(() => pending.length, { timeout: 20_000 }).toBe(300);
+  for (const respond of pending) respond();
+  for (const { body } of await Promise.all(sent)) expect(body.errors?.[0].extensions.code).not.toBe("OVERLOADED");
+});

@@ -1,0 +1,145 @@
+import { setImmediate as nextIteration, setTimeout as sleep } from "node:timers/promises";
+import { afterEach, expect, test } from "vitest";
+import { type Admission, type AdmissionState, createAdmission } from "./admission.ts";
+import { createCallerCosts } from "./caller-costs.ts";
+import type { PriorityClass } from "./priority.ts";
+import { createWaitingRequests } from "./waiting-requests.ts";
+
+let admission: Admission;
+let readState: () => AdmissionState;
+const rejected: PriorityClass[] = [];
+
+function start(isOn = true): void {
+  rejected.length = 0;
+  admission = createAdmission({
+    isOn,
+    observer: { onRejected: (priority) => rejected.push(priority), expose: (read) => (readState = read) },
+  });
+}
+afterEach(() => admission?.close());
+
+/** Lets one iteration of the event loop take this long. */
+function block(ms: number): void {
+  const endMs = performance.now() + ms;
+  while (performance.now() < endMs);
+}
+
+/** Enters requests that use the event loop for a millisecond each. Resolves to the number of served requests of each class. */
+async function load(classes: readonly PriorityClass[]) {
+  const served = { critical: 0, normal: 0, background: 0 };
+  const serve = async (priority: PriorityClass) => {
+    if (!(await admission.enter(priority, "ada"))) return;
+    await nextIteration();
+    block(1);
+    served[priority]++;
+    admission.leave("ada", 1);
+  };
+  await Promise.all(classes.map(serve));
+  return served;
+}
+
+const list = (count: number, priority: PriorityClass) => Array.from({ length: count }, () => priority);
+
+test("requests that wait for a subgraph are all admitted, since the event loop is idle", async () => {
+  start();
+  const entered = await Promise.all(
+    list(1_000, "background").map(async (priority) => admission.enter(priority, "ada")),
+  );
+  expect(entered.every((isAdmitted) => isAdmitted)).toBe(true);
+  expect(readState()).toMatchObject({ inFlight: 1_000, waiting: 0 });
+});
+
+test("an overloaded process serves all critical requests, and rejects others", async () => {
+  start();
+  const served = await load([...list(500, "normal"), ...list(500, "background"), ...list(200, "critical")]);
+  expect(served.critical).toBe(200);
+  expect(served.normal).toBeLessThan(500);
+  expect(served.background).toBeLessThan(500);
+  expect(served.normal + served.background + rejected.length).toBe(1_000);
+  expect(rejected).not.toContain("critical");
+});
+
+test("while the process is overloaded, a caller that has used little CPU time is served before others of its class", async () => {
+  start();
+  const served = { quiet: 0, noisy: 0 };
+  const serve = async (caller: "quiet" | "noisy") => {
+    if (!(await admission.enter("normal", caller))) return;
+    await nextIteration();
+    block(1);
+    served[caller]++;
+    admission.leave(caller, 1);
+  };
+  const requests: Promise<void>[] = [];
+  // Four times as many requests as the event loop can serve.
+  for (let wave = 0; wave < 40; wave++) {
+    for (let index = 0; index < 40; index++) requests.push(serve(index % 20 === 0 ? "quiet" : "noisy"));
+    await sleep(10);
+  }
+  await Promise.all(requests);
+  expect(served.quiet / 80).toBeGreaterThan(1.5 * (served.noisy / 1_520));
+  expect(rejected.length).toBeGreaterThan(0);
+});
+
+test("a few clients that each wait for their response are never rejected, however slow their requests are", async () => {
+  start();
+  const client = async () => {
+    for (let sent = 0; sent < 10; sent++) expect(await load(["background"])).toMatchObject({ background: 1 });
+  };
+  await Promise.all(Array.from({ length: 32 }, client));
+  expect(rejected).toEqual([]);
+});
+
+test("the limit falls while admitted requests block the event loop, and rises when it is idle", async () => {
+  start();
+  await Promise.all(list(200, "normal").map(async (priority) => admission.enter(priority, "ada")));
+  for (let late = 0; late < 3; late++) {
+    block(40);
+    await sleep(0);
+  }
+  const { limit } = readState();
+  expect(limit).toBeLessThanOrEqual(200);
+  expect(await admission.enter("background", "ada")).toBe(true);
+  expect(readState().limit).toBeGreaterThan(limit);
+});
+
+test("with admission off, every request is admitted at once", () => {
+  start(false);
+  const entered = list(5_000, "background").map((priority) => admission.enter(priority, "ada"));
+  expect(entered.every((isAdmitted) => isAdmitted === true)).toBe(true);
+});
+
+test("waiting requests leave by class, then by the caller's bucket; a tenth of the places is for each lower class", () => {
+  const waiting = createWaitingRequests();
+  const left: string[] = [];
+  const add = (name: string, priority: PriorityClass, bucket: number) =>
+    waiting.add(priority, bucket, { enteredMs: 0, decide: () => left.push(name) });
+  for (let index = 0; index < 6; index++) add("critical", "critical", 0);
+  add("noisy", "normal", 7);
+  add("quiet", "normal", 0);
+  add("background", "background", 0);
+  while (waiting.length > 0) waiting.take("oldest")?.decide(true);
+  expect(left).toEqual([...list(3, "critical"), "quiet", ...list(3, "critical"), "noisy", "background"]);
+});
+
+test("the oldest of the least important requests is dropped first, and no critical one expires", () => {
+  const waiting = createWaitingRequests();
+  for (const enteredMs of [1, 2]) waiting.add("critical", 0, { enteredMs, decide: () => {} });
+  for (const enteredMs of [3, 4]) waiting.add("normal", 0, { enteredMs, decide: () => {} });
+  for (const enteredMs of [5, 6]) waiting.add("background", 0, { enteredMs, decide: () => {} });
+  expect(waiting.drop()?.enteredMs).toBe(5);
+  expect(waiting.takeExpired(4)?.enteredMs).toBe(3);
+  expect(waiting.takeExpired(4)).toBeUndefined();
+  expect(waiting.length).toBe(4);
+});
+
+test("a caller's CPU time is halved each second, and does not count for others", () => {
+  let atMs = 0;
+  const costs = createCallerCosts(() => atMs, 1);
+  costs.add("noisy", 80);
+  expect(costs.bucketOf("noisy")).toBe(5);
+  expect(costs.bucketOf("quiet")).toBe(0);
+  atMs = 1_000;
+  expect(costs.bucketOf("noisy")).toBe(4);
+  atMs = 60_000;
+  expect(costs.bucketOf("noisy")).toBe(0);
+});

@@ -1,0 +1,73 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { text as textOf } from "node:stream/consumers";
+import { expect, test } from "vitest";
+import { bodyOf, route, startProxy, startStub, statusOf } from "./testing.ts";
+
+// What an overloaded proxy serves. The service runs in this process: each of its responses uses the event loop for 8 ms.
+
+const routes = [
+  route("getThing", "GET", "/things/:id", {}),
+  route("changeThing", "PATCH", "/things/:id", {}),
+  route("getUrgent", "GET", "/urgent/:id", { priority: "critical" }),
+  route("getCached", "GET", "/cached/:id", { cache: "public" }),
+];
+
+function startSlowStub() {
+  return startStub(({ url }, response) => {
+    const endMs = performance.now() + 8;
+    while (performance.now() < endMs);
+    if (url.includes("cached")) response.setHeader("Cache-Control", "public, s-maxage=60");
+    response.end('{"ok":true}');
+  });
+}
+
+/** Sends all requests in one iteration of the event loop, each over its own connection. */
+async function sendAtOnce(port: number, requests: readonly string[]): Promise<readonly string[]> {
+  const sockets = await Promise.all(
+    requests.map(async (request) => {
+      const socket = connect({ port, host: "127.0.0.1" });
+      // Node accepts one connection per iteration, so each is used once before.
+      socket.write("GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n");
+      await once(socket, "data");
+      return { socket, request };
+    }),
+  );
+  return Promise.all(
+    sockets.map(({ socket, request }) => {
+      socket.write(`${request} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+      return textOf(socket);
+    }),
+  );
+}
+
+const repeat = (count: number, request: string) => Array.from({ length: count }, () => request);
+
+test("an overloaded proxy serves writes, critical reads and cache hits, and rejects other reads", async () => {
+  const proxy = await startProxy(await startSlowStub(), { routes, admission: true });
+  await fetch(`${proxy.url}/v1/cached/1`);
+  const served = [
+    ...repeat(20, "PATCH /v1/things/1"),
+    ...repeat(20, "GET /v1/urgent/1"),
+    ...repeat(20, "GET /v1/cached/1"),
+  ];
+  const responses = await sendAtOnce(proxy.port, [...repeat(300, "GET /v1/things/1"), ...served]);
+  for (const response of responses.slice(300)) expect(statusOf(response)).toBe(200);
+  const rejections = responses.filter((response) => statusOf(response) !== 200);
+  expect(rejections.length).toBeGreaterThan(0);
+  expect(rejections.length).toBeLessThan(300);
+  for (const rejection of rejections) {
+    expect(statusOf(rejection)).toBe(503);
+    expect(rejection).toContain("Retry-After: 1");
+    expect(bodyOf(rejection)).toMatchObject({
+      type: "/problems/service-unavailable",
+      detail: "The server is overloaded. Retry after 1 s.",
+    });
+  }
+});
+
+test("with ADMISSION=false every request is served", async () => {
+  const proxy = await startProxy(await startSlowStub(), { routes, admission: false });
+  const responses = await sendAtOnce(proxy.port, repeat(150, "GET /v1/things/1"));
+  for (const response of responses) expect(statusOf(response)).toBe(200);
+});
