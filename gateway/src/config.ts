@@ -185,6 +185,12 @@ function readBounds(env: EnvironmentReader) {
       max: 100_000_000,
       why: "a longer request body, decompressed, is rejected with 413",
     }),
+    graphqlBodiesBytesMax: env.integer("GRAPHQL_BODIES_BYTES_MAX", {
+      fallback: 67_108_864,
+      min: 100_000,
+      max: 10_000_000_000,
+      why: "bytes of all request bodies that are being received; beyond it, further bytes are a 503",
+    }),
     jsonLimits: {
       levelsMax: env.integer("GRAPHQL_BODY_LEVELS_MAX", {
         fallback: defaultJsonLimits.levelsMax,

@@ -16,7 +16,7 @@
  */
 import type { Callers } from "@tributary/kit/caller/caller";
 import type { JsonLimits } from "@tributary/kit/http/json-body";
-import { discardRest, parseJson, receiveBody } from "./admit/body.ts";
+import { type BodiesInFlight, discardRest, parseJson, receiveBody } from "./admit/body.ts";
 import { admitCaller } from "./admit/caller.ts";
 import type { Charges } from "./admit/charges.ts";
 import type { GatewayExchange } from "./admit/exchange.ts";
@@ -35,6 +35,7 @@ import type { SupergraphStages } from "./supergraph-stages.ts";
 export interface PipelineOptions {
   /** The longest request body, decompressed. */
   readonly graphqlBodyBytesMax: number;
+  readonly graphqlBodiesBytesMax: number;
   readonly jsonLimits: JsonLimits;
   readonly documentCharactersMax: number;
   /** Large bodies wait for it before they are parsed. */
@@ -68,10 +69,11 @@ export interface Pipeline {
 }
 
 export function createPipeline(o: PipelineOptions): Pipeline {
+  const bodies = { bytes: 0, bytesMax: o.graphqlBodiesBytesMax };
   return {
     identify: (exchange) => admitCaller(o, exchange),
 
-    receive: (exchange, done) => receive(o, exchange, done),
+    receive: (exchange, done) => receive(o, bodies, exchange, done),
 
     respond(stages, operation, parsed) {
       const { exchange, responseType, graphql } = parsed;
@@ -158,6 +160,7 @@ async function readLater(
 
 function receive(
   o: PipelineOptions,
+  bodies: BodiesInFlight,
   exchange: GatewayExchange,
   done: (received: GraphqlRequest | Error) => void,
 ): void {
@@ -169,7 +172,7 @@ function receive(
     return done(identified);
   }
   // Stage 1, admit, and stage 2, parse: the parameters.
-  receiveBody(request, o.graphqlBodyBytesMax, (body) => {
+  receiveBody(request, { bytesMax: o.graphqlBodyBytesMax, bodies }, (body) => {
     if (!(body instanceof Error) && body.length > promptBytesMax)
       return void readLater({ exchange, body, identified }, o, done);
     const received = body instanceof Error ? body : readParameters(body, o);

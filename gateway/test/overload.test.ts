@@ -124,6 +124,18 @@ test("with ADMISSION=false every request is served", async () => {
   for (const { body } of await sendAtOnce(gateway, repeat(200, { query }))) expect(body.errors).toBeUndefined();
 });
 
+test("bodies beyond GRAPHQL_BODIES_BYTES_MAX are a 503, until others are received", async () => {
+  const gateway = await startOverloadable({ GRAPHQL_BODIES_BYTES_MAX: "100000" });
+  const head = "POST /graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 90000\r\n\r\n";
+  const slow = connect({ port: gateway.port, host: "127.0.0.1" });
+  slow.write(`${head}${" ".repeat(60_000)}`);
+  const large = { headers: { "content-type": "application/json" }, method: "POST", body: " ".repeat(60_000) };
+  const sendLarge = async () => (await fetch(`${gateway.url}/graphql`, large)).status;
+  await expect.poll(sendLarge).toBe(503);
+  slow.destroy();
+  await expect.poll(sendLarge).toBe(400);
+});
+
 test("queries that wait for a slow subgraph are no overload", async () => {
   const gateway = await startOverloadable({ FETCH_SHARING: "false" });
   const pending: (() => void)[] = [];

@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { decodeJson, isJsonType, JsonError, type JsonLimits } from "@tributary/kit/http/json-body";
+import { overloadedRetrySeconds } from "@tributary/kit/http/overloaded-response";
 import { parseExactJson } from "@tributary/kit/json/exact-json";
 import { Rejection } from "../errors/rejections.ts";
 
@@ -10,15 +11,27 @@ import { Rejection } from "../errors/rejections.ts";
 const discardedBytesMax = 16_777_216;
 const mediaTypes = ["application/json"];
 
+/** The decompressed bytes of all bodies that are being received. */
+export interface BodiesInFlight {
+  bytes: number;
+  readonly bytesMax: number;
+}
+
+interface BodyLimits {
+  /** Of this body, decompressed. */
+  readonly bytesMax: number;
+  readonly bodies: BodiesInFlight;
+}
+
 /**
  * Receives and decompresses a body of type application/json. A callback instead of a promise: the fast path continues in the same iteration
  * of the event loop.
- * @param bytesMax of the decompressed body; no more bytes are held in memory.
- * @param done is called once, before this function returns if the headers are not valid. It gets the bytes, or a Rejection: UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, MALFORMED_REQUEST.
+ * @param done is called once, before this function returns if the headers are not valid. It gets the bytes, or a Rejection: UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, MALFORMED_REQUEST, OVERLOADED if
+ * `bodies` exceed their limit.
  */
 export function receiveBody(
   request: IncomingMessage,
-  bytesMax: number,
+  { bytesMax, bodies }: BodyLimits,
   done: (received: Buffer | Rejection) => void,
 ): void {
   const reject = (rejection: Rejection) => {
@@ -30,7 +43,7 @@ export function receiveBody(
   if (Number(headers["content-length"] ?? 0) > bytesMax) return reject(new Rejection("PAYLOAD_TOO_LARGE"));
   const body = decompress(request);
   if (body instanceof Rejection) return reject(body);
-  collectBody(request, body, bytesMax, (received) =>
+  collectBody(request, body, { bytesMax, bodies }, (received) =>
     received instanceof Rejection ? reject(received) : done(received),
   );
 }
@@ -68,7 +81,7 @@ function decompress(request: IncomingMessage): Readable | Rejection {
 function collectBody(
   request: IncomingMessage,
   body: Readable,
-  bytesMax: number,
+  { bytesMax, bodies }: BodyLimits,
   done: (received: Buffer | Rejection) => void,
 ): void {
   const chunks: Buffer[] = [];
@@ -77,6 +90,7 @@ function collectBody(
   const finish = (received: Buffer | Rejection) => {
     if (isDone) return;
     isDone = true;
+    bodies.bytes -= bytes;
     done(received);
   };
   const fail = (rejection: Rejection) => {
@@ -89,7 +103,9 @@ function collectBody(
   };
   const addChunk = (chunk: Buffer) => {
     bytes += chunk.length;
+    bodies.bytes += chunk.length;
     if (bytes > bytesMax) fail(new Rejection("PAYLOAD_TOO_LARGE"));
+    else if (bodies.bytes > bodies.bytesMax) fail(rejectBodyForOverload());
     else if (chunks.push(chunk) > 1) resumeLater(body);
   };
   body.on("data", addChunk);
@@ -106,6 +122,11 @@ function collectBody(
   request.on("close", () => {
     if (!request.complete) fail(new Rejection("MALFORMED_REQUEST", "The body is incomplete."));
   });
+}
+
+function rejectBodyForOverload(): Rejection {
+  const headers = { "Retry-After": String(overloadedRetrySeconds) };
+  return new Rejection("OVERLOADED", undefined, headers, { isBodyUnused: true });
 }
 
 /** A connection that is closed with unread bytes loses the response, so the rest is read without being held. */
