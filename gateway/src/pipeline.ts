@@ -61,6 +61,8 @@ export interface Pipeline {
   identify(exchange: GatewayExchange): Error | undefined | Promise<Error | undefined>;
   /** Stages 1 and 2 for the caller and the body of a POST. `done` gets the parameters, or a Rejection or a bug, once. A callback: see receiveBody. */
   receive(exchange: GatewayExchange, done: (received: GraphqlRequest | Error) => void): void;
+  /** Charges the CPU time of a document that was rejected. */
+  chargeRejected(exchange: GatewayExchange, cpuMs: number): void;
   /**
    * Stages 2 to 5, from the coercion of the variables on. Rejections and bugs in stages 3 to 5 are responses too.
    * @throws synchronously for a bug during coercion.
@@ -74,6 +76,11 @@ export function createPipeline(o: PipelineOptions): Pipeline {
     identify: (exchange) => admitCaller(o, exchange),
 
     receive: (exchange, done) => receive(o, bodies, exchange, done),
+
+    chargeRejected(exchange, cpuMs) {
+      exchange.cpuMs = cpuMs;
+      o.charges.debitDocument(exchange, cpuMs);
+    },
 
     respond(stages, operation, parsed) {
       const { exchange, responseType, graphql } = parsed;

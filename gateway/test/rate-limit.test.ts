@@ -101,3 +101,16 @@ test("queries by GET are reads", async () => {
     fetch(`${url}/graphql?query=${encodeURIComponent(oneFetch)}`, { headers: { "apollo-require-preflight": "1" } });
   expect([(await get()).status, (await get()).status]).toEqual([200, 429]);
 });
+
+test("a rejected document costs a unit for each millisecond of CPU time that it takes", async () => {
+  const { send } = await startLimited({ reads: 20 });
+  const unknownFields = (prefix: string) =>
+    `{ people { ${Array.from({ length: 1_500 }, (_, index) => `${prefix}${index}`).join(" ")} } }`;
+  const codes = [];
+  for (let sent = 0; sent < 20; sent++)
+    codes.push((await send(unknownFields(`f${sent}x`))).body.errors[0].extensions.code);
+  expect(codes[0]).toBe("GRAPHQL_VALIDATION_FAILED");
+  expect(codes.at(-1)).toBe("RATE_LIMITED");
+  const known = await startLimited({ reads: 20 });
+  for (let sent = 0; sent < 20; sent++) expect((await known.send(oneFetch)).body.errors).toBeUndefined();
+});

@@ -19,6 +19,8 @@ export interface Charges {
    * reads do not block the caller's mutations. @returns the reason to reject the request.
    */
   chargeArrival(exchange: GatewayExchange, caller: Caller): Rejection | undefined;
+  /** Takes 1 more unit for each whole millisecond of CPU time that a rejected document has used. */
+  debitDocument(exchange: GatewayExchange, cpuMs: number): void;
   /**
    * Charges the rest of an operation. The read that a mutation was charged on arrival remains charged.
    * @throws Rejection RATE_LIMITED, OPERATION_TOO_EXPENSIVE.
@@ -49,6 +51,10 @@ export function createCharges(limits: CallerLimits): Charges {
       if (writes !== undefined && !writes.isAdmitted) return rateLimited("reads", reads, true);
       exchange.arrivalClass = "writes";
       return undefined;
+    },
+    debitDocument({ caller, arrivalClass }, cpuMs) {
+      const units = Math.floor(cpuMs);
+      if (caller !== undefined && units > 0) limits.debit(caller, arrivalClass, units);
     },
     chargeOperation({ caller, arrivalClass }, operationType, fetchCount) {
       const requestClass = operationType === OperationTypeNode.MUTATION ? "writes" : "reads";

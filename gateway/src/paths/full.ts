@@ -49,7 +49,9 @@ export function createFullPath({
       const graphql = method === "GET" ? await readGet(exchange) : await readPost(exchange, received);
       record?.enter("parse");
       if (record) record.requestedName = graphql.operationName;
-      send(exchange, await respond(exchange, { method, responseType, graphql, client: exchange.caller?.key ?? "" }));
+      const client = exchange.caller?.key ?? "";
+      const onDocumentRejected = (cpuMs: number) => pipeline.chargeRejected(exchange, cpuMs);
+      send(exchange, await respond(exchange, { method, responseType, graphql, client, onDocumentRejected }));
     } catch (error) {
       send(exchange, rejectRequest(observe, exchange, responseType, error));
     }

@@ -55,6 +55,8 @@ export interface OperationRequest {
   readonly graphql: GraphqlRequest;
   /** The caller's key: new documents of several callers are validated in rotation. */
   readonly client: string;
+  /** Called if a new document is rejected, with the CPU time of its check. */
+  readonly onDocumentRejected?: (cpuMs: number) => void;
 }
 
 type Proceed = (operation: ValidatedOperation) => Promise<ClientResponse>;
@@ -116,22 +118,38 @@ export async function createApolloValidation(o: ApolloValidationOptions): Promis
   await server.start();
   const { nextIteration } = o;
 
-  /** Checks a new document. Undefined for a stored document. @throws Rejection if the document exceeds a limit. */
-  async function checkIfNew(source: string | undefined, client: string): Promise<CheckedDocument | undefined> {
-    if (source === undefined || o.operations.hasDocument(source)) return undefined;
+  /** Waits for the turn of a new document. @returns false for a stored document; it may have been stored meanwhile. */
+  async function waitIfNew(source: string | undefined, client: string): Promise<boolean> {
+    if (source === undefined || o.operations.hasDocument(source)) return false;
     await nextIteration(client);
-    // Another request may have stored it meanwhile.
-    if (o.operations.hasDocument(source)) return undefined;
-    return checkDocument(source, { ...o, limits: o.operationLimits });
+    return !o.operations.hasDocument(source);
   }
 
   async function validate(request: OperationRequest, proceed: Proceed): Promise<ClientResponse> {
-    const { method, responseType, graphql, client } = request;
-    const result = await checkIfNew(findSource(graphql, o.persistedQueries), client);
+    const source = findSource(request.graphql, o.persistedQueries);
+    if (!(await waitIfNew(source, request.client))) return validateDocument(request, proceed, undefined, {});
+    const channel: ValidationContext["channel"] = {};
+    const startedMs = performance.now();
+    try {
+      const result = checkDocument(source ?? "", { ...o, limits: o.operationLimits });
+      return await validateDocument(request, proceed, result, channel);
+    } finally {
+      const isRejected = channel.response === undefined && channel.error === undefined;
+      // Validation waits for nothing, so the time is its CPU time.
+      if (isRejected) request.onDocumentRejected?.(performance.now() - startedMs);
+    }
+  }
+
+  /** @param result of a new document. @throws Rejection if the document exceeds a limit. */
+  async function validateDocument(
+    { method, responseType, graphql, client }: OperationRequest,
+    proceed: Proceed,
+    result: CheckedDocument | undefined,
+    channel: ValidationContext["channel"],
+  ): Promise<ClientResponse> {
     if (result && "exceeded" in result) throw new Rejection(result.exceeded.code, result.exceeded.message);
     if (result && "syntaxError" in result) return rejectSyntax(result.syntaxError, responseType);
     const checked = result?.document;
-    const channel: ValidationContext["channel"] = {};
     // A new document is planned in another iteration of the event loop than it is validated in.
     const proceedLater = (operation: ValidatedOperation) => nextIteration(client).then(() => proceed(operation));
     const context = { proceed: checked ? proceedLater : proceed, checked, channel };

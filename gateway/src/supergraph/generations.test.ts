@@ -233,6 +233,7 @@ describe("the generation of a request", () => {
       chargeVerification: () => undefined,
       chargeArrival: () => undefined,
       chargeOperation: () => undefined,
+      debitDocument: () => undefined,
     };
     const pipeline = createPipeline({ ...about, callers, charges, observe });
     const send = createResponseSender({ responseTimeoutMs: 1_000, observe });
