@@ -103,7 +103,7 @@ test("queries by GET are reads", async () => {
 });
 
 test("a rejected document costs a unit for each millisecond of CPU time that it takes", async () => {
-  const { send } = await startLimited({ reads: 20 });
+  const { send } = await startLimited({ reads: 20, writes: 20 });
   const unknownFields = (prefix: string) =>
     `{ people { ${Array.from({ length: 1_500 }, (_, index) => `${prefix}${index}`).join(" ")} } }`;
   const codes = [];
@@ -111,6 +111,6 @@ test("a rejected document costs a unit for each millisecond of CPU time that it 
     codes.push((await send(unknownFields(`f${sent}x`))).body.errors[0].extensions.code);
   expect(codes[0]).toBe("GRAPHQL_VALIDATION_FAILED");
   expect(codes.at(-1)).toBe("RATE_LIMITED");
-  const known = await startLimited({ reads: 20 });
+  const known = await startLimited({ reads: 20, writes: 20 });
   for (let sent = 0; sent < 20; sent++) expect((await known.send(oneFetch)).body.errors).toBeUndefined();
 });
