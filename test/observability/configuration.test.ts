@@ -84,7 +84,7 @@ describe("rules and runbooks", () => {
     for (const { alert, labels, annotations, for: duration } of alerts) {
       expect(["page", "ticket"], alert).toContain(labels?.["severity"]);
       expect(labels?.["unit"], alert).toMatch(
-        /^\{\{.*(job|endpoint|subgraph|service|persistentvolumeclaim)|^(gateway|rest-proxy)$/,
+        /^\{\{.*(job|endpoint|subgraph|service|persistentvolumeclaim)|^(gateway|rest-proxy|rate-limit-store)$/,
       );
       expect(duration, alert).toMatch(/^\d+[mh]$/);
       expect(annotations?.["summary"], alert).toMatch(/^[A-Z{]/);
@@ -278,10 +278,11 @@ describe("Alertmanager", () => {
 });
 
 describe("dashboards", () => {
-  test("the gateway, the REST proxy, the services, the databases and the service levels each have a dashboard", () => {
+  test("the gateway, the REST proxy, the services, the databases, overload and the service levels each have a dashboard", () => {
     expect(dashboards.map(([file]) => file)).toEqual([
       "databases.json",
       "gateway.json",
+      "overload.json",
       "rest-proxy.json",
       "service-levels.json",
       "services.json",

@@ -123,7 +123,7 @@ test("Prometheus' settings are those of the repository, except for addresses and
 });
 
 test("every rule is included, with its `for` divided by 30", () => {
-  const groups = ["rules/alerts.yml", "rules/databases.yml"].flatMap((file) => read(file).groups);
+  const groups = ["rules/alerts.yml", "rules/databases.yml", "rules/overload.yml"].flatMap((file) => read(file).groups);
   const alerts = groups.flatMap(({ rules }: { rules: readonly { alert: string }[] }) => rules);
   expect(alerts).toHaveLength(readRules().filter(({ alert }) => alert !== undefined).length);
   expect(alerts.find(({ alert }: { alert: string }) => alert === "UnitDown")).toMatchObject({ for: "2000ms" });
