@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pickFreePort } from "@tributary/kit/process/free-port";
+import { startStoreServer, type StoreServer } from "@tributary/kit/testing/store-server";
 import { type Platform, replicaOf, startPlatform, supergraphFile } from "../../platform/platform.ts";
 import type { VerificationRun } from "../../verification.ts";
 import type { MonitoringPrograms } from "./monitoring-programs.ts";
@@ -18,6 +19,7 @@ export interface AlertPlatform extends Platform {
   readonly faultProxy: FaultProxy;
   /** The file that the gateway reads: a copy of the repository's. */
   readonly supergraphCopy: string;
+  readonly rateLimitStore: StoreServer;
   readonly graphqlUrl: string;
   readonly restUrl: string;
 }
@@ -59,24 +61,37 @@ export async function startMonitoredPlatform(o: MonitoredPlatformOptions): Promi
   return { platform, monitoring, receiver };
 }
 
-async function startAlertPlatform(folder: string, { run, logs }: MonitoredPlatformOptions): Promise<AlertPlatform> {
+async function startAlertPlatform(
+  folder: string,
+  { run, programs, logs }: MonitoredPlatformOptions,
+): Promise<AlertPlatform> {
   const supergraphCopy = join(folder, "supergraph.graphql");
   copyFileSync(supergraphFile, supergraphCopy);
   const commentsPort = await pickFreePort();
   const faultProxy = await startFaultProxy(commentsPort);
   run.onCleanup(() => faultProxy.stop());
+  const rateLimitStore = await startStoreServer(programs.store);
+  run.onCleanup(() => rateLimitStore.kill());
   const platform = await startPlatform({
     run,
     logs,
     isSeeded: true,
     replicas: { users: 1, posts: 2, comments: 1, orders: 1, gateway: 1, "rest-proxy": 1 },
-    environment: (part) => (part === "gateway" ? { SUPERGRAPH_FILE: supergraphCopy } : {}),
+    environment: (part) => ({
+      ...(part === "gateway" ? { SUPERGRAPH_FILE: supergraphCopy } : {}),
+      ...(part === "gateway" || part === "rest-proxy" ? rateLimits(rateLimitStore) : {}),
+    }),
     place: {
       comments: async (start) => ({ replicas: [await start({ port: commentsPort })], urls: [faultProxy.url] }),
     },
   });
   const [graphqlUrl, restUrl] = [replicaOf(platform, "gateway").url, replicaOf(platform, "rest-proxy").url];
-  return { ...platform, faultProxy, supergraphCopy, graphqlUrl, restUrl };
+  return { ...platform, faultProxy, supergraphCopy, rateLimitStore, graphqlUrl, restUrl };
+}
+
+/** A limit that one client exceeds quickly. The regular traffic has no `X-Forwarded-For`, so its address is exempt. */
+function rateLimits({ url }: StoreServer) {
+  return { RATE_LIMIT_STORE_URL: url, RATE_LIMIT_READS_PER_MINUTE: "60", TRUSTED_PROXIES: "127.0.0.1" };
 }
 
 /** A proxy in front of a service that can respond in the service's place. */

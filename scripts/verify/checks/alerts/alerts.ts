@@ -34,7 +34,7 @@ const options = {
   programs: {
     kind: "text",
     placeholder: "FOLDER",
-    why: "folder with prometheus, promtool, alertmanager (or prometheus-alertmanager) and amtool, instead of those in PATH",
+    why: "folder with prometheus, promtool, alertmanager (or prometheus-alertmanager) and amtool, instead of those in PATH; valkey-server or redis-server may be in PATH",
   },
   logs: {
     kind: "text",
@@ -51,9 +51,9 @@ export const alerts = defineVerification({
   description: `Checks the rules and settings with promtool and amtool, starts the platform, Prometheus and Alertmanager as processes, and injects one fault
 after the other. Each fault's alerts must be notified, link to their runbook, and resolve after the fault is undone. A healthy platform must
 cause no notification. Every query of every dashboard must return data. Before that, on a separate platform, a subgraph fails for 4 s
-(short-outage): the recorded error ratios must match what clients observed. Prometheus and Alertmanager are those in PATH, otherwise Debian's
-packages, which are installed (as root) and not started as services. It takes a quarter of an hour. Use an idle machine: on a busy one the
-platform is slow, and alerts report it.`,
+(short-outage): the recorded error ratios must match what clients observed. Prometheus, Alertmanager and Redis or Valkey are those in PATH,
+otherwise Debian's packages, which are installed (as root) and not started as services. It takes a quarter of an hour. Use an idle machine: on
+a busy one the platform is slow, and alerts report it.`,
   options,
   control: "no fault is injected",
   async run(run) {

@@ -8,8 +8,8 @@ import { startLoad } from "../../traffic/open-loop.ts";
 import { postAt } from "../../traffic/seeded.ts";
 import type { AlertPlatform } from "./alert-platform.ts";
 
-/** An alert with the label `unit`: the name of a service, "gateway" or "rest-proxy". */
-export type ExpectedAlert = readonly [alert: string, unit: PartName];
+/** An alert with the label `unit`. */
+export type ExpectedAlert = readonly [alert: string, unit: PartName | "rate-limit-store"];
 
 export interface Fault {
   readonly name: string;
@@ -137,6 +137,24 @@ export const faults: readonly Fault[] = [
       load(restUrl, () => ({ method: "GET", path: "/v2/orders", headers: { authorization: "Bearer a.b.c" } })),
   },
   {
+    name: "caller-limited",
+    description: "a client exceeds its rate limit at both endpoints",
+    notified: [
+      ["CallersLimited", "gateway"],
+      ["CallersLimited", "rest-proxy"],
+    ],
+    inject: exceedRateLimit,
+  },
+  {
+    name: "store-down",
+    description: "the rate limit store is killed",
+    notified: [["RateLimitStoreDown", "rate-limit-store"]],
+    async inject({ rateLimitStore }) {
+      await rateLimitStore.kill();
+      return () => rateLimitStore.start();
+    },
+  },
+  {
     name: "literals",
     description: "a client sends literals instead of variables in its documents",
     notified: [["PlansMissed", "gateway"]],
@@ -208,6 +226,19 @@ async function load(url: string, createRequest: (count: number) => HttpClientReq
     await running.stop();
     client.close();
   };
+}
+
+/** An address of RFC 5737, which the gateway and the REST proxy accept from 127.0.0.1. */
+const limitedClient = { "x-forwarded-for": "192.0.2.1" };
+
+async function exceedRateLimit({ graphqlUrl, restUrl }: AlertPlatform): Promise<Undo> {
+  const headers = { ...limitedClient, "content-type": "application/json" };
+  const body = JSON.stringify({ query: "{ users(first: 1) { nodes { id } } }" });
+  const ends = [
+    await load(graphqlUrl, () => ({ method: "POST", path: "/graphql", headers, body })),
+    await load(restUrl, () => ({ method: "GET", path: "/v2/users", headers: limitedClient })),
+  ];
+  return () => Promise.all(ends.map((end) => end()));
 }
 
 const commentsOfPost = "query ($id: ID!) { post(id: $id) { comments(first: 3) { body } } }";

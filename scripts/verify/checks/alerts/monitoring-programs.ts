@@ -1,23 +1,26 @@
-// Finds or installs Prometheus' and Alertmanager's programs, and checks the unchanged configuration files with them.
+// Finds or installs the programs of Prometheus, Alertmanager and the rate limit store, and checks the unchanged configuration files with them.
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { findStoreProgram } from "@tributary/kit/testing/store-server";
 import { MissingToolError } from "../../verification.ts";
 import { defaultReceivers, joinAlertmanagerSettings, observabilityFolder } from "./monitoring-settings.ts";
 
-const packages = ["prometheus", "prometheus-alertmanager"];
+const packages = ["prometheus", "prometheus-alertmanager", "redis-server"];
 
-/** Paths of the monitoring programs. */
+/** Paths of the programs. */
 export interface MonitoringPrograms {
   readonly prometheus: string;
   readonly promtool: string;
   readonly alertmanager: string;
   readonly amtool: string;
+  /** Valkey or Redis. */
+  readonly store: string;
 }
 
 /**
- * Finds the programs in a folder, in PATH, or in Debian's packages, which are installed if missing, but never started as system services.
+ * Finds the programs in a folder (the store also in PATH), in PATH, or in Debian's packages, which are installed if missing, but never started as system services.
  * @throws MissingToolError if they are not available.
  */
 export function findPrograms(folder: string | undefined, print: (line: string) => void): MonitoringPrograms {
@@ -25,9 +28,8 @@ export function findPrograms(folder: string | undefined, print: (line: string) =
   const installed = findIn(folders);
   if (installed) return installed;
   if (folder !== undefined) throw new MissingToolError(`${folder} does not contain all programs.`);
-  if (process.getuid?.() !== 0)
-    throw new MissingToolError(`install ${packages.join(" and ")}, or use --programs FOLDER.`);
-  print(`Installing Debian's ${packages.join(" and ")}, without starting them as services.`);
+  if (process.getuid?.() !== 0) throw new MissingToolError(`install ${packages.join(", ")}, or use --programs FOLDER.`);
+  print(`Installing Debian's ${packages.join(", ")}, without starting them as services.`);
   install();
   const programs = findIn(folders);
   if (!programs) throw new MissingToolError("Debian's packages do not contain all programs.");
@@ -39,7 +41,9 @@ function findIn(folders: readonly string[]): MonitoringPrograms | undefined {
     folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isProgram);
   const [prometheus, promtool, amtool] = [find("prometheus"), find("promtool"), find("amtool")];
   const alertmanager = find("alertmanager", "prometheus-alertmanager");
-  return prometheus && promtool && alertmanager && amtool ? { prometheus, promtool, alertmanager, amtool } : undefined;
+  const store = findStoreProgram(folders.join(delimiter)) ?? findStoreProgram();
+  if (!prometheus || !promtool || !alertmanager || !amtool || !store) return undefined;
+  return { prometheus, promtool, alertmanager, amtool, store };
 }
 
 function isProgram(file: string): boolean {
