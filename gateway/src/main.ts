@@ -43,6 +43,7 @@ async function serve(config: Config): Promise<void> {
     name: "gateway",
     log,
     overloadedResponse,
+    onOverloaded: () => telemetry.admissionObserver?.onRejected("unread"),
     prepare: rejectBrokenHttp,
     readinessFields: () => ({ ...config.build, supergraph: supergraphId() ?? "none" }),
     async close() {

@@ -25,6 +25,7 @@ await runMain(async () => {
     handler: proxy.handler,
     prepare: proxy.prepare,
     optimizeEmptyRequests: true,
+    onOverloaded: () => observers.admission?.onRejected("unread"),
     log,
     isReady: () => true,
     readinessFields: () => config.build,

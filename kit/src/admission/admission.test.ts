@@ -7,7 +7,7 @@ import { createWaitingRequests } from "./waiting-requests.ts";
 
 let admission: Admission;
 let readState: () => AdmissionState;
-const rejected: PriorityClass[] = [];
+const rejected: (PriorityClass | "unread")[] = [];
 
 function start(isOn = true): void {
   rejected.length = 0;

@@ -32,7 +32,8 @@ export interface AdmissionOptions {
 }
 
 export interface AdmissionObserver {
-  onRejected(priority: PriorityClass): void;
+  /** `unread`: a request that is rejected before it is read, see `ServerOptions.requestsInFlightMax`. */
+  onRejected(priority: PriorityClass | "unread"): void;
   /** Called once, when the admission is created. */
   expose(readState: () => AdmissionState): void;
 }

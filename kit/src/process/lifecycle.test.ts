@@ -136,6 +136,26 @@ test("no request of a client that keeps connections fails while a server is repl
   expect(new Set(await Promise.all(outcomes))).toEqual(new Set([200]));
 });
 
+test("requests beyond requestsInFlightMax are a 503 with Retry-After, and health checks are served", async () => {
+  const pending: ServerResponse[] = [];
+  const onOverloaded = vi.fn();
+  const { url } = await start({
+    requestsInFlightMax: 2,
+    onOverloaded,
+    handler: (_, response) => void pending.push(response),
+  });
+  const served = [fetch(url), fetch(url)];
+  await expect.poll(() => pending.length).toBe(2);
+  const rejected = await fetch(url);
+  expect(rejected.status).toBe(503);
+  expect(rejected.headers.get("retry-after")).toBe("1");
+  expect(await rejected.json()).toMatchObject({ type: "/problems/service-unavailable", status: 503 });
+  expect((await fetch(`${url}/health/live`)).status).toBe(200);
+  expect(onOverloaded).toHaveBeenCalledOnce();
+  for (const response of pending) response.end();
+  for (const { status } of await Promise.all(served)) expect(status).toBe(200);
+});
+
 test("a request in flight is completed before the process closes", async () => {
   const order: string[] = [];
   const arrived = Promise.withResolvers<ServerResponse>();

@@ -51,6 +51,8 @@ export interface ServerOptions {
   readonly optimizeEmptyRequests?: boolean;
   /** Requests in flight at once; further ones get `overloadedResponse`. Default: no limit. */
   readonly requestsInFlightMax?: number;
+  /** Called for each of them. */
+  readonly onOverloaded?: () => void;
   /** Sent with status 503. Default: a problem document. */
   readonly overloadedResponse?: OverloadedResponse;
   /** Called with the server before it listens, to add listeners such as `clientError`. */
@@ -73,7 +75,10 @@ export async function startServer(o: ServerOptions): Promise<RunningServer> {
   const server = createServer({ connectionsCheckingInterval: 1_000, optimizeEmptyRequests }, (request, response) => {
     pendingResponses.add(response);
     if (request.url?.startsWith("/health/")) return void respondToHealth(request, response, readiness);
-    if (pendingResponses.count() > requestsInFlightMax) return respondOverloaded(response, overloadedResponse);
+    if (pendingResponses.count() > requestsInFlightMax) {
+      o.onOverloaded?.();
+      return respondOverloaded(response, overloadedResponse);
+    }
     o.handler(request, response);
   });
   server.headersTimeout = o.headersTimeoutMs ?? 10_000;

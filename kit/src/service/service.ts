@@ -199,6 +199,7 @@ async function serve(o: ServiceProcessOptions, telemetry: ServiceTelemetry): Pro
     name: o.name,
     handler: createAdmittedHandler(admission, app.handler),
     requestsInFlightMax: config.requestsInFlightMax,
+    onOverloaded: () => telemetry.admissionObserver.onRejected("unread"),
     host: config.host,
     port: config.port,
     log,

@@ -467,9 +467,9 @@ export const rateLimitMetrics = {
 export const admissionMetrics = {
   tributary_admission_rejections_total: {
     kind: "counter",
-    help: "Requests rejected because the process is overloaded, by endpoint (graphql, rest, service) and priority class (critical, normal, background).",
+    help: "Requests rejected because the process is overloaded, by endpoint (graphql, rest, service) and priority class (critical, normal, background; unread: above REQUESTS_IN_FLIGHT_MAX).",
     labels: ["endpoint", "class"],
-    expected: { class: ["critical", "normal", "background"] },
+    expected: { class: ["critical", "normal", "background", "unread"] },
   },
   tributary_admission_in_flight: {
     kind: "gauge",
