@@ -47,7 +47,8 @@ const iterationMsMax = 5;
 const decrease = 0.95;
 const increase = 1.1;
 const limitMin = 4;
-const limitMax = 10_000;
+/** Above every REQUESTS_IN_FLIGHT_MAX: only the event loop limits the requests in flight. */
+const limitMax = 1_000_000;
 /** At the start. The limit rises within milliseconds if the event loop is idle. */
 const limitInitial = 64;
 const sampleEveryMs = 10;
