@@ -7,6 +7,7 @@ import { differential } from "./checks/differential/differential.ts";
 import { durability } from "./checks/durability/durability.ts";
 import { frozen } from "./checks/frozen/frozen.ts";
 import { openapi } from "./checks/openapi/openapi.ts";
+import { overload } from "./checks/overload/overload.ts";
 import { resilience } from "./checks/resilience/resilience.ts";
 import { rest } from "./checks/rest/rest.ts";
 import { rolling } from "./checks/rolling/rolling.ts";
@@ -17,6 +18,7 @@ export const verifications: readonly Verification[] = [
   cache,
   differential,
   resilience,
+  overload,
   frozen,
   rolling,
   alerts,

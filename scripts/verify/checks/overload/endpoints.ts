@@ -1,0 +1,107 @@
+// The two endpoints under test: how their processes are started, and the requests of the load.
+import { join } from "node:path";
+import { composeServices } from "@apollo/composition";
+import { parse } from "graphql";
+import { readNodeArguments } from "../../../../bench/contenders/image-arguments.ts";
+import { type RequestTemplate, uniqueMark } from "./load-job.ts";
+import { stubFields, stubTypeDefs } from "./stub-upstream.ts";
+
+export type EndpointKind = "gateway" | "rest-proxy";
+
+export type Priority = keyof typeof stubFields;
+
+export interface EndpointSettings {
+  readonly supergraphFile: string;
+  readonly routesFile: string;
+  readonly stubPort: number;
+}
+
+/** Writes the supergraph and the route table into the folder. */
+export function writeSettings(
+  folder: string,
+  stubPort: number,
+  write: (file: string, text: string) => void,
+): EndpointSettings {
+  const supergraphFile = join(folder, "supergraph.graphql");
+  const routesFile = join(folder, "routes.json");
+  const service = { name: "items", url: `http://127.0.0.1:${stubPort}/graphql`, typeDefs: parse(stubTypeDefs) };
+  const { supergraphSdl, errors } = composeServices([service]);
+  if (supergraphSdl === undefined) throw new Error(`The stub's schema does not compose: ${errors?.join("\n")}`);
+  write(supergraphFile, supergraphSdl);
+  write(routesFile, JSON.stringify({ routes }));
+  return { supergraphFile, routesFile, stubPort };
+}
+
+/** One route for each priority. Its responses are cacheable, but each request of the load has another URL. */
+const routes = Object.keys(stubFields).map((priority) => ({
+  id: priority,
+  method: "GET",
+  path: `/${priority}/:id`,
+  versions: [1],
+  query: [],
+  cache: "public",
+  priority,
+  service: "items",
+  summary: `Items, ${priority}`,
+}));
+
+/** The settings of production, without rate limits and without token verification. */
+export function toProcessCommand(
+  kind: EndpointKind,
+  { supergraphFile, routesFile, stubPort, port, adminPort }: EndpointSettings & { port: number; adminPort: number },
+) {
+  const environment = {
+    PROFILE: "production",
+    HOST: "127.0.0.1",
+    PORT: String(port),
+    ADMIN_PORT: String(adminPort),
+    LOG_LEVEL: "warn",
+    TRUSTED_PROXIES: "none",
+    RATE_LIMIT_READS_PER_MINUTE: "0",
+    RATE_LIMIT_WRITES_PER_MINUTE: "0",
+    ...(kind === "gateway"
+      ? { SUPERGRAPH_FILE: supergraphFile }
+      : { ROUTES_FILE: routesFile, ITEMS_URL: `http://127.0.0.1:${stubPort}` }),
+  };
+  return { command: readNodeArguments(kind), environment };
+}
+
+export interface RequestOptions {
+  readonly kind?: string;
+  readonly priority?: Priority;
+  readonly localAddress?: string;
+  /** A response of some 100 bytes instead of some 80 KB, from the gateway. */
+  readonly isSmall?: boolean;
+}
+
+/** Each response has at least 1,000 items, or 600, compressed, from the REST proxy; an error has a shorter body. */
+const bodyBytesMin = { gateway: 50_000, "rest-proxy": 1_000, small: 10 };
+
+/** A request to this process. Each one that is sent differs from all others, so that no cache serves it. */
+export function createRequest(
+  { kind: endpoint, port }: { readonly kind: EndpointKind; readonly port: number },
+  { kind, priority = "normal", localAddress = "127.0.0.1", isSmall = false }: RequestOptions = {},
+): RequestTemplate {
+  const text =
+    endpoint === "gateway"
+      ? toPost(isSmall ? "item(skip: $s) { id name }" : `${stubFields[priority]}(skip: $s) { id name price tags }`)
+      : toGet(`/v1/${priority}/${uniqueMark}`);
+  const bytesMin = isSmall && endpoint === "gateway" ? bodyBytesMin.small : bodyBytesMin[endpoint];
+  return { kind: kind ?? priority, text, port, localAddress, bodyBytesMin: bytesMin };
+}
+
+function toPost(selection: string): string {
+  const body = `{"query":"query($s:Int){${selection}}","variables":{"s":${uniqueMark}}}`;
+  const head = [
+    "POST /graphql HTTP/1.1",
+    "Host: 127.0.0.1",
+    "Content-Type: application/json",
+    "Accept: application/json",
+    `Content-Length: ${body.length}`,
+  ];
+  return `${head.join("\r\n")}\r\n\r\n${body}`;
+}
+
+function toGet(path: string): string {
+  return `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: application/json\r\nAccept-Encoding: br\r\n\r\n`;
+}

@@ -1,0 +1,34 @@
+// Liveness probes during a load, as a container runtime sends them: each over a new connection, whether or not the last one has ended.
+import { connect } from "node:net";
+
+const probeEveryMs = 50;
+const probeTimeoutMs = 5_000;
+const request = Buffer.from("GET /health/live HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
+
+export interface LivenessProbes {
+  /** @returns the latencies so far; infinite for a probe without a response of status 200. */
+  stop(): readonly number[];
+}
+
+export function startLivenessProbes(adminPort: number): LivenessProbes {
+  const latenciesMs: number[] = [];
+  const timer = setInterval(() => {
+    const startMs = performance.now();
+    const index = latenciesMs.push(Infinity) - 1;
+    const socket = connect({ port: adminPort, host: "127.0.0.1", noDelay: true });
+    socket.setTimeout(probeTimeoutMs, () => socket.destroy());
+    socket.on("error", () => socket.destroy());
+    socket.once("data", (bytes: Buffer) => {
+      if (bytes.toString("latin1", 9, 12) === "200") latenciesMs[index] = performance.now() - startMs;
+      socket.destroy();
+    });
+    socket.write(request);
+  }, probeEveryMs);
+  return {
+    stop() {
+      clearInterval(timer);
+      // The last probes may be in flight.
+      return latenciesMs.slice(0, -2);
+    },
+  };
+}

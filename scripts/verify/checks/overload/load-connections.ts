@@ -1,0 +1,149 @@
+// The connections of the load process: a pool for each client address and port. A request goes over a free connection.
+import { connect, type Socket } from "node:net";
+import { once } from "node:events";
+import { createHttpReader } from "../../../../bench/load/http-reader.ts";
+import type { RequestTemplate } from "./load-job.ts";
+
+/** What became of a request. */
+export interface RequestOutcome {
+  readonly kind: "served" | "rejected" | "limited" | "failed";
+  /** Why it failed. */
+  readonly reason: string;
+}
+
+export interface LoadConnections {
+  /** Sends the request. If all connections of its pool are in use, it waits for one. `onEnd` is called once. */
+  send(template: RequestTemplate, bytes: Buffer, onEnd: (outcome: RequestOutcome) => void): void;
+  /** Ends all requests that have no response. */
+  close(): void;
+}
+
+/** Of each pool. */
+const connectionsEach = 256;
+/** Error results are shorter. */
+const errorBytesMax = 1_000;
+
+const served: RequestOutcome = { kind: "served", reason: "" };
+const rejected: RequestOutcome = { kind: "rejected", reason: "" };
+const limited: RequestOutcome = { kind: "limited", reason: "" };
+const failed = (reason: string): RequestOutcome => ({ kind: "failed", reason });
+
+interface PendingRequest {
+  readonly template: RequestTemplate;
+  readonly bytes: Buffer;
+  readonly onEnd: (outcome: RequestOutcome) => void;
+}
+
+interface Pool {
+  readonly free: Connection[];
+  readonly waiting: PendingRequest[];
+}
+
+interface Connection {
+  readonly socket: Socket;
+  pending: PendingRequest | undefined;
+}
+
+/** Opens all connections. */
+export async function openLoadConnections(templates: readonly RequestTemplate[]): Promise<LoadConnections> {
+  const pools = new Map<string, Pool>();
+  const sockets = new Set<Socket>();
+  const inUse = new Set<Connection>();
+
+  function start(connection: Connection, pending: PendingRequest): void {
+    connection.pending = pending;
+    inUse.add(connection);
+    connection.socket.write(pending.bytes);
+  }
+
+  function end(connection: Connection, outcome: RequestOutcome): void {
+    const { pending } = connection;
+    connection.pending = undefined;
+    inUse.delete(connection);
+    pending?.onEnd(outcome);
+  }
+
+  async function openPool(template: RequestTemplate): Promise<void> {
+    const pool: Pool = { free: [], waiting: [] };
+    pools.set(toKey(template), pool);
+    const opening = Array.from({ length: connectionsEach }, async () => {
+      const connection = openConnection(template, {
+        onResponse(outcome) {
+          end(connection, outcome);
+          const next = pool.waiting.shift();
+          if (next) start(connection, next);
+          else pool.free.push(connection);
+        },
+        onLost(reason) {
+          const index = pool.free.indexOf(connection);
+          if (index !== -1) pool.free.splice(index, 1);
+          end(connection, failed(reason));
+        },
+      });
+      sockets.add(connection.socket);
+      await once(connection.socket, "connect");
+      pool.free.push(connection);
+    });
+    await Promise.all(opening);
+  }
+
+  for (const template of templates) if (!pools.has(toKey(template))) await openPool(template);
+  return {
+    send(template, bytes, onEnd) {
+      const pool = pools.get(toKey(template));
+      const connection = pool?.free.pop();
+      if (connection) start(connection, { template, bytes, onEnd });
+      else pool?.waiting.push({ template, bytes, onEnd });
+    },
+    close() {
+      for (const connection of inUse) end(connection, failed("no response"));
+      for (const { waiting } of pools.values()) for (const { onEnd } of waiting.splice(0)) onEnd(failed("not sent"));
+      for (const socket of sockets) socket.removeAllListeners("close").destroy();
+    },
+  };
+}
+
+function toKey({ port, localAddress }: RequestTemplate): string {
+  return `${localAddress} ${port}`;
+}
+
+interface ConnectionListener {
+  onResponse(outcome: RequestOutcome): void;
+  /** The connection is closed. */
+  onLost(reason: string): void;
+}
+
+function openConnection({ port, localAddress }: RequestTemplate, listener: ConnectionListener): Connection {
+  const socket = connect({ port, host: "127.0.0.1", localAddress, noDelay: true });
+  const connection: Connection = { socket, pending: undefined };
+  let status = "";
+  let bodyBytes = 0;
+  let firstBytes = "";
+  const read = createHttpReader({
+    onHead(head) {
+      status = head.slice(9, 12);
+      bodyBytes = 0;
+      firstBytes = "";
+    },
+    onBody(bytes) {
+      if (bodyBytes === 0 && bytes.length < errorBytesMax) firstBytes = bytes.toString("latin1");
+      bodyBytes += bytes.length;
+    },
+    onEnd() {
+      const bodyBytesMin = connection.pending?.template.bodyBytesMin ?? 0;
+      listener.onResponse(toOutcome(status, bodyBytes, firstBytes, bodyBytesMin));
+    },
+  });
+  let reason = "connection closed";
+  socket.on("data", read);
+  socket.on("error", ({ message }) => (reason = message));
+  socket.on("close", () => listener.onLost(reason));
+  return connection;
+}
+
+function toOutcome(status: string, bodyBytes: number, firstBytes: string, bodyBytesMin: number): RequestOutcome {
+  if (status === "200" && bodyBytes >= bodyBytesMin) return served;
+  if (status === "503" || firstBytes.includes('"OVERLOADED"')) return rejected;
+  if (status === "429" || firstBytes.includes('"RATE_LIMITED"')) return limited;
+  return failed(`status ${status} ${firstBytes.slice(0, 300)}`);
+}

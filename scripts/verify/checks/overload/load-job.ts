@@ -1,0 +1,72 @@
+// What the load process (load-process.ts) gets and reports. All of it is sent over IPC.
+
+export interface LoadJob {
+  /** One after another, without a pause. */
+  readonly phases: readonly LoadPhase[];
+  /** A response counts as in time up to this latency, from the time at which its request was due. */
+  readonly inTimeMs: number;
+  /** The process to measure; undefined for none. */
+  readonly pid?: number | undefined;
+  /** Where the liveness probes go during all phases; undefined for none. */
+  readonly adminPort?: number | undefined;
+}
+
+export interface LoadPhase {
+  readonly name: string;
+  readonly seconds: number;
+  /** Requests per second, however late responses are. Undefined: each of `connections` connections sends its next request after its response. */
+  readonly perSecond?: number;
+  readonly connections?: number;
+  /** Sent in turn. */
+  readonly requests: readonly RequestTemplate[];
+}
+
+export interface RequestTemplate {
+  /** For the report. */
+  readonly kind: string;
+  /** The complete HTTP request. `uniqueMark` in it is replaced by a number of the same length that differs between requests. */
+  readonly text: string;
+  readonly port: number;
+  /** The address of the client, in 127.0.0.0/8. */
+  readonly localAddress: string;
+  /** A 200 response with a shorter body is a failure. */
+  readonly bodyBytesMin: number;
+}
+
+export const uniqueMark = "########";
+/** The first number that replaces `uniqueMark`: a valid GraphQL Int of eight digits. */
+export const firstUnique = 10_000_000;
+
+export interface KindReport {
+  sent: number;
+  /** Served in time. */
+  good: number;
+  /** Served late. */
+  late: number;
+  /** Rejected because the process is overloaded: status 503 or code OVERLOADED. */
+  rejected: number;
+  /** Rejected by a rate limit: status 429 or code RATE_LIMITED. */
+  limited: number;
+  /** Other responses, lost connections, and requests without a response. */
+  failed: number;
+  /** Of served requests, ascending. */
+  latenciesMs: number[];
+}
+
+export interface PhaseReport {
+  readonly name: string;
+  readonly seconds: number;
+  /** CPU time of the measured process during the phase. */
+  readonly cpuSeconds: number;
+  readonly kinds: Readonly<Record<string, KindReport>>;
+  /** The longest time between a request's due time and its sending: a delay of the load process. */
+  readonly lagMs: number;
+}
+
+export interface LoadReport {
+  readonly phases: readonly PhaseReport[];
+  /** Latencies of liveness probes; infinite for one without a response of status 200. */
+  readonly probeLatenciesMs: readonly number[];
+  /** The first reason of a failed request; empty for none. */
+  readonly firstFailure: string;
+}

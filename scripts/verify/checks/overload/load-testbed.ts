@@ -1,0 +1,98 @@
+// The processes of a load: the load process on core 1, and the gateways and REST proxies under test on core 0.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { pickFreePort } from "@tributary/kit/process/free-port";
+import { type PinnedProcess, receiveMessage, startPinned } from "../../../../bench/testbed/pinned-process.ts";
+import { isReady } from "../../platform/part-process.ts";
+import type { VerificationRun } from "../../verification.ts";
+import { type EndpointKind, toProcessCommand, writeSettings } from "./endpoints.ts";
+import type { LoadJob, LoadReport } from "./load-job.ts";
+import type { LoadMessage } from "./load-process.ts";
+
+/** A process under test, with the settings of production. */
+export interface TestedProcess {
+  readonly kind: EndpointKind;
+  readonly pid: number;
+  readonly port: number;
+  readonly adminPort: number;
+  /** Whether it runs, without a restart. */
+  isRunning(): boolean;
+  stop(): Promise<void>;
+}
+
+export interface LoadTestbed {
+  /** @param environment additional variables. */
+  start(kind: EndpointKind, environment?: Readonly<Record<string, string>>): Promise<TestedProcess>;
+  /**
+   * Runs the job. A run whose requests were sent late is void, and repeated.
+   * @throws Error if it is void three times.
+   */
+  run(job: LoadJob): Promise<LoadReport>;
+}
+
+/** A load process that sends requests later than this measures itself. */
+const lagMsMax = 20;
+const attemptsMax = 3;
+const readyMsMax = 60_000;
+const pollMs = 50;
+
+export async function startLoadTestbed({
+  onCleanup,
+  print,
+}: Pick<VerificationRun, "onCleanup" | "print">): Promise<LoadTestbed> {
+  const folder = mkdtempSync(join(tmpdir(), "tributary-overload-"));
+  onCleanup(() => rmSync(folder, { recursive: true, force: true }));
+  const loader = startPinned({
+    core: 1,
+    command: [join(import.meta.dirname, "load-process.ts")],
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
+  onCleanup(() => loader.stop());
+  const ready = await receiveMessage<LoadMessage>(loader);
+  if (ready.kind !== "ready") throw new Error("The load process does not start");
+  const settings = writeSettings(folder, ready.stubPort, (file, text) => writeFileSync(file, text));
+  return {
+    async start(kind, environment = {}) {
+      const [port, adminPort] = [await pickFreePort(), await pickFreePort()];
+      const command = toProcessCommand(kind, { ...settings, port, adminPort });
+      const process = startPinned({
+        core: 0,
+        ...command,
+        environment: { ...command.environment, ...environment },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      onCleanup(() => process.stop());
+      await waitUntilReady(process, `http://127.0.0.1:${port}`);
+      const isRunning = () => process.child.exitCode === null && process.child.signalCode === null;
+      return { kind, pid: process.pid, port, adminPort, isRunning, stop: () => process.stop() };
+    },
+    async run(job) {
+      for (let attempt = 1; ; attempt++) {
+        const report = await runOnce(loader, job);
+        const lagMs = Math.max(...report.phases.map((phase) => phase.lagMs));
+        if (lagMs <= lagMsMax) return report;
+        const problem = `The load process sent requests up to ${lagMs.toFixed(0)} ms late: the run is void`;
+        if (attempt === attemptsMax) throw new Error(problem);
+        print(`${problem}, and is repeated.`);
+      }
+    },
+  };
+}
+
+async function waitUntilReady(process: PinnedProcess, url: string): Promise<void> {
+  const deadlineMs = performance.now() + readyMsMax;
+  while (!(await Promise.race([isReady(url), process.failed]))) {
+    if (performance.now() > deadlineMs) throw new Error(`The process at ${url} does not become ready`);
+    await sleep(pollMs);
+  }
+}
+
+async function runOnce(loader: PinnedProcess, job: LoadJob): Promise<LoadReport> {
+  const message = receiveMessage<LoadMessage>(loader);
+  loader.child.send(job);
+  const result = await message;
+  if (result.kind === "report") return result.report;
+  throw new Error(result.kind === "problem" ? result.problem : "The load process was restarted");
+}

@@ -1,0 +1,29 @@
+// Loads the gateway and the REST proxy with more requests than they can serve, and with callers that exceed their limits.
+import { defineVerification } from "../../verification.ts";
+import { type OverloadPart, partOptions, runPart } from "./part.ts";
+import { gatewayPart, restProxyPart } from "./pressure.ts";
+
+/** In the order in which they run. */
+const parts: readonly OverloadPart[] = [gatewayPart, restProxyPart];
+const names = parts.map(({ name }) => name);
+
+export const overload = defineVerification({
+  name: "overload",
+  summary: "gateway and REST proxy serve what they can under overload, and no caller takes the capacity of others",
+  description: `Runs processes with production settings on the first core, and an open-loop load with a stub upstream on the second: use an otherwise idle
+machine with Linux. First attempts are counted. Latency is measured from the time at which a request was due.
+
+${parts.map(({ name, purpose }) => `  ${name.padEnd(15)}${purpose}`).join("\n")}`,
+  options: {
+    only: { kind: "names", of: names, quick: ["gateway"], why: "only these parts" },
+    ...partOptions,
+  },
+  control: parts.flatMap(({ name, control }) => (control === undefined ? [] : [`${name}: ${control}`])).join("; "),
+  async run(run) {
+    for (const part of parts) {
+      if (!run.options.only.includes(part.name)) continue;
+      if (run.isControl && part.control === undefined) run.print(`\n${part.name}: without a control`);
+      else await runPart(part, run);
+    }
+  },
+});

@@ -1,0 +1,198 @@
+// The parts `gateway` and `rest-proxy`: one process at 2, 5 and 10 times its capacity. Capacity is small on purpose, because load generator and process
+// share a machine: each response of the gateway has 1,000 items, and each of the REST proxy is a cache miss that the proxy compresses.
+import type { EndpointKind, Priority } from "./endpoints.ts";
+import { createRequest } from "./endpoints.ts";
+import type { LoadPhase, LoadReport, PhaseReport } from "./load-job.ts";
+import { type LoadTestbed, startLoadTestbed, type TestedProcess } from "./load-testbed.ts";
+import type { OverloadPart, PartRun } from "./part.ts";
+import { describePhase, type PhaseSummary, quantileOf, summarize } from "./phase-summary.ts";
+
+const capacityMax = 1_500;
+/** Fewer than a process admits at once, so that it rejects none, and enough that it is never idle. */
+const capacityConnections = 24;
+const loadFactors = [2, 5, 10] as const;
+/** Of the capacity. */
+const calmShare = 0.7;
+const criticalShare = 0.4;
+const recoveryShare = 0.5;
+
+const inTimeMs = 1_000;
+const warmUpSeconds = 4;
+const rampSeconds = 3;
+const recoverySeconds = 5;
+
+const goodputShareMin = 0.9;
+const criticalShareMin = 0.99;
+const rejectionUsMax = 30;
+const latencyRatioMax = 3;
+const recoveredRatioMax = 1.5;
+const probeMsMax = 100;
+
+const control = "ADMISSION=false: every request is admitted";
+const promise =
+  "at 2, 5 and 10 times its capacity it serves as many requests in time as it can, critical ones first, and recovers within 5 s";
+
+export const gatewayPart: OverloadPart = {
+  name: "gateway",
+  purpose: promise,
+  control,
+  run: (run) => checkPressure("gateway", run),
+};
+
+export const restProxyPart: OverloadPart = {
+  name: "rest-proxy",
+  purpose: promise,
+  control,
+  run: (run) => checkPressure("rest-proxy", run),
+};
+
+interface Capacity {
+  readonly perSecond: number;
+  /** Of one request, while the process is never idle. */
+  readonly cpuSeconds: number;
+}
+
+async function checkPressure(kind: EndpointKind, run: PartRun): Promise<void> {
+  const testbed = await startLoadTestbed(run);
+  const process = await testbed.start(kind, { ADMISSION: String(!run.isControl) });
+  const capacity = await measureCapacity(testbed, process, run);
+  const probeLatenciesMs: number[] = [];
+  const runPhases = async (phases: readonly LoadPhase[]): Promise<LoadReport> => {
+    const report = await testbed.run({ phases, inTimeMs, pid: process.pid, adminPort: process.adminPort });
+    probeLatenciesMs.push(...report.probeLatenciesMs);
+    for (const phase of report.phases) run.print(describePhase(phase));
+    if (report.firstFailure !== "") run.print(`the first failed request: ${report.firstFailure}`);
+    return report;
+  };
+  const phaseAt = (name: string, factor: number, seconds: number): LoadPhase => ({
+    name,
+    seconds,
+    perSecond: factor * capacity.perSecond,
+    requests: createMix(process, factor),
+  });
+
+  const calmReport = await runPhases([
+    phaseAt("before calm", calmShare, rampSeconds),
+    phaseAt("calm", calmShare, run.options.seconds),
+  ]);
+  const calm = summarize(calmReport.phases[1]);
+  const steps: PhaseSummary[] = [];
+  let recovered: PhaseReport | undefined;
+  for (const factor of loadFactors) {
+    const phases = [
+      phaseAt(`ramp to ${factor}x`, factor, rampSeconds),
+      phaseAt(`${factor}x`, factor, run.options.seconds),
+    ];
+    if (factor === loadFactors.at(-1))
+      phases.push(
+        phaseAt("recovering", recoveryShare, recoverySeconds),
+        phaseAt("recovered", recoveryShare, run.options.seconds / 2),
+      );
+    const report = await runPhases(phases);
+    steps.push(summarize(report.phases[1]));
+    recovered = report.phases[3];
+  }
+  claimSteps(steps, capacity, calm, run);
+  claimRecovery(summarize(recovered), calm, run);
+  claimProcess(process, probeLatenciesMs, run);
+}
+
+/** The throughput of a closed loop after a warm-up. */
+async function measureCapacity(testbed: LoadTestbed, process: TestedProcess, run: PartRun): Promise<Capacity> {
+  const closed = { connections: capacityConnections, requests: [createRequest(process)] };
+  const report = await testbed.run({
+    phases: [
+      { name: "warm-up", seconds: warmUpSeconds, ...closed },
+      { name: "capacity", seconds: run.options.seconds, ...closed },
+    ],
+    inTimeMs,
+    pid: process.pid,
+  });
+  const { perSecond, served, cpuSeconds, failed } = summarize(report.phases[1]);
+  if (served === 0 || failed > 0) throw new Error(`The capacity cannot be measured: ${report.firstFailure}`);
+  run.claim(`the measured capacity is below ${capacityMax}/s`, perSecond < capacityMax, {
+    measured: `${perSecond.toFixed(0)}/s, ${((cpuSeconds / served) * 1e6).toFixed(0)} µs of CPU time each`,
+    control: "holds",
+  });
+  return { perSecond, cpuSeconds: cpuSeconds / served };
+}
+
+/** Of 200 requests, so many are critical that these use `criticalShare` of the capacity; a third of the others are background. */
+function createMix(process: TestedProcess, factor: number) {
+  const count = 200;
+  let criticalDue = 0;
+  return Array.from({ length: count }, (_, index) => {
+    criticalDue += criticalShare / factor;
+    const isCritical = criticalDue >= 1;
+    if (isCritical) criticalDue--;
+    const priority: Priority = isCritical ? "critical" : index % 3 === 0 ? "background" : "normal";
+    return createRequest(process, { priority, localAddress: clientAddresses[priority] });
+  });
+}
+
+const clientAddresses = { normal: "127.0.0.1", critical: "127.0.0.2", background: "127.0.0.3" };
+
+/** Bound of the goodput at `factor` times the capacity, if all requests beyond it are rejected (OVERLOAD: `(1 - k·x) / (1 - x)`). */
+function goodputBound(factor: number, rejectionSeconds: number, { perSecond, cpuSeconds }: Capacity): number {
+  const cost = rejectionSeconds / cpuSeconds;
+  return (perSecond * (1 - factor * cost)) / (1 - cost);
+}
+
+function claimSteps(
+  steps: readonly PhaseSummary[],
+  capacity: Capacity,
+  calm: PhaseSummary,
+  { claim, isControl }: PartRun,
+): void {
+  // By difference at the highest load, where the process rejects most: the CPU time that its served requests do not explain.
+  const highest = steps.at(-1) ?? calm;
+  const rejectionSeconds = (highest.cpuSeconds - highest.served * capacity.cpuSeconds) / Math.max(highest.rejected, 1);
+  const rejectionUs = rejectionSeconds * 1e6;
+  if (!isControl)
+    claim(`a rejection costs at most ${rejectionUsMax} µs of CPU time`, rejectionUs <= rejectionUsMax, {
+      measured: `${rejectionUs.toFixed(0)} µs, ${highest.rejected} rejections`,
+    });
+  // A dearer rejection does not lower the bound: the first claim would excuse the second one.
+  const boundSeconds = Math.min(Math.max(rejectionSeconds, 0), rejectionUsMax / 1e6);
+  for (const [index, factor] of loadFactors.entries()) {
+    const step = steps[index] ?? calm;
+    const bound = goodputBound(factor, isControl ? 0 : boundSeconds, capacity);
+    const { good, sent } = step.kinds["critical"] ?? { good: 0, sent: 0 };
+    claim(`goodput at ${factor}x is at least 90 % of the bound`, step.goodPerSecond >= goodputShareMin * bound, {
+      measured: `${step.goodPerSecond.toFixed(0)}/s, ${toPercent(step.goodPerSecond / bound)} of ${bound.toFixed(0)}/s`,
+      control: "fails",
+    });
+    claim(`at ${factor}x 99 % of critical requests are served within 1 s`, sent > 0 && good >= criticalShareMin * sent, {
+      measured: `${toPercent(good / sent)} of ${sent}`,
+      control: "fails",
+    });
+    claim(
+      `p99 of served requests at ${factor}x is at most ${latencyRatioMax} times that of calm`,
+      step.served > 0 && step.p99Ms <= latencyRatioMax * calm.p99Ms,
+      { measured: `${step.p99Ms.toFixed(1)} ms, calm ${calm.p99Ms.toFixed(1)} ms` },
+    );
+    claim(`no request fails at ${factor}x except by rejection`, step.failed === 0, { measured: `${step.failed}` });
+  }
+}
+
+function claimRecovery(recovered: PhaseSummary, calm: PhaseSummary, { claim }: PartRun): void {
+  claim(
+    `${recoverySeconds} s after the load has fallen from 10x to 50 %, all requests are served as fast as in calm`,
+    recovered.good === recovered.sent && recovered.p99Ms <= recoveredRatioMax * calm.p99Ms,
+    {
+      measured: `${recovered.good} of ${recovered.sent}, p99 ${recovered.p99Ms.toFixed(1)} ms, calm ${calm.p99Ms.toFixed(1)} ms`,
+    },
+  );
+}
+
+function claimProcess(process: TestedProcess, probeLatenciesMs: readonly number[], { claim }: PartRun): void {
+  const slow = probeLatenciesMs.filter((latencyMs) => !(latencyMs <= probeMsMax));
+  claim(`no liveness probe takes more than ${probeMsMax} ms`, probeLatenciesMs.length > 0 && slow.length === 0, {
+    measured: `${slow.length} of ${probeLatenciesMs.length}, longest ${quantileOf(probeLatenciesMs, 1).toFixed(0)} ms`,
+  });
+  claim("the process runs without a restart", process.isRunning(), { control: "holds" });
+}
+
+function toPercent(share: number): string {
+  return `${(share * 100).toFixed(1)} %`;
+}

@@ -1,0 +1,74 @@
+// A stub of a subgraph and of a REST origin: it sends one of a few prepared responses, at a cost of microseconds.
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { toHttp } from "../../../../bench/testbed/canned-responses.ts";
+import { createHttpReader } from "../../../../bench/load/http-reader.ts";
+
+/** In a GraphQL response: the gateway reads and writes each of them. */
+const itemsInResult = 1_000;
+/** In a REST response: the proxy compresses them. */
+const itemsInBody = 600;
+
+/** Fields of Query in `stubTypeDefs`, by priority. No name is contained in another one. */
+export const stubFields = { normal: "items", critical: "urgentItems", background: "backgroundItems" } as const;
+
+export const stubTypeDefs = `
+  extend schema
+    @link(url: "https://specs.apollo.dev/federation/v2.5", import: ["@composeDirective"])
+    @link(url: "https://specs.tributary.example/priority/v1.0", import: ["@priority"])
+    @composeDirective(name: "@priority")
+  directive @priority(class: String!) on FIELD_DEFINITION
+  type Query {
+    items(skip: Int): [Item!]!
+    urgentItems(skip: Int): [Item!]! @priority(class: "critical")
+    backgroundItems(skip: Int): [Item!]! @priority(class: "background")
+    item(skip: Int): Item
+  }
+  type Item { id: ID! name: String! price: Int! tags: [String!]! }
+`;
+
+/** Resolves with the port, on 127.0.0.1. */
+export async function startStubUpstream(): Promise<number> {
+  const graphql = createGraphqlResponses();
+  const rest = toHttp(JSON.stringify({ items: createItems(itemsInBody) }), [
+    "Content-Type: application/json",
+    "Cache-Control: public, max-age=60",
+    'ETag: "1"',
+  ]);
+  const server = createServer({ noDelay: true }, (socket) => {
+    let isGet = false;
+    const read = createHttpReader({
+      onHead: (head) => (isGet = head.startsWith("GET")),
+      onBody(body) {
+        const [, response] = graphql.findLast(([field]) => body.includes(field)) ?? [];
+        if (response) socket.write(response);
+        else socket.destroy();
+      },
+      onEnd: () => void (isGet && socket.write(rest)),
+    });
+    socket.on("data", read);
+    socket.on("error", () => socket.destroy());
+  });
+  server.listen({ port: 0, host: "127.0.0.1", backlog: 1_024 });
+  await once(server, "listening");
+  return (server.address() as AddressInfo).port;
+}
+
+function createGraphqlResponses() {
+  const json = ["Content-Type: application/json"];
+  const items = createItems(itemsInResult);
+  const [item] = items;
+  const lists = Object.values(stubFields).map(
+    (field) => [field, toHttp(JSON.stringify({ data: { [field]: items } }), json)] as const,
+  );
+  return [["item(", toHttp(JSON.stringify({ data: { item } }), json)] as const, ...lists];
+}
+
+function createItems(count: number) {
+  return Array.from({ length: count }, (_, id) => ({
+    id: String(id),
+    name: `Item ${id} "quoted" ünïcode`,
+    price: id * 7,
+    tags: ["a", "b", "c"],
+  }));
+}
