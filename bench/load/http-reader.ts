@@ -11,6 +11,7 @@ type State = "head" | "body" | "chunk-size" | "chunk" | "chunk-end" | "trailer";
 
 const headEnd = Buffer.from("\r\n\r\n");
 const lineEnd = Buffer.from("\r\n");
+const empty = Buffer.alloc(0);
 
 /**
  * Reads HTTP/1.1 requests or responses from a connection's bytes. A body has the length of its Content-Length or the chunked transfer coding; a
@@ -20,7 +21,7 @@ const lineEnd = Buffer.from("\r\n");
  */
 export function createHttpReader(listener: HttpMessageListener): (bytes: Buffer) => void {
   let state: State = "head";
-  let rest: Buffer = Buffer.alloc(0);
+  let rest: Buffer = empty;
   /** Of the body or of the current chunk. */
   let missingBytes = 0;
 
@@ -68,6 +69,7 @@ export function createHttpReader(listener: HttpMessageListener): (bytes: Buffer)
       state = state === "head" ? readHead(text) : readLine(text);
       at = to + terminator.length;
     }
-    rest = bytes.subarray(at);
+    // A copy, because the caller may reuse its buffer.
+    rest = at === bytes.length ? empty : Buffer.from(bytes.subarray(at));
   };
 }
