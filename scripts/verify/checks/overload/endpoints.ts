@@ -105,3 +105,21 @@ function toPost(selection: string): string {
 function toGet(path: string): string {
   return `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: application/json\r\nAccept-Encoding: br\r\n\r\n`;
 }
+
+/** A list in which `share` (0 to 1) of the requests are those of `some`, evenly distributed; the rest are those of `others`. Both in turn. */
+export function interleave(
+  share: number,
+  some: readonly RequestTemplate[],
+  others: readonly RequestTemplate[],
+): readonly RequestTemplate[] {
+  const lists = { some, others };
+  const sent = { some: 0, others: 0 };
+  return Array.from({ length: mixLength }, (_, index) => {
+    const from = Math.floor((index + 1) * share) > sent.some ? "some" : "others";
+    const request = lists[from][sent[from]++ % lists[from].length];
+    if (!request) throw new Error("A list of requests is empty");
+    return request;
+  });
+}
+
+const mixLength = 600;

@@ -18,8 +18,7 @@ export interface LoadConnections {
   close(): void;
 }
 
-/** Of each pool. */
-const connectionsEach = 256;
+const closeAnnounced = /\r\nconnection: *close/i;
 /** All sockets read into it, one after another. With a buffer for each read, garbage collections delayed requests by up to 15 ms. */
 const readBuffer = Buffer.allocUnsafe(65_536);
 /** Error results are shorter. */
@@ -44,10 +43,15 @@ interface Pool {
 interface Connection {
   readonly socket: Socket;
   pending: PendingRequest | undefined;
+  /** Whether the server has announced that it closes the connection (RFC 9112, 9.6). */
+  isClosing: boolean;
 }
 
-/** Opens all connections. */
-export async function openLoadConnections(templates: readonly RequestTemplate[]): Promise<LoadConnections> {
+/** Opens `connectionsEach` connections for each address and port. */
+export async function openLoadConnections(
+  templates: readonly RequestTemplate[],
+  connectionsEach: number,
+): Promise<LoadConnections> {
   const pools = new Map<string, Pool>();
   const sockets = new Set<Socket>();
   const inUse = new Set<Connection>();
@@ -65,31 +69,37 @@ export async function openLoadConnections(templates: readonly RequestTemplate[])
     pending?.onEnd(outcome);
   }
 
-  async function openPool(template: RequestTemplate): Promise<void> {
-    const pool: Pool = { free: [], waiting: [] };
-    pools.set(toKey(template), pool);
-    const opening = Array.from({ length: connectionsEach }, async () => {
-      const connection = openConnection(template, {
-        onResponse(outcome) {
-          end(connection, outcome);
-          const next = pool.waiting.shift();
-          if (next) start(connection, next);
-          else pool.free.push(connection);
-        },
-        onLost(reason) {
-          const index = pool.free.indexOf(connection);
-          if (index !== -1) pool.free.splice(index, 1);
-          end(connection, failed(reason));
-        },
-      });
-      sockets.add(connection.socket);
-      await once(connection.socket, "connect");
-      pool.free.push(connection);
+  /** Resolves when it is connected and free. A connection that the server closes is replaced. */
+  async function addConnection(pool: Pool, template: RequestTemplate): Promise<void> {
+    const connection = openConnection(template, {
+      onResponse(outcome) {
+        end(connection, outcome);
+        if (connection.isClosing) return;
+        const next = pool.waiting.shift();
+        if (next) start(connection, next);
+        else pool.free.push(connection);
+      },
+      onLost(reason) {
+        sockets.delete(connection.socket);
+        const index = pool.free.indexOf(connection);
+        if (index !== -1) pool.free.splice(index, 1);
+        end(connection, failed(reason));
+        void addConnection(pool, template);
+      },
     });
-    await Promise.all(opening);
+    sockets.add(connection.socket);
+    await once(connection.socket, "connect");
+    const next = pool.waiting.shift();
+    if (next) start(connection, next);
+    else pool.free.push(connection);
   }
 
-  for (const template of templates) if (!pools.has(toKey(template))) await openPool(template);
+  for (const template of templates) {
+    if (pools.has(toKey(template))) continue;
+    const pool: Pool = { free: [], waiting: [] };
+    pools.set(toKey(template), pool);
+    await Promise.all(Array.from({ length: connectionsEach }, () => addConnection(pool, template)));
+  }
   return {
     send(template, bytes, onEnd) {
       const pool = pools.get(toKey(template));
@@ -122,6 +132,7 @@ function openConnection({ port, localAddress }: RequestTemplate, listener: Conne
   const read = createHttpReader({
     onHead(head) {
       status = head.slice(9, 12);
+      connection.isClosing = closeAnnounced.test(head);
       bodyBytes = 0;
       firstBytes = "";
     },
@@ -136,7 +147,7 @@ function openConnection({ port, localAddress }: RequestTemplate, listener: Conne
   });
   const onread = { buffer: readBuffer, callback: (length: number) => readInto(read, length) };
   const socket = connect({ port, host: "127.0.0.1", localAddress, noDelay: true, onread });
-  const connection: Connection = { socket, pending: undefined };
+  const connection: Connection = { socket, pending: undefined, isClosing: false };
   let reason = "connection closed";
   socket.on("error", ({ message }) => (reason = message));
   socket.on("close", () => listener.onLost(reason));

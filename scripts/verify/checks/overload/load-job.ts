@@ -5,6 +5,8 @@ export interface LoadJob {
   readonly phases: readonly LoadPhase[];
   /** A response counts as in time up to this latency, from the time at which its request was due. */
   readonly inTimeMs: number;
+  /** Connections of each client address to each port. A request that is due while all are in use waits for one. */
+  readonly connectionsEach: number;
   /** The process to measure; undefined for none. */
   readonly pid?: number | undefined;
   /** Where the liveness probes go during all phases; undefined for none. */

@@ -21,7 +21,8 @@ const drainMs = 2_000;
 let nextUnique = firstUnique;
 
 export async function runLoad(job: LoadJob): Promise<LoadReport> {
-  const connections = await openLoadConnections(job.phases.flatMap(({ requests }) => requests));
+  const templates = job.phases.flatMap(({ requests }) => requests);
+  const connections = await openLoadConnections(templates, job.connectionsEach);
   const probes = job.adminPort === undefined ? undefined : startLivenessProbes(job.adminPort);
   const failures: string[] = [];
   const phases: PhaseReport[] = [];
@@ -29,8 +30,7 @@ export async function runLoad(job: LoadJob): Promise<LoadReport> {
   const probeLatenciesMs = probes?.stop() ?? [];
   await sleep(drainMs);
   connections.close();
-  for (const { kinds } of phases)
-    for (const { latenciesMs } of Object.values(kinds)) latenciesMs.sort((a, b) => a - b);
+  for (const { kinds } of phases) for (const { latenciesMs } of Object.values(kinds)) latenciesMs.sort((a, b) => a - b);
   return { phases, probeLatenciesMs, firstFailure: failures[0] ?? "" };
 }
 

@@ -1,10 +1,19 @@
 // Loads the gateway and the REST proxy with more requests than they can serve, and with callers that exceed their limits.
 import { defineVerification } from "../../verification.ts";
 import { type OverloadPart, partOptions, runPart } from "./part.ts";
+import { noisyCallerPart } from "./noisy-caller.ts";
 import { gatewayPart, restProxyPart } from "./pressure.ts";
+import { refusedInputsPart } from "./refused-inputs-part.ts";
+import { sharedLimitPart } from "./shared-limit.ts";
 
 /** In the order in which they run. */
-const parts: readonly OverloadPart[] = [gatewayPart, restProxyPart];
+const parts: readonly OverloadPart[] = [
+  gatewayPart,
+  restProxyPart,
+  noisyCallerPart,
+  sharedLimitPart,
+  refusedInputsPart,
+];
 const names = parts.map(({ name }) => name);
 
 export const overload = defineVerification({

@@ -1,6 +1,5 @@
 // Tests the gateway against wrong subgraphs, hostile clients, disconnects, killed replicas and frequent supergraph changes.
-import { execFileSync } from "node:child_process";
-import { availableParallelism } from "node:os";
+import { pinOwnProcess } from "../../platform/cores.ts";
 import { defineVerification } from "../../verification.ts";
 import { abortsCheck } from "./aborts.ts";
 import { attacksCheck } from "./attacks.ts";
@@ -52,27 +51,3 @@ ${checks.map(({ name, purpose }) => `  ${name.padEnd(15)}${purpose}`).join("\n")
     for (const check of checks) if (run.options.only.includes(check.name)) await runCheck(check, run, gatewayPrefix);
   },
 });
-
-/** The gateway runs on the first core, clients and subgraphs on the second, so that they do not slow each other. */
-const gatewayCore = "0";
-const clientCore = "1";
-
-interface Cores {
-  readonly description: string;
-  /** The command that runs a gateway on its core. */
-  readonly gatewayPrefix: readonly string[];
-}
-
-/** Pins this process to its core if possible. */
-function pinOwnProcess(): Cores {
-  try {
-    if (availableParallelism() < 2) throw new Error("one core");
-    execFileSync("taskset", ["-a", "-c", "-p", clientCore, String(process.pid)], { stdio: "ignore" });
-    return {
-      description: `gateway on core ${gatewayCore}, clients and subgraphs on core ${clientCore}`,
-      gatewayPrefix: ["taskset", "-c", gatewayCore],
-    };
-  } catch {
-    return { description: "no process is pinned to a core: taskset or a second core is missing", gatewayPrefix: [] };
-  }
-}

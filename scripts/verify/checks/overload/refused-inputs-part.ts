@@ -1,0 +1,49 @@
+// The part `refused-inputs`: clients send requests that the gateway rejects, each as expensive as the limits allow.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startLibrary } from "../../../../gateway/test/helpers/library.ts";
+import { pinOwnProcess } from "../../platform/cores.ts";
+import { createGraphqlClient } from "../resilience/graphql-client.ts";
+import { discardRequests, sendRegular } from "../resilience/library.ts";
+import { startTestedGateway } from "../resilience/tested-gateway.ts";
+import type { OverloadPart, PartRun } from "./part.ts";
+import { checkRefusedInputs } from "./refused-input-load.ts";
+import { refusedInputs } from "./refused-inputs.ts";
+
+export const refusedInputsPart: OverloadPart = {
+  name: "refused-inputs",
+  purpose: "four clients that send refused inputs in a closed loop delay another client by at most 100 ms",
+  async run(run) {
+    const { gatewayPrefix } = pinOwnProcess();
+    const folder = mkdtempSync(join(tmpdir(), "tributary-refused-"));
+    run.onCleanup(() => rmSync(folder, { recursive: true, force: true }));
+    const library = await startLibrary();
+    run.onCleanup(() => library.close());
+    discardRequests(library, run);
+    const gateway = await startTestedGateway({
+      kind: "tributary",
+      supergraphSdl: library.supergraphSdl,
+      supergraphFile: join(folder, "supergraph.graphql"),
+      environment: {},
+      commandPrefix: gatewayPrefix,
+    });
+    run.onCleanup(() => gateway.stop());
+    await sendInputs(gateway, run);
+  },
+};
+
+async function sendInputs(gateway: Awaited<ReturnType<typeof startTestedGateway>>, run: PartRun): Promise<void> {
+  const client = createGraphqlClient(gateway.url);
+  run.onCleanup(() => client.close());
+  await checkRefusedInputs(
+    {
+      gatewayUrl: gateway.url,
+      inputs: refusedInputs,
+      seconds: run.options.inputSeconds,
+      send: () => sendRegular(client),
+      measureTurn: async () => (await gateway.measureLoop()).cpuMaxMs,
+    },
+    run,
+  );
+}

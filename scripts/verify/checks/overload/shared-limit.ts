@@ -1,0 +1,119 @@
+// One caller sends half of its requests to two gateways and half to two REST proxies, which share its limit by a store. Then the store is killed and
+// restarted under load.
+import { setTimeout as sleep } from "node:timers/promises";
+import { findStoreProgram, startStoreServer, type StoreServer } from "@tributary/kit/testing/store-server";
+import { createRequest, type EndpointKind } from "./endpoints.ts";
+import { type LoadTestbed, startLoadTestbed, type TestedProcess } from "./load-testbed.ts";
+import type { OverloadPart, PartRun } from "./part.ts";
+import { describePhase, type PhaseSummary, summarize } from "./phase-summary.ts";
+
+const kinds: readonly EndpointKind[] = ["gateway", "gateway", "rest-proxy", "rest-proxy"];
+const limitPerMinute = 300;
+/** A tenth of the limit, divided by the number of processes. */
+const leaseUnits = Math.floor(limitPerMinute / 10 / kinds.length);
+const requestCount = 600;
+const seconds = 10;
+/** In which the processes connect to the store and learn how many they are. */
+const connectMs = 3_000;
+
+const outageCallers = 10;
+/** Of each caller: below the share of the limit that each process counts on its own without the store. */
+const outagePerSecond = 4;
+const phaseMs = 4_000;
+
+export const sharedLimitPart: OverloadPart = {
+  name: "shared-limit",
+  purpose: "two gateways and two REST proxies share the limit of a caller, also when the store fails and returns",
+  control: "no store",
+  async run(run) {
+    const program = findStoreProgram();
+    if (program === undefined) return run.print("SKIPPED: neither valkey-server nor redis-server is installed.");
+    const store = await startStoreServer(program);
+    run.onCleanup(() => store.kill());
+    const testbed = await startLoadTestbed(run);
+    const processes: TestedProcess[] = [];
+    for (const kind of kinds) processes.push(await testbed.start(kind, toEnvironment(store, run.isControl)));
+    await sleep(connectMs);
+    await checkSharedLimit(testbed, processes, run);
+    if (!run.isControl) await checkStoreRestart(testbed, processes, store, run);
+  },
+};
+
+function toEnvironment(store: StoreServer, isControl: boolean): Readonly<Record<string, string>> {
+  return {
+    RATE_LIMIT_READS_PER_MINUTE: String(limitPerMinute),
+    RATE_LIMIT_PROCESSES_MIN: String(kinds.length),
+    ...(isControl ? {} : { RATE_LIMIT_STORE_URL: store.url }),
+  };
+}
+
+async function checkSharedLimit(
+  testbed: LoadTestbed,
+  processes: readonly TestedProcess[],
+  run: PartRun,
+): Promise<void> {
+  const requests = processes.map((process) => createRequest(process, { kind: "caller", isSmall: true }));
+  const { served, limited, failed, rejected } = await sendAll(testbed, requests, requestCount / seconds, run);
+  const expected = limitPerMinute + (limitPerMinute / 60) * seconds;
+  const tolerance = processes.length * leaseUnits;
+  run.claim(
+    `of ${requestCount} requests in ${seconds} s, ${limitPerMinute} and the ${expected - limitPerMinute} that are replenished meanwhile are served, ± ${tolerance}`,
+    Math.abs(served - expected) <= tolerance,
+    { measured: `${served}`, control: "fails" },
+  );
+  run.claim("all others are rejected by the rate limit", served + limited === requestCount, {
+    measured: `${limited} limited, ${rejected} rejected for overload, ${failed} failed`,
+  });
+}
+
+/** No caller exceeds its limit, so each request must be served. */
+async function checkStoreRestart(
+  testbed: LoadTestbed,
+  processes: readonly TestedProcess[],
+  store: StoreServer,
+  run: PartRun,
+): Promise<void> {
+  const callers = Array.from({ length: outageCallers }, (_, index) => `127.0.1.${index + 1}`);
+  // Each caller's requests go to the processes in turn, because the number of processes and that of callers have no common order.
+  const requests = processes.flatMap((_, offset) =>
+    callers.map((localAddress, index) => {
+      const process = processes[(index + offset) % processes.length];
+      if (!process) throw new Error("No process runs");
+      return createRequest(process, { kind: "callers", isSmall: true, localAddress });
+    }),
+  );
+  const sending = sendAll(testbed, requests, outageCallers * outagePerSecond, run, (3 * phaseMs) / 1_000);
+  await sleep(phaseMs);
+  await store.kill();
+  await sleep(phaseMs);
+  const outages = await Promise.all(processes.map(reportsOutage));
+  await store.start();
+  const { sent, good, rejected, limited, failed } = await sending;
+  run.claim("the processes report that the store is unavailable", outages.every(Boolean), {
+    measured: outages.join(", "),
+  });
+  run.claim("no request fails or is rejected when the store is killed and restarted", sent > 0 && good === sent, {
+    measured: `${good} of ${sent} served, ${limited} limited, ${rejected} rejected for overload, ${failed} failed`,
+  });
+  const returned = await Promise.all(processes.map(reportsOutage));
+  run.claim("the processes use the store again", !returned.some(Boolean), { measured: returned.join(", ") });
+}
+
+async function sendAll(
+  testbed: LoadTestbed,
+  requests: Parameters<LoadTestbed["run"]>[0]["phases"][number]["requests"],
+  perSecond: number,
+  { print }: PartRun,
+  duration: number = seconds,
+): Promise<PhaseSummary> {
+  const phases = [{ name: "load", seconds: duration, perSecond, requests }];
+  const report = await testbed.run({ phases, inTimeMs: 1_000, connectionsEach: 4 });
+  for (const phase of report.phases) print(describePhase(phase));
+  if (report.firstFailure !== "") print(`the first failed request: ${report.firstFailure}`);
+  return summarize(report.phases[0]);
+}
+
+async function reportsOutage({ adminPort }: TestedProcess): Promise<boolean> {
+  const text = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
+  return /^tributary_rate_limit_store_unavailable(?:\{[^}]*\})? 1/m.test(text);
+}
