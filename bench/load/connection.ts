@@ -7,6 +7,8 @@ export interface LoadRequest {
   readonly body?: string;
   /** Sent in `If-None-Match`. */
   readonly etag?: string;
+  /** Sent in `Authorization`. */
+  readonly authorization?: string;
 }
 
 export interface ResponseSummary {
@@ -55,13 +57,14 @@ export function openConnection(port: number, onLost: (error: Error) => void): Lo
 }
 
 /** Returns the bytes of a complete request. */
-export function toBytes(port: number, { path, body, etag }: LoadRequest): Buffer {
+export function toBytes(port: number, { path, body, etag, authorization }: LoadRequest): Buffer {
   const head = [
     `${body === undefined ? "GET" : "POST"} ${path} HTTP/1.1`,
     `Host: 127.0.0.1:${port}`,
     "Accept: application/json",
   ];
   if (etag !== undefined) head.push(`If-None-Match: ${etag}`);
+  if (authorization !== undefined) head.push(`Authorization: ${authorization}`);
   if (body !== undefined) head.push("Content-Type: application/json", `Content-Length: ${Buffer.byteLength(body)}`);
   return Buffer.from(`${head.join("\r\n")}\r\n\r\n${body ?? ""}`);
 }

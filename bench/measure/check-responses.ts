@@ -43,7 +43,9 @@ async function waitForRightResponse(port: number, request: LoadRequest, workload
 /** Resolves with the response's ETag. */
 async function checkResponse(port: number, request: LoadRequest, workload: Workload): Promise<string | undefined> {
   // `identity` as in the load generator's requests: a compressed response has another ETag.
-  const headers = { Accept: "application/json", "Accept-Encoding": "identity", "Content-Type": "application/json" };
+  const fixed = { Accept: "application/json", "Accept-Encoding": "identity", "Content-Type": "application/json" };
+  const { authorization: Authorization } = request;
+  const headers = Authorization === undefined ? fixed : { ...fixed, Authorization };
   const init = request.body === undefined ? { headers } : { headers, method: "POST", body: request.body };
   const response = await fetch(`http://127.0.0.1:${port}${request.path}`, init);
   const text = await response.text();

@@ -75,7 +75,7 @@ export interface RequestOptions {
 }
 
 /** Each response has at least 1,000 items, or 600, compressed, from the REST proxy; an error has a shorter body. */
-const bodyBytesMin = { gateway: 50_000, "rest-proxy": 1_000, small: 10 };
+const bodyBytesMin = { gateway: 50_000, "rest-proxy": 1_000, small: 1 };
 
 /** A request to this process. Each one that is sent differs from all others, so that no cache serves it. */
 export function createRequest(

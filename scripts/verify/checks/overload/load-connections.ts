@@ -160,8 +160,8 @@ function readInto(read: (bytes: Buffer) => void, length: number): boolean {
 }
 
 function toOutcome(status: string, bodyBytes: number, firstBytes: string, bodyBytesMin: number): RequestOutcome {
-  if (status === "200" && bodyBytes >= bodyBytesMin) return served;
   if (status === "503" || firstBytes.includes('"OVERLOADED"')) return rejected;
   if (status === "429" || firstBytes.includes('"RATE_LIMITED"')) return limited;
+  if (status === "200" && bodyBytes >= bodyBytesMin) return served;
   return failed(`status ${status} ${firstBytes.slice(0, 300)}`);
 }

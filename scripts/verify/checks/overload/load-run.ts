@@ -9,7 +9,6 @@ import {
   type LoadPhase,
   type LoadReport,
   type PhaseReport,
-  type RequestTemplate,
   uniqueMark,
 } from "./load-job.ts";
 import { startLivenessProbes } from "./liveness-probes.ts";
@@ -50,7 +49,7 @@ async function runPhase(phase: LoadPhase, job: LoadJob, { connections, failures 
   let next = 0;
 
   function sendNext(dueMs: number, onEnd: () => void): void {
-    const { template, kind, bytes, markAt } = prepared[next++ % prepared.length]!;
+    const { template, kind, bytes, markAt } = prepared[next++ % prepared.length] ?? missing();
     kind.sent++;
     connections.send(template, toUnique(bytes, markAt), (outcome) => {
       count(kind, outcome, performance.now() - dueMs, job.inTimeMs);
@@ -118,4 +117,8 @@ function count(report: KindReport, { kind }: RequestOutcome, latencyMs: number, 
   report.latenciesMs.push(latencyMs);
   if (latencyMs <= inTimeMs) report.good++;
   else report.late++;
+}
+
+function missing(): never {
+  throw new Error("The phase has no requests");
 }

@@ -1,6 +1,7 @@
 // Loads the gateway and the REST proxy with more requests than they can serve, and with callers that exceed their limits.
 import { defineVerification } from "../../verification.ts";
 import { type OverloadPart, partOptions, runPart } from "./part.ts";
+import { calmCostPart } from "./calm-cost.ts";
 import { noisyCallerPart } from "./noisy-caller.ts";
 import { gatewayPart, restProxyPart } from "./pressure.ts";
 import { refusedInputsPart } from "./refused-inputs-part.ts";
@@ -13,6 +14,7 @@ const parts: readonly OverloadPart[] = [
   noisyCallerPart,
   sharedLimitPart,
   refusedInputsPart,
+  calmCostPart,
 ];
 const names = parts.map(({ name }) => name);
 

@@ -1,5 +1,5 @@
 // A part of the verification `overload`, selected by `--only`. overload.ts lists the parts.
-import type { Options, OptionValues, VerificationRun } from "../../verification.ts";
+import type { Options, VerificationRun } from "../../verification.ts";
 
 /** The options that determine how long the parts run, and what they compare. */
 export const partOptions = {

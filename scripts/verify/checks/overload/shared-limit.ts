@@ -52,7 +52,9 @@ async function checkSharedLimit(
   processes: readonly TestedProcess[],
   run: PartRun,
 ): Promise<void> {
-  const requests = processes.map((process) => createRequest(process, { kind: "caller", isSmall: true }));
+  const requests = processes.map((process) =>
+    createRequest(process, { kind: `caller, ${process.kind}`, isSmall: true }),
+  );
   const { served, limited, failed, rejected } = await sendAll(testbed, requests, requestCount / seconds, run);
   const expected = limitPerMinute + (limitPerMinute / 60) * seconds;
   const tolerance = processes.length * leaseUnits;
