@@ -69,8 +69,9 @@ export async function openLoadConnections(
     pending?.onEnd(outcome);
   }
 
-  /** Resolves when it is connected and free. A connection that the server closes is replaced. */
+  /** Resolves when it is connected and free. A connection that the server closes is replaced, unless it was never accepted. */
   async function addConnection(pool: Pool, template: RequestTemplate): Promise<void> {
+    let isAccepted = false;
     const connection = openConnection(template, {
       onResponse(outcome) {
         end(connection, outcome);
@@ -84,11 +85,12 @@ export async function openLoadConnections(
         const index = pool.free.indexOf(connection);
         if (index !== -1) pool.free.splice(index, 1);
         end(connection, failed(reason));
-        void addConnection(pool, template);
+        if (isAccepted) addConnection(pool, template).catch(() => {});
       },
     });
     sockets.add(connection.socket);
     await once(connection.socket, "connect");
+    isAccepted = true;
     const next = pool.waiting.shift();
     if (next) start(connection, next);
     else pool.free.push(connection);
@@ -148,6 +150,8 @@ function openConnection({ port, localAddress }: RequestTemplate, listener: Conne
   const onread = { buffer: readBuffer, callback: (length: number) => readInto(read, length) };
   const socket = connect({ port, host: "127.0.0.1", localAddress, noDelay: true, onread });
   const connection: Connection = { socket, pending: undefined, isClosing: false };
+  // With `onread` the end of the connection is reported only while the socket flows.
+  socket.resume();
   let reason = "connection closed";
   socket.on("error", ({ message }) => (reason = message));
   socket.on("close", () => listener.onLost(reason));
