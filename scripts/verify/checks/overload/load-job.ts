@@ -16,6 +16,8 @@ export interface LoadJob {
 export interface LoadPhase {
   readonly name: string;
   readonly seconds: number;
+  /** Whether its counts are discarded. */
+  readonly isRamp?: boolean;
   /** Requests per second, however late responses are. Undefined: each of `connections` connections sends its next request after its response. */
   readonly perSecond?: number;
   readonly connections?: number;
@@ -61,7 +63,7 @@ export interface PhaseReport {
   /** CPU time of the measured process during the phase. */
   readonly cpuSeconds: number;
   readonly kinds: Readonly<Record<string, KindReport>>;
-  /** The longest time between a request's due time and its sending: a delay of the load process. */
+  /** The longest time between a request's due time and its sending: a delay of the load process. 0 in a ramp. */
   readonly lagMs: number;
 }
 

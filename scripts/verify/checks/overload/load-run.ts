@@ -61,7 +61,8 @@ async function runPhase(phase: LoadPhase, job: LoadJob, { connections, failures 
   const readCpuSeconds = () => (job.pid === undefined ? 0 : readProcess(job.pid).cpuSeconds);
   const cpuSecondsBefore = readCpuSeconds();
   const lagMs = phase.perSecond === undefined ? await sendClosed(phase, sendNext) : await sendOpen(phase, sendNext);
-  return { name: phase.name, seconds: phase.seconds, cpuSeconds: readCpuSeconds() - cpuSecondsBefore, kinds, lagMs };
+  const cpuSeconds = readCpuSeconds() - cpuSecondsBefore;
+  return { name: phase.name, seconds: phase.seconds, cpuSeconds, kinds, lagMs: phase.isRamp ? 0 : lagMs };
 }
 
 type SendNext = (dueMs: number, onEnd: () => void) => void;

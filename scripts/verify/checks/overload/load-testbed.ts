@@ -26,15 +26,15 @@ export interface LoadTestbed {
   /** @param environment additional variables. */
   start(kind: EndpointKind, environment?: Readonly<Record<string, string>>): Promise<TestedProcess>;
   /**
-   * Runs the job. A run whose requests were sent late is void, and repeated.
-   * @throws Error if it is void three times.
+   * Runs the job. A run with late requests outside ramps is void, and repeated.
+   * @throws Error if it is void five times.
    */
   run(job: LoadJob): Promise<LoadReport>;
 }
 
 /** A load process that sends requests later than this measures itself. */
 const lagMsMax = 20;
-const attemptsMax = 3;
+const attemptsMax = 5;
 const readyMsMax = 60_000;
 const pollMs = 50;
 

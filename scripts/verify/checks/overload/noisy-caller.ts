@@ -36,20 +36,19 @@ async function checkNoisyCaller(kind: EndpointKind, run: PartRun): Promise<void>
   );
   const quiet = createRequest(process, { kind: "quiet", localAddress: "127.0.0.2" });
   const noisy = createRequest(process, { kind: "noisy", localAddress: "127.0.0.3" });
-  const phaseAt = (name: string, times: number, seconds: number): LoadPhase => {
+  const phaseAt = (name: string, times: number, seconds: number, isRamp = false): LoadPhase => {
     const perSecond = times * limitPerSecond + quietPerSecond;
     return {
-      name: `${kind}, ${name}`,
-      seconds,
+      ...{ name: `${kind}, ${name}`, seconds, isRamp },
       perSecond,
       requests: interleave(quietPerSecond / perSecond, [quiet], [noisy]),
     };
   };
   const report = await testbed.run({
     phases: [
-      phaseAt("before calm", 1, rampSeconds),
+      phaseAt("before calm", 1, rampSeconds, true),
       phaseAt("calm: both within their limits", 1, options.seconds),
-      phaseAt("one caller uses its burst", excess, burstSeconds),
+      phaseAt("one caller uses its burst", excess, burstSeconds, true),
       phaseAt("one caller at 10 times its limit", excess, options.seconds),
     ],
     inTimeMs: 1_000,

@@ -67,15 +67,14 @@ async function checkPressure(kind: EndpointKind, run: PartRun): Promise<void> {
     if (report.firstFailure !== "") run.print(`the first failed request: ${report.firstFailure}`);
     return report;
   };
-  const phaseAt = (name: string, factor: number, seconds: number): LoadPhase => ({
-    name,
-    seconds,
+  const phaseAt = (name: string, factor: number, seconds: number, isRamp = false): LoadPhase => ({
+    ...{ name, seconds, isRamp },
     perSecond: factor * capacity.perSecond,
     requests: createMix(process, factor),
   });
 
   const calmReport = await runPhases([
-    phaseAt("before calm", calmShare, rampSeconds),
+    phaseAt("before calm", calmShare, rampSeconds, true),
     phaseAt("calm", calmShare, run.options.seconds),
   ]);
   const calm = summarize(calmReport.phases[1]);
@@ -83,12 +82,12 @@ async function checkPressure(kind: EndpointKind, run: PartRun): Promise<void> {
   let recovered: PhaseReport | undefined;
   for (const factor of loadFactors) {
     const phases = [
-      phaseAt(`ramp to ${factor}x`, factor, rampSeconds),
+      phaseAt(`ramp to ${factor}x`, factor, rampSeconds, true),
       phaseAt(`${factor}x`, factor, run.options.seconds),
     ];
     if (factor === loadFactors.at(-1))
       phases.push(
-        phaseAt("recovering", recoveryShare, recoverySeconds),
+        phaseAt("recovering", recoveryShare, recoverySeconds, true),
         phaseAt("recovered", recoveryShare, run.options.seconds / 2),
       );
     const report = await runPhases(phases);
