@@ -1,6 +1,6 @@
 // Loads the gateway and the REST proxy with more requests than they can serve, and with callers that exceed their limits.
 import { defineVerification } from "../../verification.ts";
-import { type OverloadPart, partOptions, runPart } from "./part.ts";
+import { type OverloadPart, partOptions, runParts } from "./part.ts";
 import { calmCostPart } from "./calm-cost.ts";
 import { noisyCallerPart } from "./noisy-caller.ts";
 import { gatewayPart, restProxyPart } from "./pressure.ts";
@@ -26,15 +26,12 @@ machine with Linux. First attempts are counted. Latency is measured from the tim
 
 ${parts.map(({ name, purpose }) => `  ${name.padEnd(15)}${purpose}`).join("\n")}`,
   options: {
-    only: { kind: "names", of: names, quick: ["gateway"], why: "only these parts" },
+    only: { kind: "names", of: names, quick: ["gateway", "shared-limit"], why: "only these parts" },
     ...partOptions,
   },
   control: parts.flatMap(({ name, control }) => (control === undefined ? [] : [`${name}: ${control}`])).join("; "),
   async run(run) {
-    for (const part of parts) {
-      if (!run.options.only.includes(part.name)) continue;
-      if (run.isControl && part.control === undefined) run.print(`\n${part.name}: without a control`);
-      else await runPart(part, run);
-    }
+    const selected = parts.filter(({ name }) => run.options.only.includes(name));
+    await runParts(run.isControl ? selected.filter(({ control }) => control !== undefined) : selected, run);
   },
 });

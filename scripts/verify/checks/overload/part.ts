@@ -1,5 +1,5 @@
 // A part of the verification `overload`, selected by `--only`. overload.ts lists the parts.
-import type { Options, VerificationRun } from "../../verification.ts";
+import { type Options, SkippedError, type VerificationRun } from "../../verification.ts";
 
 /** The options that determine how long the parts run, and what they compare. */
 export const partOptions = {
@@ -8,7 +8,7 @@ export const partOptions = {
     min: 2,
     max: 600,
     fallback: 10,
-    quick: 3,
+    quick: 2,
     why: "seconds for which each load is measured, after a ramp that is not",
   },
   inputSeconds: {
@@ -49,8 +49,26 @@ export interface OverloadPart {
   run(run: PartRun): Promise<void>;
 }
 
-/** Runs the part, and stops what it has started. @throws what the part throws. */
-export async function runPart(part: OverloadPart, run: PartRun): Promise<void> {
+/**
+ * Runs the parts one after another. A part whose requirement is missing on this machine is skipped.
+ * @throws SkippedError if all are skipped, and what a part throws.
+ */
+export async function runParts(parts: readonly OverloadPart[], run: PartRun): Promise<void> {
+  const skipped: SkippedError[] = [];
+  for (const part of parts) {
+    try {
+      await runPart(part, run);
+    } catch (error) {
+      if (!(error instanceof SkippedError)) throw error;
+      run.print(`      SKIPPED: ${error.message}.`);
+      skipped.push(error);
+    }
+  }
+  if (skipped[0] && skipped.length === parts.length) throw skipped[0];
+}
+
+/** Stops what the part has started. */
+async function runPart(part: OverloadPart, run: PartRun): Promise<void> {
   const cleanups: (() => unknown)[] = [];
   const cleanUp = async () => {
     for (let next = cleanups.pop(); next; next = cleanups.pop()) await next();

@@ -20,6 +20,8 @@ const connectionsEach = 256;
 const warmUpSeconds = 4;
 const rampSeconds = 3;
 const recoverySeconds = 5;
+/** Fewer requests have no meaningful p99. */
+const recoveredSecondsMin = 3;
 
 const goodputShareMin = 0.9;
 const criticalShareMin = 0.99;
@@ -88,7 +90,7 @@ async function checkPressure(kind: EndpointKind, run: PartRun): Promise<void> {
     if (factor === loadFactors.at(-1))
       phases.push(
         phaseAt("recovering", recoveryShare, recoverySeconds, true),
-        phaseAt("recovered", recoveryShare, run.options.seconds / 2),
+        phaseAt("recovered", recoveryShare, Math.max(run.options.seconds / 2, recoveredSecondsMin)),
       );
     const report = await runPhases(phases);
     steps.push(summarize(report.phases[1]));

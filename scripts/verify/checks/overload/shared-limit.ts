@@ -4,6 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { findStoreProgram, startStoreServer, type StoreServer } from "@tributary/kit/testing/store-server";
 import { createRequest, type EndpointKind } from "./endpoints.ts";
 import { type LoadTestbed, startLoadTestbed, type TestedProcess } from "./load-testbed.ts";
+import { SkippedError } from "../../verification.ts";
+import type { RequestTemplate } from "./load-job.ts";
 import type { OverloadPart, PartRun } from "./part.ts";
 import { describePhase, type PhaseSummary, summarize } from "./phase-summary.ts";
 
@@ -27,7 +29,7 @@ export const sharedLimitPart: OverloadPart = {
   control: "no store",
   async run(run) {
     const program = findStoreProgram();
-    if (program === undefined) return run.print("SKIPPED: neither valkey-server nor redis-server is installed.");
+    if (program === undefined) throw new SkippedError("neither valkey-server nor redis-server is installed");
     const store = await startStoreServer(program);
     run.onCleanup(() => store.kill());
     const testbed = await startLoadTestbed(run);
@@ -103,7 +105,7 @@ async function checkStoreRestart(
 
 async function sendAll(
   testbed: LoadTestbed,
-  requests: Parameters<LoadTestbed["run"]>[0]["phases"][number]["requests"],
+  requests: readonly RequestTemplate[],
   perSecond: number,
   { print }: PartRun,
   duration: number = seconds,
