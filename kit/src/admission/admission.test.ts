@@ -121,6 +121,14 @@ test("waiting requests leave by class, then by the caller's bucket; a tenth of t
   expect(left).toEqual([...list(3, "critical"), "quiet", ...list(3, "critical"), "noisy", "background"]);
 });
 
+test("in a long queue the newest normal request leaves first, and the oldest critical one", () => {
+  const waiting = createWaitingRequests();
+  for (const enteredMs of [1, 2]) waiting.add("critical", 0, { enteredMs, decide: () => {} });
+  for (const enteredMs of [3, 4]) waiting.add("normal", 0, { enteredMs, decide: () => {} });
+  const left = Array.from({ length: 4 }, () => waiting.take("newest")?.enteredMs);
+  expect(left).toEqual([1, 2, 4, 3]);
+});
+
 test("the oldest of the least important requests is dropped first, and no critical one expires", () => {
   const waiting = createWaitingRequests();
   for (const enteredMs of [1, 2]) waiting.add("critical", 0, { enteredMs, decide: () => {} });

@@ -15,7 +15,7 @@ const reservedTurns: Readonly<Record<number, PriorityClass>> = { 4: "normal", 9:
 export interface WaitingRequests {
   readonly length: number;
   add(priority: PriorityClass, bucket: number, request: WaitingRequest): void;
-  /** Removes the most important request. @param order among equally important ones. */
+  /** Removes the most important request. @param order among equally important ones; critical requests, which never expire, leave in their order. */
   take(order: "oldest" | "newest"): WaitingRequest | undefined;
   /** Removes the oldest of the least important requests. */
   drop(): WaitingRequest | undefined;
@@ -40,6 +40,10 @@ export function createWaitingRequests(): WaitingRequests {
     return (reserved && firstLevel(priorityClasses.indexOf(reserved) * bucketCount)) ?? firstLevel(0);
   }
 
+  function isCritical(level: WaitingRequest[] | undefined): boolean {
+    return level !== undefined && levels.indexOf(level) < bucketCount;
+  }
+
   function remove(level: WaitingRequest[] | undefined, order: "oldest" | "newest"): WaitingRequest | undefined {
     if (level === undefined) return undefined;
     length--;
@@ -54,7 +58,10 @@ export function createWaitingRequests(): WaitingRequests {
       levels[priorityClasses.indexOf(priority) * bucketCount + bucket]?.push(request);
       length++;
     },
-    take: (order) => remove(nextLevel(), order),
+    take(order) {
+      const level = nextLevel();
+      return remove(level, isCritical(level) ? "oldest" : order);
+    },
     drop: () =>
       remove(
         levels.findLast((level) => level.length > 0),
