@@ -22,7 +22,7 @@ export interface GatewayExchange {
   caller: Caller | undefined;
   /** The class in which the request was charged on arrival (admit/charges.ts). */
   arrivalClass: RequestClass;
-  /** CPU time of the request in milliseconds, as far as it is measured. */
+  /** CPU time in milliseconds that counts for the caller under overload: of a sample of the requests. */
   cpuMs: number;
   /** Undefined if metrics, traces and the access log are off. */
   readonly record: GraphqlRequestRecord | undefined;

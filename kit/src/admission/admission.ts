@@ -13,7 +13,7 @@ export interface Admission {
    * @returns whether it is admitted. An admitted request must be ended by `leave`.
    */
   enter(priority: PriorityClass, callerKey: string): boolean | Promise<boolean>;
-  /** Ends an admitted request. @param cpuMs the CPU time that it has used, as far as it is known. */
+  /** Ends an admitted request. @param cpuMs the CPU time that it has used, as far as it is known; 0 if it is not measured. */
   leave(callerKey: string, cpuMs: number): void;
   close(): void;
 }
@@ -127,7 +127,7 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
     },
     leave(callerKey, cpuMs) {
       inFlight--;
-      costs.add(callerKey, cpuMs);
+      if (cpuMs > 0) costs.add(callerKey, cpuMs);
     },
     close: isOn ? watchIterations() : () => {},
   };
