@@ -21,7 +21,11 @@ const query = "{ people { name } }";
 const mutation = 'mutation { rename(id: "1", name: "Augusta") { name } }';
 
 async function startOverloadable(environment: Record<string, string> = {}): Promise<RunningGateway> {
-  const gateway = await startGateway({ supergraphSdl: library.supergraphSdl, environment, plannerPool });
+  const gateway = await startGateway({
+    supergraphSdl: library.supergraphSdl,
+    environment: { ADMISSION: "true", ...environment },
+    plannerPool,
+  });
   onTestFinished(() => gateway.drain());
   // Operations that are known take the fast path.
   for (const known of [query, mutation]) expect((await gateway.send(known)).body.errors).toBeUndefined();

@@ -73,7 +73,8 @@ export async function startGateway(o: GatewayTestOptions): Promise<RunningGatewa
   if (o.supergraphSdl !== undefined) writeFileSync(file, o.supergraphSdl);
   const source: { SUPERGRAPH_FILE?: string } =
     o.environment?.["SUPERGRAPH_URL"] === undefined ? { SUPERGRAPH_FILE: file } : {};
-  const environment = { ...source, SUPERGRAPH_POLL_MS: "20", PORT: "0", ...o.environment };
+  // The tests' requests and subgraphs share this process's event loop, so it may be late.
+  const environment = { ...source, SUPERGRAPH_POLL_MS: "20", PORT: "0", ADMISSION: "false", ...o.environment };
   const about = {
     environment,
     graphiqlFolder: o.graphiqlFolder ?? join(folder, "graphiql"),

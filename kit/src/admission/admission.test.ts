@@ -59,6 +59,12 @@ test("an overloaded process serves all critical requests, and rejects others", a
   expect(rejected).not.toContain("critical");
 });
 
+test("a burst that is served within 100 ms is no overload", async () => {
+  start();
+  expect(await load(list(80, "normal"))).toMatchObject({ normal: 80 });
+  expect(rejected).toEqual([]);
+});
+
 test("while the process is overloaded, a caller that has used little CPU time is served before others of its class", async () => {
   start();
   const served = { quiet: 0, noisy: 0 };

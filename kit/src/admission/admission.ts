@@ -55,7 +55,9 @@ const sampleEveryMs = 10;
 /** A short queue is served in order, and its requests may wait long: this many clients that each wait for their response are no overload. */
 const shortQueueMax = 32;
 const shortQueueWaitMsMax = 1_000;
-/** In a longer queue the newest request is served first, since its client waits longest for it, and the others are rejected after this time. */
+/** A queue that has been longer for less than this is a burst, and served like a short one (the interval of CoDel, RFC 8289, 4.2). */
+const burstMsMax = 100;
+/** In a standing queue the newest request is served first, since its client waits longest for it, and the others are rejected after this time. */
 const waitMsMax = 15;
 const queueMax = 1_024;
 
@@ -66,6 +68,8 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
   let limit = isOn ? limitInitial : Infinity;
   /** When the last iteration ended with requests waiting; 0 if none waited. */
   let lastIterationMs = 0;
+  /** Since when the queue is longer than a short one; Infinity if it is not. */
+  let longSinceMs = Infinity;
 
   function wait(priority: PriorityClass, callerKey: string): Promise<boolean> {
     return new Promise((resolve) => {
@@ -88,12 +92,13 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
     const nowMs = performance.now();
     adjustLimit(nowMs - lastIterationMs);
     lastIterationMs = nowMs;
-    const isShort = waiting.length <= shortQueueMax;
-    const enteredMs = nowMs - (isShort ? shortQueueWaitMsMax : waitMsMax);
+    longSinceMs = waiting.length <= shortQueueMax ? Infinity : Math.min(longSinceMs, nowMs);
+    const isStanding = nowMs - longSinceMs > burstMsMax;
+    const enteredMs = nowMs - (isStanding ? waitMsMax : shortQueueWaitMsMax);
     for (let expired = waiting.takeExpired(enteredMs); expired; expired = waiting.takeExpired(enteredMs))
       expired.decide(false);
     for (let free = limit - inFlight; free > 0 && waiting.length > 0; free--)
-      waiting.take(isShort ? "oldest" : "newest")?.decide(true);
+      waiting.take(isStanding ? "newest" : "oldest")?.decide(true);
     if (waiting.length > 0) setImmediate(endIteration);
     else lastIterationMs = 0;
   }
