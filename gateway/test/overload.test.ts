@@ -1,6 +1,5 @@
-import { once } from "node:events";
-import { connect, type Socket } from "node:net";
-import { text as textOf } from "node:stream/consumers";
+import { connect } from "node:net";
+import { sendAtOnce } from "@tributary/kit/testing/send-at-once";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createSharedPlannerPool, type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
@@ -47,40 +46,33 @@ function blockEventLoop(): void {
 
 interface OverloadResponse {
   readonly head: string;
-  // oxlint-disable-next-line typescript/no-explicit-any -- responses of every shape
-  readonly body: any;
+  readonly body: {
+    readonly data?: unknown;
+    readonly errors?: readonly { readonly message: string; readonly extensions: { readonly code: string } }[];
+  };
 }
 
-/** Sends all requests in one iteration of the event loop, each over its own connection. */
-async function sendAtOnce(
+/** Sends all requests in one iteration of the event loop. */
+async function postAtOnce(
   { port }: RunningGateway,
   requests: readonly { readonly query: string; readonly headers?: readonly string[] }[],
 ): Promise<readonly OverloadResponse[]> {
-  const sockets = await Promise.all(
-    requests.map(async () => {
-      const socket = connect({ port, host: "127.0.0.1" });
-      // Node accepts one connection per iteration, so each is used once before.
-      socket.write("GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n");
-      await once(socket, "data");
-      return socket;
-    }),
-  );
-  return Promise.all(
-    requests.map(async ({ query: text, headers = [] }, index) => {
-      const socket = sockets[index] as Socket;
-      const content = JSON.stringify({ query: text });
-      const head = [
-        "POST /graphql HTTP/1.1",
-        "Host: a",
-        "Content-Type: application/json",
-        "Connection: close",
-        ...headers,
-      ];
-      socket.write(`${head.join("\r\n")}\r\nContent-Length: ${content.length}\r\n\r\n${content}`);
-      const [received = "", body = ""] = (await textOf(socket)).split("\r\n\r\n");
-      return { head: received, body: JSON.parse(body) };
-    }),
-  );
+  const texts = requests.map(({ query: document, headers = [] }) => {
+    const content = JSON.stringify({ query: document });
+    const head = [
+      "POST /graphql HTTP/1.1",
+      "Host: a",
+      "Content-Type: application/json",
+      "Connection: close",
+      ...headers,
+    ];
+    return `${head.join("\r\n")}\r\nContent-Length: ${content.length}\r\n\r\n${content}`;
+  });
+  const responses = await sendAtOnce(port, texts);
+  return responses.map((response) => {
+    const [head = "", body = ""] = response.split("\r\n\r\n");
+    return { head, body: JSON.parse(body) as OverloadResponse["body"] };
+  });
 }
 
 const repeat = <T>(count: number, request: T) => Array.from({ length: count }, () => request);
@@ -90,7 +82,7 @@ test.each(["true", "false"])(
   async (fastPath) => {
     const gateway = await startOverloadable({ FAST_PATH: fastPath, FETCH_SHARING: "false" });
     blockEventLoop();
-    const responses = await sendAtOnce(gateway, [...repeat(300, { query }), ...repeat(50, { query: mutation })]);
+    const responses = await postAtOnce(gateway, [...repeat(300, { query }), ...repeat(50, { query: mutation })]);
     for (const { body } of responses.slice(300)) expect(body.data).toEqual({ rename: { name: "Augusta" } });
     const rejections = responses.filter(({ body }) => body.errors !== undefined);
     expect(rejections.length).toBeGreaterThan(0);
@@ -109,7 +101,7 @@ test("a rejection is 503 for clients that accept application/graphql-response+js
   const gateway = await startOverloadable({ FETCH_SHARING: "false" });
   blockEventLoop();
   const headers = ["Accept: application/graphql-response+json"];
-  const responses = await sendAtOnce(gateway, repeat(300, { query, headers }));
+  const responses = await postAtOnce(gateway, repeat(300, { query, headers }));
   expect(new Set(responses.map(({ head }) => head.slice(9, 12)))).toEqual(new Set(["200", "503"]));
 });
 
@@ -117,7 +109,7 @@ test("a client lowers the class of its own requests by the header Priority", asy
   const gateway = await startOverloadable({ FETCH_SHARING: "false" });
   blockEventLoop();
   const background = repeat(300, { query: mutation, headers: ["Priority: u=7"] });
-  const responses = await sendAtOnce(gateway, [...background, ...repeat(50, { query: mutation })]);
+  const responses = await postAtOnce(gateway, [...background, ...repeat(50, { query: mutation })]);
   expect(responses.slice(0, 300).filter(({ body }) => body.errors !== undefined).length).toBeGreaterThan(0);
   for (const { body } of responses.slice(300)) expect(body.errors).toBeUndefined();
 });
@@ -125,7 +117,7 @@ test("a client lowers the class of its own requests by the header Priority", asy
 test("with ADMISSION=false every request is served", async () => {
   const gateway = await startOverloadable({ FETCH_SHARING: "false", ADMISSION: "false" });
   blockEventLoop();
-  for (const { body } of await sendAtOnce(gateway, repeat(200, { query }))) expect(body.errors).toBeUndefined();
+  for (const { body } of await postAtOnce(gateway, repeat(200, { query }))) expect(body.errors).toBeUndefined();
 });
 
 test("bodies beyond GRAPHQL_BODIES_BYTES_MAX are a 503, until others are received", async () => {

@@ -283,8 +283,7 @@ const forwardCpuMs = 0.08;
  */
 async function fetchIfAdmitted(admittedRequest: AdmittedRequest, stages: Stages): Promise<void> {
   const { request, route, caller } = admittedRequest;
-  const { priority: header } = request.headers;
-  const priority = typeof header === "string" ? lowerByPriorityHeader(route.priority, header) : route.priority;
+  const priority = lowerByPriorityHeader(route.priority, request.headers["priority"]);
   const entered = stages.admission.enter(priority, caller.key);
   if (entered !== true && !(await entered))
     throw new AppError("SERVICE_UNAVAILABLE", overloadedMessage, { retryAfterSeconds: overloadedRetrySeconds });

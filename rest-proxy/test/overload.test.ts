@@ -1,6 +1,4 @@
-import { once } from "node:events";
-import { connect } from "node:net";
-import { text as textOf } from "node:stream/consumers";
+import { sendAtOnce } from "@tributary/kit/testing/send-at-once";
 import { expect, test } from "vitest";
 import { bodyOf, route, startProxy, startStub, statusOf } from "./testing.ts";
 
@@ -22,26 +20,8 @@ function startSlowStub() {
   });
 }
 
-/** Sends all requests in one iteration of the event loop, each over its own connection. */
-async function sendAtOnce(port: number, requests: readonly string[]): Promise<readonly string[]> {
-  const sockets = await Promise.all(
-    requests.map(async (request) => {
-      const socket = connect({ port, host: "127.0.0.1" });
-      // Node accepts one connection per iteration, so each is used once before.
-      socket.write("GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n");
-      await once(socket, "data");
-      return { socket, request };
-    }),
-  );
-  return Promise.all(
-    sockets.map(({ socket, request }) => {
-      socket.write(`${request} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
-      return textOf(socket);
-    }),
-  );
-}
-
-const repeat = (count: number, request: string) => Array.from({ length: count }, () => request);
+const repeat = (count: number, request: string) =>
+  Array.from({ length: count }, () => `${request} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
 
 test("an overloaded proxy serves writes, critical reads and cache hits, and rejects other reads", async () => {
   const proxy = await startProxy(await startSlowStub(), { routes, admission: true });

@@ -16,8 +16,7 @@ export interface OperationAdmission {
 export function createOperationAdmission(admission: Admission): OperationAdmission {
   return {
     enter({ request, caller }, declared) {
-      const { priority: header } = request.headers;
-      const priority = typeof header === "string" ? lowerByPriorityHeader(declared, header) : declared;
+      const priority = lowerByPriorityHeader(declared, request.headers["priority"]);
       return admission.enter(priority, caller?.key ?? "");
     },
     leave: ({ caller, cpuMs }) => admission.leave(caller?.key ?? "", cpuMs),

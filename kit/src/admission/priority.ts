@@ -18,10 +18,13 @@ export function highestPriority(a: PriorityClass, b: PriorityClass): PriorityCla
  * Lowers a class by the urgency `u` of a `Priority` header: 5 and 6 to at most normal, 7 to background. No value raises a class. RFC 9218, 4.1
  * reserves 7 for background tasks and defines 3 as the default. 4 is below the default and lowers nothing, because Firefox sends it with
  * `fetch()` by default, also for writes.
- * @param header the field value, its lines joined by commas. Malformed and out-of-range values are ignored (RFC 9218, 4).
+ * @param header as in `request.headers`: Node joins the lines of a field by commas, and its type has arrays only for other fields. Malformed and out-of-range values are ignored (RFC 9218, 4).
  */
-export function lowerByPriorityHeader(declared: PriorityClass, header: string | undefined): PriorityClass {
-  if (header === undefined || declared === "background") return declared;
+export function lowerByPriorityHeader(
+  declared: PriorityClass,
+  header: string | readonly string[] | undefined,
+): PriorityClass {
+  if (typeof header !== "string" || declared === "background") return declared;
   const urgency = readUrgency(header);
   if (urgency === 7) return "background";
   return urgency >= 5 ? "normal" : declared;

@@ -1,0 +1,26 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+
+/**
+ * Sends requests so that a server in this process receives all of them in one iteration of the event loop, each over its own connection.
+ * @param requests complete HTTP/1.1 requests with `Connection: close`.
+ * @returns the complete responses, in the order of the requests.
+ */
+export async function sendAtOnce(port: number, requests: readonly string[]): Promise<readonly string[]> {
+  const connections = await Promise.all(
+    requests.map(async (request) => {
+      const socket = connect({ port, host: "127.0.0.1" });
+      // Node accepts one connection per iteration, so each is used once before.
+      socket.write("GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n");
+      await once(socket, "data");
+      return { socket, request };
+    }),
+  );
+  return Promise.all(
+    connections.map(({ socket, request }) => {
+      socket.write(request);
+      return text(socket);
+    }),
+  );
+}
