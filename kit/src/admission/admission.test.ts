@@ -140,10 +140,48 @@ test("the oldest of the least important requests is dropped first, and no critic
   for (const enteredMs of [1, 2]) waiting.add("critical", 0, { enteredMs, decide: () => {} });
   for (const enteredMs of [3, 4]) waiting.add("normal", 0, { enteredMs, decide: () => {} });
   for (const enteredMs of [5, 6]) waiting.add("background", 0, { enteredMs, decide: () => {} });
-  expect(waiting.drop()?.enteredMs).toBe(5);
+  expect(waiting.drop(2)?.enteredMs).toBe(5);
   expect(waiting.takeExpired(4)?.enteredMs).toBe(3);
   expect(waiting.takeExpired(4)).toBeUndefined();
   expect(waiting.length).toBe(4);
+  // One request of each lower class remains, and all critical ones up to the limit.
+  expect(waiting.drop(2)).toBeUndefined();
+  expect(waiting.drop(1)?.enteredMs).toBe(1);
+});
+
+test("a request outranks a full queue by its class, by its caller, or as the only one of its class", () => {
+  const waiting = createWaitingRequests();
+  const add = (priority: PriorityClass, bucket: number) =>
+    waiting.add(priority, bucket, { enteredMs: 0, decide: () => {} });
+  add("normal", 0);
+  add("normal", 3);
+  expect(waiting.outranks("critical", 7)).toBe(true);
+  expect(waiting.outranks("normal", 2)).toBe(true);
+  expect(waiting.outranks("normal", 3)).toBe(false);
+  expect(waiting.outranks("background", 7)).toBe(true);
+  add("background", 7);
+  expect(waiting.outranks("background", 7)).toBe(false);
+  expect(waiting.outranks("background", 6)).toBe(true);
+  // A single background request keeps its place.
+  expect(waiting.outranks("normal", 3)).toBe(false);
+  add("background", 7);
+  expect(waiting.outranks("normal", 3)).toBe(true);
+});
+
+test("a standing queue rejects at once what is not more important than its requests, and serves critical requests", async () => {
+  start();
+  // 64 requests are admitted; the event loop is blocked, so that none of the others is.
+  const fill = (count: number) => list(count, "normal").map((priority) => admission.enter(priority, "ada"));
+  await Promise.all(fill(64));
+  fill(200);
+  for (let passed = 0; passed < 30; passed++) {
+    block(10);
+    await nextIteration();
+  }
+  expect(rejected.length).toBeGreaterThan(0);
+  expect(fill(40)).toContain(false);
+  expect(admission.enter("critical", "ada")).toBeInstanceOf(Promise);
+  expect(rejected).not.toContain("critical");
 });
 
 test("a caller's CPU time is halved each second, and does not count for others", () => {

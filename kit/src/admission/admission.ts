@@ -52,14 +52,18 @@ const limitMax = 1_000_000;
 /** At the start. The limit rises within milliseconds if the event loop is idle. */
 const limitInitial = 64;
 const sampleEveryMs = 10;
-/** A short queue is served in order, and its requests may wait long: this many clients that each wait for their response are no overload. */
+/** A shorter queue is served in order, and its requests may wait long: this many clients that each wait for their response are no overload. */
 const shortQueueMax = 32;
 const shortQueueWaitMsMax = 1_000;
-/** A queue that has been longer for less than this is a burst, and served like a short one (the interval of CoDel, RFC 8289, 4.2). */
-const burstMsMax = 100;
-/** In a standing queue the newest request is served first, since its client waits longest for it, and the others are rejected after this time. */
+/** A long queue that is short again within this time is a burst, and served like a short one (the interval of CoDel, RFC 8289, 4.2). */
+const burstMsMax = 250;
+const burstMax = 1_024;
+/**
+ * Otherwise the queue is standing, until it has not been long for `burstMsMax`. A standing queue has `shortQueueMax` places: a further request that is not
+ * more important than one of these is rejected at once, since that costs the least. The newest of equals is served first, because its client waits
+ * longest for it; the others are rejected after this time.
+ */
 const waitMsMax = 15;
-const queueMax = 1_024;
 
 export function createAdmission({ isOn, observer }: AdmissionOptions): Admission {
   const costs = createCallerCosts(() => performance.now(), randomInt(2 ** 32));
@@ -68,10 +72,13 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
   let limit = isOn ? limitInitial : Infinity;
   /** When the last iteration ended with requests waiting; 0 if none waited. */
   let lastIterationMs = 0;
-  /** Since when the queue is longer than a short one; Infinity if it is not. */
+  /** Since when the queue is long; Infinity if it is short. */
   let longSinceMs = Infinity;
+  /** When the queue was last found long. */
+  let lastLongMs = -Infinity;
+  let isStanding = false;
 
-  function wait(priority: PriorityClass, callerKey: string): Promise<boolean> {
+  function wait(priority: PriorityClass, bucket: number): Promise<boolean> {
     return new Promise((resolve) => {
       const decide = (isAdmitted: boolean) => {
         if (isAdmitted) inFlight++;
@@ -79,8 +86,8 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
         resolve(isAdmitted);
       };
       const nowMs = performance.now();
-      waiting.add(priority, costs.bucketOf(callerKey), { enteredMs: nowMs, decide });
-      if (waiting.length > queueMax) waiting.drop()?.decide(false);
+      waiting.add(priority, bucket, { enteredMs: nowMs, decide });
+      if (waiting.length > (isStanding ? shortQueueMax : burstMax)) waiting.drop(burstMax)?.decide(false);
       if (lastIterationMs !== 0) return;
       lastIterationMs = nowMs;
       setImmediate(endIteration);
@@ -92,8 +99,7 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
     const nowMs = performance.now();
     adjustLimit(nowMs - lastIterationMs);
     lastIterationMs = nowMs;
-    longSinceMs = waiting.length <= shortQueueMax ? Infinity : Math.min(longSinceMs, nowMs);
-    const isStanding = nowMs - longSinceMs > burstMsMax;
+    noteLength(nowMs);
     const enteredMs = nowMs - (isStanding ? waitMsMax : shortQueueWaitMsMax);
     for (let expired = waiting.takeExpired(enteredMs); expired; expired = waiting.takeExpired(enteredMs))
       expired.decide(false);
@@ -101,6 +107,13 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
       waiting.take(isStanding ? "newest" : "oldest")?.decide(true);
     if (waiting.length > 0) setImmediate(endIteration);
     else lastIterationMs = 0;
+  }
+
+  function noteLength(nowMs: number): void {
+    const isLong = waiting.length >= shortQueueMax;
+    longSinceMs = isLong ? Math.min(longSinceMs, nowMs) : Infinity;
+    if (isLong) lastLongMs = nowMs;
+    isStanding = isStanding ? nowMs - lastLongMs <= burstMsMax : nowMs - longSinceMs > burstMsMax;
   }
 
   function adjustLimit(iterationMs: number): void {
@@ -126,9 +139,15 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
   observer?.expose(() => ({ inFlight, limit, waiting: waiting.length }));
   return {
     enter(priority, callerKey) {
-      if (inFlight >= limit || waiting.length > 0) return wait(priority, callerKey);
-      inFlight++;
-      return true;
+      if (inFlight < limit && waiting.length === 0) {
+        inFlight++;
+        return true;
+      }
+      const bucket = costs.bucketOf(callerKey);
+      if (!isStanding || waiting.length < shortQueueMax || waiting.outranks(priority, bucket))
+        return wait(priority, bucket);
+      observer?.onRejected(priority);
+      return false;
     },
     leave(callerKey, cpuMs) {
       inFlight--;

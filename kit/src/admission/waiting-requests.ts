@@ -17,36 +17,47 @@ export interface WaitingRequests {
   add(priority: PriorityClass, bucket: number, request: WaitingRequest): void;
   /** Removes the most important request. @param order among equally important ones; critical requests, which never expire, leave in their order. */
   take(order: "oldest" | "newest"): WaitingRequest | undefined;
-  /** Removes the oldest of the least important requests. */
-  drop(): WaitingRequest | undefined;
+  /**
+   * Removes the oldest of the least important requests. Of normal and background requests one remains, for its reserved turn.
+   * @param criticalMax critical requests are removed only above this number.
+   */
+  drop(criticalMax: number): WaitingRequest | undefined;
+  /** Whether `drop` would remove another request if this one was added. */
+  outranks(priority: PriorityClass, bucket: number): boolean;
   /** Removes a request that has waited since before `enteredMs`, and is not critical. */
   takeExpired(enteredMs: number): WaitingRequest | undefined;
 }
 
+/** The waiting requests of one priority. */
+interface Line {
+  readonly priority: PriorityClass;
+  /** By bucket, the most important first. Requests of a level are in the order of their arrival. */
+  readonly levels: WaitingRequest[][];
+  length: number;
+}
+
 export function createWaitingRequests(): WaitingRequests {
-  // The most important level first. Requests of a level are in the order of their arrival.
-  const levels = Array.from({ length: priorityClasses.length * bucketCount }, (): WaitingRequest[] => []);
+  const lines = priorityClasses.map((priority): Line => {
+    return { priority, levels: Array.from({ length: bucketCount }, () => []), length: 0 };
+  });
   let length = 0;
   let turn = 0;
 
-  function firstLevel(from: number): WaitingRequest[] | undefined {
-    for (let at = from; at < levels.length; at++) if (levels[at]?.length) return levels[at];
-    return undefined;
+  function lineOf(priority: PriorityClass): Line {
+    return lines.find((line) => line.priority === priority) ?? unknownPriority(priority);
   }
 
-  function nextLevel(): WaitingRequest[] | undefined {
+  function nextLine(): Line | undefined {
     turn = (turn + 1) % turnsMax;
     const reserved = reservedTurns[turn];
-    return (reserved && firstLevel(priorityClasses.indexOf(reserved) * bucketCount)) ?? firstLevel(0);
+    const reservedLine = reserved && lineOf(reserved);
+    return reservedLine?.length ? reservedLine : lines.find((line) => line.length > 0);
   }
 
-  function isCritical(level: WaitingRequest[] | undefined): boolean {
-    return level !== undefined && levels.indexOf(level) < bucketCount;
-  }
-
-  function remove(level: WaitingRequest[] | undefined, order: "oldest" | "newest"): WaitingRequest | undefined {
+  function remove(line: Line, level: WaitingRequest[] | undefined, order: "oldest" | "newest") {
     if (level === undefined) return undefined;
     length--;
+    line.length--;
     return order === "oldest" ? level.shift() : level.pop();
   }
 
@@ -55,24 +66,41 @@ export function createWaitingRequests(): WaitingRequests {
       return length;
     },
     add(priority, bucket, request) {
-      levels[priorityClasses.indexOf(priority) * bucketCount + bucket]?.push(request);
+      const line = lineOf(priority);
+      line.levels[bucket]?.push(request);
+      line.length++;
       length++;
     },
     take(order) {
-      const level = nextLevel();
-      return remove(level, isCritical(level) ? "oldest" : order);
+      const line = nextLine();
+      return line && remove(line, line.levels.find(isInUse), line.priority === "critical" ? "oldest" : order);
     },
-    drop: () =>
-      remove(
-        levels.findLast((level) => level.length > 0),
-        "oldest",
-      ),
+    drop(criticalMax) {
+      const line = lines.findLast((each) => each.length > (each.priority === "critical" ? criticalMax : 1));
+      return line && remove(line, line.levels.findLast(isInUse), "oldest");
+    },
+    outranks(priority, bucket) {
+      const lowest = lines.findLast((line) => line.priority === priority || line.length > 1);
+      if (lowest === undefined || lowest.priority !== priority) return true;
+      return priority === "critical" || lowest.levels.findLastIndex(isInUse) > bucket || lowest.length === 0;
+    },
     takeExpired(enteredMs) {
-      for (let at = bucketCount; at < levels.length; at++) {
-        const level = levels[at];
-        if (level?.[0] && level[0].enteredMs < enteredMs) return remove(level, "oldest");
+      for (const line of lines) {
+        const level =
+          line.priority === "critical" ? undefined : line.levels.find(([oldest]) => isBefore(oldest, enteredMs));
+        if (level) return remove(line, level, "oldest");
       }
       return undefined;
     },
   };
+}
+
+const isInUse = (level: readonly WaitingRequest[]) => level.length > 0;
+
+function isBefore(request: WaitingRequest | undefined, enteredMs: number): boolean {
+  return request !== undefined && request.enteredMs < enteredMs;
+}
+
+function unknownPriority(priority: PriorityClass): never {
+  throw new Error(`Unknown priority ${priority}`);
 }

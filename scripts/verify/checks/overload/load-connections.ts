@@ -36,6 +36,7 @@ interface PendingRequest {
 }
 
 interface Pool {
+  /** The next request takes the first, so that all are used: the server closes a connection that sends nothing for 10 s. */
   readonly free: Connection[];
   readonly waiting: PendingRequest[];
 }
@@ -53,19 +54,16 @@ export async function openLoadConnections(
   connectionsEach: number,
 ): Promise<LoadConnections> {
   const pools = new Map<string, Pool>();
-  const sockets = new Set<Socket>();
-  const inUse = new Set<Connection>();
+  const connections = new Set<Connection>();
 
   function start(connection: Connection, pending: PendingRequest): void {
     connection.pending = pending;
-    inUse.add(connection);
     connection.socket.write(pending.bytes);
   }
 
   function end(connection: Connection, outcome: RequestOutcome): void {
     const { pending } = connection;
     connection.pending = undefined;
-    inUse.delete(connection);
     pending?.onEnd(outcome);
   }
 
@@ -81,14 +79,14 @@ export async function openLoadConnections(
         else pool.free.push(connection);
       },
       onLost(reason) {
-        sockets.delete(connection.socket);
+        connections.delete(connection);
         const index = pool.free.indexOf(connection);
         if (index !== -1) pool.free.splice(index, 1);
         end(connection, failed(reason));
         if (isAccepted) addConnection(pool, template).catch(() => {});
       },
     });
-    sockets.add(connection.socket);
+    connections.add(connection);
     await once(connection.socket, "connect");
     isAccepted = true;
     const next = pool.waiting.shift();
@@ -105,14 +103,14 @@ export async function openLoadConnections(
   return {
     send(template, bytes, onEnd) {
       const pool = pools.get(toKey(template));
-      const connection = pool?.free.pop();
+      const connection = pool?.free.shift();
       if (connection) start(connection, { template, bytes, onEnd });
       else pool?.waiting.push({ template, bytes, onEnd });
     },
     close() {
-      for (const connection of inUse) end(connection, failed("no response"));
+      for (const connection of connections) end(connection, failed("no response"));
       for (const { waiting } of pools.values()) for (const { onEnd } of waiting.splice(0)) onEnd(failed("not sent"));
-      for (const socket of sockets) socket.removeAllListeners("close").destroy();
+      for (const { socket } of connections) socket.removeAllListeners("close").destroy();
     },
   };
 }

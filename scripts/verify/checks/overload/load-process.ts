@@ -1,5 +1,6 @@
 // The load generator and the stub upstream, in one process on the load's core. Sends the stub's port once over IPC, then for each job a report or
 // a problem.
+import { setFlagsFromString } from "node:v8";
 import type { LoadJob, LoadReport } from "./load-job.ts";
 import { runLoad } from "./load-run.ts";
 import { startStubUpstream } from "./stub-upstream.ts";
@@ -8,6 +9,9 @@ export type LoadMessage =
   | { readonly kind: "ready"; readonly stubPort: number }
   | { readonly kind: "report"; readonly report: LoadReport }
   | { readonly kind: "problem"; readonly problem: string };
+
+// As in the processes under test (kit/src/process/main.ts): full collections would delay requests.
+setFlagsFromString("--no-allocation-site-pretenuring");
 
 const send = (message: LoadMessage) => void process.send?.(message);
 
