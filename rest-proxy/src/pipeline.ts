@@ -15,7 +15,7 @@
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { type Admission, createAdmission } from "@tributary/kit/admission/admission";
-import { overloadedMessage, overloadedRetrySeconds } from "@tributary/kit/http/overloaded-response";
+import { overloadedError } from "@tributary/kit/http/overloaded-response";
 import { lowerByPriorityHeader } from "@tributary/kit/admission/priority";
 import { AppError } from "@tributary/kit/errors/app-error";
 import type { ContentCoding } from "@tributary/kit/http/accept";
@@ -285,8 +285,7 @@ async function fetchIfAdmitted(admittedRequest: AdmittedRequest, stages: Stages)
   const { request, route, caller } = admittedRequest;
   const priority = lowerByPriorityHeader(route.priority, request.headers["priority"]);
   const entered = stages.admission.enter(priority, caller.key);
-  if (entered !== true && !(await entered))
-    throw new AppError("SERVICE_UNAVAILABLE", overloadedMessage, { retryAfterSeconds: overloadedRetrySeconds });
+  if (entered !== true && !(await entered)) throw overloadedError;
   try {
     await fetchResponse(admittedRequest, stages);
   } finally {

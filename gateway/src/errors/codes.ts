@@ -1,5 +1,5 @@
 // The error codes that clients of the gateway can receive, with their HTTP status and default message.
-import { overloadedMessage } from "@tributary/kit/http/overloaded-response";
+import { overloadedError } from "@tributary/kit/http/overloaded-response";
 import { internalErrorMessage, statusOf } from "@tributary/kit/errors/app-error";
 
 /** The stages of a request, in order; see pipeline.ts. */
@@ -62,7 +62,7 @@ export const codes = {
     message: "The gateway has not loaded a supergraph yet. Retry soon.",
   },
 
-  OVERLOADED: { stage: "parse", status: 503, message: overloadedMessage },
+  OVERLOADED: { stage: "parse", status: 503, message: overloadedError.message },
   GRAPHQL_PARSE_FAILED: { stage: "parse", status: 400, message: "The document has a syntax error." },
   GRAPHQL_VALIDATION_FAILED: { stage: "parse", status: 400, message: "The document is not valid against the schema." },
   OPERATION_RESOLUTION_FAILURE: { stage: "parse", status: 400, message: "The document has no such operation." },

@@ -51,8 +51,8 @@ test("requests that wait for a subgraph are all admitted, since the event loop i
 
 test("an overloaded process serves all critical requests, and rejects others", async () => {
   start();
-  const served = await load([...list(500, "normal"), ...list(500, "background"), ...list(200, "critical")]);
-  expect(served.critical).toBe(200);
+  const served = await load([...list(500, "normal"), ...list(500, "background"), ...list(100, "critical")]);
+  expect(served.critical).toBe(100);
   expect(served.normal).toBeLessThan(500);
   expect(served.background).toBeLessThan(500);
   expect(served.normal + served.background + rejected.length).toBe(1_000);
@@ -135,18 +135,19 @@ test("in a long queue the newest normal request leaves first, and the oldest cri
   expect(left).toEqual([1, 2, 4, 3]);
 });
 
-test("the oldest of the least important requests is dropped first, and no critical one expires", () => {
+test("the oldest of the least important requests is dropped first, and critical ones expire later than others", () => {
   const waiting = createWaitingRequests();
   for (const enteredMs of [1, 2]) waiting.add("critical", 0, { enteredMs, decide: () => {} });
   for (const enteredMs of [3, 4]) waiting.add("normal", 0, { enteredMs, decide: () => {} });
   for (const enteredMs of [5, 6]) waiting.add("background", 0, { enteredMs, decide: () => {} });
   expect(waiting.drop(2)?.enteredMs).toBe(5);
-  expect(waiting.takeExpired(4)?.enteredMs).toBe(3);
-  expect(waiting.takeExpired(4)).toBeUndefined();
+  expect(waiting.takeExpired(4, 1)?.enteredMs).toBe(3);
+  expect(waiting.takeExpired(4, 1)).toBeUndefined();
   expect(waiting.length).toBe(4);
   // One request of each lower class remains, and all critical ones up to the limit.
   expect(waiting.drop(2)).toBeUndefined();
   expect(waiting.drop(1)?.enteredMs).toBe(1);
+  expect(waiting.takeExpired(4, 3)?.enteredMs).toBe(2);
 });
 
 test("a request outranks a full queue by its class, by its caller, or as the only one of its class", () => {

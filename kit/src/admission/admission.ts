@@ -64,6 +64,8 @@ const burstMax = 1_024;
  * longest for it; the others are rejected after this time.
  */
 const waitMsMax = 15;
+/** Critical requests are served in the order of their arrival. If there are more than the process can serve, the oldest would all be late. */
+const criticalWaitMsMax = 250;
 
 export function createAdmission({ isOn, observer }: AdmissionOptions): Admission {
   const costs = createCallerCosts(() => performance.now(), randomInt(2 ** 32));
@@ -100,13 +102,19 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
     adjustLimit(nowMs - lastIterationMs);
     lastIterationMs = nowMs;
     noteLength(nowMs);
-    const enteredMs = nowMs - (isStanding ? waitMsMax : shortQueueWaitMsMax);
-    for (let expired = waiting.takeExpired(enteredMs); expired; expired = waiting.takeExpired(enteredMs))
-      expired.decide(false);
+    rejectExpired(
+      nowMs - (isStanding ? waitMsMax : shortQueueWaitMsMax),
+      nowMs - (isStanding ? criticalWaitMsMax : shortQueueWaitMsMax),
+    );
     for (let free = limit - inFlight; free > 0 && waiting.length > 0; free--)
       waiting.take(isStanding ? "newest" : "oldest")?.decide(true);
     if (waiting.length > 0) setImmediate(endIteration);
     else lastIterationMs = 0;
+  }
+
+  function rejectExpired(enteredMs: number, criticalEnteredMs: number): void {
+    const next = () => waiting.takeExpired(enteredMs, criticalEnteredMs);
+    for (let expired = next(); expired; expired = next()) expired.decide(false);
   }
 
   function noteLength(nowMs: number): void {

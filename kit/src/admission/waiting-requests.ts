@@ -15,7 +15,7 @@ const reservedTurns: Readonly<Record<number, PriorityClass>> = { 4: "normal", 9:
 export interface WaitingRequests {
   readonly length: number;
   add(priority: PriorityClass, bucket: number, request: WaitingRequest): void;
-  /** Removes the most important request. @param order among equally important ones; critical requests, which never expire, leave in their order. */
+  /** Removes the most important request. @param order among equally important ones; critical requests leave in the order of their arrival. */
   take(order: "oldest" | "newest"): WaitingRequest | undefined;
   /**
    * Removes the oldest of the least important requests. Of normal and background requests one remains, for its reserved turn.
@@ -24,8 +24,8 @@ export interface WaitingRequests {
   drop(criticalMax: number): WaitingRequest | undefined;
   /** Whether `drop` would remove another request if this one was added. */
   outranks(priority: PriorityClass, bucket: number): boolean;
-  /** Removes a request that has waited since before `enteredMs`, and is not critical. */
-  takeExpired(enteredMs: number): WaitingRequest | undefined;
+  /** Removes a request that has waited since before `enteredMs`, or a critical one since before `criticalEnteredMs`. */
+  takeExpired(enteredMs: number, criticalEnteredMs: number): WaitingRequest | undefined;
 }
 
 /** The waiting requests of one priority. */
@@ -84,10 +84,10 @@ export function createWaitingRequests(): WaitingRequests {
       if (lowest === undefined || lowest.priority !== priority) return true;
       return priority === "critical" || lowest.levels.findLastIndex(isInUse) > bucket || lowest.length === 0;
     },
-    takeExpired(enteredMs) {
+    takeExpired(enteredMs, criticalEnteredMs) {
       for (const line of lines) {
-        const level =
-          line.priority === "critical" ? undefined : line.levels.find(([oldest]) => isBefore(oldest, enteredMs));
+        const beforeMs = line.priority === "critical" ? criticalEnteredMs : enteredMs;
+        const level = line.levels.find(([oldest]) => isBefore(oldest, beforeMs));
         if (level) return remove(line, level, "oldest");
       }
       return undefined;

@@ -5,7 +5,12 @@ import { toProblemDocument } from "./problem.ts";
 
 /** An overload mostly ends, or admits other requests, within a second. */
 export const overloadedRetrySeconds = 1;
-export const overloadedMessage = `The server is overloaded. Retry after ${overloadedRetrySeconds} s.`;
+/** One for all requests: to create an error with its stack takes several microseconds. */
+export const overloadedError = new AppError(
+  "SERVICE_UNAVAILABLE",
+  `The server is overloaded. Retry after ${overloadedRetrySeconds} s.`,
+  { retryAfterSeconds: overloadedRetrySeconds },
+);
 
 export interface OverloadedResponse {
   readonly contentType: string;
@@ -15,7 +20,7 @@ export interface OverloadedResponse {
 /** A problem document (RFC 9457). It has no request id: it is prepared once. */
 export const overloadedProblem: OverloadedResponse = {
   contentType: "application/problem+json",
-  body: JSON.stringify(toProblemDocument(new AppError("SERVICE_UNAVAILABLE", overloadedMessage), {})),
+  body: JSON.stringify(toProblemDocument(overloadedError, {})),
 };
 
 export function respondOverloaded(response: ServerResponse, { contentType, body }: OverloadedResponse): void {

@@ -65,7 +65,9 @@ export function writeProblem(response: ServerResponse, error: AppError, context:
   for (const name of successHeaders) response.removeHeader(name);
   response.setHeader("Cache-Control", "no-store");
   response.setHeader("Content-Length", body.length);
-  response.end(response.req?.method === "HEAD" ? undefined : body);
+  if (response.req?.method === "HEAD") return void response.end();
+  // As a string, which node:http sends in one write with the head; latin1 keeps the bytes unchanged.
+  response.end(body.toString("latin1"), "latin1");
 }
 
 function challenge({ req: request }: ServerResponse): string {
