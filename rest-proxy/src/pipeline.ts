@@ -17,7 +17,6 @@ import { Readable } from "node:stream";
 import { type Admission, createAdmission } from "@tributary/kit/admission/admission";
 import { overloadedError } from "@tributary/kit/http/overloaded-response";
 import { lowerByPriorityHeader } from "@tributary/kit/admission/priority";
-import { AppError } from "@tributary/kit/errors/app-error";
 import type { ContentCoding } from "@tributary/kit/http/accept";
 import type { Cors } from "@tributary/kit/http/cors";
 import { type Caller, type Callers, createCallers } from "@tributary/kit/caller/caller";

@@ -74,11 +74,7 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
   let limit = isOn ? limitInitial : Infinity;
   /** When the last iteration ended with requests waiting; 0 if none waited. */
   let lastIterationMs = 0;
-  /** Since when the queue is long; Infinity if it is short. */
-  let longSinceMs = Infinity;
-  /** When the queue was last found long. */
-  let lastLongMs = -Infinity;
-  let isStanding = false;
+  const queue = createStandingCheck();
 
   function wait(priority: PriorityClass, bucket: number): Promise<boolean> {
     return new Promise((resolve) => {
@@ -89,7 +85,7 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
       };
       const nowMs = performance.now();
       waiting.add(priority, bucket, { enteredMs: nowMs, decide });
-      if (waiting.length > (isStanding ? shortQueueMax : burstMax)) waiting.drop(burstMax)?.decide(false);
+      if (waiting.length > (queue.isStanding ? shortQueueMax : burstMax)) waiting.drop(burstMax)?.decide(false);
       if (lastIterationMs !== 0) return;
       lastIterationMs = nowMs;
       setImmediate(endIteration);
@@ -101,13 +97,13 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
     const nowMs = performance.now();
     adjustLimit(nowMs - lastIterationMs);
     lastIterationMs = nowMs;
-    noteLength(nowMs);
+    queue.note(waiting.length, nowMs);
     rejectExpired(
-      nowMs - (isStanding ? waitMsMax : shortQueueWaitMsMax),
-      nowMs - (isStanding ? criticalWaitMsMax : shortQueueWaitMsMax),
+      nowMs - (queue.isStanding ? waitMsMax : shortQueueWaitMsMax),
+      nowMs - (queue.isStanding ? criticalWaitMsMax : shortQueueWaitMsMax),
     );
     for (let free = limit - inFlight; free > 0 && waiting.length > 0; free--)
-      waiting.take(isStanding ? "newest" : "oldest")?.decide(true);
+      waiting.take(queue.isStanding ? "newest" : "oldest")?.decide(true);
     if (waiting.length > 0) setImmediate(endIteration);
     else lastIterationMs = 0;
   }
@@ -117,31 +113,14 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
     for (let expired = next(); expired; expired = next()) expired.decide(false);
   }
 
-  function noteLength(nowMs: number): void {
-    const isLong = waiting.length >= shortQueueMax;
-    longSinceMs = isLong ? Math.min(longSinceMs, nowMs) : Infinity;
-    if (isLong) lastLongMs = nowMs;
-    isStanding = isStanding ? nowMs - lastLongMs <= burstMsMax : nowMs - longSinceMs > burstMsMax;
-  }
-
   function adjustLimit(iterationMs: number): void {
     if (iterationMs > iterationMsMax) limit = Math.max(limitMin, Math.min(limit, inFlight) * decrease);
     else if (iterationMs < iterationMsMax / 2) limit = Math.min(limit * increase, limitMax);
   }
 
   /** While no request waits, the limit may be far above the requests in flight: without this it would not be reached before these are late. */
-  function watchIterations(): () => void {
-    let sampledMs = performance.now();
-    let wasLate = false;
-    const timer = setInterval(() => {
-      const nowMs = performance.now();
-      const isLate = nowMs - sampledMs - sampleEveryMs > iterationMsMax;
-      sampledMs = nowMs;
-      // One long iteration, such as a garbage collection, is no overload.
-      if (isLate && wasLate && waiting.length === 0) adjustLimit(Infinity);
-      wasLate = isLate;
-    }, sampleEveryMs).unref();
-    return () => clearInterval(timer);
+  function lowerLimit(): void {
+    if (waiting.length === 0) adjustLimit(Infinity);
   }
 
   observer?.expose(() => ({ inFlight, limit, waiting: waiting.length }));
@@ -152,7 +131,7 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
         return true;
       }
       const bucket = costs.bucketOf(callerKey);
-      if (!isStanding || waiting.length < shortQueueMax || waiting.outranks(priority, bucket))
+      if (!queue.isStanding || waiting.length < shortQueueMax || waiting.outranks(priority, bucket))
         return wait(priority, bucket);
       observer?.onRejected(priority);
       return false;
@@ -161,6 +140,39 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
       inFlight--;
       if (cpuMs > 0) costs.add(callerKey, cpuMs);
     },
-    close: isOn ? watchIterations() : () => {},
+    close: isOn ? watchIterations(lowerLimit) : () => {},
   };
+}
+
+/** Whether the queue is standing: see `burstMsMax` and `waitMsMax`. */
+function createStandingCheck() {
+  let isStanding = false;
+  /** Infinity while the queue is short. */
+  let longSinceMs = Infinity;
+  let lastLongMs = -Infinity;
+  return {
+    get isStanding() {
+      return isStanding;
+    },
+    note(length: number, nowMs: number): void {
+      const isLong = length >= shortQueueMax;
+      longSinceMs = isLong ? Math.min(longSinceMs, nowMs) : Infinity;
+      if (isLong) lastLongMs = nowMs;
+      isStanding = isStanding ? nowMs - lastLongMs <= burstMsMax : nowMs - longSinceMs > burstMsMax;
+    },
+  };
+}
+
+/** @param onLate called after the second of two long iterations of the event loop: a single one, such as a garbage collection, is no overload. */
+function watchIterations(onLate: () => void): () => void {
+  let sampledMs = performance.now();
+  let wasLate = false;
+  const timer = setInterval(() => {
+    const nowMs = performance.now();
+    const isLate = nowMs - sampledMs - sampleEveryMs > iterationMsMax;
+    sampledMs = nowMs;
+    if (isLate && wasLate) onLate();
+    wasLate = isLate;
+  }, sampleEveryMs).unref();
+  return () => clearInterval(timer);
 }
