@@ -95,6 +95,21 @@ test("a few clients that each wait for their response are never rejected, howeve
   expect(rejected).toEqual([]);
 });
 
+test("an overload that rejects requests after a wait, without a full queue, remains an overload", async () => {
+  start();
+  const requests: Promise<unknown>[] = [];
+  const waiting: number[] = [];
+  // Twice as many requests as the event loop can serve. In the time in which a request expires, fewer arrive than the queue has places.
+  for (let wave = 0; wave < 150; wave++) {
+    requests.push(load(list(20, "normal")));
+    await sleep(10);
+    waiting.push(readState().waiting);
+  }
+  await Promise.all(requests);
+  expect(Math.max(...waiting.slice(0, 50))).toBeGreaterThan(64);
+  expect(Math.max(...waiting.slice(50))).toBeLessThanOrEqual(64);
+});
+
 test("the limit falls while admitted requests block the event loop, and rises when it is idle", async () => {
   start();
   await Promise.all(list(200, "normal").map(async (priority) => admission.enter(priority, "ada")));

@@ -59,7 +59,7 @@ const shortQueueWaitMsMax = 1_000;
 const burstMsMax = 250;
 const burstMax = 1_024;
 /**
- * Otherwise the queue is standing, until it has not been long for `burstMsMax`. A standing queue has `shortQueueMax` places: a further request that is not
+ * Otherwise the queue is standing, until it has not been long and rejected no request for `burstMsMax`. A standing queue has `shortQueueMax` places: a further request that is not
  * more important than one of these is rejected at once, since that costs the least. The newest of equals is served first, because its client waits
  * longest for it; the others are rejected after this time.
  */
@@ -98,19 +98,21 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
     adjustLimit(nowMs - lastIterationMs);
     lastIterationMs = nowMs;
     queue.note(waiting.length, nowMs);
-    rejectExpired(
-      nowMs - (queue.isStanding ? waitMsMax : shortQueueWaitMsMax),
-      nowMs - (queue.isStanding ? criticalWaitMsMax : shortQueueWaitMsMax),
-    );
+    rejectExpired(nowMs);
     for (let free = limit - inFlight; free > 0 && waiting.length > 0; free--)
       waiting.take(queue.isStanding ? "newest" : "oldest")?.decide(true);
     if (waiting.length > 0) setImmediate(endIteration);
     else lastIterationMs = 0;
   }
 
-  function rejectExpired(enteredMs: number, criticalEnteredMs: number): void {
+  function rejectExpired(nowMs: number): void {
+    const enteredMs = nowMs - (queue.isStanding ? waitMsMax : shortQueueWaitMsMax);
+    const criticalEnteredMs = nowMs - (queue.isStanding ? criticalWaitMsMax : shortQueueWaitMsMax);
     const next = () => waiting.takeExpired(enteredMs, criticalEnteredMs);
-    for (let expired = next(); expired; expired = next()) expired.decide(false);
+    for (let expired = next(); expired; expired = next()) {
+      expired.decide(false);
+      queue.noteOverload(nowMs);
+    }
   }
 
   function adjustLimit(iterationMs: number): void {
@@ -149,7 +151,7 @@ function createStandingCheck() {
   let isStanding = false;
   /** Infinity while the queue is short. */
   let longSinceMs = Infinity;
-  let lastLongMs = -Infinity;
+  let lastOverloadMs = -Infinity;
   return {
     get isStanding() {
       return isStanding;
@@ -157,8 +159,11 @@ function createStandingCheck() {
     note(length: number, nowMs: number): void {
       const isLong = length >= shortQueueMax;
       longSinceMs = isLong ? Math.min(longSinceMs, nowMs) : Infinity;
-      if (isLong) lastLongMs = nowMs;
-      isStanding = isStanding ? nowMs - lastLongMs <= burstMsMax : nowMs - longSinceMs > burstMsMax;
+      if (isLong) lastOverloadMs = nowMs;
+      isStanding = isStanding ? nowMs - lastOverloadMs <= burstMsMax : nowMs - longSinceMs > burstMsMax;
+    },
+    noteOverload(nowMs: number): void {
+      lastOverloadMs = nowMs;
     },
   };
 }
