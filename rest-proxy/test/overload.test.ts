@@ -2,7 +2,7 @@ import { sendAtOnce } from "@tributary/kit/testing/send-at-once";
 import { expect, test } from "vitest";
 import { bodyOf, route, startProxy, startStub, statusOf } from "./testing.ts";
 
-// What an overloaded proxy serves. The service runs in this process: each of its responses uses the event loop for 8 ms.
+// What an overloaded proxy serves. The service runs in this process: each of its responses uses the event loop for 3 ms.
 
 const routes = [
   route("getThing", "GET", "/things/:id", {}),
@@ -13,7 +13,7 @@ const routes = [
 
 function startSlowStub() {
   return startStub(({ url }, response) => {
-    const endMs = performance.now() + 8;
+    const endMs = performance.now() + 3;
     while (performance.now() < endMs);
     if (url.includes("cached")) response.setHeader("Cache-Control", "public, s-maxage=60");
     response.end('{"ok":true}');

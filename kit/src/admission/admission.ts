@@ -65,7 +65,7 @@ const burstMax = 1_024;
  */
 const waitMsMax = 15;
 /** Critical requests are served in the order of their arrival. If there are more than the process can serve, the oldest would all be late. */
-const criticalWaitMsMax = 250;
+const criticalWaitMsMax = 500;
 
 export function createAdmission({ isOn, observer }: AdmissionOptions): Admission {
   const costs = createCallerCosts(() => performance.now(), randomInt(2 ** 32));
