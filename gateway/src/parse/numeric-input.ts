@@ -32,7 +32,7 @@ export function NumericLiteralsRule(context: ValidationContext): ASTVisitor {
 
 function findProblem({ kind, value }: IntValueNode | FloatValueNode, type: GraphQLInputType | null | undefined) {
   const named = getNamedType(type);
-  // A value within an object of a custom scalar has no type.
+  // Within an object of a custom scalar, a value has no type, and counts as custom.
   const isCustom = !named || (isScalarType(named) && !isSpecifiedScalarType(named));
   if (!isCustom && named !== GraphQLFloat) return undefined;
   const number = Number(value);
@@ -41,8 +41,9 @@ function findProblem({ kind, value }: IntValueNode | FloatValueNode, type: Graph
 }
 
 /**
- * Makes custom scalars reject variables with a number that is out of range, at any depth. Changes the schema. A whole number that
- * is not exact is a string here (kit/src/json/exact-json.ts).
+ * Makes custom scalars reject variables with a number that is out of range, at any depth. Replaces `parseValue` of each custom scalar in the schema,
+ * which a composed schema leaves at graphql-js's default. Inexact whole numbers need no check here: the parser of the body (kit/src/json/exact-json.ts)
+ * has turned them into strings.
  */
 export function limitCustomScalars(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {

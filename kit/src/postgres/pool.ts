@@ -17,8 +17,8 @@ export interface PoolOptions {
 }
 
 /**
- * The time limit of a connection attempt, or `acquireTimeoutMs` if that is longer. Requests stop waiting before; on an overloaded machine no attempt
- * would succeed otherwise.
+ * The time limit of a connection attempt, or `acquireTimeoutMs` if that is longer. A request gives up after `acquireTimeoutMs`, but the attempt goes on:
+ * on an overloaded machine, attempts that end with their requests would never succeed.
  */
 const connectTimeoutMsMin = 10_000;
 /** With more waiting requests per connection, a new one would not be served in time. */
@@ -38,8 +38,8 @@ export function createPool(o: PoolOptions) {
   pool.on("error", () => {});
 
   /**
-   * After a refused connection: if there are open connections, lowers `max` to their number, so that waiting requests use those and the pool opens no
-   * others until the pause is over (`acquire` restores it). If there are none, all waiting requests fail.
+   * After a refused connection: if there are open connections, lowers `max` to their number, so that waiting requests use those, and the pool opens no
+   * others until the pause after the refusal is over; then `acquire` restores `max`. If there are none, all waiting requests fail.
    */
   function onRefusal(error: Error): void {
     const openCount = pool.totalCount - connecting.size;

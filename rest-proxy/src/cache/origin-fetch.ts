@@ -133,6 +133,7 @@ export class CacheFetcher {
     this.#noteShared(f, response, stored !== undefined && isFresh(stored, nowMs()));
     if (f.entry && replacesEntry(response.status, f)) store.remove(f.entry);
     observe({ kind: "miss" });
+    // `Cache-Status` is sent before the body, so it says what is known now.
     const isStored = stored !== undefined && !isOutdated();
     const cacheStatus = forwardedStatus(name, { forwarded: f.forwarded, status: response.status, isStored });
     const client = f.response && this.#writeHead(f, f.response, response, head, cacheStatus);
@@ -241,6 +242,7 @@ function createReadSender(o: CacheFetchOptions): (read: OriginRead) => Promise<O
       return { kind: "fetched", response, head, sent };
     }
     dropBody(response.body);
+    // About another response: it updates nothing (RFC 9111, 4.3.4). The client gets the entry, whose validators the origin has accepted.
     if (!confirmsStored(response.headers, entry.headers)) return { kind: "validated", entry, isStored: true };
     return { kind: "validated", ...freshen(entry, response.headers, { ...received, sent }) };
   };

@@ -3,7 +3,7 @@ import { Agent as HttpsAgent } from "node:https";
 import { createFixedLookup, hostOf, type ReplicaAddress } from "@tributary/kit/upstream/addresses";
 import { idleMsMax, openPool, type Pool, type PoolLimits } from "@tributary/kit/upstream/undici-transport";
 
-/** The connections to one replica: undici's pool, and Node's agent for http-proxy-middleware. */
+/** The connections to one replica: undici's pool for reads, and Node's agent for writes, which http-proxy-middleware sends. */
 export interface ReplicaConnection {
   /** The origin in parts: as a string, the middleware would parse it for each request. */
   readonly target: {
@@ -23,7 +23,7 @@ export function openConnection(address: ReplicaAddress, limits: PoolLimits): Rep
     keepAlive: true,
     // No `maxSockets`: the limit of requests in flight bounds the sockets, and the agent must not queue requests.
     maxFreeSockets: limits.connectionsMax,
-    // How long an idle socket is kept. With it, the agent also obeys a shorter time in the service's `Keep-Alive`.
+    // How long an idle socket is kept. Only if it is set, the agent also obeys a shorter time in the service's `Keep-Alive` header.
     timeout: idleMsMax,
     ...(address.addresses.length > 0 ? { lookup: createFixedLookup(address.addresses) } : {}),
   };
@@ -34,7 +34,10 @@ export function openConnection(address: ReplicaAddress, limits: PoolLimits): Rep
   };
 }
 
-/** Calls back once the request's socket is connected, TLS included. Destroys the request if that takes longer than `timeoutMs`. */
+/**
+ * Calls back once the request's socket is connected, TLS included; at once for a kept socket, which is connected. Destroys the request if connecting
+ * takes longer than `timeoutMs`, so that another replica can be tried long before the timeout of the whole request.
+ */
 export function whenConnected(request: ClientRequest, timeoutMs: number, onConnected: () => void): void {
   const { socket } = request;
   if (!socket?.connecting) return onConnected();

@@ -45,8 +45,8 @@ export function createResourceCache(limits: CacheLimits, o: ResourceCacheOptions
 }
 
 /**
- * The lookup of a request. Responses to different values of `Accept` are not variants, since the key contains the version, and the service gets
- * `application/json` in any case. Of `Accept-Encoding`, only the chosen content coding distinguishes variants. Of other fields, the normal form does.
+ * The lookup of a request. Variants of a resource (`Vary`) are distinguished by the chosen content coding for `Accept-Encoding`, and by the normal form
+ * of any other field. `Accept` makes no variants: it only selects the version, which the key contains, and the service always gets `application/json`.
  * @param route whose service is the origin.
  * @param key the canonical version, path and query, such as `/v2/things?first=5`.
  */
@@ -69,8 +69,9 @@ export function createLookup(
 const base = "http://self.invalid";
 
 /**
- * The cache keys of the resource that a reference names, in all versions, since a write in one version changes the resource in all. The reference is a
- * service's `Location` or `Content-Location`, or the key of the write; its query is dropped. No keys for another origin or a path without a route.
+ * The cache keys of the resource that a reference names, in all versions, since a write in one version changes the resource in all: without a query, a
+ * key is the canonical path, such as `/v2/things/5`. The reference is the `Location` or `Content-Location` of a service's response, which `key`, the key
+ * of the write, resolves if it is relative; or `key` itself. Its query is dropped. No keys for another origin or a path without a route.
  */
 export function createKeysOf(table: RouteTable): (reference: string, key: string) => readonly string[] {
   return (reference, key) => {

@@ -1,12 +1,13 @@
-// Creates the readers of fields, one function for each case, because they are called for each field of each object. Stage 5 reads a field that has
-// a `plainKey` without its reader.
+// Creates the readers of fields while a plan is compiled. A field is a member of its object, or of another fetch's object for the same entity (a join).
+// There is one function for each case, because stage 5 (shape) calls them for each field of each object. A field with a `plainKey` is an own member of
+// the object that has it, joined or not, so stage 5 reads it without calling the reader.
 import { type FieldAccess, type Joins, noJoin, type ResponsePosition } from "./compiled-plan.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** A fetch that selects the field. */
 export interface FieldProvider {
-  /** See FieldAccess. */
+  /** The join that finds the object of this fetch; `noJoin` if the field is in the object itself. */
   readonly joinIndex: number;
   /** The field's response name in the fetch. */
   readonly key: string;
@@ -15,7 +16,7 @@ export interface FieldProvider {
 
 /**
  * @param others further fetches that select the same leaf field. They are read in order until one has a value.
- * @param position of a composite field's objects.
+ * @param position where the objects of a composite field are in the response; undefined for a leaf field.
  */
 export function createFieldAccess(
   first: FieldProvider,
