@@ -40,7 +40,7 @@ const subjects: readonly Subject[] = [
 
 const medianMax = 1.03;
 const boundMax = 1.06;
-/** Of both processes together. After a warm-up of 3 s V8 still compiles, and the process with more code appears up to 10 % dearer than after 12 s. */
+/** Of both processes together. After a warm-up of 3 s V8 still compiles, which makes the process with more code dearer than it is later. */
 const times = { warmUpMs: 12_000, windowMs: 4_000 };
 const connections = 16;
 const root = join(import.meta.dirname, "../../../..");
