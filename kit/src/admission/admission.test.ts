@@ -24,6 +24,14 @@ function block(ms: number): void {
   while (performance.now() < endMs);
 }
 
+/** Lets iterations of the event loop pass that take 10 ms each. */
+async function pass(iterations: number): Promise<void> {
+  for (let passed = 0; passed < iterations; passed++) {
+    block(10);
+    await nextIteration();
+  }
+}
+
 /** Enters requests that use the event loop for a millisecond each. Resolves to the number of served requests of each class. */
 async function load(classes: readonly PriorityClass[]) {
   const served = { critical: 0, normal: 0, background: 0 };
@@ -93,6 +101,16 @@ test("a few clients that each wait for their response are never rejected, howeve
   };
   await Promise.all(Array.from({ length: 32 }, client));
   expect(rejected).toEqual([]);
+});
+
+test("critical requests that a standing queue cannot serve are rejected after a while", async () => {
+  start();
+  // 64 requests are admitted, and never end.
+  list(264, "normal").forEach((priority) => void admission.enter(priority, "ada"));
+  await pass(30);
+  list(40, "critical").forEach((priority) => void admission.enter(priority, "ada"));
+  await pass(60);
+  expect(rejected.filter((priority) => priority === "critical")).toHaveLength(40);
 });
 
 test("an overload that rejects requests after a wait, without a full queue, remains an overload", async () => {
@@ -189,10 +207,7 @@ test("a standing queue rejects at once what is not more important than its reque
   // 64 requests are admitted. The event loop is blocked, so that none of the others is.
   const fill = (count: number) => list(count, "normal").map((priority) => admission.enter(priority, "ada"));
   expect(fill(264)).not.toContain(false);
-  for (let passed = 0; passed < 30; passed++) {
-    block(10);
-    await nextIteration();
-  }
+  await pass(30);
   expect(rejected.length).toBeGreaterThan(0);
   expect(fill(40)).toContain(false);
   expect(admission.enter("critical", "ada")).toBeInstanceOf(Promise);

@@ -59,9 +59,9 @@ const shortQueueWaitMsMax = 1_000;
 const burstMsMax = 250;
 const burstMax = 1_024;
 /**
- * Otherwise the queue is standing, until it has not been long and rejected no request for `burstMsMax`. A standing queue has `shortQueueMax` places: a further request that is not
- * more important than one of these is rejected at once, since that costs the least. The newest of equals is served first, because its client waits
- * longest for it; the others are rejected after this time.
+ * Otherwise the queue is standing, until it has not been long and has rejected no request for `burstMsMax`. A standing queue has `shortQueueMax` places:
+ * a further request that is not more important than one of these is rejected at once, since that costs the least. The newest of equals is served first,
+ * because its client waits longest for it; the others are rejected after this time.
  */
 const waitMsMax = 15;
 /** Critical requests are served in the order of their arrival. If there are more than the process can serve, the oldest would all be late. */
