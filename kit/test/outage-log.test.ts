@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { noDatabase } from "../src/testing/database.ts";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Writable } from "node:stream";
@@ -212,12 +213,13 @@ function createApp(): Promise<ServiceApp> {
   });
   const fail = () => Promise.reject(failure());
   return createServiceApp(
-    { name: "things", authenticate: async () => ({ kind: "anonymous" }), log, observer },
+    { name: "things", authenticate: async () => ({ kind: "anonymous" }), database: noDatabase, log, observer },
     {
       schema: new URL("things.graphql", import.meta.url),
       resolvers: { Query: { late: fail } },
       createContext: () => ({}),
       routes,
+      groupsOfChange: () => undefined,
       handlers: { 1: { one: fail } },
     },
   );

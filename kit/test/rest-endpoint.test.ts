@@ -1,4 +1,5 @@
 import { createServer, type Server } from "node:http";
+import { noDatabase } from "../src/testing/database.ts";
 import type { AddressInfo } from "node:net";
 import express from "express";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -59,7 +60,7 @@ beforeAll(async () => {
   };
   const failures = createRequestFailures({ service: "things", log: silentLog });
   for (const version of [1, 2]) {
-    const options = { version, routes, handlers: handlersOf(version), authenticate, failures };
+    const options = { version, routes, handlers: handlersOf(version), authenticate, database: noDatabase, failures };
     app.use(`/rest/v${version}`, createRestEndpoint(options));
   }
   server = createServer(app);

@@ -1,4 +1,5 @@
 import { request as httpRequest } from "node:http";
+import { noDatabase } from "../src/testing/database.ts";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Request } from "express";
@@ -79,8 +80,15 @@ beforeAll(async () => {
     next: async () => ({ status: 200 }),
   };
   app = await createServiceApp(
-    { name: "things", authenticate, log },
-    { schema, resolvers, createContext: () => ({}), routes, handlers: { 1: handlers, 2: handlers } },
+    { name: "things", authenticate, database: noDatabase, log },
+    {
+      schema,
+      resolvers,
+      createContext: () => ({}),
+      routes,
+      groupsOfChange: () => undefined,
+      handlers: { 1: handlers, 2: handlers },
+    },
   );
   const server = createServer(app.handler);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -93,8 +101,15 @@ test("routes and handlers that do not match prevent the start, and are listed wi
   const handler = async () => ({ status: 200 });
   const start = (handlers: object) =>
     createServiceApp(
-      { name: "things", authenticate: async () => ({ kind: "anonymous" }), log },
-      { schema, resolvers, createContext: () => ({}), routes, handlers: handlers as Record<number, never> },
+      { name: "things", authenticate: async () => ({ kind: "anonymous" }), database: noDatabase, log },
+      {
+        schema,
+        resolvers,
+        createContext: () => ({}),
+        routes,
+        groupsOfChange: () => undefined,
+        handlers: handlers as Record<number, never>,
+      },
     );
   await expect(start({ 1: { list: handler, one: handler, ehco: handler } })).rejects.toThrow(
     [

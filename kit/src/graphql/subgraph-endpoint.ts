@@ -7,10 +7,14 @@ import {
 import { buildSubgraphSchema } from "@apollo/subgraph";
 import { expressMiddleware } from "@as-integrations/express5";
 import express, { type NextFunction, type Request, type Response, type Router } from "express";
-import { GraphQLError, type GraphQLFormattedError, Kind, parse } from "graphql";
+import { GraphQLError, type GraphQLFormattedError, Kind, OperationTypeNode, parse } from "graphql";
 import { resolveEntitiesSeparately } from "./entities.ts";
 import { AppError, type ErrorCode, internalErrorMessage, statusOf } from "../errors/app-error.ts";
 import { hasInexactNumber } from "../json/exact-json.ts";
+import { type WritePosition, writeWritePosition } from "../feed/position.ts";
+import { positionOf, writePositionHeader } from "../consistency/write-position-header.ts";
+import type { Writer } from "../postgres/postgres.ts";
+import { runInWriteScope } from "../postgres/write-scope.ts";
 import type { Authenticate, Identity } from "../identity/tokens.ts";
 import type { Log } from "../process/log.ts";
 import { createRootFieldsRule } from "./root-fields.ts";
@@ -24,6 +28,8 @@ export interface SubgraphEndpointOptions<Context extends object> {
   /** The resolver map, typed by the service's generated types. */
   readonly resolvers: object;
   readonly authenticate: Authenticate;
+  /** For the positions of mutations (consistency/write-position-header.ts). */
+  readonly database: Pick<Writer, "write">;
   /** Called for each request: loaders must not outlive it. */
   readonly createContext: (identity: Identity) => Context;
   readonly log: Log;
@@ -50,7 +56,7 @@ export async function createSubgraphEndpoint<Context extends object>(
 ): Promise<SubgraphEndpoint> {
   const schema = buildSubgraphSchema([{ typeDefs: parse(o.typeDefs), resolvers: o.resolvers as never }]);
   resolveEntitiesSeparately(schema);
-  const server = new ApolloServer<Context>({
+  const server = new ApolloServer<Context & { readonly findWritePosition: FindWritePosition }>({
     schema,
     formatError: (formatted, error) => toClientError(formatted, error, o.failures),
     includeStacktraceInErrorResponses: false,
@@ -63,6 +69,7 @@ export async function createSubgraphEndpoint<Context extends object>(
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginInlineTraceDisabled(),
       createFailureReporter(o.failures),
+      createPositionReporter(),
       ...(o.observer ? [createGraphqlObserver(o.observer, schema)] : []),
     ],
     logger: o.log,
@@ -80,8 +87,19 @@ export async function createSubgraphEndpoint<Context extends object>(
     response.locals["identity"] = await o.authenticate(request.headers.authorization);
     next();
   });
+  router.use((_request, response, next) => {
+    runInWriteScope((scope) => {
+      response.locals["findWritePosition"] = () => positionOf(scope, o.database);
+      next();
+    });
+  });
   router.use(
-    expressMiddleware(server, { context: async ({ res }) => o.createContext(res.locals["identity"] as Identity) }),
+    expressMiddleware(server, {
+      context: async ({ res }) => ({
+        ...o.createContext(res.locals["identity"] as Identity),
+        findWritePosition: res.locals["findWritePosition"] as FindWritePosition,
+      }),
+    }),
   );
   router.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     writeRejection(o.failures, error, response);
@@ -99,6 +117,21 @@ function createFailureReporter(failures: RequestFailures): ApolloServerPlugin {
     return Promise.resolve();
   };
   return { requestDidStart: () => Promise.resolve({ didEncounterErrors }) };
+}
+
+type FindWritePosition = () => Promise<WritePosition | undefined>;
+
+/** Adds the position of its writes to the response to each mutation. */
+function createPositionReporter(): ApolloServerPlugin<{ readonly findWritePosition: FindWritePosition }> {
+  return {
+    requestDidStart: async () => ({
+      async willSendResponse({ operation, response, contextValue }) {
+        if (operation?.operation !== OperationTypeNode.MUTATION) return;
+        const position = await contextValue.findWritePosition();
+        if (position) response.http.headers.set(writePositionHeader, writeWritePosition(position));
+      },
+    }),
+  };
 }
 
 function toGroup({ code, dependency }: AppError): string {

@@ -1,4 +1,6 @@
+import { fileURLToPath } from "node:url";
 import { runner } from "node-pg-migrate";
+import pg from "pg";
 import type { Log } from "../process/log.ts";
 
 export interface MigrateOptions {
@@ -8,19 +10,48 @@ export interface MigrateOptions {
   readonly log: Log;
 }
 
+/** The tables of the feed, which the service's migrations refer to. */
+const feedMigrations = {
+  directory: fileURLToPath(new URL("../feed/migrations", import.meta.url)),
+  table: "feed_migrations",
+};
+
 /**
- * Applies pending migrations, forward only, under an advisory lock, so that processes may call it concurrently.
- * @returns the names of the migrations that were applied now.
+ * Applies the pending migrations of the feed and of the service, forward only, under an advisory lock, so that processes may call it concurrently.
+ * @returns the names of the service's migrations that were applied now.
  * @throws Error that names the migration that failed; the driver's error if there is no connection.
  */
-export async function migrate({ databaseUrl, directory, log }: MigrateOptions): Promise<readonly string[]> {
+export async function migrate(o: MigrateOptions): Promise<readonly string[]> {
+  await applyMigrations(o, feedMigrations);
+  const names = await applyMigrations(o, { directory: o.directory, table: "pgmigrations" });
+  // A migration may have changed rows in ways that no trigger records.
+  if (names.length > 0) await publishEverything(o.databaseUrl);
+  o.log.info({ applied: names }, names.length === 0 ? "the database is up to date" : "migrations applied");
+  return names;
+}
+
+/** Makes all caches drop what they have of this service. */
+export async function publishEverything(databaseUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await client.query("select publish_everything()");
+  } finally {
+    await client.end();
+  }
+}
+
+async function applyMigrations(
+  { databaseUrl, log }: MigrateOptions,
+  { directory, table }: { readonly directory: string; readonly table: string },
+): Promise<readonly string[]> {
   let current: string | undefined;
   let hasFailed = false;
   const applied = await runner({
     databaseUrl,
     dir: directory,
     direction: "up",
-    migrationsTable: "pgmigrations",
+    migrationsTable: table,
     checkOrder: true,
     advisoryLockMode: "wait",
     log: () => {},
@@ -39,7 +70,5 @@ export async function migrate({ databaseUrl, directory, log }: MigrateOptions): 
     if (current === undefined) throw cause;
     throw new Error(`${current}.sql: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   });
-  const names = applied.map((migration) => migration.name);
-  log.info({ applied: names }, names.length === 0 ? "the database is up to date" : "migrations applied");
-  return names;
+  return applied.map((migration) => migration.name);
 }

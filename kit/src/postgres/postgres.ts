@@ -1,6 +1,8 @@
 import pg from "pg";
 import { ConfigError } from "../process/env.ts";
 import { AppError } from "../errors/app-error.ts";
+import type { WritePosition } from "../feed/position.ts";
+import { addToWriteScope } from "./write-scope.ts";
 import { NoConnection } from "./connecting.ts";
 import { createPool, type PoolOptions } from "./pool.ts";
 
@@ -9,12 +11,20 @@ export interface Queryable {
   rows<Row>(name: string, text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
 }
 
-export interface Database extends Queryable {
+export interface Writer extends Queryable {
+  /**
+   * Like `rows`, for a statement that changes rows and ends with its `returning` list, to which it adds where the write is in the service's feed. So
+   * the response to the request has a receipt of its write without a further statement. Of a transaction, one `write` is sufficient.
+   */
+  write<Row>(name: string, text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
+}
+
+export interface Database extends Writer {
   /**
    * Runs the work in one transaction. After a deadlock or a serialization failure `work` is called again, at most twice, so its side effects
    * besides SQL must be idempotent.
    */
-  transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>;
+  transaction<T>(work: (transaction: Writer) => Promise<T>): Promise<T>;
   /**
    * Whether the database responds within the limits of the pool. While all connections are in use, a statement of any request that succeeds is
    * sufficient: a replica that is only busy remains ready. Never rejects.
@@ -38,6 +48,8 @@ export interface PoolState {
 export interface DatabaseOptions extends PoolOptions {
   /** Called for every named statement, before it runs; not for `begin`, `commit` and `rollback`. */
   readonly onStatement?: (name: string) => void;
+  /** Called after each commit of a `write`. */
+  readonly onCommit?: () => void;
   /**
    * Wraps every statement, including the wait for a connection. For a transaction also `acquire` (only that wait), `begin`, and `commit` or
    * `rollback`.
@@ -46,6 +58,14 @@ export interface DatabaseOptions extends PoolOptions {
 }
 
 const deadlocksMax = 2;
+
+/** Added to the `returning` list of a `write`. */
+const positionColumns = `pg_current_xact_id()::text as "writeXid", (select id::text from feed_epoch) as "writeEpoch"`;
+
+interface PositionColumns {
+  readonly writeXid: string;
+  readonly writeEpoch: string | null;
+}
 
 /**
  * A pool of connections with a bound on every wait. Temporary failures of the database become AppError SERVICE_UNAVAILABLE; any other
@@ -73,25 +93,31 @@ export function createDatabase(o: DatabaseOptions): PooledDatabase {
     }
   }
 
-  const on = (acquired?: pg.PoolClient): Queryable => ({
-    async rows<Row>(name: string, text: string, values: readonly unknown[] = []) {
+  function commitWrite(position: WritePosition | undefined): void {
+    if (position === undefined) return;
+    addToWriteScope(position);
+    o.onCommit?.();
+  }
+
+  /** @param onWrite called with the position of each `write` that has changed a row. */
+  function on(onWrite: (position: WritePosition) => void, acquired?: pg.PoolClient): Writer {
+    return createWriter(onWrite, (name, text, values) => {
       o.onStatement?.(name);
       const query = { name, text, values: [...values] };
-      const result = await around(name, () =>
-        acquired ? acquired.query(query) : use((client) => client.query(query)),
-      );
-      return result.rows as readonly Row[];
-    },
-  });
+      return around(name, () => (acquired ? acquired.query(query) : use((client) => client.query(query))));
+    });
+  }
 
-  async function runTransaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T> {
+  async function runTransaction<T>(work: (transaction: Writer) => Promise<T>): Promise<T> {
     const client = await around("acquire", () => pool.acquire());
     let lost: Error | undefined;
+    let written: WritePosition | undefined;
     try {
       await around("begin", () => client.query("begin"));
-      const result = await work(on(client));
+      const result = await work(on((position) => void (written = position), client));
       await around("commit", () => client.query("commit"));
       confirmReachable();
+      commitWrite(written);
       return result;
     } catch (error) {
       // The connection returns to the pool only if the transaction has certainly ended. A lost one gets no rollback: the caller would
@@ -104,8 +130,10 @@ export function createDatabase(o: DatabaseOptions): PooledDatabase {
     }
   }
 
+  const outsideTransaction = on(commitWrite);
   return {
-    rows: (name, text, values) => translateErrors(() => on().rows(name, text, values)),
+    rows: (name, text, values) => translateErrors(() => outsideTransaction.rows(name, text, values)),
+    write: (name, text, values) => translateErrors(() => outsideTransaction.write(name, text, values)),
     transaction: (work) => translateErrors(() => retryDeadlocks(() => runTransaction(work))),
     isReachable() {
       const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -117,6 +145,25 @@ export function createDatabase(o: DatabaseOptions): PooledDatabase {
     },
     readPool: () => pool.readState(),
     close: () => pool.close(),
+  };
+}
+
+/** @param run runs one statement. */
+function createWriter(
+  onWrite: (position: WritePosition) => void,
+  run: (name: string, text: string, values: readonly unknown[]) => Promise<{ readonly rows: readonly unknown[] }>,
+): Writer {
+  return {
+    async rows<Row>(name: string, text: string, values: readonly unknown[] = []) {
+      return (await run(name, text, values)).rows as readonly Row[];
+    },
+    async write<Row>(name: string, text: string, values: readonly unknown[] = []) {
+      const { rows } = await run(name, `${text}, ${positionColumns}`, values);
+      const written = rows as readonly (Row & PositionColumns)[];
+      const [first] = written;
+      if (first) onWrite({ epoch: first.writeEpoch ?? undefined, xid: Number(first.writeXid) });
+      return written.map(({ writeEpoch: _epoch, writeXid: _xid, ...row }) => row as Row);
+    },
   };
 }
 

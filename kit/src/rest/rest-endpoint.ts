@@ -10,6 +10,8 @@ import { hasConditions, isNotModified, toValidatorHeaders } from "./conditions.t
 import { invalidQuery, parseQuery } from "./query.ts";
 import { listMethods, publicPath, respondWithError, respondToUndeclaredMethod } from "./error-responses.ts";
 import type { RouteDeclaration } from "./routes.ts";
+import { addWritePosition } from "../consistency/write-position-header.ts";
+import type { Writer } from "../postgres/postgres.ts";
 import type { RequestFailures } from "../telemetry/request-failures.ts";
 import type { ServiceObserver } from "../telemetry/service-observer.ts";
 
@@ -62,6 +64,8 @@ export interface RestEndpointOptions<R extends readonly RouteDeclaration[]> {
   readonly routes: R;
   readonly handlers: Handlers<R>;
   readonly authenticate: Authenticate;
+  /** For the positions of writes (consistency/write-position-header.ts). */
+  readonly database: Pick<Writer, "write">;
   readonly failures: RequestFailures;
   readonly observer?: ServiceObserver | undefined;
   /** Default 64 KiB, the limit of the REST proxy too. */
@@ -109,7 +113,14 @@ async function serve<R extends readonly RouteDeclaration[]>(
   // In `varyByAudience` by the handler's metadata, before `load` can fail. In `toCachingHeaders` with the other caching headers of a 200 or 304.
   if (variesByCaller) response.setHeader("Vary", "Authorization");
   if (route.method === "PATCH") response.setHeader("Accept-Patch", mediaTypes.PATCH.join(", "));
-  const result = await handle(o, route, request);
+  const result =
+    route.method === "GET"
+      ? await handle(o, route, request)
+      : await addWritePosition(
+          o.database,
+          (name, value) => response.setHeader(name, value),
+          () => handle(o, route, request),
+        );
   await respond({ route, variesByCaller, request, response }, result);
 }
 

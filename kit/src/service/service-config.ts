@@ -1,11 +1,12 @@
 import { type AdmissionConfig, readAdmissionConfig } from "../admission/admission-config.ts";
+import { type FeedConfig, readFeedConfig } from "../feed/feed-config.ts";
 import { readRequiredTokenConfig, type TokenConfig } from "../identity/token-config.ts";
 import { type Environment, type EnvironmentReader, readEnvironment } from "../process/env.ts";
 import { type ListenerConfig, readListenerConfig } from "../process/listener-config.ts";
 import { readTelemetryConfig, type TelemetryConfig } from "../process/telemetry-config.ts";
 
 /** The configuration of a service. Times in milliseconds. */
-export interface ServiceConfig extends ListenerConfig, AdmissionConfig, TelemetryConfig, TokenConfig {
+export interface ServiceConfig extends ListenerConfig, AdmissionConfig, FeedConfig, TelemetryConfig, TokenConfig {
   readonly profile: "development" | "production";
   readonly databaseUrl: string;
   readonly connectionsMax: number;
@@ -33,13 +34,15 @@ export function readServiceConfig(
     const profile = env.choice("PROFILE", {
       fallback: "development",
       of: ["development", "production"],
-      why: "production has no defaults for ISSUER, JWKS_URL and CURSOR_KEYS, and rejects the local issuer",
+      why: "production has no defaults for ISSUER, JWKS_URL, CURSOR_KEYS and FEED_KEYS, and rejects the local issuer",
     });
+    const listener = readListenerConfig(env, { port, shutdownGraceMs: 10_000 });
     return {
       profile,
-      ...readListenerConfig(env, { port, shutdownGraceMs: 10_000 }),
+      ...listener,
       ...readAdmissionConfig(env),
       ...readTelemetryConfig(env, { name }),
+      ...readFeedConfig(env, profile, listener),
       ...readRequiredTokenConfig(env, profile),
       databaseUrl: env.url("DATABASE_URL", {
         secret: true,

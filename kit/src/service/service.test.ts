@@ -29,6 +29,7 @@ const production = {
   ISSUER: "https://id.example.org",
   JWKS_URL: "https://id.example.org/keys",
   CURSOR_KEYS: "one key that is long enough,another that is long",
+  FEED_KEYS: "a key that is long enough",
 };
 
 test("development needs only a database", () => {
@@ -43,7 +44,7 @@ test("development needs only a database", () => {
 
 test("production requires all values", () => {
   expect(readServiceConfig(production, { port: 4001 }).cursorKeys).toHaveLength(2);
-  for (const name of ["DATABASE_URL", "ISSUER", "JWKS_URL", "CURSOR_KEYS"]) {
+  for (const name of ["DATABASE_URL", "ISSUER", "JWKS_URL", "CURSOR_KEYS", "FEED_KEYS"]) {
     expect(problemsOf({ ...production, [name]: undefined }).join()).toContain(`${name} is required`);
   }
 });
@@ -57,9 +58,14 @@ test("production never trusts the local issuer", () => {
   expect(problemsOf({ ...production, JWKS_URL: "http://issuer:4020/.well-known/jwks.json" })).toHaveLength(1);
 });
 
-test("a short cursor key is rejected without being quoted", () => {
-  const problems = problemsOf({ ...production, CURSOR_KEYS: "short" });
-  expect(problems).toEqual(["CURSOR_KEYS: each key has at least 16 characters."]);
+test.each(["CURSOR_KEYS", "FEED_KEYS"])("a short key in %s is rejected without being quoted", (name) => {
+  expect(problemsOf({ ...production, [name]: "short" })).toEqual([`${name}: each key has at least 16 characters.`]);
+});
+
+test("the feed has a port of its own, by default 100 above the service's", () => {
+  expect(readServiceConfig(production, { port: 4001 }).feedPort).toBe(4101);
+  expect(readServiceConfig({ ...production, PORT: "0" }, { port: 4001 }).feedPort).toBe(0);
+  expect(readServiceConfig({ ...production, PORT: "5000", FEED_PORT: "6000" }, { port: 4001 }).feedPort).toBe(6000);
 });
 
 function problemsOf(environment: Environment): readonly string[] {

@@ -13,11 +13,14 @@ import { type RunningServer, startServer, stopOnSignals } from "../process/lifec
 import { createLog, type Log } from "../process/log.ts";
 import { migrate } from "../postgres/migrate.ts";
 import { warnOfMisspeltVariables } from "../process/misspelt-variables.ts";
-import { createDatabase, type Database } from "../postgres/postgres.ts";
+import { createDatabase, type Database, type Writer } from "../postgres/postgres.ts";
 import { writeProblem } from "../http/problem.ts";
 import { readRequestId } from "../http/request-id.ts";
 import { createRestEndpoint, type Handlers } from "../rest/rest-endpoint.ts";
 import { respondWithError } from "../rest/error-responses.ts";
+import { type ChangeFeed, createChangeFeed } from "../feed/change-feed.ts";
+import { startFeedListener } from "../feed/feed-listener.ts";
+import { openOutbox, type RecordedChange } from "../feed/outbox.ts";
 import type { RouteDeclaration } from "../rest/routes.ts";
 import type { ServiceConfig } from "./service-config.ts";
 import { createSubgraphEndpoint } from "../graphql/subgraph-endpoint.ts";
@@ -39,6 +42,7 @@ export interface ServiceParts {
 
 export interface ServiceApp {
   readonly handler: Express;
+  readonly groupsOfChange: (change: RecordedChange) => readonly string[] | undefined;
   /** Called once the process has stopped serving. Does not close the database. */
   stop(): Promise<void>;
 }
@@ -52,6 +56,8 @@ export interface ServiceEndpoints<Context extends object, R extends readonly Rou
   /** Called for each GraphQL request. */
   readonly createContext: (identity: Identity) => Context;
   readonly routes: R;
+  /** See `ChangeFeedOptions.groupsOf`. */
+  readonly groupsOfChange: (change: RecordedChange) => readonly string[] | undefined;
   /** By REST version. A route without a handler, or a handler without a route, is a type error and prevents the start. */
   readonly handlers: Readonly<Record<number, Handlers<R>>>;
 }
@@ -62,8 +68,16 @@ export interface ServiceEndpoints<Context extends object, R extends readonly Rou
  * @throws ConfigError naming each declared route without a handler, and each handler without a route.
  */
 export async function createServiceApp<Context extends object, const R extends readonly RouteDeclaration[]>(
-  { name, authenticate, log, observer }: Pick<ServiceParts, "name" | "authenticate" | "log" | "observer">,
-  { schema, resolvers, createContext, routes, handlers }: ServiceEndpoints<Context, R>,
+  {
+    name,
+    database,
+    authenticate,
+    log,
+    observer,
+  }: Omit<ServiceParts, "cursors" | "database"> & {
+    readonly database: Pick<Writer, "write">;
+  },
+  { schema, resolvers, createContext, routes, groupsOfChange, handlers }: ServiceEndpoints<Context, R>,
 ): Promise<ServiceApp> {
   requireHandlers(routes, handlers);
   const typeDefs = await readFile(schema, "utf8");
@@ -72,6 +86,7 @@ export async function createServiceApp<Context extends object, const R extends r
     typeDefs,
     resolvers,
     authenticate,
+    database,
     createContext,
     log,
     failures,
@@ -81,7 +96,15 @@ export async function createServiceApp<Context extends object, const R extends r
   if (observer) app.use((request, response, next) => observer.observe(request, response, next));
   app.use("/graphql", graphql.router);
   for (const [version, ofVersion] of Object.entries(handlers)) {
-    const options = { version: Number(version), routes, handlers: ofVersion, authenticate, failures, observer };
+    const options = {
+      version: Number(version),
+      routes,
+      handlers: ofVersion,
+      authenticate,
+      database,
+      failures,
+      observer,
+    };
     app.use(`/rest/v${version}`, createRestEndpoint(options));
   }
   app.use((request, response) => {
@@ -96,6 +119,7 @@ export async function createServiceApp<Context extends object, const R extends r
   });
   return {
     handler: app,
+    groupsOfChange,
     stop() {
       failures.close();
       return graphql.stop();
@@ -183,7 +207,9 @@ function unknownArgument(argument: string): ConfigError {
 async function serve(o: ServiceProcessOptions, telemetry: ServiceTelemetry): Promise<RunningServer> {
   const { config } = o;
   const { log } = telemetry;
-  const database = openDatabase(o, telemetry);
+  // The app is created later: the feed reads changes only once it has a client.
+  const feed = createServiceFeed(o, (change) => app.groupsOfChange(change), log);
+  const database = openDatabase(o, telemetry, () => feed.onCommit());
   await o.check?.(database);
   const authenticate = createAuthenticator({
     ...config,
@@ -193,6 +219,7 @@ async function serve(o: ServiceProcessOptions, telemetry: ServiceTelemetry): Pro
   });
   const cursors = createCursors(config.cursorKeys);
   const app = await o.createApp({ name: o.name, database, authenticate, cursors, log, observer: telemetry.observer });
+  const feedListener = await startFeedListener({ ...config, feed, port: config.feedPort, keys: config.feedKeys });
   const admin = await telemetry.startAdmin();
   const admission = createAdmission({ isOn: config.admission, observer: telemetry.admissionObserver });
   const server = await startServer({
@@ -207,7 +234,7 @@ async function serve(o: ServiceProcessOptions, telemetry: ServiceTelemetry): Pro
     readinessFields: () => config.build,
     close: async () => {
       admission.close();
-      await app.stop();
+      await Promise.all([feedListener.close(), feed.close(), app.stop()]);
       await database.close();
       await Promise.all([admin?.close(), telemetry.trace.stop()]);
     },
@@ -221,6 +248,7 @@ async function serve(o: ServiceProcessOptions, telemetry: ServiceTelemetry): Pro
 function openDatabase(
   { name, config }: ServiceProcessOptions,
   { log, observePool, aroundStatement }: ServiceTelemetry,
+  onCommit: () => void,
 ) {
   const database = createDatabase({
     url: config.databaseUrl,
@@ -230,8 +258,23 @@ function openDatabase(
     lockTimeoutMs: config.lockTimeoutMs,
     acquireTimeoutMs: config.acquireTimeoutMs,
     onError: (error) => log.warn({ err: error }, "a database connection broke"),
+    onCommit,
     ...(aroundStatement ? { aroundStatement } : {}),
   });
   observePool(database, config.connectionsMax);
   return database;
+}
+
+function createServiceFeed(
+  { name, config }: ServiceProcessOptions,
+  groupsOf: ServiceApp["groupsOfChange"],
+  log: Log,
+): ChangeFeed {
+  const { databaseUrl } = config;
+  return createChangeFeed({
+    openOutbox: (on) => openOutbox({ ...on, databaseUrl, applicationName: `${name}-feed` }),
+    groupsOf,
+    onError: (error) =>
+      log.warn({ err: error }, "the change feed has lost its database: its clients connect to another replica"),
+  });
 }

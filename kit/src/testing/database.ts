@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { createDatabase, type Database, type DatabaseOptions } from "../postgres/postgres.ts";
+import { createDatabase, type Database, type DatabaseOptions, type Writer } from "../postgres/postgres.ts";
 import { ensureDatabase } from "../local-postgres/local-postgres.ts";
 import { silentLog } from "../process/log.ts";
 import { migrate } from "../postgres/migrate.ts";
@@ -43,3 +43,6 @@ export async function createTestDatabase(
     close: () => database.close(),
   };
 }
+
+/** For an endpoint whose handlers do not write. */
+export const noDatabase: Pick<Writer, "write"> = { write: () => Promise.reject(new Error("There is no database.")) };

@@ -2,7 +2,7 @@ import type { Precondition, RowVersion } from "@tributary/kit/http/etag";
 import { isRowId, onlyRowIds } from "@tributary/kit/postgres/row-id";
 import { createKeyset, type ListPage, type PageRequest, toPage } from "@tributary/kit/lists/keyset";
 import { toIdOrder } from "@tributary/kit/lists/list-order";
-import type { Queryable } from "@tributary/kit/postgres/postgres";
+import type { Queryable, Writer } from "@tributary/kit/postgres/postgres";
 import type {
   Comment,
   CommentFilters,
@@ -18,7 +18,7 @@ export type CommentStore = ReturnType<typeof createCommentStore>;
 const columns = toColumns("");
 
 /** All SQL of the comments service. A malformed id matches no row. Checks no scopes. */
-export function createCommentStore(database: Queryable) {
+export function createCommentStore(database: Writer) {
   return { ...createReads(database), ...createLists(database), ...createChanges(database) };
 }
 
@@ -118,11 +118,11 @@ function createLists(database: Queryable) {
   };
 }
 
-function createChanges(database: Queryable) {
+function createChanges(database: Writer) {
   return {
     async insertComment({ postId, body }: NewComment, authorId: string): Promise<VisibleComment> {
       const text = `insert into comments (post_id, author_id, body) values ($1, $2, $3) returning ${columns}`;
-      const [comment] = await database.rows<VisibleComment>("insert-comment", text, [postId, authorId, body]);
+      const [comment] = await database.write<VisibleComment>("insert-comment", text, [postId, authorId, body]);
       return comment as VisibleComment;
     },
 
@@ -144,7 +144,7 @@ function createChanges(database: Queryable) {
         where id = $1 and ${versionIsAccepted} and deleted_at is null
           and author_id = $5 and created_at >= $6 returning ${columns}`;
       const values = [id, ...toVersionValues(o.versions), o.body, o.authorId, o.writtenSince];
-      const [comment] = await database.rows<VisibleComment>("edit-comment", text, values);
+      const [comment] = await database.write<VisibleComment>("edit-comment", text, values);
       return comment;
     },
 
@@ -167,7 +167,7 @@ function createChanges(database: Queryable) {
           and ($5::timestamptz is null or date_trunc('second', coalesce(edited_at, created_at)) <= $5)
         returning ${columns}`;
       const values = [id, ...toVersionValues(o.versions), o.authorId, o.unmodifiedSince ?? null];
-      const [comment] = await database.rows<Comment>("delete-comment", text, values);
+      const [comment] = await database.write<Comment>("delete-comment", text, values);
       return comment;
     },
   };

@@ -18,12 +18,12 @@ const shared = {
 
 test("shared caches may store every response, with its cache groups, for every caller", async () => {
   const groups = {
-    "/comments/1": '"comment-1"',
+    "/comments/1": '"comments:1"',
     "/comments": '"comments"',
-    "/comments?postId=1": '"comments-on-1"',
-    "/comments?authorId=2": '"comments-by-2"',
-    "/comments?authorId=2&postId=1": '"comments-on-1"',
-    "/posts/1/comments": '"comments-on-1"',
+    "/comments?postId=1": '"comments:on-1"',
+    "/comments?authorId=2": '"comments:by-2"',
+    "/comments?authorId=2&postId=1": '"comments:on-1"',
+    "/posts/1/comments": '"comments:on-1"',
     "/posts/x/comments": null,
   };
   for (const [path, group] of Object.entries(groups)) {
@@ -85,7 +85,7 @@ test("a deleted comment is no longer a 304, and is in no list", async () => {
   const [etag, listed] = [etagOf(await get(one)), etagOf(await get(list))];
   const deleted = await comments.rest("DELETE", one, { token: ada });
   expect(deleted.headers.get("cache-group-invalidation")).toBe(
-    `"comment-${id}", "comments", "comments-on-1", "comments-by-1"`,
+    `"comments:${id}", "comments", "comments:on-1", "comments:by-1"`,
   );
   for (const condition of [{ "if-none-match": etag }, { "if-none-match": "*" }, { "if-match": "*" }]) {
     const absent = await get(one, condition);
@@ -98,7 +98,7 @@ test("every write invalidates the responses with the comment; a rejected write i
   const body = { postId: "2", body: "Hello." };
   const added = await comments.rest("POST", "/v2/comments", { token: ada, body });
   const { id } = added.body;
-  const ended = `"comment-${id}", "comments", "comments-on-2", "comments-by-1"`;
+  const ended = `"comments:${id}", "comments", "comments:on-2", "comments:by-1"`;
   const patch = (ifMatch: string) =>
     comments.rest("PATCH", `/v2/comments/${id}`, {
       token: ada,

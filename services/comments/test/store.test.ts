@@ -1,4 +1,4 @@
-import type { Database, Queryable } from "@tributary/kit/postgres/postgres";
+import type { Database, Queryable, Writer } from "@tributary/kit/postgres/postgres";
 import { explain } from "@tributary/kit/testing/explain";
 import type { TestService } from "@tributary/kit/testing/service";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -154,11 +154,15 @@ let changes = 0;
 let recorded: Statement[] = [];
 
 /** Records the store's statements and forwards them. */
-function recorder(): Queryable {
+function recorder(): Writer {
   return {
     rows: (name, text, values = []) => {
       recorded.push({ text, values });
       return database.rows(name, text, values);
+    },
+    write: (name, text, values = []) => {
+      recorded.push({ text, values });
+      return database.write(name, text, values);
     },
   };
 }

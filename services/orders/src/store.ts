@@ -3,7 +3,7 @@ import type { RowVersion } from "@tributary/kit/http/etag";
 import { isRowId } from "@tributary/kit/postgres/row-id";
 import { createKeyset, type ListPage, type PageRequest, toPage } from "@tributary/kit/lists/keyset";
 import { toIdOrder } from "@tributary/kit/lists/list-order";
-import type { Database, Queryable } from "@tributary/kit/postgres/postgres";
+import type { Database, Queryable, Writer } from "@tributary/kit/postgres/postgres";
 import { fingerprintOf, lockNumberOf, readSnapshot, type Snapshot } from "./idempotency.ts";
 import {
   idempotencyHours,
@@ -196,7 +196,7 @@ function createOrderWrites(database: Database) {
         check(order);
         if (to === "CANCELLED") await restoreStock(transaction, id);
         const text = `update orders o set status = $2 where o.id = $1 returning ${orderColumns}`;
-        const [changed] = await transaction.rows<Order>("move-order", text, [id, to]);
+        const [changed] = await transaction.write<Order>("move-order", text, [id, to]);
         return changed;
       });
     },
@@ -241,7 +241,7 @@ async function findReplay(
 }
 
 async function insertOrder(
-  transaction: Queryable,
+  transaction: Writer,
   customerId: string,
   newLines: readonly NewLine[],
 ): Promise<PlacedOrder> {
@@ -251,7 +251,7 @@ async function insertOrder(
   const products = await takeStock(transaction, priced);
   const insert = `insert into orders as o (customer_id, total_minor, currency) values ($1, $2, $3) returning ${orderColumns}`;
   const values = [customerId, priced.totalMinor, priced.currency];
-  const [order] = await transaction.rows<Order>("insert-order", insert, values);
+  const [order] = await transaction.write<Order>("insert-order", insert, values);
   if (order === undefined) throw new Error("insert-order returned no row");
   const insertLines = `insert into order_lines (order_id, sku, quantity, unit_price_minor)
     select $1, line.* from unnest($2::text[], $3::int[], $4::int[]) as line (sku, quantity, unit_price_minor)`;

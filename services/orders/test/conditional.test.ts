@@ -2,8 +2,7 @@ import type { RestTestAnswer } from "@tributary/kit/testing/service";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type Orders, startOrders } from "./fixtures.ts";
 import { writeGroups } from "@tributary/kit/rest/caching";
-import type { OrderLine } from "../src/model.ts";
-import { groupsOfProduct, groupsOfStock } from "../src/rest/groups.ts";
+import { groupsOfProduct, groupsOfProductChanges } from "../src/groups.ts";
 
 let orders: Orders;
 beforeAll(async () => (orders = await startOrders()));
@@ -24,7 +23,10 @@ const privateHeaders = {
 const problem = { "cache-control": "no-store", "cdn-cache-control": null, vary: "Authorization" };
 
 test("products can be stored by shared caches, with their groups, also for callers with a token", async () => {
-  const paths = { "/products/NOTES": '"product-NOTES", "every-product"', "/products?limit=2": '"products"' };
+  const paths = {
+    "/products/NOTES": '"orders:product-NOTES", "orders:every-product"',
+    "/products?limit=2": '"orders:products"',
+  };
   for (const [path, group] of Object.entries(paths)) {
     const open = await get(`/v2${path}`);
     const known = await get(`/v2${path}`, orders.ada, { "if-none-match": etagOf(open) });
@@ -104,7 +106,7 @@ test("a status change changes the ETags of the order and of lists with it", asyn
 test("an order invalidates the responses with its products; so do its replay and its cancellation", async () => {
   const path = "/v2/products/NOTES";
   const other = etagOf(await get("/v2/products/TOKYO"));
-  const invalidated = '"products", "product-NOTES"';
+  const invalidated = '"orders:products", "orders:product-NOTES"';
   const before = etagOf(await get(path));
   const placed = await place("copies");
   expect([placed.status, invalidatedBy(placed), placed.headers.get("cache-control")]).toEqual([
@@ -177,14 +179,14 @@ test("every product of an order is in an invalidated group, and the names fit in
   const skus = Array.from({ length: 50 }, (_, index) => `${index}`.padStart(index + 14, "x"));
   for (let count = 1; count <= skus.length; count++) {
     const ordered = skus.slice(0, count);
-    const changed = groupsOfStock(linesOf(...ordered));
+    const changed = groupsOfProductChanges(ordered);
     expect(() => writeGroups(changed)).not.toThrow();
     for (const sku of ordered) expect(groupsOfProduct(sku).filter((group) => changed.includes(group))).toHaveLength(1);
   }
 });
 
 test("an order with few products does not invalidate other products", () => {
-  const changed = groupsOfStock(linesOf("x".repeat(64), "NOTES"));
+  const changed = groupsOfProductChanges(["x".repeat(64), "NOTES"]);
   expect(groupsOfProduct("y".repeat(64)).filter((group) => changed.includes(group))).toEqual([]);
 });
 
@@ -207,8 +209,4 @@ function etagOf({ headers }: RestTestAnswer): string {
 
 function pick(headers: Headers, names: object): object {
   return Object.fromEntries(Object.keys(names).map((name) => [name, headers.get(name)]));
-}
-
-function linesOf(...skus: readonly string[]): readonly OrderLine[] {
-  return skus.map((sku) => ({ orderId: "o", sku, quantity: 1, unitPriceMinor: 1, currency: "EUR" }));
 }

@@ -1,5 +1,5 @@
 import { AppError } from "@tributary/kit/errors/app-error";
-import type { Database, Queryable } from "@tributary/kit/postgres/postgres";
+import type { Database, Writer } from "@tributary/kit/postgres/postgres";
 import { explain, type PlanNode } from "@tributary/kit/testing/explain";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createOrderStore } from "../src/store.ts";
@@ -321,10 +321,14 @@ function indexesOf(nodes: readonly PlanNode[]): readonly string[] {
 
 /** Records the store's statements and forwards them. */
 function recorder(): Database {
-  const recording = (to: () => Queryable): Queryable => ({
+  const recording = (to: () => Writer): Writer => ({
     rows: (name, text, values = []) => {
       recorded.push({ name, text, values });
       return to().rows(name, text, values);
+    },
+    write: (name, text, values = []) => {
+      recorded.push({ name, text, values });
+      return to().write(name, text, values);
     },
   });
   return {

@@ -19,6 +19,12 @@ import {
 } from "./model.ts";
 import type { PostStore } from "./store.ts";
 
+/** `before` was read shortly before the update: another update may have come between. */
+export interface UpdatedPost {
+  readonly before: PostState;
+  readonly post: Post;
+}
+
 export type PostActions = ReturnType<typeof createPostActions>;
 
 /**
@@ -65,15 +71,15 @@ export function createPostActions(store: PostStore) {
       id: string,
       input: () => PostChanges,
       precondition: () => Precondition = () => anyVersion,
-    ): Promise<Post> {
-      const post = await requireWritable(identity, id);
+    ): Promise<UpdatedPost> {
+      const before = await requireWritable(identity, id);
       const versions = precondition();
       // Conditions are evaluated before the content (RFC 9110, 13.2.1).
-      if (!allowsVersion(versions, post.rowVersion)) throw toVersionError();
+      if (!allowsVersion(versions, before.rowVersion)) throw toVersionError();
       const changes = input();
-      if (changes.format !== undefined && changes.text === undefined) requireText(post);
-      const updated = await store.updatePost(id, changes, versions);
-      if (updated !== undefined) return updated;
+      if (changes.format !== undefined && changes.text === undefined) requireText(before);
+      const post = await store.updatePost(id, changes, versions);
+      if (post !== undefined) return { before, post };
       throw await explainUnchanged(id, changes, versions);
     },
 

@@ -129,7 +129,7 @@ function createChanges(database: Database) {
   return {
     async insertPost(authorId: string, post: NewPost): Promise<Post> {
       const text = `insert into posts (author_id, title, body, body_format) values ($1, $2, $3, $4) returning ${columns}`;
-      const [row] = await database.rows<Post>("insert-post", text, [authorId, post.title, post.text, post.format]);
+      const [row] = await database.write<Post>("insert-post", text, [authorId, post.title, post.text, post.format]);
       return row as Post;
     },
 
@@ -154,14 +154,14 @@ function createChanges(database: Database) {
       }
       const text = `update posts set ${sets.length > 0 ? sets.join(", ") : "title = title"}
         where ${wheres.join(" and ")} returning ${columns}`;
-      const [post] = await database.rows<Post>(nameUpdate(changes), text, values);
+      const [post] = await database.write<Post>(nameUpdate(changes), text, values);
       return post;
     },
 
     /** @returns undefined if no post with this id has a status in `from`. */
     async changeStatus(id: string, { from, to }: StatusTransition): Promise<Post | undefined> {
       const text = `update posts set status = $2, ${setPublishedAt} where id = $1 and status = any($3) returning ${columns}`;
-      const [post] = await database.rows<Post>("move-post", text, [id, to, from]);
+      const [post] = await database.write<Post>("move-post", text, [id, to, from]);
       return post;
     },
   };

@@ -25,10 +25,10 @@ const problem = { "cache-control": "no-store", "cdn-cache-control": null };
 
 test("shared caches may store public responses, with their cache groups", async () => {
   const groups = {
-    "/posts/1": '"post-1"',
+    "/posts/1": '"posts:1"',
     "/posts": '"posts"',
-    "/posts?authorId=1": '"posts-by-1"',
-    "/users/1/posts?limit=1": '"posts-by-1"',
+    "/posts?authorId=1": '"posts:by-1"',
+    "/users/1/posts?limit=1": '"posts:by-1"',
     "/users/abc/posts": null,
   };
   for (const [path, group] of Object.entries(groups)) {
@@ -123,7 +123,7 @@ test("a change invalidates the post and the lists that may contain it; a rejecte
     });
   expect((await patch('"99-v1.x-public"')).headers.get("cache-group-invalidation")).toBeNull();
   const changed = await patch("*");
-  expect(changed.headers.get("cache-group-invalidation")).toBe(`"post-${id}", "posts", "posts-by-1"`);
+  expect(changed.headers.get("cache-group-invalidation")).toBe(`"posts:${id}", "posts", "posts:by-1"`);
   expect(changed.headers.get("cache-control")).toBe("no-store");
   expect(etagOf(changed)).toBe(etagOf(await get(`/v2/posts/${id}`)));
 });

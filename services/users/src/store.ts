@@ -48,7 +48,7 @@ export function createUserStore(database: Database) {
     async insertUser(user: NewUser): Promise<User | "email-taken"> {
       const text = `insert into users (name, email, avatar_url, role, prefs) values ($1, $2, $3, $4, jsonb_strip_nulls($5)) returning ${columns}`;
       const values = [user.name, user.email, user.avatarUrl, user.role ?? "READER", user.prefs ?? null];
-      return firstRow(() => database.rows<User>("insert-user", text, values));
+      return firstRow(() => database.write<User>("insert-user", text, values));
     },
 
     /**
@@ -71,7 +71,7 @@ export function createUserStore(database: Database) {
         where id = $1 and deactivated_at is null and ($2::bigint[] is null or row_version = any($2))
           and row_version <> all($3::bigint[]) returning ${columns}`;
       const name = ["update-user", ...changedFields.map(([field]) => field)].join("-");
-      return firstRow(() => database.rows<User>(name, text, values));
+      return firstRow(() => database.write<User>(name, text, values));
     },
 
     /** @returns undefined if no active user has this id. */
@@ -79,7 +79,7 @@ export function createUserStore(database: Database) {
       if (!isRowId(id)) return undefined;
       const text = `update users set email = null, avatar_url = null, prefs = null, name = $2,
         deactivated_at = date_trunc('milliseconds', now()) where id = $1 and deactivated_at is null returning ${columns}`;
-      const [user] = await database.rows<User>("deactivate-user", text, [id, formerUserName]);
+      const [user] = await database.write<User>("deactivate-user", text, [id, formerUserName]);
       return user;
     },
   };

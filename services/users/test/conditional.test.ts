@@ -31,7 +31,7 @@ const privateHeaders = { "cache-control": "private, no-cache", "cdn-cache-contro
 const problem = { "cache-control": "no-store", "cdn-cache-control": null, vary: "Authorization" };
 
 for (const [path, group] of [
-  ["/v2/users/1", '"user-1"'],
+  ["/v2/users/1", '"users:1"'],
   ["/v2/users", '"users"'],
 ] as const) {
   test(`${path}: the email address is only in responses with the user's token, in any sequence of requests`, async () => {
@@ -118,7 +118,7 @@ test("a write invalidates the user and all lists; a rejected write invalidates n
   expect([rejected.status, rejected.headers.get("cache-group-invalidation")]).toEqual([412, null]);
   const changed = await patch(path, { name: "Newer" }, etagOf(created));
   expect([changed.status, changed.headers.get("cache-control")]).toEqual([200, "no-store"]);
-  expect(changed.headers.get("cache-group-invalidation")).toBe(`"users", "user-${created.body.id}"`);
+  expect(changed.headers.get("cache-group-invalidation")).toBe(`"users", "users:${created.body.id}"`);
   expect(etagOf(changed)).toBe(etagOf(await get(path)));
   expect(etagOf(changed)).not.toBe(etagOf(created));
 });

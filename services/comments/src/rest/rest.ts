@@ -3,7 +3,6 @@
 // called.
 import { type Cursors, nameList } from "@tributary/kit/lists/cursor";
 import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/http/etag";
-import { isRowId } from "@tributary/kit/postgres/row-id";
 import type { ConditionalResponse, Handlers, RestResponse, RestRequest } from "@tributary/kit/rest/rest-endpoint";
 import type { RepresentationMetadata } from "@tributary/kit/rest/caching";
 import { readUnmodifiedSince } from "@tributary/kit/rest/conditions";
@@ -11,7 +10,6 @@ import { respondWithList, readFilters } from "@tributary/kit/rest/lists";
 import { respondToRead } from "@tributary/kit/rest/conditional-read";
 import type { DeletedAs, CommentActions } from "../actions.ts";
 import {
-  type Comment,
   type CommentChange,
   type CommentFilters,
   type CommentState,
@@ -20,6 +18,7 @@ import {
   readCommentFilters,
   type VisibleComment,
 } from "../model.ts";
+import { groupsOfComment, groupsOfCommentChange, groupsOfCommentList } from "../groups.ts";
 import type { routes } from "./routes.ts";
 
 export interface RestDeps {
@@ -62,14 +61,14 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     async addComment({ identity, body }) {
       const comment = await actions.addComment(identity, () => version.readNewComment(body));
       const headers = { Location: `/v${projection.version}/comments/${comment.id}` };
-      return { ...toResponse(comment), status: 201, headers, invalidates: groupsOf(comment) };
+      return { ...toResponse(comment), status: 201, headers, invalidates: groupsOfCommentChange(comment) };
     },
     async editComment(request) {
       const precondition = () => readPrecondition(request.header);
       const input = () => version.readCommentChange(request.body);
       const options = { precondition, deletedAs };
       const comment = await actions.editComment(request.identity, idOf(request), input, options);
-      return { ...toResponse(comment), invalidates: groupsOf(comment) };
+      return { ...toResponse(comment), invalidates: groupsOfCommentChange(comment) };
     },
     async deleteComment(request) {
       // A client may delete a comment without reading it first, so the conditions are optional.
@@ -77,7 +76,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
       const unmodifiedSince = readUnmodifiedSince(request.header);
       const options = { precondition, unmodifiedSince, deletedAs };
       const comment = await actions.deleteComment(request.identity, idOf(request), options);
-      return { status: 204, invalidates: groupsOf(comment) };
+      return { status: 204, invalidates: groupsOfCommentChange(comment) };
     },
   };
 
@@ -90,7 +89,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
       etag: writeEtag(comment.rowVersion, projection, "public"),
       lastModified: lastModifiedOf(comment),
       audience: "everyone",
-      groups: [groupOf(comment)],
+      groups: groupsOfComment(comment),
     };
   }
 
@@ -103,30 +102,13 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
       projection,
       view: "public",
       audience: "everyone",
-      groups: listGroups(filters),
+      groups: groupsOfCommentList(filters),
       idOf: ({ id }) => id,
       toJson: (comment) => version.toJson(comment),
       readVersion: (page) => actions.listVisibleVersions(filters, page),
       load: (page) => actions.listVisible(filters, page),
     });
   }
-}
-
-/** The cache groups of all responses that contain a comment. */
-function groupsOf(comment: Comment): readonly string[] {
-  const { postId, authorId } = comment;
-  return [groupOf(comment), "comments", ...listGroups({ postId }), ...listGroups({ authorId })];
-}
-
-function groupOf({ id }: CommentState): string {
-  return `comment-${id}`;
-}
-
-/** The cache groups of the lists of a post, of an author, or of all comments. A malformed id has none. */
-function listGroups({ postId, authorId }: CommentFilters): readonly string[] {
-  if (postId !== undefined) return isRowId(postId) ? [`comments-on-${postId}`] : [];
-  if (authorId !== undefined) return isRowId(authorId) ? [`comments-by-${authorId}`] : [];
-  return ["comments"];
 }
 
 function idOf({ params }: RestRequest): string {

@@ -9,7 +9,7 @@ import { respondWithList, readFilters } from "@tributary/kit/rest/lists";
 import { respondToRead } from "@tributary/kit/rest/conditional-read";
 import type { OrderActions } from "../actions.ts";
 import { type NewOrder, type Order, type OrderLine, type Product, readOrderFilters } from "../model.ts";
-import { catalogueGroup, groupsOfProduct, groupsOfStock } from "./groups.ts";
+import { groupsOfProduct, groupsOfProductChanges, groupsOfProductList } from "../groups.ts";
 import { withQuantityName, requireEmptyBody } from "./read.ts";
 import type { routes } from "./routes.ts";
 
@@ -49,7 +49,12 @@ function createOrderHandlers(
       const location = { Location: `/v${version.orders.version}/orders/${order.id}` };
       const headers = replayed ? { ...location, "Idempotency-Replayed": "true" } : location;
       // A replay invalidates again: the first response may have been lost.
-      return { ...toResponse(order, lines), status: 201, headers, invalidates: groupsOfStock(lines) };
+      return {
+        ...toResponse(order, lines),
+        status: 201,
+        headers,
+        invalidates: groupsOfProductChanges(lines.map(({ sku }) => sku)),
+      };
     },
     async listOrders(request) {
       return list(request, actions.getOwnCustomerId(request.identity));
@@ -73,7 +78,7 @@ function createOrderHandlers(
       const validateInput = () => requireEmptyBody(body);
       const order = await actions.cancelOrder(identity, params["id"] ?? "", { precondition, validateInput });
       const lines = await actions.findLines([order.id]);
-      return { ...toResponse(order, lines), invalidates: groupsOfStock(lines) };
+      return { ...toResponse(order, lines), invalidates: groupsOfProductChanges(lines.map(({ sku }) => sku)) };
     },
   };
 
@@ -123,7 +128,7 @@ function createProductHandlers(
         projection: products,
         view: "public",
         audience: "everyone",
-        groups: [catalogueGroup],
+        groups: groupsOfProductList,
         idOf: ({ sku }) => sku,
         toJson: toProduct,
         readVersion: (page) => actions.listProductVersions(page),

@@ -58,7 +58,7 @@ export const resolvers: Resolvers = {
       return { post };
     },
     updatePost: async (_, { input: { id, ...changes } }, { identity, actions, loaders }) => {
-      const post = await actions.updatePost(identity, id, () => readPostChanges(changes));
+      const { post } = await actions.updatePost(identity, id, () => readPostChanges(changes));
       loaders.clearAll();
       return { post };
     },

@@ -4,7 +4,6 @@
 import { type Cursors, nameList } from "@tributary/kit/lists/cursor";
 import { AppError } from "@tributary/kit/errors/app-error";
 import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/http/etag";
-import { isRowId } from "@tributary/kit/postgres/row-id";
 import type { ConditionalResponse, Handlers, RestResponse, RestRequest } from "@tributary/kit/rest/rest-endpoint";
 import type { RepresentationMetadata } from "@tributary/kit/rest/caching";
 import { respondWithList, readFilters } from "@tributary/kit/rest/lists";
@@ -18,6 +17,7 @@ import {
   type PostState,
   readPostFilters,
 } from "../model.ts";
+import { groupsOfPost, groupsOfPostChange, groupsOfPostList } from "../groups.ts";
 import type { routes } from "./routes.ts";
 
 export interface RestDeps {
@@ -62,8 +62,8 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     async updatePost(request) {
       const input = () => version.readPostChanges(request.body);
       const precondition = () => readPrecondition(request.header);
-      const post = await actions.updatePost(request.identity, idOf(request), input, precondition);
-      return { ...toResponse(post), invalidates: [groupOf(post), ...listGroups(), ...listGroups(post.authorId)] };
+      const { before, post } = await actions.updatePost(request.identity, idOf(request), input, precondition);
+      return { ...toResponse(post), invalidates: groupsOfPostChange(before, post) };
     },
   };
 
@@ -77,7 +77,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     return {
       etag: writeEtag(post.rowVersion, version.projection, isPublic ? "public" : "private"),
       audience: isPublic ? "everyone" : "caller",
-      groups: [groupOf(post)],
+      groups: groupsOfPost(post),
     };
   }
 
@@ -91,23 +91,13 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
       projection: version.projection,
       view: isPublic ? "public" : "private",
       audience: isPublic ? "everyone" : "caller",
-      groups: listGroups(filters.authorId),
+      groups: groupsOfPostList(filters),
       idOf: ({ id }) => id,
       toJson: (post) => version.toJson(post),
       readVersion: (page) => actions.listPostVersions(request.identity, filters, page),
       load: (page) => actions.listPosts(request.identity, filters, page),
     });
   }
-}
-
-function groupOf({ id }: PostState): string {
-  return `post-${id}`;
-}
-
-/** The cache groups of one author's lists, or of the lists of all posts. A malformed author id has none. */
-function listGroups(authorId?: string): readonly string[] {
-  if (authorId === undefined) return ["posts"];
-  return isRowId(authorId) ? [`posts-by-${authorId}`] : [];
 }
 
 function idOf({ params }: RestRequest): string {

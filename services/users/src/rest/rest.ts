@@ -10,6 +10,7 @@ import { respondWithList, readFilters } from "@tributary/kit/rest/lists";
 import { respondToRead } from "@tributary/kit/rest/conditional-read";
 import type { ChangeOptions, UserActions } from "../actions.ts";
 import { type NewUser, readUserFilters, type User, type UserChanges, type UserState } from "../model.ts";
+import { groupsOfUser, groupsOfUserChange, groupsOfUserList } from "../groups.ts";
 import type { routes } from "./routes.ts";
 
 export interface RestDeps {
@@ -46,7 +47,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
         projection,
         view: actions.viewOfUsers(identity),
         audience: audienceOf(identity),
-        groups: ["users"],
+        groups: groupsOfUserList,
         idOf: ({ id }) => id,
         toJson: (user) => version.toJson(user, actions.mayReadPrivate(identity, user)),
         readVersion: (page) => actions.listUserVersions(filters, page),
@@ -64,13 +65,13 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
       const options = { emailPointer };
       const user = await actions.createUser(identity, () => version.readNewUser(body), options);
       const headers = { Location: `/v${projection.version}/users/${user.id}` };
-      return { ...toResponse(identity, user), status: 201, headers, invalidates: ["users"] };
+      return { ...toResponse(identity, user), status: 201, headers, invalidates: groupsOfUserList };
     },
     async updateUser(request) {
       const { identity, header, body } = request;
       const options: ChangeOptions = { precondition: () => readPrecondition(header), deactivatedAs, emailPointer };
       const user = await actions.updateUser(identity, idOf(request), () => version.readUserChanges(body), options);
-      return { ...toResponse(identity, user), invalidates: ["users", groupOf(user)] };
+      return { ...toResponse(identity, user), invalidates: groupsOfUserChange(user) };
     },
   };
 
@@ -82,17 +83,13 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
   function toMetadata(identity: Identity, user: UserState): RepresentationMetadata {
     const view = actions.mayReadPrivate(identity, user) ? "private" : "public";
     const etag = writeEtag(user.rowVersion, projection, view);
-    return { etag, audience: audienceOf(identity), groups: [groupOf(user)] };
+    return { etag, audience: audienceOf(identity), groups: groupsOfUser(user) };
   }
 }
 
 /** Anonymous callers share one response. A response to a caller with a token is never shared, even if it shows only public fields. */
 function audienceOf(identity: Identity): Audience {
   return identity.kind === "anonymous" ? "everyone" : "caller";
-}
-
-function groupOf({ id }: UserState): string {
-  return `user-${id}`;
 }
 
 function idOf({ params }: RestRequest): string {

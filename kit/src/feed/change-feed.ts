@@ -1,0 +1,204 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { FeedPosition } from "./position.ts";
+import type { Outbox, OutboxBatch, RecordedChange } from "./outbox.ts";
+
+/** `changes`: all changes up to the position were sent before or are in this event. `reset`: any data may have changed before the position. */
+export type FeedEvent =
+  | { readonly kind: "changes"; readonly position: FeedPosition; readonly groups: readonly string[] }
+  | { readonly kind: "reset"; readonly position: FeedPosition };
+
+export interface FeedSubscriber {
+  /** Called for each read of the outbox, also without changes: the position proves that the feed is up. A change may be sent twice. */
+  send(event: FeedEvent): void;
+  /** Called if the database is not reachable: another replica may reach it. No event follows. */
+  end(): void;
+}
+
+/** The feed of a service: what the committed writes of all its replicas changed, as names of cache groups. */
+export interface ChangeFeed {
+  /**
+   * The first event follows all changes since `since`; it is a `reset` without `since`, or if changes since then are missing.
+   * @returns a function that ends the subscription.
+   */
+  subscribe(subscriber: FeedSubscriber, since: FeedPosition | undefined): () => void;
+  /** Call it after each commit of this process: the outbox is read within `readIntervalMsMin`, by the other replicas too. */
+  onCommit(): void;
+  /** Ends all subscriptions. Resolves when the connection to the database is closed. */
+  close(): Promise<void>;
+}
+
+export interface ChangeFeedOptions {
+  /** Opens the outbox. @param onNotified, onLost as in `OutboxOptions`. */
+  openOutbox(on: { onNotified(): void; onLost(error: Error): void }): Promise<Outbox>;
+  /**
+   * The cache groups of the responses that a change can alter. Undefined for a kind that this release does not know, which a newer one may have
+   * recorded: then any data may have changed.
+   */
+  groupsOf(change: RecordedChange): readonly string[] | undefined;
+  /** Called each time the database is not reachable. */
+  onError(error: unknown): void;
+}
+
+/** Without a notification, the outbox is read this often: a lost one delays a change by this much. */
+const pollMs = 250;
+/** Under load the outbox is read and other replicas are notified this often, at most. */
+const readIntervalMsMin = 10;
+/** A batch with more groups is sent as a `reset`. */
+const groupsMax = 1_000;
+/** After a lost connection. */
+const reopenMs = 500;
+/** Each replica tries to trim this often. */
+const trimIntervalMs = 30_000;
+const idleWaitMs = 60_000;
+
+/** Reads the outbox only while there are subscribers. */
+export function createChangeFeed(o: ChangeFeedOptions): ChangeFeed {
+  return new OutboxFeed(o);
+}
+
+class OutboxFeed implements ChangeFeed {
+  readonly #o: ChangeFeedOptions;
+  readonly #alarm = createAlarm();
+  /** With the position of those that have not had their first event. */
+  readonly #starting = new Map<FeedSubscriber, FeedPosition | undefined>();
+  readonly #started = new Set<FeedSubscriber>();
+  readonly #running: Promise<void>;
+  #hasCommitted = false;
+  #isClosed = false;
+
+  constructor(o: ChangeFeedOptions) {
+    this.#o = o;
+    this.#running = this.#run();
+  }
+
+  subscribe(subscriber: FeedSubscriber, since: FeedPosition | undefined): () => void {
+    this.#starting.set(subscriber, since);
+    this.#alarm.ring();
+    return () => {
+      this.#starting.delete(subscriber);
+      this.#started.delete(subscriber);
+    };
+  }
+
+  onCommit(): void {
+    this.#hasCommitted = true;
+    this.#alarm.ring();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#alarm.ring();
+    await this.#running;
+    this.#endAll();
+  }
+
+  get #isWanted(): boolean {
+    return !this.#isClosed && this.#starting.size + this.#started.size > 0;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isClosed) {
+      this.#alarm.reset();
+      if (this.#isWanted) await this.#followOnce();
+      else await this.#alarm.wait(idleWaitMs);
+    }
+  }
+
+  /** Follows the outbox until the last subscriber has left or the database is lost. */
+  async #followOnce(): Promise<void> {
+    const lost = new AbortController();
+    const onLost = (error: Error) => {
+      lost.abort(error);
+      this.#alarm.ring();
+    };
+    let outbox: Outbox | undefined;
+    try {
+      outbox = await this.#o.openOutbox({ onNotified: () => this.#alarm.ring(), onLost });
+      await this.#follow(outbox, lost.signal);
+    } catch (error) {
+      this.#o.onError(error);
+      this.#endAll();
+      await sleep(reopenMs);
+    } finally {
+      await outbox?.close().catch(() => {});
+    }
+  }
+
+  async #follow(outbox: Outbox, lost: AbortSignal): Promise<void> {
+    let position: FeedPosition | undefined;
+    let trimmedAtMs = performance.now();
+    while (this.#isWanted) {
+      lost.throwIfAborted();
+      const readAtMs = performance.now();
+      this.#alarm.reset();
+      if (this.#hasCommitted) {
+        this.#hasCommitted = false;
+        await outbox.notify();
+      }
+      const batch = await outbox.read(position);
+      const event = this.#toEvent(batch);
+      for (const subscriber of this.#started) subscriber.send(event);
+      position = batch.position;
+      await this.#startSubscribers(outbox);
+      if (readAtMs - trimmedAtMs >= trimIntervalMs) {
+        trimmedAtMs = readAtMs;
+        await outbox.trim();
+      }
+      await this.#alarm.wait(pollMs);
+      const restMs = readIntervalMsMin - (performance.now() - readAtMs);
+      if (restMs > 0) await sleep(restMs);
+    }
+  }
+
+  async #startSubscribers(outbox: Outbox): Promise<void> {
+    for (const [subscriber, since] of this.#starting) {
+      const batch = await outbox.read(since);
+      // It may have left meanwhile.
+      if (!this.#starting.delete(subscriber)) continue;
+      this.#started.add(subscriber);
+      subscriber.send(since === undefined ? { kind: "reset", position: batch.position } : this.#toEvent(batch));
+    }
+  }
+
+  #toEvent({ position, changes }: OutboxBatch): FeedEvent {
+    if (changes === "gap") return { kind: "reset", position };
+    const groups = new Set<string>();
+    for (const change of changes) {
+      const changed = change.kind === "everything" ? undefined : this.#o.groupsOf(change);
+      if (changed === undefined) return { kind: "reset", position };
+      for (const group of changed) groups.add(group);
+    }
+    return groups.size > groupsMax ? { kind: "reset", position } : { kind: "changes", position, groups: [...groups] };
+  }
+
+  #endAll(): void {
+    const subscribers = [...this.#starting.keys(), ...this.#started];
+    this.#starting.clear();
+    this.#started.clear();
+    for (const subscriber of subscribers) subscriber.end();
+  }
+}
+
+/** A wait that another task can end early. A ring without a wait ends the next one, unless `reset` is called before. */
+function createAlarm() {
+  let isRinging = false;
+  let stopWaiting = () => {};
+  return {
+    reset: () => void (isRinging = false),
+    ring() {
+      isRinging = true;
+      stopWaiting();
+    },
+    /** @param ms the longest wait. */
+    wait(ms: number): Promise<void> {
+      if (isRinging) return Promise.resolve();
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, ms);
+      stopWaiting = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      return promise;
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import type { EnvironmentReader } from "../process/env.ts";
+import { portOf } from "../upstream/addresses.ts";
+
+type Profile = "development" | "production";
+
+/** Where a service serves its feed. */
+export interface FeedConfig {
+  readonly feedPort: number;
+  /** A client sends one of them. */
+  readonly feedKeys: readonly string[];
+}
+
+/** Where a gateway or a REST proxy finds the feeds. */
+export interface FeedsConfig {
+  /** The feed's URLs of each service that has a feed: scheme, host and port of each replica. */
+  readonly feedUrls: Readonly<Record<string, readonly string[]>>;
+  readonly feedKey: string;
+}
+
+const keyCharsMin = 16;
+const developmentKeys = ["for-development-only"];
+
+/** The port of a service's feed, by default: that of the service and this. */
+const portOffset = 100;
+
+/** @param port of the service; 0 stands for any free one. */
+export function readFeedConfig(
+  env: EnvironmentReader,
+  profile: Profile,
+  { port }: { readonly port: number },
+): FeedConfig {
+  return {
+    feedPort: env.integer("FEED_PORT", {
+      fallback: port === 0 ? 0 : port + portOffset,
+      min: 0,
+      max: 65_535,
+      why: `the port of the change feed for gateways and REST proxies, for the internal network only; by default PORT + ${portOffset}; 0 takes any free one`,
+    }),
+    feedKeys: readKeys(env, profile, "any of them opens the change feed; several allow a change of the key"),
+  };
+}
+
+/**
+ * @param addresses the URLs of each service.
+ * @param variableOf the variable with the URLs of a service's feed.
+ */
+export function readFeedsConfig(
+  env: EnvironmentReader,
+  profile: Profile,
+  addresses: Readonly<Record<string, readonly string[]>>,
+  variableOf: (service: string) => string,
+): FeedsConfig {
+  const feedUrls: Record<string, readonly string[]> = {};
+  for (const [service, urls] of Object.entries(addresses)) {
+    const name = variableOf(service);
+    const texts = env.list(name, {
+      fallback: urls.flatMap(toFeedUrl),
+      why: `the change feed of the ${service} service: scheme, host and port of each replica; by default ${portOffset} above the port of the service; none: it has no feed, and cached responses follow no writes of others`,
+    });
+    if (texts.length === 1 && texts[0] === "none") continue;
+    if (texts.some((url) => !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))) {
+      env.problem(`${name} has to be http(s) addresses of scheme, host and port, separated by commas, or none`);
+    }
+    if (texts.length > 0) feedUrls[service] = texts;
+  }
+  const [feedKey = ""] = readKeys(env, profile, "the first one opens the change feeds of the services");
+  return { feedUrls, feedKey };
+}
+
+function toFeedUrl(text: string): readonly string[] {
+  if (!URL.canParse(text)) return [];
+  const url = new URL(text);
+  url.port = String(portOf(url) + portOffset);
+  return [url.origin];
+}
+
+function readKeys(env: EnvironmentReader, profile: Profile, why: string): readonly string[] {
+  const keys = env.list("FEED_KEYS", {
+    ...(profile === "development" ? { fallback: developmentKeys } : {}),
+    secret: true,
+    why: `${why}; each at least ${keyCharsMin} characters, the same in every process`,
+  });
+  if (keys.some((key) => key.length < keyCharsMin)) {
+    env.problem(`FEED_KEYS: each key has at least ${keyCharsMin} characters.`);
+  }
+  return keys;
+}

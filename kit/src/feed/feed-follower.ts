@@ -1,0 +1,124 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { createAddressBook, type ReplicaAddress, type ResolveHost } from "../upstream/addresses.ts";
+import type { FeedEvent } from "./change-feed.ts";
+import { readFeedStream, silenceMsMax } from "./feed-stream.ts";
+import { type FeedPosition, includesWrite, type WritePosition } from "./position.ts";
+
+export interface FeedFollowerOptions {
+  /** Scheme, host and port of the feed of each replica, or of a name with several addresses. */
+  readonly urls: readonly string[];
+  readonly key: string;
+  /** Called with the groups of each event, before the position of the event is known. Not called without groups. */
+  onChanges(groups: readonly string[]): void;
+  /** Any data of the service may have changed. */
+  onReset(): void;
+  /** Called when the feed is up for the first time, and each time that it goes down or is up again. @param cause why it is down. */
+  onState(state: "up" | "down", cause?: unknown): void;
+  readonly resolveHost?: ResolveHost;
+}
+
+/** Follows the feed of one service: one stream, to one replica at a time. */
+export interface FeedFollower {
+  /** Whether an event arrived in the last second, so that all older changes are known. */
+  isUp(): boolean;
+  /** Whether the write's changes have been passed to `onChanges` or `onReset`. */
+  knows(write: WritePosition): boolean;
+  /** Waits until `knows`, at most `timeoutMs`, and not while the feed is down. Resolves with the result of `knows`. */
+  waitFor(write: WritePosition, timeoutMs: number): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** Between attempts: up to this long, so that the replicas of an endpoint do not all connect at once. */
+const retryMsMax = 500;
+/** Beyond it, requests do not wait. */
+const waitersMax = 1_024;
+
+export function createFeedFollower(o: FeedFollowerOptions): FeedFollower {
+  return new StreamFollower(o);
+}
+
+class StreamFollower implements FeedFollower {
+  readonly #o: FeedFollowerOptions;
+  readonly #closing = new AbortController();
+  /** Called after each event, and when the feed goes down. */
+  readonly #waiters = new Set<() => void>();
+  readonly #following: Promise<void>;
+  #position: FeedPosition | undefined;
+  #isFollowing = false;
+  #lastEventAtMs = -Infinity;
+
+  constructor(o: FeedFollowerOptions) {
+    this.#o = o;
+    this.#following = this.#follow();
+  }
+
+  isUp(): boolean {
+    return this.#isFollowing && performance.now() - this.#lastEventAtMs < silenceMsMax;
+  }
+
+  knows(write: WritePosition): boolean {
+    return includesWrite(this.#position, write);
+  }
+
+  async waitFor(write: WritePosition, timeoutMs: number): Promise<boolean> {
+    if (this.knows(write) || !this.isUp() || this.#waiters.size >= waitersMax) return this.knows(write);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, timeoutMs);
+    const wake = () => void ((this.knows(write) || !this.#isFollowing) && resolve());
+    this.#waiters.add(wake);
+    await promise;
+    clearTimeout(timer);
+    this.#waiters.delete(wake);
+    return this.knows(write);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new Error("The process stops."));
+    await this.#following;
+  }
+
+  async #follow(): Promise<void> {
+    const { signal } = this.#closing;
+    let replicas: readonly ReplicaAddress[] = [];
+    const book = createAddressBook({
+      urls: this.#o.urls,
+      resolveHost: this.#o.resolveHost,
+      nowMs: () => performance.now(),
+      onResolved: (resolved) => void (replicas = resolved),
+      onLookupFailed: () => {},
+    });
+    // Starts at any replica, so that the processes of an endpoint spread over those of the service.
+    for (let attempt = Math.floor(Math.random() * 1_000); !signal.aborted; attempt++) {
+      await book.refresh();
+      const replica = replicas[attempt % Math.max(1, replicas.length)];
+      try {
+        if (!replica) throw new Error("No replica of the feed is known.");
+        const onEvent = (event: FeedEvent) => this.#apply(event);
+        await readFeedStream({ replica, key: this.#o.key, since: this.#position, signal, onEvent });
+      } catch (cause) {
+        this.#lose(cause);
+        book.refreshSoon();
+      }
+      await sleep(Math.random() * retryMsMax, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  #apply(event: FeedEvent): void {
+    if (event.kind === "reset") this.#o.onReset();
+    else if (event.groups.length > 0) this.#o.onChanges(event.groups);
+    this.#position = event.position;
+    this.#lastEventAtMs = performance.now();
+    if (!this.#isFollowing) {
+      this.#isFollowing = true;
+      this.#o.onState("up");
+    }
+    for (const wake of this.#waiters) wake();
+  }
+
+  #lose(cause: unknown): void {
+    if (!this.#isFollowing) return;
+    this.#isFollowing = false;
+    this.#o.onState("down", cause);
+    for (const wake of this.#waiters) wake();
+  }
+}

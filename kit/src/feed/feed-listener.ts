@@ -1,0 +1,102 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { toListenError, urlOf } from "../process/lifecycle.ts";
+import type { ChangeFeed, FeedEvent } from "./change-feed.ts";
+import { readFeedPosition, writeFeedPosition } from "./position.ts";
+
+export interface FeedListenerOptions {
+  readonly feed: ChangeFeed;
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** A client sends one of them as bearer token. At least one. */
+  readonly keys: readonly string[];
+}
+
+export interface FeedListener {
+  readonly url: string;
+  /** Ends all streams. */
+  close(): Promise<void>;
+}
+
+/** Endpoint processes, each with one stream: gateways and REST proxies. */
+const streamsMax = 256;
+/** A client that is this far behind is disconnected. It resumes, with a `reset` if that is too far. */
+const unsentBytesMax = 1_048_576;
+
+/**
+ * Serves a service's feed to gateways and REST proxies: `GET /changes` is a stream of server-sent events (HTML Living Standard, 9.2), which a client
+ * resumes by `Last-Event-ID`. A listener of its own, with a credential, since group names show which drafts and orders exist.
+ *
+ * `event: changes` has `{"groups":[…]}` as data; `event: reset` has `{}`. The `id` of each is the position in the feed.
+ * @throws ConfigError that names FEED_PORT, if the port is in use.
+ */
+export async function startFeedListener(o: FeedListenerOptions): Promise<FeedListener> {
+  const isAuthorized = createKeyCheck(o.keys);
+  const streams = new Set<ServerResponse>();
+  const server = createServer((request, response) => {
+    if (request.url !== "/changes" || request.method !== "GET") return refuse(response, 404);
+    if (!isAuthorized(request)) return refuse(response, 401);
+    if (streams.size >= streamsMax) return refuse(response, 503);
+    streams.add(response);
+    const end = stream(o.feed, request, response);
+    response.once("close", () => {
+      streams.delete(response);
+      end();
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) =>
+      reject(toListenError(error, { ...o, name: "feed", portVariable: "FEED_PORT" })),
+    );
+    server.listen(o.port, o.host, resolve);
+  });
+  return {
+    url: urlOf(o.host, (server.address() as AddressInfo).port),
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function stream(feed: ChangeFeed, request: IncomingMessage, response: ServerResponse): () => void {
+  response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
+  // The client then knows that it is connected, before the first event.
+  response.flushHeaders();
+  const lastEventId = request.headers["last-event-id"];
+  const since = typeof lastEventId === "string" ? readFeedPosition(lastEventId) : undefined;
+  return feed.subscribe(
+    {
+      send(event) {
+        response.write(toText(event));
+        if (response.writableLength > unsentBytesMax) response.destroy();
+      },
+      end: () => response.end(),
+    },
+    since,
+  );
+}
+
+function toText(event: FeedEvent): string {
+  const data = event.kind === "changes" ? { groups: event.groups } : {};
+  return `event: ${event.kind}\nid: ${writeFeedPosition(event.position)}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+function refuse(response: ServerResponse, status: 401 | 404 | 503): void {
+  if (status === 401) response.setHeader("WWW-Authenticate", 'Bearer realm="feed"');
+  response.writeHead(status).end();
+}
+
+/** Compares digests, so that the time of the comparison does not depend on the keys. */
+function createKeyCheck(keys: readonly string[]): (request: IncomingMessage) => boolean {
+  const digestOf = (key: string) => createHash("sha256").update(key).digest();
+  const digests = keys.map(digestOf);
+  return ({ headers }) => {
+    const [, key = ""] = /^Bearer (.+)$/i.exec(headers.authorization ?? "") ?? [];
+    const digest = digestOf(key);
+    return digests.filter((known) => timingSafeEqual(known, digest)).length > 0;
+  };
+}

@@ -1,0 +1,53 @@
+import { createParser } from "eventsource-parser";
+import type { ReplicaAddress } from "../upstream/addresses.ts";
+import { openPool } from "../upstream/undici-transport.ts";
+import { type FeedPosition, readFeedPosition, writeFeedPosition } from "./position.ts";
+import type { FeedEvent } from "./change-feed.ts";
+
+export interface FeedStreamOptions {
+  readonly replica: ReplicaAddress;
+  readonly key: string;
+  /** The stream begins with the changes since then; without it, with a `reset`. */
+  readonly since: FeedPosition | undefined;
+  readonly signal: AbortSignal;
+  onEvent(event: FeedEvent): void;
+}
+
+/** A feed sends its position every 250 ms. */
+export const silenceMsMax = 1_000;
+const connectTimeoutMs = 1_000;
+
+/** Reads a stream of a feed listener to its end. @throws the reason of the end: always. */
+export async function readFeedStream(o: FeedStreamOptions): Promise<never> {
+  const silent = new AbortController();
+  const silence = setTimeout(() => silent.abort(new Error("The feed sent nothing for a second.")), silenceMsMax);
+  const pool = openPool(o.replica, { connectionsMax: 1, connectTimeoutMs });
+  try {
+    const response = await pool.request({
+      method: "GET",
+      path: "/changes",
+      headers: { authorization: `Bearer ${o.key}`, ...(o.since && { "last-event-id": writeFeedPosition(o.since) }) },
+      signal: AbortSignal.any([silent.signal, o.signal]),
+    });
+    if (response.statusCode !== 200) throw new Error(`The feed responded with status ${response.statusCode}.`);
+    const parser = createParser({ onEvent: ({ event, id, data }) => o.onEvent(toFeedEvent(event, id, data)) });
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body) {
+      silence.refresh();
+      parser.feed(decoder.decode(chunk as Buffer, { stream: true }));
+    }
+    throw new Error("The feed ended the stream.");
+  } finally {
+    clearTimeout(silence);
+    await pool.destroy();
+  }
+}
+
+/** @throws Error for an event that this release does not know. */
+function toFeedEvent(kind: string | undefined, id: string | undefined, data: string): FeedEvent {
+  const position = readFeedPosition(id ?? "");
+  if (position && kind === "reset") return { kind, position };
+  if (position && kind === "changes")
+    return { kind, position, groups: (JSON.parse(data) as { groups: string[] }).groups };
+  throw new Error(`The feed sent an unknown event: ${kind}, ${id}`);
+}

@@ -1,0 +1,139 @@
+// The SQL of the feed: reads the tables of migrations/0001-feed.sql on a connection of its own, since a request must not wait for the feed, nor the feed
+// for requests.
+import pg from "pg";
+import { type FeedPosition } from "./position.ts";
+import { parseSnapshot } from "./snapshot.ts";
+
+/** A change as its trigger recorded it: columns as text, by their names in camel case. */
+export interface RecordedChange {
+  readonly kind: string;
+  /** Null for an inserted row. */
+  readonly before: Readonly<Record<string, string | null>> | null;
+  /** Null for a deleted row. */
+  readonly after: Readonly<Record<string, string | null>> | null;
+}
+
+export interface OutboxBatch {
+  /** Includes all changes of this batch. */
+  readonly position: FeedPosition;
+  /** `gap`: changes since the requested position are missing, because it is of another epoch or too old, or there are too many. */
+  readonly changes: readonly RecordedChange[] | "gap";
+}
+
+export interface Outbox {
+  /** Reads the changes that were committed since the position, and where the feed is now, in one statement. Undefined: only where it is now. */
+  read(since: FeedPosition | undefined): Promise<OutboxBatch>;
+  /** Deletes old changes, if it is time. All replicas call it; one of them does it. */
+  trim(): Promise<void>;
+  /** Tells the other replicas that there may be changes. */
+  notify(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface OutboxOptions {
+  readonly databaseUrl: string;
+  readonly applicationName: string;
+  /** Called when another replica has called `notify`. */
+  onNotified(): void;
+  /** Called at most once, when the connection is lost. */
+  onLost(error: Error): void;
+}
+
+/** More changes than this in one batch are a gap: reading them would take longer than filling the caches again. */
+export const batchChangesMax = 10_000;
+/** A deleted change is at least this old. */
+const trimAfterSeconds = 60;
+const statementTimeoutMs = 5_000;
+const channel = "feed_changes";
+
+/** @throws Error if there is no connection, or if the database is a standby, which may be behind the primary. */
+export async function openOutbox(o: OutboxOptions): Promise<Outbox> {
+  const client = new pg.Client({
+    connectionString: o.databaseUrl,
+    application_name: o.applicationName,
+    connectionTimeoutMillis: statementTimeoutMs,
+    statement_timeout: statementTimeoutMs,
+    query_timeout: statementTimeoutMs + 1_000,
+    keepAlive: true,
+  });
+  client.once("error", (error) => o.onLost(error));
+  // An unhandled `error` event would end the process.
+  client.on("error", () => {});
+  await client.connect();
+  try {
+    const ownPid = await prepare(client);
+    client.on("notification", ({ processId }) => void (processId !== ownPid && o.onNotified()));
+  } catch (error) {
+    await client.end().catch(() => {});
+    throw error;
+  }
+  return {
+    async read(since) {
+      const row = (await client.query<BatchRow>({ name: "read-feed", text: readSql, values: [since?.snapshot.text] }))
+        .rows[0] as BatchRow;
+      if (row.isStandby) throw new Error("The database is a standby.");
+      const epoch = row.epoch ?? (await beginEpoch(client));
+      const position = { epoch, snapshot: parseSnapshot(row.snapshot) };
+      const isGap =
+        since !== undefined && (row.isTrimmed || since.epoch !== epoch || row.changes.length > batchChangesMax);
+      return { position, changes: isGap ? "gap" : row.changes };
+    },
+    trim: async () => void (await client.query({ name: "trim-feed", text: trimSql })),
+    notify: async () => void (await client.query(`notify ${channel}`)),
+    close: () => client.end(),
+  };
+}
+
+interface BatchRow {
+  readonly snapshot: string;
+  readonly epoch: string | null;
+  readonly isStandby: boolean;
+  readonly isTrimmed: boolean;
+  readonly changes: readonly RecordedChange[];
+}
+
+/**
+ * The changes of all transactions that the previous snapshot does not include and that are visible now. `pg_current_snapshot()` is the snapshot of this
+ * statement, so it includes exactly what the statement sees.
+ */
+const readSql = `select pg_current_snapshot()::text as snapshot,
+    (select id::text from feed_epoch) as epoch,
+    pg_is_in_recovery() as "isStandby",
+    coalesce((select pg_snapshot_xmin($1::pg_snapshot) < trimmed_below from feed_trim), false) as "isTrimmed",
+    coalesce((select json_agg(change) from (
+      select kind, before, after from feed_changes where xid = any(array(select pg_snapshot_xip($1::pg_snapshot)))
+      union all
+      select kind, before, after from feed_changes where xid >= pg_snapshot_xmax($1::pg_snapshot)
+      limit ${batchChangesMax + 1}) as change), '[]') as changes`;
+
+/** A change below the oldest running transaction of some time ago was visible since then to every reader. */
+const trimSql = `with due as (
+    update feed_trim set trimmed_below = next_below, next_below = pg_snapshot_xmin(pg_current_snapshot()),
+      due = now() + make_interval(secs => ${trimAfterSeconds})
+    where due <= now() returning new.trimmed_below as below)
+  delete from feed_changes using due where xid < due.below`;
+
+/** @returns the process id of the session. */
+async function prepare(client: pg.Client): Promise<number> {
+  // The table is small or its newest part is read, so that a sequential scan is never right, whatever the statistics are.
+  await client.query("set enable_seqscan = off");
+  await client.query(`listen ${channel}`);
+  const { rows } = await client.query<{ pid: number; isStandby: boolean }>(
+    `select pg_backend_pid() as pid, pg_is_in_recovery() as "isStandby"`,
+  );
+  const [session] = rows;
+  if (session === undefined || session.isStandby) throw new Error("The database is a standby.");
+  await client.query(
+    "delete from feed_epoch where system_identifier <> (select system_identifier from pg_control_system())",
+  );
+  await beginEpoch(client);
+  return session.pid;
+}
+
+/** Begins an epoch, unless another replica has already begun it. @returns its id. */
+async function beginEpoch(client: pg.Client): Promise<string> {
+  await client.query(`insert into feed_epoch (system_identifier)
+    select system_identifier from pg_control_system() on conflict do nothing`);
+  const { rows } = await client.query<{ epoch: string }>("select id::text as epoch from feed_epoch");
+  return rows[0]?.epoch ?? "";
+}

@@ -1,0 +1,51 @@
+import { parseSnapshot, type Snapshot } from "./snapshot.ts";
+
+/** A point in a service's feed: all changes that this snapshot includes are before it. */
+export interface FeedPosition {
+  /** The lifetime of the database's transaction numbers: positions of different epochs cannot be compared. A UUID. */
+  readonly epoch: string;
+  readonly snapshot: Snapshot;
+}
+
+/** Where one committed write is in the feed of its service. */
+export interface WritePosition {
+  /** Undefined directly after a crash of the database, until a reader has begun a new epoch: no position is known to include the write then. */
+  readonly epoch: string | undefined;
+  /** The number of the write's transaction (`xid8`). */
+  readonly xid: number;
+}
+
+/** Whether everything up to the position includes the write. */
+export function includesWrite(position: FeedPosition | undefined, { epoch, xid }: WritePosition): boolean {
+  return position !== undefined && position.epoch === epoch && position.snapshot.includes(xid);
+}
+
+const epochSyntax = /^[0-9a-f-]{36}$/;
+
+/** The text of a position in the feed: the `id` of an event. */
+export function writeFeedPosition({ epoch, snapshot }: FeedPosition): string {
+  return `${epoch}/${snapshot.text}`;
+}
+
+/** @returns undefined for a text that `writeFeedPosition` does not write. */
+export function readFeedPosition(text: string): FeedPosition | undefined {
+  const [epoch = "", snapshot = ""] = text.split("/", 2);
+  if (!epochSyntax.test(epoch)) return undefined;
+  try {
+    return { epoch, snapshot: parseSnapshot(snapshot) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The text of a write's position, in the header by which a service passes it to the gateway or the REST proxy. */
+export function writeWritePosition({ epoch = "", xid }: WritePosition): string {
+  return `${epoch}/${xid}`;
+}
+
+/** @returns undefined for a text that `writeWritePosition` does not write. */
+export function readWritePosition(text: string): WritePosition | undefined {
+  const [epoch = "", xid = ""] = text.split("/", 2);
+  if (!/^\d{1,15}$/.test(xid) || !(epoch === "" || epochSyntax.test(epoch))) return undefined;
+  return { epoch: epoch === "" ? undefined : epoch, xid: Number(xid) };
+}

@@ -1,0 +1,37 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { WritePosition } from "../feed/position.ts";
+
+/** Collects where the writes of one request are in the feed of its service. */
+export interface WriteScope {
+  /**
+   * A position that includes all writes of the request. Undefined if there is none: the request has not written, or has written in several
+   * transactions.
+   */
+  readonly position: WritePosition | undefined;
+}
+
+class Scope implements WriteScope {
+  readonly #byXid = new Map<number, WritePosition>();
+
+  add(position: WritePosition): void {
+    this.#byXid.set(position.xid, position);
+  }
+
+  get position(): WritePosition | undefined {
+    const [position, second] = this.#byXid.values();
+    return second === undefined ? position : undefined;
+  }
+}
+
+const scopes = new AsyncLocalStorage<Scope>();
+
+/** Runs a request, whose committed writes are added to the scope. */
+export function runInWriteScope<T>(run: (scope: WriteScope) => T): T {
+  const scope = new Scope();
+  return scopes.run(scope, run, scope);
+}
+
+/** Called after the commit. Without a scope, as in a script, nothing is collected. */
+export function addToWriteScope(position: WritePosition): void {
+  scopes.getStore()?.add(position);
+}

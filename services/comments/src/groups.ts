@@ -1,0 +1,31 @@
+// The cache groups (RFC 9875) of the responses with comments, for both endpoints: a read names the groups of its response, and a change those of the
+// responses that it can alter.
+import { isRowId } from "@tributary/kit/postgres/row-id";
+import type { RecordedChange } from "@tributary/kit/feed/outbox";
+import type { Comment, CommentFilters } from "./model.ts";
+
+/** The groups of a response with one comment. */
+export function groupsOfComment({ id }: Pick<Comment, "id">): readonly string[] {
+  return [`comments:${id}`];
+}
+
+/** The groups of a page of a list, of a post, of an author, or of all comments. A malformed id has none: its list remains empty. */
+export function groupsOfCommentList({ postId, authorId }: CommentFilters): readonly string[] {
+  if (postId !== undefined) return isRowId(postId) ? [`comments:on-${postId}`] : [];
+  if (authorId !== undefined) return isRowId(authorId) ? [`comments:by-${authorId}`] : [];
+  return ["comments"];
+}
+
+/** The groups that a change of a comment alters. A comment keeps its post and its author. */
+export function groupsOfCommentChange(comment: Pick<Comment, "id" | "postId" | "authorId">): readonly string[] {
+  const { postId, authorId } = comment;
+  const lists = [{}, { postId }, { authorId }].flatMap(groupsOfCommentList);
+  return [...groupsOfComment(comment), ...lists];
+}
+
+/** The groups of a recorded change (migrations/0003-record-changes.sql). Undefined for a kind that this release does not know. */
+export function groupsOfChange({ kind, before, after }: RecordedChange): readonly string[] | undefined {
+  const row = after ?? before;
+  if (kind !== "comment" || row === null) return undefined;
+  return groupsOfCommentChange(row as unknown as Pick<Comment, "id" | "postId" | "authorId">);
+}

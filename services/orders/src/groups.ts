@@ -1,0 +1,38 @@
+// The cache groups (RFC 9875) of the responses with products, for both endpoints: a read names the groups of its response, and a change those of the
+// responses that it can alter. A placed or cancelled order changes the stock. Responses with orders are in no group: no shared cache stores them.
+import { createHash } from "node:crypto";
+import type { RecordedChange } from "@tributary/kit/feed/outbox";
+
+/** The groups of a page of the product list. */
+export const groupsOfProductList: readonly string[] = ["orders:products"];
+
+/** The group of all single products, for orders with more products than a header can name. */
+const everyProduct = "orders:every-product";
+
+/** A header names at most 32 groups (RFC 9875, 2), and one of them is the list's. */
+const namedMax = 31;
+
+/** A group name has at most 32 characters (RFC 9875, 2), and its prefix has 15. A sku has up to 64. */
+const skuCharsMax = 17;
+
+/** The groups of a response with one product. */
+export function groupsOfProduct(sku: string): readonly string[] {
+  return [nameOf(sku), everyProduct];
+}
+
+/** The groups that a change of these products alters. */
+export function groupsOfProductChanges(skus: readonly string[]): readonly string[] {
+  return [...groupsOfProductList, ...(skus.length > namedMax ? [everyProduct] : skus.map(nameOf))];
+}
+
+/** The groups of a recorded change (migrations/0006-record-changes.sql). Undefined for a kind that this release does not know. */
+export function groupsOfChange({ kind, before, after }: RecordedChange): readonly string[] | undefined {
+  const sku = (after ?? before)?.["sku"];
+  return kind === "product" && sku ? groupsOfProductChanges([sku]) : undefined;
+}
+
+/** A long sku is hashed. A collision would only invalidate one cached response too many. */
+function nameOf(sku: string): string {
+  const isShort = sku.length <= skuCharsMax;
+  return `orders:product-${isShort ? sku : createHash("sha256").update(sku).digest("hex").slice(0, skuCharsMax)}`;
+}

@@ -1,0 +1,36 @@
+// The cache groups (RFC 9875) of the responses with posts, for both endpoints: a read names the groups of its response, and a change those of the
+// responses that it can alter. Only published posts are in responses that caches may share.
+import { isRowId } from "@tributary/kit/postgres/row-id";
+import type { RecordedChange } from "@tributary/kit/feed/outbox";
+import type { PostFilters, PostState } from "./model.ts";
+
+/** The groups of a response with one post. */
+export function groupsOfPost({ id }: Pick<PostState, "id">): readonly string[] {
+  return [`posts:${id}`];
+}
+
+/** The groups of a page of a list. A malformed author id has none: its list remains empty. */
+export function groupsOfPostList({ authorId }: Pick<PostFilters, "authorId">): readonly string[] {
+  if (authorId === undefined) return ["posts"];
+  return isRowId(authorId) ? [`posts:by-${authorId}`] : [];
+}
+
+/** The groups that a change of a post alters, by the post before and after it; none if it was and remains unpublished. */
+export function groupsOfPostChange(
+  ...states: readonly (Omit<PostState, "rowVersion"> | undefined)[]
+): readonly string[] {
+  const groups = states.flatMap((post) =>
+    post?.status === "PUBLISHED" ? [...groupsOfPost(post), ...groupsOfPostList({}), ...groupsOfPostList(post)] : [],
+  );
+  return [...new Set(groups)];
+}
+
+/** The groups of a recorded change (migrations/0004-record-changes.sql). Undefined for a kind that this release does not know. */
+export function groupsOfChange({ kind, before, after }: RecordedChange): readonly string[] | undefined {
+  if (kind !== "post") return undefined;
+  return groupsOfPostChange(toState(before), toState(after));
+}
+
+function toState(row: RecordedChange["before"]): Omit<PostState, "rowVersion"> | undefined {
+  return row === null ? undefined : (row as unknown as Omit<PostState, "rowVersion">);
+}

@@ -1,0 +1,23 @@
+// The cache groups (RFC 9875) of the responses with users, for both endpoints: a read names the groups of its response, and a change those of the
+// responses that it can alter.
+import type { RecordedChange } from "@tributary/kit/feed/outbox";
+import type { User } from "./model.ts";
+
+/** The groups of a response with one user. */
+export function groupsOfUser({ id }: Pick<User, "id">): readonly string[] {
+  return [`users:${id}`];
+}
+
+/** The groups of a page of a list. */
+export const groupsOfUserList: readonly string[] = ["users"];
+
+/** The groups that a change of a user alters. */
+export function groupsOfUserChange(user: Pick<User, "id">): readonly string[] {
+  return [...groupsOfUserList, ...groupsOfUser(user)];
+}
+
+/** The groups of a recorded change (migrations/0005-record-changes.sql). Undefined for a kind that this release does not know. */
+export function groupsOfChange({ kind, before, after }: RecordedChange): readonly string[] | undefined {
+  const id = (after ?? before)?.["id"];
+  return kind === "user" && id ? groupsOfUserChange({ id }) : undefined;
+}
