@@ -1,6 +1,12 @@
 import { connect } from "node:net";
+import { silentLog } from "@tributary/kit/process/log";
+import { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarations";
+import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
+import { noTrace } from "@tributary/kit/telemetry/tracing/trace";
 import { sendAtOnce } from "@tributary/kit/testing/send-at-once";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import type { GatewayObservers } from "../src/telemetry/gateway-telemetry.ts";
+import { createGatewayRequestObserver } from "../src/telemetry/request-observer.ts";
 import { createSharedPlannerPool, type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 
@@ -19,16 +25,28 @@ afterAll(async () => {
 const query = "{ people { name } }";
 const mutation = 'mutation { rename(id: "1", name: "Augusta") { name } }';
 
-async function startOverloadable(environment: Record<string, string> = {}): Promise<RunningGateway> {
+async function startOverloadable(
+  environment: Record<string, string> = {},
+  observers?: GatewayObservers,
+): Promise<RunningGateway> {
   const gateway = await startGateway({
     supergraphSdl: library.supergraphSdl,
     environment: { ADMISSION: "true", ...environment },
+    observers,
     plannerPool,
   });
   onTestFinished(() => gateway.drain());
   // Operations that are known take the fast path.
   for (const known of [query, mutation]) expect((await gateway.send(known)).body.errors).toBeUndefined();
   return gateway;
+}
+
+/** Metrics, and the observers that count requests in them. */
+async function createObservers() {
+  const metrics = await createPrometheus(metricsOf.gateway);
+  const off = { log: silentLog, trace: noTrace, accessLog: "off", knownClients: [], knownOperations: [] } as const;
+  const observers = { requestObserver: createGatewayRequestObserver({ ...off, metrics }), fetchObserver: undefined };
+  return { metrics, observers };
 }
 
 /** Each response of the subgraph uses the event loop for 3 ms. */
@@ -104,6 +122,25 @@ test("a rejection is 503 for clients that accept application/graphql-response+js
   const responses = await postAtOnce(gateway, repeat(300, { query, headers }));
   expect(new Set(responses.map(({ head }) => head.slice(9, 12)))).toEqual(new Set(["200", "503"]));
 });
+
+test.each(["true", "false"])(
+  "rejections are counted by the status that clients get, fast path: %s",
+  async (fastPath) => {
+    const { metrics, observers } = await createObservers();
+    const gateway = await startOverloadable({ FAST_PATH: fastPath, FETCH_SHARING: "false" }, observers);
+    blockEventLoop();
+    const headers = ["Accept: application/graphql-response+json"];
+    const responses = await postAtOnce(gateway, [...repeat(200, { query }), ...repeat(200, { query, headers })]);
+    const rejections = responses.filter(({ body }) => body.errors !== undefined);
+    for (const status of ["200", "503"]) {
+      const count = rejections.filter(({ head }) => head.startsWith(`HTTP/1.1 ${status} `)).length;
+      expect(count).toBeGreaterThan(0);
+      await expect
+        .poll(() => metrics.write())
+        .toContain(`tributary_gateway_rejected_total{code="OVERLOADED",status="${status}"} ${count}\n`);
+    }
+  },
+);
 
 test("a client lowers the class of its own requests by the header Priority", async () => {
   const gateway = await startOverloadable({ FETCH_SHARING: "false" });

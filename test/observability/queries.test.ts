@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { startTestIssuer, type TestIssuer } from "../../kit/src/testing/issuer.ts";
 import { driveOutage, isRatioOf } from "../../scripts/verify/checks/alerts/outage.ts";
-import { type Exposition, seriesOf } from "./exposition.ts";
+import { type Exposition, readExposition, seriesOf } from "./exposition.ts";
 import { queries as queryTexts, recordings } from "./files.ts";
 import { type KnownSeries, listKnownSeries, valuesOf } from "./known-series.ts";
 import { matches, readQuery, type Selector, splitAlternatives } from "./promql.ts";
@@ -126,6 +126,19 @@ test("every series that a recording rule reads is exported before its first even
   expect(later.size).toBeGreaterThan(100);
 });
 
+test("every rejection that the gateway counts is exported before the first one, with each status that it can have", () => {
+  const metric = "tributary_gateway_rejected_total";
+  const statusesOf = (code: string) =>
+    fresh
+      .flatMap(({ samples }) => samples.filter(({ name, labels }) => name === metric && labels["code"] === code))
+      .map(({ labels }) => labels["status"]);
+  expect(statusesOf("OVERLOADED")).toEqual(["200", "503"]);
+  expect(statusesOf("GRAPHQL_PARSE_FAILED")).toEqual(["200", "400"]);
+  expect(statusesOf("UNAUTHENTICATED")).toEqual(["401"]);
+  expect(statusesOf("SUBGRAPH_TIMEOUT")).toEqual([]);
+  expect(samplesOf(used, { metric, matchers: [] })).toEqual(samplesOf(fresh, { metric, matchers: [] }));
+});
+
 test("a fresh process exports at most 1,500 series", () => {
   for (const { samples } of fresh) expect(samples.length).toBeLessThanOrEqual(1_500);
 });
@@ -141,27 +154,51 @@ test("after a short outage of new processes the recorded error ratios equal thos
   expect(evaluateRatio("gateway", "availability"), numbers).toBe(0);
 });
 
-/** Evaluates the recording rule `sum(rate(…)) / sum(rate(…))` of a service level. */
-function evaluateRatio(unit: string, level: string): number {
+test("every rejection because a process is overloaded counts once against its availability, whatever its status", () => {
+  const scrape = (overloaded: number) => [
+    readExposition(`
+tributary_gateway_request_duration_seconds_count{path="fast"} ${10 * overloaded}
+tributary_gateway_requests_total{path="fast",client="web",status="200"} ${8 * overloaded}
+tributary_gateway_requests_total{path="fast",client="web",status="503"} ${2 * overloaded}
+tributary_gateway_rejected_total{code="OVERLOADED",status="200"} ${overloaded}
+tributary_gateway_rejected_total{code="OVERLOADED",status="503"} ${2 * overloaded}
+tributary_gateway_rejected_total{code="RATE_LIMITED",status="200"} ${overloaded}
+tributary_admission_rejections_total{endpoint="graphql",class="normal"} ${3 * overloaded}
+tributary_admission_rejections_total{endpoint="graphql",class="unread"} ${10 * overloaded}
+tributary_rest_request_duration_seconds_count{route="/users",version="2"} ${10 * overloaded}
+tributary_rest_requests_total{route="/users",version="2",method="GET",status="503"} ${2 * overloaded}
+tributary_admission_rejections_total{endpoint="rest",class="normal"} ${2 * overloaded}
+tributary_admission_rejections_total{endpoint="rest",class="unread"} ${10 * overloaded}
+`),
+  ];
+  expect(evaluateRatio("gateway", "availability", scrape(0), scrape(7))).toBe((1 + 2 + 10) / (10 + 10));
+  expect(evaluateRatio("rest-proxy", "availability", scrape(0), scrape(7))).toBe((2 + 10) / (10 + 10));
+});
+
+/** Evaluates the recording rule of a service level: a ratio of two sums over the series of all their selectors. */
+function evaluateRatio(unit: string, level: string, first = fresh, last = afterOutage): number {
   const rule = recordings.find(
     ({ record, labels }) =>
       record.endsWith("error:ratio_rate5m") && labels?.["endpoint"] === unit && labels["level"] === level,
   );
-  const [failed, all] = readQuery(rule?.expr ?? "").selectors;
-  if (!failed || !all) throw new Error(`${unit} ${level} is not a ratio of two sums`);
-  return sumIncreases(failed) / sumIncreases(all);
+  const [failed = 0, all = 0, ...rest] = (rule?.expr ?? "").split("/").map((sum) => {
+    expect(sum.trim()).toMatch(/^sum\([^]*\)$/);
+    return readQuery(sum).selectors.reduce((total, selector) => total + sumIncreases(selector, first, last), 0);
+  });
+  expect(rest).toEqual([]);
+  return failed / all;
 }
 
 /** Computes the increase as Prometheus does: a series that is missing from the first scrape has not increased. */
-function sumIncreases(selector: Selector): number {
+function sumIncreases(selector: Selector, first: readonly Exposition[], last: readonly Exposition[]): number {
   const read = (expositions: readonly Exposition[]) =>
     new Map(
       expositions
         .flatMap(({ samples }) => samples.filter((sample) => matches(selector, sample)))
         .map(({ labels, value }) => [JSON.stringify(labels), value]),
     );
-  const [first, last] = [read(fresh), read(afterOutage)];
-  return [...last].reduce((sum, [series, value]) => sum + value - (first.get(series) ?? value), 0);
+  const before = read(first);
+  return [...read(last)].reduce((sum, [series, value]) => sum + value - (before.get(series) ?? value), 0);
 }
 
 /** The names and labels of the series that a selector matches. */

@@ -137,6 +137,13 @@ export const codes = {
 
 export type ClientCode = keyof typeof codes;
 
+/** The statuses of responses that reject a whole request with this code. None for a code of fields; two if the media type decides the status. */
+export function listRejectionStatuses(code: ClientCode): readonly number[] {
+  const { stage, status } = codes[code];
+  if (stage === "run" || stage === "shape") return [];
+  return stage === "parse" || stage === "plan" ? [...new Set([200, status])] : [status];
+}
+
 const forwardedCodes: ReadonlySet<string> = new Set<ClientCode>([
   "BAD_USER_INPUT",
   "UNAUTHENTICATED",

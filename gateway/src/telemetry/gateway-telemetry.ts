@@ -11,7 +11,7 @@ import { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarations"
 import type { RequestObserver } from "@tributary/kit/telemetry/request-observer";
 import { createTelemetry, type Telemetry } from "@tributary/kit/telemetry/telemetry";
 import type { Config } from "../config.ts";
-import { codes } from "../errors/codes.ts";
+import { type ClientCode, codes, listRejectionStatuses } from "../errors/codes.ts";
 import type { GatewayObserver } from "../observations.ts";
 import { exposeGauges, type GaugeSources } from "./cache-metrics.ts";
 import { createFetchObserver, type FetchObserver } from "./fetch-observer.ts";
@@ -66,7 +66,10 @@ export async function createGatewayTelemetry(
 
 /** Exposes the series of known label values with 0, before the first request. Subgraphs are announced with each supergraph. */
 function announceLabels({ metrics }: Telemetry<typeof metricsOf.gateway>, config: Config): void {
-  for (const code of Object.keys(codes)) metrics.announce({ code });
+  for (const code of Object.keys(codes) as ClientCode[]) {
+    metrics.announce({ code });
+    for (const status of listRejectionStatuses(code)) metrics.announce({ code, status });
+  }
   for (const client of listKnownValues(config.knownClients)) metrics.announce({ client });
   for (const operation of listKnownValues(config.knownOperations)) metrics.announce({ operation });
 }

@@ -196,11 +196,11 @@ describe("metrics and the access log of requests", () => {
     expect(lines).toMatchObject([{ operation: "other", operationName: "Cart", documentHash: "4f1a" }]);
   });
 
-  test("a rejection is counted by its code, and for URLs other than /graphql nothing else is counted", async () => {
+  test("a rejection is counted by its code and status, and for URLs other than /graphql nothing else is counted", async () => {
     const { send, write } = await setUp();
     send({ path: undefined, outcome: "rejected", codes: ["NOT_FOUND"], status: 404 });
     const text = await write();
-    expect(text).toContain('tributary_gateway_rejected_total{code="NOT_FOUND"} 1');
+    expect(text).toContain('tributary_gateway_rejected_total{code="NOT_FOUND",status="404"} 1');
     expect(text).not.toContain("tributary_gateway_requests_total{");
   });
 

@@ -131,7 +131,7 @@ function createRequestCounts(metrics: GatewayRequestObserverOptions["metrics"]) 
     seconds: number,
   ): void => {
     const [code] = codes;
-    if (outcome === "rejected" && code !== undefined) rejected.add({ code });
+    if (outcome === "rejected" && code !== undefined) rejected.add({ code, status });
     // Not an operation: a preflight, a page, or another URL.
     if (path === undefined) return;
     requests.add({ path, client, status });

@@ -139,8 +139,8 @@ export const gatewayMetrics = {
   },
   tributary_gateway_rejected_total: {
     kind: "counter",
-    help: "Requests rejected before execution, by code.",
-    labels: ["code"],
+    help: "Requests rejected before execution, by code and status. By media type, a client gets status 200 or another one; 499 if it disconnected first.",
+    labels: ["code", "status"],
   },
   tributary_gateway_requests_in_flight: {
     kind: "gauge",
