@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import { createAdmissionObserver } from "@tributary/kit/admission/admission-telemetry";
 import { silentLog } from "@tributary/kit/process/log";
 import { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarations";
 import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
@@ -45,7 +46,11 @@ async function startOverloadable(
 async function createObservers() {
   const metrics = await createPrometheus(metricsOf.gateway);
   const off = { log: silentLog, trace: noTrace, accessLog: "off", knownClients: [], knownOperations: [] } as const;
-  const observers = { requestObserver: createGatewayRequestObserver({ ...off, metrics }), fetchObserver: undefined };
+  const observers = {
+    requestObserver: createGatewayRequestObserver({ ...off, metrics }),
+    fetchObserver: undefined,
+    admissionObserver: createAdmissionObserver({ metrics, endpoint: "graphql" }),
+  };
   return { metrics, observers };
 }
 
@@ -149,6 +154,24 @@ test("a client lowers the class of its own requests by the header Priority", asy
   const responses = await postAtOnce(gateway, [...background, ...repeat(20, { query: mutation })]);
   expect(responses.slice(0, 300).filter(({ body }) => body.errors !== undefined).length).toBeGreaterThan(0);
   for (const { body } of responses.slice(300)) expect(body.errors).toBeUndefined();
+});
+
+test("admitted and rejected requests are counted by their class", async () => {
+  const { metrics, observers } = await createObservers();
+  const gateway = await startOverloadable({ FETCH_SHARING: "false" }, observers);
+  blockEventLoop();
+  const responses = await postAtOnce(gateway, [...repeat(300, { query }), ...repeat(20, { query: mutation })]);
+  const countRejected = (some: typeof responses) => some.filter(({ body }) => body.errors !== undefined).length;
+  const [queries, mutations] = [countRejected(responses.slice(0, 300)), countRejected(responses.slice(300))];
+  expect(queries).toBeGreaterThan(0);
+  const text = await metrics.write();
+  const expectCount = (metric: string, priority: string, count: number) =>
+    expect(text).toContain(`\ntributary_admission_${metric}{endpoint="graphql",class="${priority}"} ${count}\n`);
+  // startOverloadable has sent both documents before. A document that the gateway has not seen is normal.
+  expectCount("admitted_total", "normal", 2 + 300 - queries);
+  expectCount("admitted_total", "critical", 20 - mutations);
+  expectCount("rejections_total", "normal", queries);
+  expectCount("rejections_total", "critical", mutations);
 });
 
 test("with ADMISSION=false every request is served", async () => {

@@ -139,6 +139,20 @@ test("every rejection that the gateway counts is exported before the first one, 
   expect(samplesOf(used, { metric, matchers: [] })).toEqual(samplesOf(fresh, { metric, matchers: [] }));
 });
 
+test("the gateway, the REST proxy and a service count the requests that they admit by class", () => {
+  const samples = used.flatMap((exposition) => exposition.samples);
+  const countOf = (endpoint: string, one: string) =>
+    samples
+      .filter(({ name }) => name === "tributary_admission_admitted_total")
+      .filter(({ labels }) => labels["endpoint"] === endpoint && labels["class"] === one)
+      .reduce((sum, { value }) => sum + value, 0);
+  for (const endpoint of ["graphql", "rest", "service"]) expect(countOf(endpoint, "normal")).toBeGreaterThan(0);
+  // Writes: two users, one comment, and one that is deleted.
+  expect(countOf("rest", "critical")).toBe(3);
+  expect(countOf("service", "critical")).toBe(2);
+  expect(countOf("graphql", "critical")).toBe(0);
+});
+
 test("a fresh process exports at most 1,500 series", () => {
   for (const { samples } of fresh) expect(samples.length).toBeLessThanOrEqual(1_500);
 });

@@ -2,18 +2,25 @@ import { setImmediate as nextIteration, setTimeout as sleep } from "node:timers/
 import { afterEach, expect, test } from "vitest";
 import { type Admission, type AdmissionState, createAdmission } from "./admission.ts";
 import { createCallerCosts } from "./caller-costs.ts";
-import type { PriorityClass } from "./priority.ts";
+import { type PriorityClass, priorityClasses } from "./priority.ts";
 import { createWaitingRequests } from "./waiting-requests.ts";
 
 let admission: Admission;
 let readState: () => AdmissionState;
+/** The classes of the requests that were reported to the observer. */
+const admitted: PriorityClass[] = [];
 const rejected: (PriorityClass | "unread")[] = [];
 
 function start(isOn = true): void {
+  admitted.length = 0;
   rejected.length = 0;
   admission = createAdmission({
     isOn,
-    observer: { onRejected: (priority) => rejected.push(priority), expose: (read) => (readState = read) },
+    observer: {
+      onAdmitted: (priority) => admitted.push(priority),
+      onRejected: (priority) => rejected.push(priority),
+      expose: (read) => (readState = read),
+    },
   });
 }
 afterEach(() => admission?.close());
@@ -65,6 +72,20 @@ test("an overloaded process serves all critical requests, and rejects others", a
   expect(served.background).toBeLessThan(500);
   expect(served.normal + served.background + rejected.length).toBe(1_000);
   expect(rejected).not.toContain("critical");
+});
+
+test("each request is counted by its class once, as admitted or as rejected, whether it waited or not", async () => {
+  start();
+  const served = await load([...list(500, "normal"), ...list(500, "background"), ...list(100, "critical")]);
+  const countOf = (classes: readonly string[], one: PriorityClass) => classes.filter((each) => each === one).length;
+  for (const one of priorityClasses) expect(countOf(admitted, one)).toBe(served[one]);
+  for (const [one, sent] of [
+    ["normal", 500],
+    ["background", 500],
+    ["critical", 100],
+  ] as const)
+    expect(countOf(rejected, one)).toBe(sent - served[one]);
+  expect(Math.min(served.normal, rejected.length)).toBeGreaterThan(0);
 });
 
 test("a burst that is served within 100 ms is no overload", async () => {
@@ -145,6 +166,7 @@ test("with admission off, every request is admitted at once", () => {
   start(false);
   const entered = list(5_000, "background").map((priority) => admission.enter(priority, "ada"));
   expect(entered.every((isAdmitted) => isAdmitted === true)).toBe(true);
+  expect(admitted).toHaveLength(5_000);
 });
 
 test("waiting requests leave by class, then by the caller's bucket; a tenth of the places is for each lower class", () => {

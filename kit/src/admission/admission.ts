@@ -32,6 +32,8 @@ export interface AdmissionOptions {
 }
 
 export interface AdmissionObserver {
+  /** Called for every admitted request, so it has to take nanoseconds. */
+  onAdmitted(priority: PriorityClass): void;
   /** `unread`: a request that is rejected before it is read, see `ServerOptions.requestsInFlightMax`. */
   onRejected(priority: PriorityClass | "unread"): void;
   /** Called once, when the admission is created. */
@@ -76,13 +78,18 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
   let lastIterationMs = 0;
   const queue = createStandingCheck();
 
+  /** Counts a request that is admitted or rejected now. @returns `isAdmitted`. */
+  function settle(priority: PriorityClass, isAdmitted: boolean): boolean {
+    if (isAdmitted) {
+      inFlight++;
+      observer?.onAdmitted(priority);
+    } else observer?.onRejected(priority);
+    return isAdmitted;
+  }
+
   function wait(priority: PriorityClass, bucket: number): Promise<boolean> {
     return new Promise((resolve) => {
-      const decide = (isAdmitted: boolean) => {
-        if (isAdmitted) inFlight++;
-        else observer?.onRejected(priority);
-        resolve(isAdmitted);
-      };
+      const decide = (isAdmitted: boolean) => resolve(settle(priority, isAdmitted));
       const nowMs = performance.now();
       waiting.add(priority, bucket, { enteredMs: nowMs, decide });
       if (waiting.length > (queue.isStanding ? shortQueueMax : burstMax)) waiting.drop(burstMax)?.decide(false);
@@ -128,15 +135,11 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
   observer?.expose(() => ({ inFlight, limit, waiting: waiting.length }));
   return {
     enter(priority, callerKey) {
-      if (inFlight < limit && waiting.length === 0) {
-        inFlight++;
-        return true;
-      }
+      if (inFlight < limit && waiting.length === 0) return settle(priority, true);
       const bucket = costs.bucketOf(callerKey);
       if (!queue.isStanding || waiting.length < shortQueueMax || waiting.outranks(priority, bucket))
         return wait(priority, bucket);
-      observer?.onRejected(priority);
-      return false;
+      return settle(priority, false);
     },
     leave(callerKey, cpuMs) {
       inFlight--;

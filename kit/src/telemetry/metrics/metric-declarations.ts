@@ -465,6 +465,12 @@ export const rateLimitMetrics = {
 
 /** Exported by every process but the issuer. `endpoint` is graphql (the gateway), rest (the REST proxy) or service. */
 export const admissionMetrics = {
+  tributary_admission_admitted_total: {
+    kind: "counter",
+    help: "Requests admitted at once or after a wait, by endpoint (graphql, rest, service) and priority class (critical, normal, background). Cache hits of the REST proxy need no admission.",
+    labels: ["endpoint", "class"],
+    expected: { class: ["critical", "normal", "background"] },
+  },
   tributary_admission_rejections_total: {
     kind: "counter",
     help: "Requests rejected because the process is overloaded, by endpoint (graphql, rest, service) and priority class (critical, normal, background; unread: above REQUESTS_IN_FLIGHT_MAX).",
