@@ -1,8 +1,11 @@
 import { hash } from "node:crypto";
-import type { IncomingMessage } from "node:http";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { AppError } from "../errors/app-error.ts";
 import { startTestIssuer, type TestIssuer } from "../testing/issuer.ts";
-import { type CallersOptions, createCallers } from "./caller.ts";
+import { type Callers, type CallersOptions, createCallers } from "./caller.ts";
 
 let issuer: TestIssuer;
 beforeAll(async () => {
@@ -65,28 +68,47 @@ test("a flood of different invalid tokens evicts no verified token", async () =>
 
 test("of a flood of invalid tokens, at most 8 signatures are checked in one turn of the event loop", async () => {
   const callers = callersWith();
-  const token = await issuer.token("1");
-  // Fetches the issuer's keys.
-  await callers.identify(requestOf({ authorization: `Bearer ${token}` }));
-  const [header, payload] = token.split(".");
-  const tokens = Array.from({ length: 400 }, (_, index) => `Bearer ${header}.${payload}.${encodeSignature(index)}`);
-  const verify = vi.spyOn(crypto.subtle, "verify");
-  onTestFinished(() => verify.mockRestore());
-  let settled = 0;
-  const countSettled = () => void settled++;
-  const results = tokens.map((authorization) =>
-    Promise.resolve(callers.identify(requestOf({ authorization }))).then(countSettled, countSettled),
-  );
-  const startedPerTurn: number[] = [];
-  while (settled < tokens.length) {
-    const before = verify.mock.calls.length;
-    await new Promise((resolve) => setImmediate(resolve));
-    startedPerTurn.push(verify.mock.calls.length - before);
-  }
-  await Promise.all(results);
-  expect(verify).toHaveBeenCalledTimes(tokens.length);
-  // The first count includes the 8 that start before its turn.
-  expect(Math.max(...startedPerTurn)).toBeLessThanOrEqual(16);
+  await fetchKeys(callers);
+  const tokens = await forgeTokens(400);
+  const countPerTurn = countSignatureChecks();
+  expectAtMost8PerTurn(await countPerTurn(identifyAll(callers, tokens)), tokens.length);
+});
+
+test.each(["the first", "a later"])(
+  "of the tokens that waited for %s fetch of the keys, at most 8 signatures are checked in one turn",
+  async (fetched) => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const server = await startKeysServer();
+    const callers = callersWith({ tokens: { ...issuer, userIdClaim: "sub", jwksUrl: server.url } });
+    if (fetched === "a later") {
+      const rejected = identifyAll(callers, await forgeTokens(1));
+      (await server.nextFetch()).end('{"keys":[]}');
+      await Promise.all(rejected);
+      // The cooldown of the fetches has passed.
+      vi.setSystemTime(Date.now() + 2_000);
+    }
+    const tokens = await forgeTokens(400);
+    const keys = await readKeys();
+    const countPerTurn = countSignatureChecks();
+    const results = identifyAll(callers, tokens);
+    const response = await server.nextFetch();
+    // Then all tokens wait for the keys, even if the verifier reads only one token per turn.
+    for (let turn = 0; turn < tokens.length; turn++) await nextTurn();
+    response.end(keys);
+    expectAtMost8PerTurn(await countPerTurn(results), tokens.length);
+  },
+);
+
+test("while 1,000 signatures wait to be checked, further tokens are a 503, which is not reported as a failure of the keys", async () => {
+  const failures: unknown[] = [];
+  const callers = callersWith({ onKeysError: (error) => void failures.push(error) });
+  await fetchKeys(callers);
+  const errors = await Promise.all(identifyAll(callers, await forgeTokens(1_100)));
+  const rejected = errors.filter(({ code }) => code === "SERVICE_UNAVAILABLE");
+  // 8 are checked at once.
+  expect([errors.length - rejected.length, failures]).toEqual([1_008, []]);
+  for (const error of rejected) expect(error).toMatchObject({ retryAfterSeconds: 1 });
 });
 
 test("without the issuer's keys a token is a 503, and the failure is reported", async () => {
@@ -136,8 +158,73 @@ test("X-Forwarded-For of an untrusted address is not a key", () => {
   expect(behindProxy.identify(request)).toMatchObject({ key: "address:198.51.100.1" });
 });
 
+/** Tokens with different invalid signatures. */
+async function forgeTokens(count: number): Promise<readonly string[]> {
+  const [header, payload] = (await issuer.token("1")).split(".");
+  return Array.from({ length: count }, (_, index) => `${header}.${payload}.${encodeSignature(index)}`);
+}
+
 function encodeSignature(index: number): string {
   return Buffer.alloc(64, `${index} `).toString("base64url");
+}
+
+async function fetchKeys(callers: Callers): Promise<void> {
+  await callers.identify(requestOf({ authorization: `Bearer ${await issuer.token("1")}` }));
+}
+
+async function readKeys(): Promise<string> {
+  return (await fetch(issuer.jwksUrl)).text();
+}
+
+/** Sends one request with each of the invalid tokens. @returns their errors. */
+function identifyAll(callers: Callers, tokens: readonly string[]): readonly Promise<AppError>[] {
+  return tokens.map(async (token) => {
+    try {
+      await callers.identify(requestOf({ authorization: `Bearer ${token}` }));
+    } catch (error) {
+      if (error instanceof AppError) return error;
+    }
+    throw new Error("A forged token was accepted.");
+  });
+}
+
+/** @returns a function that counts the signatures that were checked in each turn of the event loop until the results are settled. */
+function countSignatureChecks() {
+  const verify = vi.spyOn(crypto.subtle, "verify");
+  onTestFinished(() => verify.mockRestore());
+  return async (results: readonly Promise<unknown>[]): Promise<readonly number[]> => {
+    const pending = new Set(results);
+    for (const result of results) void result.finally(() => pending.delete(result));
+    const counts: number[] = [];
+    while (pending.size > 0) {
+      const before = verify.mock.calls.length;
+      await nextTurn();
+      counts.push(verify.mock.calls.length - before);
+    }
+    return counts;
+  };
+}
+
+function expectAtMost8PerTurn(counts: readonly number[], total: number): void {
+  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(total);
+  // The first count may include 8 that started before its turn.
+  expect(Math.max(...counts)).toBeLessThanOrEqual(16);
+}
+
+const nextTurn = () => new Promise<void>((resolve) => void setImmediate(resolve));
+
+/** A server of an issuer's keys whose responses the test sends. */
+async function startKeysServer() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    nextFetch: async () => (await once(server, "request"))[1] as ServerResponse,
+  };
 }
 
 const clientKeys = ["web-key-1", "web-key-2"].map((key) => ({ name: "web", sha256: hash("sha256", key) }));

@@ -77,7 +77,7 @@ export function createCallers(o: CallersOptions): Callers {
   }
 
   function rejectUnverified(error: unknown): never {
-    if (error instanceof AppError && error.code === "SERVICE_UNAVAILABLE") o.onKeysError?.(error.cause);
+    if (error instanceof AppError && error.dependency === "token-issuer") o.onKeysError?.(error.cause);
     throw error;
   }
 

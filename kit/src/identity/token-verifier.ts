@@ -1,5 +1,5 @@
 // Verifies bearer tokens, for the services, and by kit/src/caller/caller.ts for the gateway and the REST proxy.
-import { errors, type JWTPayload, jwtVerify } from "jose";
+import { errors, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from "jose";
 import { createBoundedMap } from "../collections/bounded-map.ts";
 import { AppError } from "../errors/app-error.ts";
 import { isRowId } from "../postgres/row-id.ts";
@@ -54,8 +54,9 @@ const verifiedTokenMs = 60_000;
 const rejectedTokenMs = 5_000;
 const rejectedTokensMax = 1_000;
 const tokenCharsMax = 8_192;
-/** A verification takes some 170 µs of CPU: 1,800 that start in one turn of the event loop block it for 250 ms. */
+/** To verify a signature takes some 170 µs of CPU: 1,800 that start in one turn of the event loop block it for 250 ms. */
 const startsPerTurnMax = 8;
+/** The maximum number of tokens that wait for the start of their signature's verification. Tokens that wait for the keys are not counted. */
 const waitingMax = 1_000;
 const clientNameCharsMax = 128;
 
@@ -78,9 +79,7 @@ export function createTokenVerifier(o: TokenVerifierOptions): TokenVerifier {
       const token = readBearer(authorization);
       const inFlight = pending.get(authorization);
       if (inFlight) return inFlight;
-      const start = waitForStart();
-      const verification = start ? start.then(() => verify(authorization, token)) : verify(authorization, token);
-      const result = verification.finally(() => pending.delete(authorization));
+      const result = verify(authorization, token).finally(() => pending.delete(authorization));
       pending.set(authorization, result);
       return result;
     },
@@ -103,7 +102,7 @@ export function createTokenVerifier(o: TokenVerifierOptions): TokenVerifier {
 
   async function verifySignature(token: string): Promise<JWTPayload> {
     try {
-      const { payload } = await jwtVerify(token, keys, {
+      const { payload } = await jwtVerify(token, getKeyAndWaitForStart, {
         algorithms: signatureAlgorithms,
         issuer: o.issuer,
         audience: o.audience,
@@ -113,8 +112,16 @@ export function createTokenVerifier(o: TokenVerifierOptions): TokenVerifier {
       });
       return payload;
     } catch (error) {
-      throw toAppError(error);
+      throw error instanceof AppError ? error : toAppError(error);
     }
+  }
+
+  /** `jwtVerify` calls it after it has read the token's header, and then verifies the signature in the same turn of the event loop. */
+  async function getKeyAndWaitForStart(...token: Parameters<JWTVerifyGetKey>) {
+    // The key comes first: otherwise all tokens that wait for the same fetch of the keys would start in the turn in which it completes.
+    const key = await keys(...token);
+    await waitForStart();
+    return key;
   }
 }
 
@@ -190,8 +197,7 @@ function createExpiringCache<Value>(entriesMax: number, now: () => number) {
 }
 
 /**
- * Limits how many verifications start in one turn of the event loop. Not how many are in flight: those that wait for the issuer's keys would delay
- * the others.
+ * Limits how many verifications of signatures start in one turn of the event loop.
  * @returns a function that returns undefined for a start at once, else a promise of the start; it throws AppError SERVICE_UNAVAILABLE if too many wait.
  */
 function createStartLimit(): () => Promise<void> | undefined {
