@@ -238,6 +238,18 @@ test("a patch in another format is a 415 with Accept-Patch, like OPTIONS", async
   }
 });
 
+test("a method that no route of the path declares is a 405 with Allow, before the token is verified", async () => {
+  const rejected = await fetch(`${url}/v1/things/1`, { method: "PUT", headers: { authorization: "bad" } });
+  expect([rejected.status, rejected.headers.get("allow")]).toEqual([405, "GET, HEAD, PATCH, OPTIONS"]);
+  expect(rejected.headers.get("content-type")).toBe("application/problem+json");
+  expect(await rejected.json()).toMatchObject({ status: 405, detail: "This path accepts GET, HEAD, PATCH." });
+  const readOnly = await fetch(`${url}/v1/things`, { method: "POST", body: "{}" });
+  expect([readOnly.status, readOnly.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
+  const options = await fetch(`${url}/v1/things`, { method: "OPTIONS" });
+  expect([options.status, options.headers.get("allow")]).toEqual([204, "GET, HEAD, OPTIONS"]);
+  expect(reads).toEqual([]);
+});
+
 test("a request after its deadline is not started", async () => {
   const late = await get("/v1/things/1", { "x-deadline-ms": "0" });
   expect([late.status, late.headers.get("retry-after"), reads]).toEqual([503, "1", []]);
