@@ -14,6 +14,7 @@ import { respondWithList } from "../src/rest/lists.ts";
 import { respondToRead } from "../src/rest/conditional-read.ts";
 import type { RouteDeclaration } from "../src/rest/routes.ts";
 import { createRequestFailures } from "../src/telemetry/request-failures.ts";
+import { etagOf } from "../src/testing/response-headers.ts";
 
 const freshness = { browserSeconds: 2, sharedSeconds: 10, staleWhileRevalidateSeconds: 10, staleIfErrorSeconds: 60 };
 const routes = [
@@ -337,8 +338,4 @@ function get(path: string, headers: Record<string, string> = {}): Promise<Respon
 
 function patch(path: string, type: string, headers: Record<string, string> = {}): Promise<Response> {
   return fetch(url + path, { method: "PATCH", headers: { "content-type": type, ...headers }, body: "{}" });
-}
-
-function etagOf({ headers }: Response): string {
-  return headers.get("etag") ?? "none";
 }

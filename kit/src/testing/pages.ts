@@ -1,3 +1,4 @@
+import { findLink } from "./response-headers.ts";
 import type { RestTestAnswer, TestService } from "./service.ts";
 
 /** The ids of a list's pages: from the first to the last by `next`, and back by `prev`. */
@@ -11,15 +12,9 @@ export async function walkList(service: TestService, path: string, token?: strin
   const get = (page: string) => service.rest("GET", page, token === undefined ? {} : { token });
   const onward = await readPages(get, path, "next");
   const last = onward.at(-1);
-  const before = last && linkOf(last, "prev");
+  const before = last && findLink(last, "prev");
   const back = before === undefined ? [] : await readPages(get, before, "prev");
   return { onward: onward.flatMap(idsOf), back: [...(last ? [last] : []), ...back].toReversed().flatMap(idsOf) };
-}
-
-/** The target of the `Link` (RFC 8288) with this relation. */
-function linkOf({ headers }: RestTestAnswer, rel: string): string | undefined {
-  const link = (headers.get("link") ?? "").split(", ").find((part) => part.endsWith(`rel="${rel}"`));
-  return link?.slice(1, link.indexOf(">"));
 }
 
 async function readPages(
@@ -28,7 +23,7 @@ async function readPages(
   rel: "next" | "prev",
 ): Promise<readonly RestTestAnswer[]> {
   const pages: RestTestAnswer[] = [];
-  for (let page: string | undefined = from; page !== undefined; page = linkOf(pages.at(-1) as RestTestAnswer, rel)) {
+  for (let page: string | undefined = from; page !== undefined; page = findLink(pages.at(-1) as RestTestAnswer, rel)) {
     if (pages.length === 100) throw new Error(`${from} has no end`);
     pages.push(await get(page));
   }

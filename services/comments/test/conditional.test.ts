@@ -1,3 +1,4 @@
+import { etagOf, pickHeaders } from "@tributary/kit/testing/response-headers";
 import type { RestTestAnswer, TestService } from "@tributary/kit/testing/service";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startComments, usual, writeComment } from "./fixtures.ts";
@@ -32,7 +33,7 @@ test("shared caches may store every response, with its cache groups, for every c
     const known = await get(`/v2${path}`, { "if-none-match": etagOf(open) }, ada);
     expect([path, asAda.text, open.status, known.status]).toEqual([path, open.text, 200, 304]);
     for (const { headers } of [open, asAda, known]) {
-      expect(pick(headers, shared)).toEqual(shared);
+      expect(pickHeaders(headers, shared)).toEqual(shared);
       expect([path, headers.get("cache-groups"), headers.get("etag")]).toEqual([path, group, etagOf(open)]);
     }
   }
@@ -168,12 +169,4 @@ async function writeLongAgo(createdAt: string, editedAt: string | null): Promise
 
 function get(path: string, headers: Record<string, string> = {}, token?: string): Promise<RestTestAnswer> {
   return comments.rest("GET", path, { ...(token === undefined ? {} : { token }), headers });
-}
-
-function etagOf({ headers }: RestTestAnswer): string {
-  return headers.get("etag") ?? "none";
-}
-
-function pick(headers: Headers, names: object): object {
-  return Object.fromEntries(Object.keys(names).map((name) => [name, headers.get(name)]));
 }

@@ -1,9 +1,10 @@
 import { readFile } from "node:fs/promises";
+import { linkOf } from "@tributary/kit/testing/response-headers";
 import type { TestService } from "@tributary/kit/testing/service";
 import { Kind, parse } from "graphql";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { routes } from "../src/rest/routes.ts";
-import { linkOf, startComments, usual, writeComment } from "./fixtures.ts";
+import { startComments, usual, writeComment } from "./fixtures.ts";
 
 let comments: TestService;
 let ada: string;
@@ -41,7 +42,7 @@ test("REST lists are the GraphQL lists without tombstones", async () => {
 });
 
 test("a cursor of one endpoint is invalid at the other, because their lists differ", async () => {
-  const link = linkOf((await comments.rest("GET", "/v1/comments?postId=1&limit=1")).headers, "next");
+  const link = linkOf(await comments.rest("GET", "/v1/comments?postId=1&limit=1"), "next");
   const after = new URL(link, "http://x").searchParams.get("cursor");
   const query = `query ($after: String) { comments(postId: 1, after: $after) { nodes { id } } }`;
   expect((await comments.graphql(query, { after })).errors?.[0]?.extensions.code).toBe("INVALID_CURSOR");

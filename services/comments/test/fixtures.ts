@@ -35,9 +35,3 @@ export async function writeComment(service: TestService, body = "For now."): Pro
 }
 
 export const usual = ["users:write", "posts:write", "comments:write", "orders:read", "orders:write"];
-
-/** The target of a `Link` (RFC 8288) of that relation. */
-export function linkOf(headers: Headers, rel: string): string {
-  const link = (headers.get("link") ?? "").split(", ").find((part) => part.endsWith(`rel="${rel}"`));
-  return link?.slice(1, link.indexOf(">")) ?? "no such link";
-}

@@ -1,7 +1,8 @@
 import { expectedListOrder, readListOrder } from "@tributary/kit/testing/list-order";
+import { linkOf } from "@tributary/kit/testing/response-headers";
 import type { TestService } from "@tributary/kit/testing/service";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { linkOf, startComments, usual, writeComment } from "./fixtures.ts";
+import { startComments, usual, writeComment } from "./fixtures.ts";
 
 let comments: TestService;
 let ada: string;
@@ -62,9 +63,9 @@ test("every list has pages in both directions, as an array in version 1 and as a
   for (const path of ["posts/1/comments?limit=2", "comments?limit=2&postId=1"]) {
     const first = await comments.rest("GET", `/v1/${path}`);
     expect(idsOf(first.body)).toEqual(["3", "2"]);
-    const second = await comments.rest("GET", linkOf(first.headers, "next"));
+    const second = await comments.rest("GET", linkOf(first, "next"));
     expect(idsOf(second.body)).toEqual(["1"]);
-    expect((await comments.rest("GET", linkOf(second.headers, "prev"))).text).toBe(first.text);
+    expect((await comments.rest("GET", linkOf(second, "prev"))).text).toBe(first.text);
     const { data, page } = (await comments.rest("GET", `/v2/${path}`)).body;
     expect([idsOf(data), page]).toEqual([["3", "2"], { next: expect.any(String), prev: null }]);
     const rest = (await comments.rest("GET", `/v2/${path}&cursor=${page.next}`)).body;

@@ -1,3 +1,4 @@
+import { etagOf, pickHeaders } from "@tributary/kit/testing/response-headers";
 import type { RestTestAnswer } from "@tributary/kit/testing/service";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type Orders, startOrders } from "./fixtures.ts";
@@ -32,7 +33,7 @@ test("products can be stored by shared caches, with their groups, also for calle
     const known = await get(`/v2${path}`, orders.ada, { "if-none-match": etagOf(open) });
     expect([path, open.status, known.status, known.text]).toEqual([path, 200, 304, ""]);
     for (const { headers } of [open, known]) {
-      expect(pick(headers, publicHeaders)).toEqual(publicHeaders);
+      expect(pickHeaders(headers, publicHeaders)).toEqual(publicHeaders);
       expect([path, headers.get("cache-groups"), headers.get("etag")]).toEqual([path, group, etagOf(open)]);
     }
   }
@@ -44,9 +45,9 @@ test("order responses are private, and every response has Vary: Authorization", 
     const whole = await get(`/v2${path}`, orders.ada);
     const known = await get(`/v2${path}`, orders.ada, { "if-none-match": etagOf(whole) });
     expect([path, whole.status, known.status]).toEqual([path, 200, 304]);
-    for (const { headers } of [whole, known]) expect(pick(headers, privateHeaders)).toEqual(privateHeaders);
+    for (const { headers } of [whole, known]) expect(pickHeaders(headers, privateHeaders)).toEqual(privateHeaders);
     const rejected = await get(`/v2${path}`, undefined, { "if-none-match": etagOf(whole) });
-    expect([path, rejected.status, pick(rejected.headers, problem)]).toEqual([path, 401, problem]);
+    expect([path, rejected.status, pickHeaders(rejected.headers, problem)]).toEqual([path, 401, problem]);
   }
 });
 
@@ -201,12 +202,4 @@ function invalidatedBy({ headers }: RestTestAnswer): string | null {
 
 function get(path: string, token?: string, headers: Record<string, string> = {}): Promise<RestTestAnswer> {
   return orders.rest("GET", path, { ...(token === undefined ? {} : { token }), headers });
-}
-
-function etagOf({ headers }: RestTestAnswer): string {
-  return headers.get("etag") ?? "none";
-}
-
-function pick(headers: Headers, names: object): object {
-  return Object.fromEntries(Object.keys(names).map((name) => [name, headers.get(name)]));
 }

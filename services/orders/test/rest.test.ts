@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { request as httpRequest } from "node:http";
 import { expectedListOrder, readListOrder } from "@tributary/kit/testing/list-order";
+import { linkOf } from "@tributary/kit/testing/response-headers";
 import type { RestTestAnswer } from "@tributary/kit/testing/service";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Orders, startOrders, usual } from "./fixtures.ts";
@@ -284,9 +285,4 @@ function idsOf(list: readonly { readonly id: string }[]): readonly string[] {
 function problemsOf({ status, body }: RestTestAnswer): readonly unknown[] {
   const problems = body.errors.map(({ pointer, code }: { pointer: string; code: string }) => `${pointer} ${code}`);
   return [status, ...problems.sort()];
-}
-
-function linkOf({ headers }: RestTestAnswer, rel: string): string {
-  const link = (headers.get("link") ?? "").split(", ").find((part) => part.endsWith(`rel="${rel}"`));
-  return link?.slice(1, link.indexOf(">")) ?? "no such link";
 }

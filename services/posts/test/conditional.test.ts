@@ -1,4 +1,5 @@
 import { anonymous } from "@tributary/kit/identity/tokens";
+import { etagOf, pickHeaders } from "@tributary/kit/testing/response-headers";
 import type { RestTestAnswer, TestService } from "@tributary/kit/testing/service";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPostActions } from "../src/actions.ts";
@@ -36,7 +37,7 @@ test("shared caches may store public responses, with their cache groups", async 
     const known = await get(`/v2${path}`, ada, { "if-none-match": etagOf(open) });
     expect([path, open.status, known.status]).toEqual([path, 200, 304]);
     for (const { headers } of [open, known]) {
-      expect(pick(headers, shared)).toEqual(shared);
+      expect(pickHeaders(headers, shared)).toEqual(shared);
       expect([path, headers.get("cache-groups"), headers.get("etag")]).toEqual([path, group, etagOf(open)]);
       expect(headers.get("last-modified")).toBeNull();
     }
@@ -68,8 +69,8 @@ test("a response with a draft is private, and other callers get none, in any seq
     for (const token of order) {
       const [one, many] = [await get(path, token), await get(list, token)];
       expect([one.status, many.status]).toEqual(token ? [200, 200] : [404, 401]);
-      expect(pick(one.headers, token ? privateHeaders : problem)).toEqual(token ? privateHeaders : problem);
-      expect(pick(many.headers, token ? privateHeaders : problem)).toEqual(token ? privateHeaders : problem);
+      expect(pickHeaders(one.headers, token ? privateHeaders : problem)).toEqual(token ? privateHeaders : problem);
+      expect(pickHeaders(many.headers, token ? privateHeaders : problem)).toEqual(token ? privateHeaders : problem);
       expect(many.headers.get("vary")).toBe("Authorization");
     }
   }
@@ -85,7 +86,7 @@ test("the ETag of a draft gives other callers no 304", async () => {
   }
   for (const token of [ada, reader]) {
     const known = await get(path, token, { "if-none-match": etag });
-    expect([known.status, pick(known.headers, privateHeaders)]).toEqual([304, privateHeaders]);
+    expect([known.status, pickHeaders(known.headers, privateHeaders)]).toEqual([304, privateHeaders]);
   }
 });
 
@@ -107,7 +108,7 @@ test("a status change changes the ETag, but not updatedAt", async () => {
   const listed = await Promise.all(lists.map(async (list) => etagOf(await get(list))));
   await posts.graphql(`mutation { archivePost(input: { id: ${id} }) { post { id } } }`, {}, ada);
   const archived = await get(path, ada, { "if-none-match": etagOf(open) });
-  expect([archived.status, pick(archived.headers, privateHeaders)]).toEqual([200, privateHeaders]);
+  expect([archived.status, pickHeaders(archived.headers, privateHeaders)]).toEqual([200, privateHeaders]);
   for (const [index, list] of lists.entries()) {
     expect((await get(list, undefined, { "if-none-match": listed[index] ?? "" })).status).toBe(200);
   }
@@ -174,12 +175,4 @@ test("a change is rejected if If-None-Match matches", async () => {
 
 function get(path: string, token?: string, headers: Record<string, string> = {}): Promise<RestTestAnswer> {
   return posts.rest("GET", path, { ...(token === undefined ? {} : { token }), headers });
-}
-
-function etagOf({ headers }: RestTestAnswer): string {
-  return headers.get("etag") ?? "none";
-}
-
-function pick(headers: Headers, names: object): object {
-  return Object.fromEntries(Object.keys(names).map((name) => [name, headers.get(name)]));
 }

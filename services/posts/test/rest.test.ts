@@ -1,5 +1,6 @@
 import { expectedListOrder, readListOrder } from "@tributary/kit/testing/list-order";
 import { walkList } from "@tributary/kit/testing/pages";
+import { linkOf } from "@tributary/kit/testing/response-headers";
 import type { TestService } from "@tributary/kit/testing/service";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPostStore } from "../src/store.ts";
@@ -134,15 +135,15 @@ test("a page ends at 1 MiB, and the next page continues", async () => {
   await posts.database.database.rows("long-posts", text);
   const first = await posts.rest("GET", "/v1/users/77/posts?limit=50");
   expect(first.body).toHaveLength(10);
-  const second = await posts.rest("GET", linkOf(first.headers, "next"));
+  const second = await posts.rest("GET", linkOf(first, "next"));
   expect(second.body).toHaveLength(2);
   for (const { headers } of [first, second]) {
     const known = { "if-none-match": headers.get("etag") ?? "" };
-    const url = headers === first.headers ? "/v1/users/77/posts?limit=50" : linkOf(first.headers, "next");
+    const url = headers === first.headers ? "/v1/users/77/posts?limit=50" : linkOf(first, "next");
     expect((await posts.rest("GET", url, { headers: known })).status).toBe(304);
   }
-  const back = await posts.rest("GET", linkOf(second.headers, "prev"));
-  expect([back.body, linkOf(back.headers, "prev")]).toEqual([first.body, "no such link"]);
+  const back = await posts.rest("GET", linkOf(second, "prev"));
+  expect([back.body, linkOf(back, "prev")]).toEqual([first.body, "no such link"]);
   await posts.database.database.rows("no-long-posts", "delete from posts where author_id = 77");
 });
 
@@ -309,9 +310,4 @@ function idsOf(list: readonly { readonly id: string }[]): readonly string[] {
 async function problemsOf(method: string, path: string, sent: object): Promise<readonly unknown[]> {
   const { status, body } = await posts.rest(method, path, { token: ada, body: sent, headers: { "if-match": "*" } });
   return [status, ...body.errors.map(({ pointer }: { pointer: string }) => pointer).sort()];
-}
-
-function linkOf(headers: Headers, rel: string): string {
-  const link = (headers.get("link") ?? "").split(", ").find((part) => part.endsWith(`rel="${rel}"`));
-  return link?.slice(1, link.indexOf(">")) ?? "no such link";
 }

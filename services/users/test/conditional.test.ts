@@ -1,3 +1,4 @@
+import { etagOf, pickHeaders } from "@tributary/kit/testing/response-headers";
 import type { RestTestAnswer, TestService } from "@tributary/kit/testing/service";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createUserActions } from "../src/actions.ts";
@@ -42,7 +43,7 @@ for (const [path, group] of [
       for (const token of order) {
         const { status, headers, text } = await get(path, token);
         expect([status, text.includes("ada@example.org")]).toEqual([200, token === ada]);
-        expect(pick(headers, privateHeaders)).toEqual(token === undefined ? publicHeaders : privateHeaders);
+        expect(pickHeaders(headers, privateHeaders)).toEqual(token === undefined ? publicHeaders : privateHeaders);
         expect(headers.get("cache-groups")).toBe(group);
       }
     }
@@ -101,7 +102,7 @@ test("a deactivated account is never a 304", async () => {
     for (const etag of [etagOf(open), etagOf(mine), "*"]) {
       for (const token of [undefined, owner, reader]) {
         const response = await get(`/${version}/users/${id}`, token, { "if-none-match": etag });
-        expect([response.status, pick(response.headers, problem)]).toEqual([status, problem]);
+        expect([response.status, pickHeaders(response.headers, problem)]).toEqual([status, problem]);
       }
     }
   }
@@ -179,12 +180,4 @@ function get(path: string, token?: string, headers: Record<string, string> = {})
 
 function patch(path: string, body: object, ifMatch: string): Promise<RestTestAnswer> {
   return users.rest("PATCH", path, { token: keeper, body, headers: { "if-match": ifMatch } });
-}
-
-function etagOf({ headers }: RestTestAnswer): string {
-  return headers.get("etag") ?? "none";
-}
-
-function pick(headers: Headers, names: object): object {
-  return Object.fromEntries(Object.keys(names).map((name) => [name, headers.get(name)]));
 }
