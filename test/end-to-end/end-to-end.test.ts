@@ -1,39 +1,21 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { buildSchema, getNamedType, type GraphQLField, type GraphQLObjectType, isObjectType } from "graphql";
+import { readFileSync } from "node:fs";
+import { buildSchema } from "graphql";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import {
-  type LocalPostgres,
-  removeLocalPostgres,
-  startLocalPostgres,
-} from "../../kit/src/local-postgres/local-postgres.ts";
 import { auditComments } from "../../scripts/verify/traffic/audit.ts";
 import { createHttpClient, type HttpClient } from "../../scripts/verify/traffic/http-client.ts";
 import { createJourney, journeyScopes } from "../../scripts/verify/traffic/journey.ts";
 import { writerId } from "../../scripts/verify/traffic/seeded.ts";
 import type { Step } from "../../scripts/verify/traffic/step.ts";
-import { type Platform, type ServiceName, startPlatform } from "./platform.ts";
+import { type Platform, startPlatform } from "./platform.ts";
+import { collectUsers, findUserPaths, toUserQuery } from "./user-paths.ts";
 
-let folder: string;
-/** The cluster of posts. The other services use the cluster of the test run. */
-let postgres: LocalPostgres;
 let platform: Platform;
 let ada: string;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "end-to-end-"));
-  // PostgreSQL runs under another account if the tests run as root.
-  chmodSync(folder, 0o755);
-  postgres = await startLocalPostgres({ directory: join(folder, "postgres"), port: 0, log: () => {} });
-  platform = await startPlatform(inject("postgresUrl"), undefined, { posts: postgres.superuserUrl });
+  platform = await startPlatform(inject("postgresUrl"));
   ada = await platform.tokenOf("1");
 });
-afterAll(async () => {
-  await platform.stop();
-  await postgres.stop();
-  removeLocalPostgres(join(folder, "postgres"));
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => platform.stop());
 
 describe("the steps of the load journey", () => {
   const numbers = [0, 1, 199, 1_234];
@@ -231,10 +213,9 @@ describe("one platform", () => {
 
 describe("privacy", () => {
   const schema = buildSchema(readFileSync(new URL("../../supergraph/api.graphql", import.meta.url), "utf8"));
-  const fieldsMax = 6;
+  const paths = findUserPaths(schema);
   /** Arguments of root fields. They select Ada's rows, so that the paths lead to private data. */
   const rootArguments: Record<string, string> = { user: "(id: 1)", comment: "(id: 1)", product: '(sku: "PRINT-0001")' };
-  const privateFields = "id email prefs { locale } orders(first: 3) { id }";
 
   beforeAll(async () => {
     const adasRows = `{ user(id: 1) { posts(first: 1) { id } orders(first: 1) { id } } }`;
@@ -242,8 +223,6 @@ describe("privacy", () => {
     rootArguments["post"] = `(id: "${user.posts[0].id}")`;
     rootArguments["order"] = `(id: "${user.orders[0].id}")`;
   });
-
-  const paths = pathsTo(schema.getQueryType() as GraphQLObjectType, "User", []);
 
   test("more than 15 paths of the schema lead to a user", () => {
     expect(paths.length).toBeGreaterThan(15);
@@ -253,7 +232,7 @@ describe("privacy", () => {
   test.each([undefined, "2"])("no path returns private data of other users to the user %s", async (userId) => {
     const token = userId === undefined ? {} : { token: await platform.tokenOf(userId) };
     for (const path of paths) {
-      const { body } = await platform.graphql(toQuery(path), token);
+      const { body } = await platform.graphql(toUserQuery(path, rootArguments), token);
       expect(body.data, path.join()).toBeDefined();
       for (const user of collectUsers(body.data).filter(({ id }) => id !== userId)) {
         expect(user, path.join()).toMatchObject({ email: null, prefs: null, orders: null });
@@ -296,115 +275,6 @@ describe("privacy", () => {
     const token = await platform.tokenOf("2", ["users:read:private"]);
     const { body } = await platform.graphql("{ user(id: 1) { email orders { id } } }", { token });
     expect(body.data.user).toEqual({ email: "ada.lovelace@example.org", orders: null });
-  });
-
-  /** Every path of at most `fieldsMax` fields from a type to the goal type; no other type occurs twice. */
-  function pathsTo(type: GraphQLObjectType, goal: string, visited: readonly string[]): readonly (readonly string[])[] {
-    if (type.name === goal) return [[]];
-    if (visited.length >= fieldsMax || visited.includes(type.name)) return [];
-    return Object.values(type.getFields()).flatMap((field) => {
-      const next = objectOf(field);
-      return next ? pathsTo(next, goal, [...visited, type.name]).map((rest) => [field.name, ...rest]) : [];
-    });
-  }
-
-  function objectOf(field: GraphQLField<unknown, unknown>): GraphQLObjectType | undefined {
-    const type = getNamedType(field.type);
-    return isObjectType(type) ? type : undefined;
-  }
-
-  function toQuery(path: readonly string[]): string {
-    const [root = "", ...rest] = path;
-    return `{ ${root}${rootArguments[root] ?? ""} ${rest.map((field) => `{ ${field} `).join("")}{ ${privateFields} }${" }".repeat(rest.length)} }`;
-  }
-
-  interface UserData {
-    readonly id: string;
-    readonly email: unknown;
-  }
-
-  function collectUsers(value: unknown): readonly UserData[] {
-    if (Array.isArray(value)) return value.flatMap(collectUsers);
-    if (typeof value !== "object" || value === null) return [];
-    return "email" in value ? [value as UserData] : Object.values(value).flatMap(collectUsers);
-  }
-});
-
-describe("failures", () => {
-  const outages: readonly (readonly [
-    service: ServiceName,
-    query: string,
-    failedPath: readonly string[],
-    completeField: string,
-    route: string,
-  ])[] = [
-    [
-      "users",
-      `{ user(id: 1) { name } posts(first: 1) { nodes { title author { name } } } }`,
-      ["user"],
-      "posts",
-      "/v1/users?limit=3",
-    ],
-    ["posts", `{ user(id: 1) { name posts { title } } }`, ["user", "posts"], "user", "/v1/posts?limit=3"],
-    ["comments", `{ post(id: 1) { title comments { body } } }`, ["post", "comments"], "post", "/v1/comments?limit=3"],
-    ["orders", `{ user(id: 1) { name orders { id } } }`, ["user", "orders"], "user", "/v1/products?limit=3"],
-  ];
-
-  test.each(outages)(
-    "while %s is down, other fields and its cached resources are returned, and afterwards everything is complete",
-    async (service, query, failedPath, completeField, route) => {
-      const complete = await platform.graphql(query, { token: ada });
-      expect(complete.body.errors).toBeUndefined();
-      const stored = await platform.rest("GET", `${route}0`);
-
-      await platform.services[service].goDown();
-      const partial = await platform.graphql(query, { token: ada });
-      expect(partial.status).toBe(200);
-      expect(partial.body.data[completeField]).not.toBeNull();
-      const error = partial.body.errors.find(({ path }: { path: string[] }) => path.join() === failedPath.join());
-      expect(error).toMatchObject({ path: failedPath, extensions: { service, code: expect.any(String) } });
-      expect(JSON.stringify(partial.body)).not.toMatch(/127\.0\.0\.1|ECONN/);
-      const problem = await platform.rest("GET", route);
-      expect([problem.status, problem.headers.get("content-type")]).toEqual([502, "application/problem+json"]);
-      expect(problem.headers.get("retry-after")).toMatch(/^\d+$/);
-      expect(problem.text).not.toMatch(/127\.0\.0\.1|ECONN/);
-      // The cached response is served stale within its stale-if-error time.
-      const stale = await platform.rest("GET", `${route}0`);
-      expect([stale.status, stale.body]).toEqual([200, stored.body]);
-
-      await platform.services[service].comeUp();
-      expect((await platform.graphql(query, { token: ada })).body).toEqual(complete.body);
-      expect((await platform.rest("GET", route)).status).toBe(200);
-    },
-  );
-
-  // The last test: it stops the PostgreSQL of posts.
-  const query = `{ users(first: 2) { nodes { name posts(first: 1) { title } } } post(id: 1) { title } }`;
-  const mutation = `mutation { createPost(input: { title: "New" }) { post { id } } }`;
-  const unavailable = { code: "SUBGRAPH_UNAVAILABLE", service: "posts" };
-
-  test("while one service's PostgreSQL is stopped, GraphQL and REST report that service unavailable, and other data is complete", async () => {
-    const before = (await platform.graphql(query)).body;
-    expect(before.errors).toBeUndefined();
-    await postgres.stop();
-    // The first requests use idle connections that PostgreSQL has closed; new connections are refused.
-    for (let round = 1; round <= 3; round++) {
-      const { status, body } = await platform.graphql(query);
-      const nodes = before.data.users.nodes.map(({ name }: { name: string }) => ({ name, posts: null }));
-      expect([status, body.data]).toEqual([200, { users: { nodes }, post: null }]);
-      const errors = body.errors.map(({ path, extensions }: never) => ({ path, extensions }));
-      const paths = [["post"], ["users", "nodes", 0, "posts"], ["users", "nodes", 1, "posts"]];
-      expect(errors).toHaveLength(paths.length);
-      expect(errors).toEqual(expect.arrayContaining(paths.map((path) => ({ path, extensions: unavailable }))));
-      const write = (await platform.graphql(mutation, { token: ada })).body;
-      expect([write.data, write.errors[0].extensions]).toEqual([{ createPost: null }, unavailable]);
-      const { status: restStatus, headers, body: problem } = await platform.rest("GET", `/v2/posts/${round}`);
-      expect([restStatus, headers.get("retry-after"), problem.type]).toEqual([
-        503,
-        "1",
-        "/problems/service-unavailable",
-      ]);
-    }
   });
 });
 
