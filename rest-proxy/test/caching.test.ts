@@ -80,9 +80,10 @@ test("each version has its own cache entry, and a write in one version invalidat
   expect(await readAll()).toEqual([missed, missed, missed]);
   expect(await readAll()).toEqual([hit, hit, hit]);
   expect(await cacheStatusOf("/v1/news/7", {}, "PATCH")).toBe("tributary; fwd=method; fwd-status=200");
-  expect(await readAll()).toEqual([missed, missed, hit]);
+  const confirmed = "tributary; fwd=stale; fwd-status=304; stored";
+  expect(await readAll()).toEqual([confirmed, confirmed, hit]);
   await cacheStatusOf("/news", {}, "POST");
-  expect(await readAll()).toEqual([hit, hit, missed]);
+  expect(await readAll()).toEqual([hit, hit, confirmed]);
 });
 
 test("responses that the proxy creates itself have no Cache-Status", async () => {

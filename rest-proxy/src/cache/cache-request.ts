@@ -22,6 +22,8 @@ export interface CacheLookup {
    */
   readonly heuristicSecondsMax?: number | undefined;
   readonly request: CacheableRequest;
+  /** The client knows of a change that this cache may not know: no response is sent to it that was requested before, not even instead of an error. */
+  readonly demandsOrigin?: boolean;
 }
 
 /** How the cache fetches one client's request from its origin. The caller creates it only after `findFresh` found nothing. */

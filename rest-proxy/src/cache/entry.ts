@@ -21,6 +21,8 @@ export interface StoredHead {
   readonly lifetimeSeconds: number;
   /** Milliseconds since 1970, by the clock of this cache; see the function of this name. */
   readonly generatedAtMs: number;
+  /** When the request that fetched or validated it was sent, in milliseconds since 1970: it has all changes from before. */
+  readonly requestedAtMs: number;
   /** What a client's conditions are compared with. */
   readonly validators: Validators;
   readonly varyKey: VaryKey;
@@ -38,8 +40,9 @@ export interface SentRead {
   readonly validationSentAtMs?: number | undefined;
 }
 
-/** One stored response to a `GET`. Immutable: a 304 creates a new entry with the same body. */
+/** One stored response to a `GET`. A 304 creates a new entry with the same body. */
 export interface Entry extends StoredHead {
+  readonly origin: string;
   readonly key: string;
   /** Position of the request that fetched or validated it, see `SentRead`. */
   readonly position: number;
@@ -48,6 +51,8 @@ export interface Entry extends StoredHead {
   readonly body: Buffer;
   /** Memory of body, headers and key, plus `entryOverheadBytes`. */
   readonly bytes: number;
+  /** Only `Store` sets it. Such an entry is sent only after the origin has confirmed it. */
+  isInvalidated: boolean;
 }
 
 /** When a request was sent and when the head of its response was received, in milliseconds since 1970. */
@@ -99,6 +104,7 @@ export function toStoredHead(received: ReceivedHead, targetedFields: readonly st
     policy,
     lifetimeSeconds: policy.lifetimeSeconds ?? heuristic,
     generatedAtMs: generatedAtMs(received.headers, received),
+    requestedAtMs: received.requestedAtMs,
     validators: validatorsOf(headers, receivedAtMs),
     varyKey: toVaryKey(fields, received.varyValueOf),
     groups,
@@ -106,7 +112,7 @@ export function toStoredHead(received: ReceivedHead, targetedFields: readonly st
 }
 
 export function toEntry(
-  { key, position, validationSentAtMs }: Omit<SentRead, "origin">,
+  { origin, key, position, validationSentAtMs }: SentRead,
   head: StoredHead,
   body: Buffer,
 ): Entry {
@@ -114,7 +120,7 @@ export function toEntry(
   let bytes = entryOverheadBytes + body.length + 2 * key.length;
   // Twice the length, since the list for a 304 repeats some of the headers.
   for (const part of headers) bytes += 2 * part.length;
-  return { ...head, headers, key, position, validationSentAtMs, body, bytes };
+  return { ...head, headers, origin, key, position, validationSentAtMs, body, bytes, isInvalidated: false };
 }
 
 /**

@@ -4,10 +4,11 @@ import type { CacheObservation, OriginResponse } from "./cache-request.ts";
 import { groupNames, type SentRead } from "./entry.ts";
 import type { Store } from "./store.ts";
 
-/** What to remove from the cache: the responses with these keys, and those in these cache groups. */
+/** What changed: the responses with these keys, those in these cache groups, and all of this origin. */
 export interface Invalidation {
   readonly keys?: readonly string[];
   readonly groups?: readonly string[];
+  readonly origin?: string;
 }
 
 /** Methods that change nothing (RFC 9110, 9.2.1). An unknown method may change anything (RFC 9111, 4.4). */
@@ -44,20 +45,24 @@ export interface InvalidateOptions {
 }
 
 /**
- * Removes stored responses, and prevents that responses to reads in flight are stored, and that requests join these reads. Invalidating a group
+ * Invalidates stored responses, and prevents that responses to reads in flight are stored, and that requests join these reads. Invalidating a group
  * does not invalidate the other groups of its responses (RFC 9875, 2.2.1).
  */
 export function createInvalidate({ store, sharedFetches, invalidationLog, observe }: InvalidateOptions) {
-  return ({ keys = [], groups = [] }: Invalidation): void => {
+  return ({ keys = [], groups = [], origin }: Invalidation): void => {
     let entries = 0;
     for (const key of keys) {
       invalidationLog.noteKey(key);
       sharedFetches.stopJoining(key);
-      entries += store.removeKey(key);
+      entries += store.invalidateKey(key);
     }
     for (const group of groups) {
       invalidationLog.noteGroup(group);
-      entries += store.removeGroup(group);
+      entries += store.invalidateGroup(group);
+    }
+    if (origin !== undefined) {
+      invalidationLog.noteOrigin(origin);
+      entries += store.invalidateOrigin(origin);
     }
     if (entries > 0) observe({ kind: "invalidated", entries });
   };
@@ -74,8 +79,8 @@ export interface InvalidationLog {
   noteGroup(group: string): void;
   /** A write to the origin has settled: it has a response, or has failed after it may have been sent. */
   noteWrite(origin: string): void;
-  /** A write got no response: it may have changed anything that the origin serves. */
-  noteLostWrite(origin: string): void;
+  /** Anything that the origin serves may have changed. */
+  noteOrigin(origin: string): void;
   /**
    * Whether an invalidation that was noted after the read was sent concerns its response, which must not be stored then.
    * @param groups of the response. Undefined while they are unknown: the invalidation of any group counts then.
@@ -119,9 +124,9 @@ export function createInvalidationLog({ notesMax }: { readonly notesMax: number 
       lastGroupAt = lastPosition;
     },
     noteWrite: (origin) => note(`write ${origin}`),
-    noteLostWrite: (origin) => note(`lost write ${origin}`),
+    noteOrigin: (origin) => note(`origin ${origin}`),
     isOutdated({ origin, key, position }, groups) {
-      if (isNotedAfter(position, `key ${key}`) || isNotedAfter(position, `lost write ${origin}`)) return true;
+      if (isNotedAfter(position, `key ${key}`) || isNotedAfter(position, `origin ${origin}`)) return true;
       return groups ? groups.some((group) => isNotedAfter(position, `group ${group}`)) : lastGroupAt > position;
     },
     precedesWrite: ({ origin, position }) => isNotedAfter(position, `write ${origin}`),

@@ -108,7 +108,8 @@ export class CacheFetcher {
   #useStaleOnError(f: CacheFetch, sentAtMs: number, status: number | undefined): boolean {
     const { entry, response, lookup, addHeaders, onOutcome } = f;
     const { stale, store, observe } = this.#o;
-    if (!entry || !stale.mayOnError(entry, status) || !store.variants(entry.key).includes(entry)) return false;
+    if (!entry || lookup.demandsOrigin || !stale.mayOnError(entry, status)) return false;
+    if (!store.variants(entry.key).includes(entry)) return false;
     stale.noteError(entry, sentAtMs);
     onOutcome?.({ entry, isStale: true });
     observe({ kind: "stale", because: "if-error" });

@@ -28,6 +28,8 @@ import { matchesVary, toVaryKey } from "./vary.ts";
 export interface ReadOptions extends CacheFetchOptions {
   readonly sharedFetches: SharedFetches;
   readonly rules: RequestRules;
+  /** Whether no change has outdated the entry, as far as the cache can know: if it is fresh, it may be sent. */
+  readonly isCurrent: (entry: Entry) => boolean;
   /** Coalesced misses and background refreshes in flight at once. */
   readonly backgroundMax: number;
 }
@@ -66,17 +68,17 @@ const pausesMax = 10_000;
 const hit: CacheObservation = { kind: "hit" };
 
 export function createReads(o: ReadOptions): Reads {
-  const { store, rules, stale, nowMs, observe } = o;
+  const { store, rules, stale, isCurrent, nowMs, observe } = o;
   const fetcher = new CacheFetcher(o);
   const { fetchShared, refresh } = createSharedMisses(o, fetcher);
   const validateByHead = createHeadValidation(o);
 
-  function findFresh({ key, request, varyValueOf }: CacheLookup): CachedResponse | undefined {
+  function findFresh({ key, request, varyValueOf, demandsOrigin }: CacheLookup): CachedResponse | undefined {
     if (request.method !== "GET" && request.method !== "HEAD") return undefined;
-    if (rules.isForOrigin(request)) return undefined;
+    if (demandsOrigin || rules.isForOrigin(request)) return undefined;
     const entry = store.find(key, varyValueOf);
     const atMs = nowMs();
-    if (!entry || !rules.isUsable(entry, request, atMs)) return undefined;
+    if (!entry || !rules.isUsable(entry, request, atMs) || !isCurrent(entry)) return undefined;
     observe(hit);
     return createCachedResponse(entry, request, atMs, hitStatus(o.name, secondsLeft(entry, atMs)));
   }
@@ -95,12 +97,13 @@ export function createReads(o: ReadOptions): Reads {
     if (fresh) return writeCachedResponse(response, fresh, addHeaders);
     const entry = store.find(lookup.key, lookup.varyValueOf);
     const isValidation = mustValidate(request);
-    if (entry && !isValidation && !isFresh(entry, nowMs()) && stale.mayWhileRevalidating(entry)) {
+    const mayBeStale = entry !== undefined && !lookup.demandsOrigin && isCurrent(entry);
+    if (mayBeStale && !isValidation && !isFresh(entry, nowMs()) && stale.mayWhileRevalidating(entry)) {
       refresh(lookup, fetchers, entry);
       observe({ kind: "stale", because: "while-revalidate" });
       return writeStale(o, response, request, entry, addHeaders);
     }
-    if (entry && isValidation && stale.mayAfterError(entry)) {
+    if (mayBeStale && isValidation && stale.mayAfterError(entry)) {
       observe({ kind: "stale", because: "if-error" });
       return writeStale(o, response, request, entry, addHeaders);
     }
@@ -116,7 +119,7 @@ export function createReads(o: ReadOptions): Reads {
     };
     const isHead = request.method === "HEAD";
     // A `HEAD` with `no-cache` validates the entry by a `GET`, so that both methods share one request to the origin. Any other `HEAD` is forwarded.
-    if (!isHead || (isValidation && entry)) {
+    if (!lookup.demandsOrigin && (!isHead || (isValidation && entry))) {
       if ((await fetchShared(miss)) || response.destroyed) return;
     }
     if (isHead) return forwardPastCache(o, { ...miss, onResponse: validateByHead(lookup) });
@@ -124,7 +127,7 @@ export function createReads(o: ReadOptions): Reads {
   }
 
   function whyForwarded({ key }: CacheLookup, entry: Entry | undefined): ForwardReason {
-    if (entry) return isFresh(entry, nowMs()) ? "request" : "stale";
+    if (entry) return isFresh(entry, nowMs()) && isCurrent(entry) ? "request" : "stale";
     return store.variants(key).length > 0 ? "vary-miss" : "uri-miss";
   }
 

@@ -113,12 +113,12 @@ export interface StaleRules {
 
 const errors: ReadonlySet<number> = new Set([500, 502, 503, 504]);
 
-/** The rules do not check whether an entry was invalidated: invalidated entries are not in the store any more (RFC 9111, 4.4). */
 export function createStaleRules(nowMs: () => number): StaleRules {
   /** When the last request that failed was sent, for entries that are in the store. */
   const failedAtMs = new WeakMap<Entry, number>();
   const isWithin = (entry: Entry, seconds: number | undefined) => {
     const { neverStale, noCache } = entry.policy;
+    if (entry.isInvalidated) return false;
     return seconds !== undefined && !neverStale && !noCache && -secondsLeft(entry, nowMs()) < seconds;
   };
   const mayOnError = (entry: Entry, status: number | undefined) =>

@@ -5,7 +5,7 @@
 import type { ServerResponse } from "node:http";
 import type { CacheLookup, CacheObservation, OriginFetchers, OriginResponse } from "./cache-request.ts";
 import { createSharedFetches } from "./coalescing.ts";
-import { createInvalidate, createInvalidationLog, invalidatedBy, isSafe } from "./invalidation.ts";
+import { createInvalidate, createInvalidationLog, type Invalidation, invalidatedBy, isSafe } from "./invalidation.ts";
 import { createReads, type Hits } from "./read.ts";
 import { forwardPastCache, type AddHeaders } from "./write-response.ts";
 import { createRequestRules, createStaleRules } from "./reuse-rules.ts";
@@ -39,6 +39,13 @@ export interface SharedCacheOptions {
    * Returns the keys of the resource that the reference names, none for another origin (RFC 9111, 4.4).
    */
   readonly keysOf: (reference: string, key: string) => readonly string[];
+  /**
+   * Whether all changes at the origin reach this cache by `invalidate`. While false, an entry older than `unfollowedMsMax` is validated before it is sent,
+   * whatever its freshness. Default: always true, for an origin whose responses are used by their own freshness.
+   */
+  readonly isFollowed?: (origin: string) => boolean;
+  /** Default 2,000. */
+  readonly unfollowedMsMax?: number;
   /** Whether the error of an origin fetch means that nothing was sent, so that a write has changed nothing. Default: never. */
   readonly isUnsent?: (error: unknown) => boolean;
   readonly observe?: (observation: CacheObservation) => void;
@@ -56,8 +63,11 @@ export interface SharedCache extends Hits {
     fetchers: OriginFetchers,
     addHeaders: AddHeaders,
   ): Promise<void>;
-  /** Removes stored responses; responses to requests that were sent before are neither stored nor joined any more. */
-  invalidate(what: { readonly keys?: readonly string[]; readonly groups?: readonly string[] }): void;
+  /**
+   * Invalidates stored responses: they are sent only after the origin has confirmed them. Responses to requests that were sent before are neither
+   * stored nor joined any more.
+   */
+  invalidate(what: Invalidation): void;
   /** Bytes and number of the stored responses. */
   readonly size: { readonly bytes: number; readonly entries: number };
   /** Aborts the coalesced and background requests in flight, and waits for their end. */
@@ -69,6 +79,7 @@ const notesMax = 10_000;
 
 export function createSharedCache(options: SharedCacheOptions): SharedCache {
   const { obeysRequests = false, isUnsent = () => false, observe = () => {} } = options;
+  const { isFollowed = () => true, unfollowedMsMax = 2_000 } = options;
   const { nowMs, backgroundMax, keysOf } = options;
   const o = { ...options, observe };
   const store = new Store(o, ({ bytes }) => observe({ kind: "evicted", bytes }));
@@ -77,6 +88,8 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
   const invalidate = createInvalidate({ store, sharedFetches, invalidationLog, observe });
   const reads = createReads({
     ...{ ...o, store, invalidationLog, sharedFetches, collectingMax: 2 * backgroundMax },
+    isCurrent: ({ origin, isInvalidated, requestedAtMs }) =>
+      !isInvalidated && (isFollowed(origin) || nowMs() - requestedAtMs < unfollowedMsMax),
     rules: createRequestRules(obeysRequests),
     stale: createStaleRules(nowMs),
     unshared: createTtlSet({ entriesMax: notesMax, nowMs }),
@@ -111,7 +124,8 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
    */
   function failWrite(error: unknown, lookup: CacheLookup, response: ServerResponse): void {
     if (isUnsent(error)) return;
-    if (!response.destroyed) invalidationLog.noteLostWrite(lookup.origin);
+    // The write may have changed anything that the origin serves.
+    if (!response.destroyed) invalidationLog.noteOrigin(lookup.origin);
     settleWrite(lookup, undefined);
   }
 

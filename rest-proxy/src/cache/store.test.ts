@@ -12,10 +12,13 @@ interface EntryOptions {
   readonly bytes?: number;
   readonly groups?: string;
   readonly position?: number;
+  readonly origin?: string;
+  readonly etag?: string;
 }
 
 function entry(key: string, o: EntryOptions = {}): Entry {
   const headers = ["Cache-Control", "max-age=60", "Cache-Groups", o.groups ?? ""];
+  if (o.etag) headers.push("ETag", o.etag);
   if (o.language) headers.push("Vary", "Accept-Language");
   const received = {
     status: 200,
@@ -27,7 +30,7 @@ function entry(key: string, o: EntryOptions = {}): Entry {
   };
   const head = toStoredHead(received, []);
   if (!head) throw new Error("not storable");
-  return toEntry({ key, position: o.position ?? 0 }, head, Buffer.alloc(o.bytes ?? 10));
+  return toEntry({ origin: o.origin ?? "test", key, position: o.position ?? 0 }, head, Buffer.alloc(o.bytes ?? 10));
 }
 
 function setUp(o: Partial<typeof limits> = {}) {
@@ -104,16 +107,33 @@ test("a response that is too large is not stored, and the old one is removed", (
   expect(store.bytes).toBe(0);
 });
 
-test("removing a group removes all its members and nothing else (RFC 9875, 2)", () => {
+test("invalidating a group invalidates all its members and nothing else (RFC 9875, 2)", () => {
   const { store } = setUp();
-  store.put(entry("/a", { groups: '"x", "y"' }));
-  store.put(entry("/b", { groups: '"y"' }));
-  store.put(entry("/c", { groups: '"z"' }));
-  expect(store.removeGroup("y")).toBe(2);
-  expect(store.removeGroup("x")).toBe(0);
-  expect(store.find("/c", none)).toBeDefined();
-  expect(store.removeKey("/c")).toBe(1);
-  expect(store.bytes).toBe(0);
+  store.put(entry("/a", { groups: '"x", "y"', etag: '"1"' }));
+  store.put(entry("/b", { groups: '"y"', etag: '"1"' }));
+  store.put(entry("/c", { groups: '"z"', etag: '"1"' }));
+  expect(store.invalidateGroup("y")).toBe(2);
+  expect(store.invalidateGroup("x")).toBe(0);
+  expect(["/a", "/b", "/c"].map((key) => store.find(key, none)?.isInvalidated)).toEqual([true, true, false]);
+  expect(store.invalidateKey("/c")).toBe(1);
+  expect(store.find("/c", none)?.isInvalidated).toBe(true);
+});
+
+test("invalidating an origin invalidates all its responses, and no others", () => {
+  const { store } = setUp();
+  store.put(entry("/a", { origin: "one", etag: '"1"' }));
+  store.put(entry("/b", { origin: "two", etag: '"1"' }));
+  expect(store.invalidateOrigin("one")).toBe(1);
+  expect(["/a", "/b"].map((key) => store.find(key, none)?.isInvalidated)).toEqual([true, false]);
+});
+
+test("an invalidated response without a strong validator is removed, since a 304 could confirm the old state", () => {
+  const { store } = setUp();
+  for (const [key, etag] of Object.entries({ "/none": undefined, "/weak": 'W/"1"', "/strong": '"1"' })) {
+    store.put(entry(key, etag === undefined ? {} : { etag }));
+    expect(store.invalidateKey(key)).toBe(1);
+  }
+  expect(["/none", "/weak", "/strong"].map((key) => store.find(key, none) !== undefined)).toEqual([false, false, true]);
 });
 
 test("a member expires after its time to live", () => {
@@ -169,7 +189,7 @@ test("a read precedes each write to its origin that settles later, and is outdat
   log.noteWrite("things");
   expect([thing, part].map((read) => log.precedesWrite(read))).toEqual([true, false]);
   expect(log.isOutdated(thing, [])).toBe(false);
-  log.noteLostWrite("things");
+  log.noteOrigin("things");
   expect([thing, part].map((read) => log.isOutdated(read, []))).toEqual([true, false]);
   expect(log.precedesWrite(place(log, "/a"))).toBe(false);
 });

@@ -81,18 +81,35 @@ export class Store {
     this.#discount(entry);
   }
 
-  /** @returns the number of removed responses. */
-  removeKey(key: string): number {
-    const variants = [...this.variants(key)];
-    for (const entry of variants) this.remove(entry);
-    return variants.length;
+  /** @returns the number of responses that were valid before. */
+  invalidateKey(key: string): number {
+    return this.#invalidate(this.variants(key));
   }
 
-  /** RFC 9875, 2.2.1. @returns the number of removed responses. */
-  removeGroup(group: string): number {
-    const members = [...(this.#byGroup.get(group) ?? [])];
-    for (const entry of members) this.remove(entry);
-    return members.length;
+  /** RFC 9875, 2.2.1. @returns the number of responses that were valid before. */
+  invalidateGroup(group: string): number {
+    return this.#invalidate(this.#byGroup.get(group) ?? []);
+  }
+
+  /** Examines all responses. @returns the number of responses that were valid before. */
+  invalidateOrigin(origin: string): number {
+    const all = [...this.#byKey.values()].flatMap(({ entries }) => entries);
+    return this.#invalidate(all.filter((entry) => entry.origin === origin));
+  }
+
+  /**
+   * An invalidated entry remains, so that the origin can confirm it with a 304 instead of sending it again. Without a strong validator it is removed: a
+   * date has a resolution of one second, so a 304 could confirm the state before the change.
+   */
+  #invalidate(entries: Iterable<Entry>): number {
+    let count = 0;
+    for (const entry of [...entries]) {
+      if (entry.isInvalidated) continue;
+      count++;
+      entry.isInvalidated = true;
+      if (!hasStrongEtag(entry)) this.remove(entry);
+    }
+    return count;
   }
 
   #count(entry: Entry): void {
@@ -143,4 +160,8 @@ export class Store {
   #fits(bytes: number): boolean {
     return this.bytes + bytes <= this.#limits.bytesMax && this.entries < this.#limits.entriesMax;
   }
+}
+
+function hasStrongEtag({ validators: { etag } }: Entry): boolean {
+  return etag?.startsWith('"') ?? false;
 }

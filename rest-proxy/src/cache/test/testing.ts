@@ -112,7 +112,9 @@ async function forward(
   const target = request.url ?? "";
   const varyValueOf = (field: string) => request.headers[field]?.toString();
   const origin = target.startsWith("/other/") ? "other" : "origin";
-  const lookup = { origin, key: target, request, varyValueOf };
+  // A header of these tests only: the caller of the cache decides which client demands the origin.
+  const demandsOrigin = request.headers["demands-origin"] !== undefined;
+  const lookup = { origin, key: target, request, varyValueOf, demandsOrigin };
   const addHeaders = (list: string[]) => [...list, "X-Own", "1"];
   const fresh = cache.findFresh(lookup);
   if (fresh) return void response.writeHead(fresh.status, addHeaders(fresh.headers)).end(fresh.body);
