@@ -67,7 +67,15 @@ export const restServers: readonly Contender[] = [
 /** The production configuration, with the origin as the URL of every service. */
 function toProxyEnvironment({ port, originUrl }: ContenderContext): Readonly<Record<string, string>> {
   return {
-    ...Object.fromEntries(["USERS", "POSTS", "COMMENTS", "ORDERS"].map((name) => [`${name}_URL`, originUrl])),
+    ...Object.fromEntries(
+      ["USERS", "POSTS", "COMMENTS", "ORDERS"].flatMap((name) => [
+        [`${name}_URL`, originUrl],
+        // The origin of this benchmark has no change feed.
+        [`${name}_FEED_URL`, "none"],
+      ]),
+    ),
+    FEED_KEYS: "for-benchmarks-only",
+    CONSISTENCY_KEYS: "for-benchmarks-only",
     PROFILE: "production",
     TRUSTED_PROXIES: "none",
     // So high that the rate limiter counts the requests and never rejects one.

@@ -7,6 +7,12 @@ import { readConfig } from "./config.ts";
 import { codes } from "./errors/codes.ts";
 import { readAddresses, variableNameOf } from "./supergraph/addresses.ts";
 
+const inProduction = {
+  PROFILE: "production",
+  TRUSTED_PROXIES: "none",
+  CONSISTENCY_KEYS: "a key that is long enough",
+};
+
 describe("the configuration", () => {
   const enough = { SUPERGRAPH_FILE: "supergraph.graphql" };
 
@@ -25,7 +31,7 @@ describe("the configuration", () => {
 
   test("pages of localhost may read responses in development, and no page in production", () => {
     expect(readConfig(enough).corsOrigins).toEqual(["http://localhost:*", "http://127.0.0.1:*"]);
-    expect(readConfig({ ...enough, PROFILE: "production", TRUSTED_PROXIES: "none" }).corsOrigins).toEqual([]);
+    expect(readConfig({ ...enough, ...inProduction }).corsOrigins).toEqual([]);
     expect(readConfig({ ...enough, CORS_ORIGINS: "https://a.example, https://b.example" }).corsOrigins).toEqual([
       "https://a.example",
       "https://b.example",
@@ -62,10 +68,7 @@ describe("the configuration", () => {
     [{ ...enough, SUBGRAPH_URL_USERS: "http://a," }, /SUBGRAPH_URL_USERS is not an http/],
     [{ ...enough, SUBGRAPH_URL_USERS: "http://a,".repeat(64) + "http://a" }, /SUBGRAPH_URL_USERS lists more than 64/],
     [{ ...enough, SUBGRAPH_KEY_CHECK_USERS: "false" }, /SUBGRAPH_KEY_CHECK_USERS is neither on nor off/],
-    [
-      { ...enough, ISSUER_URL: "http://127.0.0.1:4020", PROFILE: "production" },
-      /ISSUER_URL is for PROFILE=development/,
-    ],
+    [{ ...enough, ISSUER_URL: "http://127.0.0.1:4020", ...inProduction }, /ISSUER_URL is for PROFILE=development/],
     [{ ...enough, ISSUER_URL: "issuer" }, /ISSUER_URL is not an http/],
     [{ ...enough, SUBGRAPH_TIMEOUT_MS: "1" }, /SUBGRAPH_TIMEOUT_MS/],
     [{ ...enough, OVERRIDE_LABELS: "beta,percent(5)" }, /OVERRIDE_LABELS: a label starts with a letter/],

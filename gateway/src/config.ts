@@ -2,6 +2,7 @@
 // telemetry-config.ts. README.md lists all of them.
 import { readAdmissionConfig } from "@tributary/kit/admission/admission-config";
 import { readCallerConfig } from "@tributary/kit/caller/caller-config";
+import { readConsistencyConfig } from "@tributary/kit/consistency/consistency-config";
 import { defaultJsonLimits } from "@tributary/kit/http/json-body";
 import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/process/env";
 import { readListenerConfig } from "@tributary/kit/process/listener-config";
@@ -32,6 +33,7 @@ export function readConfig(environment: Environment) {
       profile,
       ...readListenerConfig(env, { port: 4000, shutdownGraceMs: 8_000 }),
       ...readAdmissionConfig(env),
+      ...readConsistencyConfig(env, profile),
       ...readTelemetryConfig(env, { name: "gateway" }),
       ...readKnownNames(env),
       supergraph: readSupergraph(env),

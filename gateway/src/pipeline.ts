@@ -15,6 +15,7 @@
  * full path has validated before, without Express and Apollo Server.
  */
 import type { Callers } from "@tributary/kit/caller/caller";
+import { receiptHeader, type Receipts } from "@tributary/kit/consistency/receipts";
 import type { JsonLimits } from "@tributary/kit/http/json-body";
 import { type BodiesInFlight, discardRest, parseJson, receiveBody } from "./admit/body.ts";
 import { admitCaller } from "./admit/caller.ts";
@@ -27,9 +28,10 @@ import { type GraphqlRequest, readGraphqlBody } from "./parse/graphql-request.ts
 import { findVariableProblems } from "./parse/operation.ts";
 import type { ValidatedOperation } from "./parse/validated-operation.ts";
 import { type ClientResponse, contentTypeOf, type ResponseType, statusFor } from "./response.ts";
+import { readRequestReceipts } from "./run/consistency.ts";
 import { createDeadline } from "./run/deadline.ts";
 import { createRequestScope } from "./run/request-scope.ts";
-import { listTimings, withQueryPlan } from "./shape/diagnostics.ts";
+import { listTimings, withExtensions } from "./shape/diagnostics.ts";
 import type { SupergraphStages } from "./supergraph-stages.ts";
 
 export interface PipelineOptions {
@@ -46,6 +48,7 @@ export interface PipelineOptions {
   readonly serverTiming: boolean;
   readonly callers: Callers;
   readonly charges: Charges;
+  readonly receipts: Receipts;
   readonly observe: GatewayObserver;
 }
 
@@ -98,7 +101,7 @@ export function createPipeline(o: PipelineOptions): Pipeline {
     stages: SupergraphStages,
     operation: ValidatedOperation,
     variables: Readonly<Record<string, unknown>>,
-    { exchange, responseType }: ParsedRequest,
+    { exchange, responseType, graphql }: ParsedRequest,
   ): Promise<ClientResponse> {
     const { request, response, requestId, trace, record } = exchange;
     const { identity } = operation;
@@ -108,8 +111,10 @@ export function createPipeline(o: PipelineOptions): Pipeline {
       o.observe({ kind: "client-disconnected", requestId, traceId: trace.traceId, ...identity }),
     );
     const { authorization } = request.headers;
-    const scope = createRequestScope({ requestId, trace, identity, authorization, deadline, record });
     try {
+      const receipts = readRequestReceipts(o.receipts, exchange, graphql);
+      const { text } = receipts;
+      const scope = createRequestScope({ requestId, trace, identity, authorization, receipts: text, deadline, record });
       record?.enter("plan");
       const beforePlanMs = isTimed ? performance.now() : 0;
       const planned = stages.plan(operation, variables, trace.traceId);
@@ -128,20 +133,15 @@ export function createPipeline(o: PipelineOptions): Pipeline {
       // The CPU time between the two, for the responses of subgraphs, is not measured; it grows with the size of the response, as that of shape.
       if (isSampled) exchange.cpuMs = cpuSampleEvery * (performance.now() - beforeShapeMs + startedMs - beforeRunMs);
 
-      const headers = o.serverTiming
+      const timings = o.serverTiming
         ? listTimings([exchange.startedMs, beforePlanMs, beforeRunMs, beforeShapeMs])
         : noHeaders;
-      const sentBody =
-        o.exposesPlans && request.headers["x-query-plan"] !== undefined
-          ? withQueryPlan(body, await stages.explain(operation, variables, trace.traceId))
-          : body;
-      return {
-        status: statusFor(200, responseType),
-        contentType: contentTypeOf(responseType),
-        headers,
-        body: sentBody,
-        summary,
-      };
+      const clientResponse = toClientResponse(responseType, { body, summary, headers: timings });
+      const exposesPlan = o.exposesPlans && request.headers["x-query-plan"] !== undefined;
+      if (!scope.writes && !exposesPlan) return clientResponse;
+      const queryPlan = exposesPlan ? await stages.explain(operation, variables, trace.traceId) : undefined;
+      const receipt = scope.writes && o.receipts.write(receipts.writes, scope.writes);
+      return addOnRequest(clientResponse, { queryPlan, receipt, isReceiptInBody: receipts.isExtensionWanted });
     } catch (error) {
       return rejectRequest(o.observe, exchange, responseType, error, identity);
     } finally {
@@ -152,6 +152,33 @@ export function createPipeline(o: PipelineOptions): Pipeline {
 
 /** The CPU time of one of so many requests is measured, and counts for all: to measure each takes about 1 % of a small request. */
 const cpuSampleEvery = 8;
+
+function toClientResponse(
+  responseType: ResponseType,
+  result: Pick<ClientResponse, "body" | "summary" | "headers">,
+): ClientResponse {
+  return { status: statusFor(200, responseType), contentType: contentTypeOf(responseType), ...result };
+}
+
+interface Additions {
+  /** Undefined unless the client requests it. */
+  readonly queryPlan: unknown;
+  /** Undefined for a query. */
+  readonly receipt: string | undefined;
+  readonly isReceiptInBody: boolean;
+}
+
+function addOnRequest(response: ClientResponse, { queryPlan, receipt, isReceiptInBody }: Additions): ClientResponse {
+  const extensions = {
+    ...(queryPlan === undefined ? {} : { queryPlan }),
+    ...(receipt !== undefined && isReceiptInBody ? { consistencyToken: receipt } : {}),
+  };
+  return {
+    ...response,
+    headers: [...(response.headers ?? []), ...(receipt === undefined ? [] : [receiptHeader, receipt])],
+    body: Object.keys(extensions).length > 0 ? withExtensions(response.body, extensions) : response.body,
+  };
+}
 
 interface ReceivedBody {
   readonly exchange: GatewayExchange;

@@ -8,6 +8,7 @@ import { type Cors, isPreflight } from "@tributary/kit/http/cors";
 import { hasOneHost } from "@tributary/kit/http/host";
 import { createCallerLimits } from "@tributary/kit/rate-limit/caller-limits";
 import express, { type NextFunction, type Request, type Response } from "express";
+import { createReceipts } from "@tributary/kit/consistency/receipts";
 import { createCharges } from "./admit/charges.ts";
 import { createOperationCors } from "./admit/cors.ts";
 import { applyHeaders, createExchangeFactory, type GatewayExchange } from "./admit/exchange.ts";
@@ -99,13 +100,14 @@ export function createGateway({
   const charges = createCharges(callerLimits);
   const admission = createAdmission({ isOn: config.admission, observer: observers?.admissionObserver });
   const exposesPlans = config.profile === "development";
-  const pipeline = createPipeline({ ...config, exposesPlans, callers, charges, nextIteration, observe });
+  const receipts = createReceipts(config.consistencyKeys);
+  const pipeline = createPipeline({ ...config, exposesPlans, callers, charges, receipts, nextIteration, observe });
   const send = createResponseSender({ ...config, observe });
   const cors = createOperationCors(config.corsOrigins);
   const createExchange = createExchangeFactory(cors, observers?.requestObserver);
   const graphiql = createGraphiql({ folder: graphiqlFolder, issuerUrl: config.issuerUrl });
-  const operationAdmission = createOperationAdmission(admission);
-  const parts = { pipeline, admission: operationAdmission, generations, persistedQueries, send, observe };
+  const operations = { admission: createOperationAdmission(admission), generations, persistedQueries };
+  const parts = { ...operations, pipeline, send, observe };
   const app = createApp({ ...parts, config, cors, graphiql, fullPath: createFullPath(parts) });
   const handle = config.fastPath ? createFastPath({ ...parts, continueInFull: app }) : app;
   const stopWatching = watchSupergraph({

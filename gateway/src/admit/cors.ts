@@ -12,10 +12,11 @@ export function createOperationCors(origins: readonly string[]): Cors {
       "x-apollo-operation-name",
       "apollographql-client-name",
       "apollographql-client-version",
+      "consistency-token",
       "priority",
       "traceparent",
       "x-request-id",
     ],
-    exposedHeaders: ["x-request-id", "traceparent", "retry-after", "www-authenticate"],
+    exposedHeaders: ["consistency-token", "x-request-id", "traceparent", "retry-after", "www-authenticate"],
   });
 }

@@ -21,9 +21,10 @@ describe("shared fetches", () => {
     ["token", { authorization: "Bearer b" }],
     ["token, since one has none", { authorization: undefined }],
     ["count of settled writes", { settledWrites: 1 }],
+    ["receipts", { receipts: '"r"' }],
   ])("reads that differ in their %s are sent separately", (_, other) => {
     const { sharing, start, reads } = setUp();
-    const read = { service: "users", body: "a", authorization: "Bearer a", settledWrites: 0 };
+    const read = { service: "users", body: "a", authorization: "Bearer a", settledWrites: 0, receipts: undefined };
     const { signal } = new AbortController();
     void sharing.share(read, signal, start);
     void sharing.share({ ...read, ...other }, signal, start);
@@ -124,7 +125,11 @@ describe("shared fetches", () => {
         reads.push({ signal, end: () => resolve({ kind: "graphql", data: {}, errors: [], replica: "a" }) });
       });
     const share = (body: string, signal = new AbortController().signal) =>
-      sharing.share({ service: "users", body, authorization: undefined, settledWrites: 0 }, signal, start);
+      sharing.share(
+        { service: "users", body, authorization: undefined, settledWrites: 0, receipts: undefined },
+        signal,
+        start,
+      );
     return { reads, sharing, start, share };
   }
 });

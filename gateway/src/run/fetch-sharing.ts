@@ -28,6 +28,8 @@ interface ReadKey {
    * earlier one may not contain a write whose response a client already has.
    */
   readonly settledWrites: number;
+  /** The client's receipts: a read joins only a read with the same ones, which was sent after the writes that they prove. */
+  readonly receipts: string | undefined;
 }
 
 /** Reads in flight that others can join; further reads are sent alone. */
@@ -126,6 +128,6 @@ function createReadTable() {
 
 /** Compares the bodies last: they are long. */
 function isSameKey(a: ReadKey, b: ReadKey): boolean {
-  if (a.settledWrites !== b.settledWrites || a.service !== b.service) return false;
+  if (a.settledWrites !== b.settledWrites || a.service !== b.service || a.receipts !== b.receipts) return false;
   return a.authorization === b.authorization && a.body === b.body;
 }

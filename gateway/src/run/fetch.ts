@@ -1,11 +1,12 @@
 // Stage 4 of 5: run. Sends one request to a subgraph, or joins an equal one that is in flight, and parses its response. run.ts creates one
 // `SendFetch` per client request.
+import { readWritePosition } from "@tributary/kit/feed/position";
 import { createTraceParent } from "@tributary/kit/http/trace-context";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { FetchObserver } from "../telemetry/fetch-observer.ts";
 import type { FetchSharing } from "./fetch-sharing.ts";
 import type { RequestScope } from "./request-scope.ts";
-import { abortedFetch, type SubgraphClient } from "./subgraph-client.ts";
+import { abortedFetch, type HttpReply, type SubgraphClient } from "./subgraph-client.ts";
 import { type FetchResult, readSubgraphResponse } from "./subgraph-response.ts";
 
 interface SubgraphRequest {
@@ -43,10 +44,10 @@ export function createFetch(o: FetchOptions, scope: RequestScope, isReadOnly: bo
   function read(request: SubgraphRequest): Promise<FetchResult> {
     if (!sharing) return send(request, scope.signal);
     const { service, body } = request;
-    const { authorization } = scope;
+    const { authorization, receipts } = scope;
     const settledWrites = clientOf(service).writes.settled;
     let isSender = false;
-    const result = sharing.share({ service, body, authorization, settledWrites }, scope.signal, (signal) => {
+    const result = sharing.share({ service, body, authorization, settledWrites, receipts }, scope.signal, (signal) => {
       isSender = true;
       return send(request, signal);
     });
@@ -84,9 +85,15 @@ async function post(
   const traced = fetch?.traced;
   const headers = listHeaders(scope, traced === undefined);
   const reply = await client.post(body, { headers, isIdempotent, signal, traced });
+  if (!isIdempotent && reply.kind === "response") addWrite(reply, client.name, scope);
   const result = reply.kind === "response" ? readSubgraphResponse(reply) : reply;
   fetch?.end(result);
   return result;
+}
+
+function addWrite(reply: HttpReply & { readonly kind: "response" }, service: string, scope: RequestScope): void {
+  const position = reply.writePosition === undefined ? undefined : readWritePosition(reply.writePosition);
+  if (position) (scope.writes ??= []).push({ service, ...position });
 }
 
 /**

@@ -1,5 +1,6 @@
 // Stage 4 of 5: run. The scope of one client request: what stages 4 and 5 need to know of it. pipeline.ts creates it before the
 // plan stage, since the deadline includes planning.
+import type { ServiceWrite } from "@tributary/kit/consistency/receipts";
 import type { TraceContext } from "@tributary/kit/http/trace-context";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { OperationIdentity } from "../observations.ts";
@@ -11,6 +12,10 @@ export interface RequestScope {
   readonly identity: OperationIdentity;
   /** The client's `authorization` header, forwarded unchanged. */
   readonly authorization: string | undefined;
+  /** The client's receipts, as it sent them; undefined without receipts. */
+  readonly receipts: string | undefined;
+  /** Where the mutations of this request are in the feeds of their services. Undefined before the first. */
+  writes: ServiceWrite[] | undefined;
   /** Aborted when the client disconnects or the request's deadline passes; no fetch is sent afterwards. Reading it sets the timer, which a request without fetches does not need; the deadline counts from the creation of the scope. */
   readonly signal: AbortSignalLike;
   /** Undefined if metrics, traces and the access log are off. */
@@ -19,7 +24,7 @@ export interface RequestScope {
 
 export interface RequestScopeOptions extends Pick<
   RequestScope,
-  "requestId" | "trace" | "identity" | "authorization" | "record"
+  "requestId" | "trace" | "identity" | "authorization" | "receipts" | "record"
 > {
   readonly deadline: { signal(): AbortSignalLike };
 }
@@ -38,14 +43,17 @@ class Scope implements RequestScope {
   readonly trace: TraceContext;
   readonly identity: OperationIdentity;
   readonly authorization: string | undefined;
+  readonly receipts: string | undefined;
   readonly record: GraphqlRequestRecord | undefined;
+  writes: ServiceWrite[] | undefined = undefined;
   readonly #deadline: RequestScopeOptions["deadline"];
 
-  constructor({ requestId, trace, identity, authorization, record, deadline }: RequestScopeOptions) {
+  constructor({ requestId, trace, identity, authorization, receipts, record, deadline }: RequestScopeOptions) {
     this.requestId = requestId;
     this.trace = trace;
     this.identity = identity;
     this.authorization = authorization;
+    this.receipts = receipts;
     this.record = record;
     this.#deadline = deadline;
   }

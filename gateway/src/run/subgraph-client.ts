@@ -1,4 +1,5 @@
 // Stage 4 of 5: run. The HTTP client of one subgraph, over all its replicas. One per subgraph and supergraph.
+import { writePositionHeader } from "@tributary/kit/consistency/write-position-header";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { TracedRequest } from "@tributary/kit/upstream/attempt-span";
 import { createBufferedTransport, openPool } from "@tributary/kit/upstream/undici-transport";
@@ -34,6 +35,8 @@ export type HttpReply =
       readonly replica: string;
       readonly status: number;
       readonly contentType: string | undefined;
+      /** Where a mutation is in the feed of the subgraph, as text. */
+      readonly writePosition: string | undefined;
       readonly body: Buffer;
     }
   | FailedFetch;
@@ -113,9 +116,15 @@ function toReply(result: UpstreamResult<Buffer>): HttpReply {
   const encoding = headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity")
     return failed("SUBGRAPH_BAD_ANSWER", new Error("The response is compressed, which was not requested"), replica);
-  const contentType = headers["content-type"];
-  const type = typeof contentType === "string" ? contentType : undefined;
-  return { kind: "response", replica, status, contentType: type, body };
+  const { "content-type": contentType, [writePositionHeader]: writePosition } = headers;
+  return {
+    kind: "response",
+    replica,
+    status,
+    contentType: typeof contentType === "string" ? contentType : undefined,
+    writePosition: typeof writePosition === "string" ? writePosition : undefined,
+    body,
+  };
 }
 
 function toFailure({ reason, cause, replica }: UpstreamFailure): FailedFetch {

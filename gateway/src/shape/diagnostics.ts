@@ -1,9 +1,8 @@
-// Stage 5 of 5: shape. Diagnostics for developers: the query plan and the durations of the stages.
+// Stage 5 of 5: shape. What is added to a response on request: extensions, and the durations of the stages.
 
-/** Adds `extensions.queryPlan` to a response body, which is a JSON object without `extensions`. */
-export function withQueryPlan(body: Buffer, queryPlan: unknown): Buffer {
-  const extensions = JSON.stringify({ queryPlan });
-  return Buffer.concat([body.subarray(0, -1), Buffer.from(`,"extensions":${extensions}}`)]);
+/** Adds `extensions` to a response body, which is a JSON object without them. */
+export function withExtensions(body: Buffer, extensions: Readonly<Record<string, unknown>>): Buffer {
+  return Buffer.concat([body.subarray(0, -1), Buffer.from(`,"extensions":${JSON.stringify(extensions)}}`)]);
 }
 
 /**

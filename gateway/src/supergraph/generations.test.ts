@@ -1,3 +1,4 @@
+import { createReceipts } from "@tributary/kit/consistency/receipts";
 import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createAdmission } from "@tributary/kit/admission/admission";
@@ -235,7 +236,8 @@ describe("the generation of a request", () => {
       chargeOperation: () => undefined,
       debitDocument: () => undefined,
     };
-    const pipeline = createPipeline({ ...about, callers, charges, observe });
+    const receipts = createReceipts(["a key for tests only"]);
+    const pipeline = createPipeline({ ...about, callers, charges, receipts, observe });
     const send = createResponseSender({ responseTimeoutMs: 1_000, observe });
     const fullPath = createFullPath({
       pipeline,

@@ -50,6 +50,8 @@ export type Observation =
   | { readonly kind: "token-keys-fetched"; readonly isOk: boolean }
   /** The keys could not be fetched: known keys remain in use; without any, requests with a token get a 503. */
   | { readonly kind: "token-keys-failed"; readonly cause: unknown }
+  /** The change feed of a service is up for the first time or again, or down: then cached responses are validated after two seconds. */
+  | { readonly kind: "feed-state"; readonly service: string; readonly state: "up" | "down"; readonly cause: unknown }
   /** Requests for versions older than the newest, since the start of the process. */
   | { readonly kind: "old-versions"; readonly usage: readonly UsageCount[] }
   /** Input that is not a valid HTTP request, or `CONNECT`; `code` is that of Node's HTTP parser. */
@@ -74,6 +76,8 @@ export function createObserver(log: Log, failures: FailureLog): Observe {
     if (observation.kind === "retry-over-budget")
       return log.debug(observation, "request not retried: the retry budget is used up");
     const { cause, ...fields } = observation;
+    if (observation.kind === "feed-state" && observation.state === "up") return log.info(fields, "change feed is up");
+    if (observation.kind === "feed-state") return log.warn({ ...fields, err: cause }, "change feed is down");
     if (observation.kind === "replica-ejected") return log.warn({ ...fields, err: cause }, "replica ejected");
     return log.error({ ...fields, err: cause }, "request failed because of a bug");
   };

@@ -51,6 +51,9 @@ async function startProxy(origin: string, isControl: boolean): Promise<RunningSe
       PORT: String(port),
       ROUTES_FILE: fileURLToPath(new URL("routes.json", import.meta.url)),
       SUITE_URL: origin,
+      SUITE_FEED_URL: "none",
+      FEED_KEYS: "for-verification-only",
+      CONSISTENCY_KEYS: "for-verification-only",
       RATE_LIMIT_EXEMPT: "127.0.0.0/8",
       TRUSTED_PROXIES: "none",
       // Every entry counts as more than 2,048 bytes (`toEntry`), so none is stored.

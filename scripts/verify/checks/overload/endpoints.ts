@@ -57,11 +57,17 @@ export function toProcessCommand(
     ADMIN_PORT: String(adminPort),
     LOG_LEVEL: "warn",
     TRUSTED_PROXIES: "none",
+    CONSISTENCY_KEYS: "for-verification-only",
     RATE_LIMIT_READS_PER_MINUTE: "0",
     RATE_LIMIT_WRITES_PER_MINUTE: "0",
     ...(kind === "gateway"
       ? { SUPERGRAPH_FILE: supergraphFile }
-      : { ROUTES_FILE: routesFile, ITEMS_URL: `http://127.0.0.1:${stubPort}` }),
+      : {
+          ROUTES_FILE: routesFile,
+          ITEMS_URL: `http://127.0.0.1:${stubPort}`,
+          ITEMS_FEED_URL: "none",
+          FEED_KEYS: "for-verification-only",
+        }),
   };
   return { command: readNodeArguments(kind), environment };
 }

@@ -31,6 +31,7 @@ export const introspectionCheck: ResilienceCheck = {
       PROFILE: "production",
       RATE_LIMIT_READS_PER_MINUTE: "0",
       TRUSTED_PROXIES: "none",
+      CONSISTENCY_KEYS: "for-verification-only",
     };
     const gateway = await context.startGateway(composeWide(library), environment);
     discardRequests(library, context);

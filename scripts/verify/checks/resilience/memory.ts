@@ -31,6 +31,7 @@ export const memoryCheck: ResilienceCheck = {
       PROFILE: "production",
       RATE_LIMIT_READS_PER_MINUTE: "0",
       TRUSTED_PROXIES: "none",
+      CONSISTENCY_KEYS: "for-verification-only",
       // For the pending request that keeps an old generation in use.
       REQUEST_TIMEOUT_MS: String(heldRequestMsMax),
       SUBGRAPH_TIMEOUT_MS: String(heldRequestMsMax),

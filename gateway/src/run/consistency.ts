@@ -1,0 +1,40 @@
+// Receipts of writes (kit/src/consistency/receipts.ts). A response to a mutation has one. Services read from their primary database, so a read with a
+// receipt only must not join a read that was sent before the write (fetch-sharing.ts).
+import { AppError } from "@tributary/kit/errors/app-error";
+import { receiptHeader, type Receipts, type ServiceWrite } from "@tributary/kit/consistency/receipts";
+import { Rejection } from "../errors/rejections.ts";
+import type { GraphqlRequest } from "../parse/graphql-request.ts";
+import type { GatewayExchange } from "../admit/exchange.ts";
+
+/** The receipts of a request. */
+export interface RequestReceipts {
+  /** As the client sent them; undefined without receipts. */
+  readonly text: string | undefined;
+  readonly writes: readonly ServiceWrite[];
+  /** The client cannot read headers, and asks for the receipt of its mutation in `extensions.consistencyToken`. */
+  readonly isExtensionWanted: boolean;
+}
+
+const none: RequestReceipts = { text: undefined, writes: [], isExtensionWanted: false };
+const headerName = receiptHeader.toLowerCase();
+
+/**
+ * Reads the receipts of a request: in the header `Consistency-Token`, or as text in `extensions.consistencyToken`, which may also be `true`.
+ * @throws Rejection MALFORMED_REQUEST for receipts that cannot be read.
+ */
+export function readRequestReceipts(
+  receipts: Receipts,
+  { request }: GatewayExchange,
+  { extensions }: GraphqlRequest,
+): RequestReceipts {
+  const header = request.headers[headerName];
+  const extension = extensions?.["consistencyToken"];
+  if (header === undefined && extension === undefined) return none;
+  const texts = [header, extension].flat().filter((text) => typeof text === "string");
+  const text = texts.length > 0 ? texts.join(", ") : undefined;
+  try {
+    return { text, writes: receipts.read(text), isExtensionWanted: extension !== undefined };
+  } catch (error) {
+    throw error instanceof AppError ? new Rejection("MALFORMED_REQUEST", error.message) : error;
+  }
+}

@@ -1,0 +1,23 @@
+import type { EnvironmentReader } from "../process/env.ts";
+
+export interface ConsistencyConfig {
+  /** Encrypt receipts, see `createReceipts`. */
+  readonly consistencyKeys: readonly string[];
+}
+
+const keyCharsMin = 16;
+
+export function readConsistencyConfig(
+  env: EnvironmentReader,
+  profile: "development" | "production",
+): ConsistencyConfig {
+  const keys = env.list("CONSISTENCY_KEYS", {
+    ...(profile === "development" ? { fallback: ["for-development-only"] } : {}),
+    secret: true,
+    why: `encrypt the receipts in Consistency-Token: the first encrypts, all decrypt; each at least ${keyCharsMin} characters, the same in every gateway and REST proxy; required in production`,
+  });
+  if (keys.some((key) => key.length < keyCharsMin)) {
+    env.problem(`CONSISTENCY_KEYS: each key has at least ${keyCharsMin} characters.`);
+  }
+  return { consistencyKeys: keys };
+}

@@ -1,0 +1,128 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+import type { WritePosition } from "../feed/position.ts";
+import { AppError } from "../errors/app-error.ts";
+import { parseList } from "../http/structured-fields.ts";
+
+/**
+ * A receipt is where a client's writes are in the feeds of their services. A client gets it with the response to a write, and sends it with reads that
+ * must include the write. It is encrypted: transaction numbers reveal how much is written.
+ */
+export const receiptHeader = "Consistency-Token";
+
+/** A write of the service with this name. */
+export interface ServiceWrite extends WritePosition {
+  readonly service: string;
+}
+
+export interface Receipts {
+  /**
+   * The writes that the receipts of a request name; none without receipts.
+   * @param value of the header: a list of strings (RFC 9651, 3.1), at most `receiptsMax`.
+   * @throws AppError MALFORMED_REQUEST for a value that this platform has not issued, or that is encrypted with a key which is no longer known.
+   */
+  read(value: string | readonly string[] | undefined): readonly ServiceWrite[];
+  /** The header's value for the response to a write: the receipts of its request, with the positions of the services that were written now. */
+  write(known: readonly ServiceWrite[], written: readonly ServiceWrite[]): string;
+}
+
+/** After parallel writes, a client sends the receipts of all. */
+const receiptsMax = 8;
+/** Positions that one receipt holds: of `receiptsMax` requests, for some services each. */
+const writesMax = 64;
+const receiptCharsMax = 8_192;
+
+const algorithm = "aes-256-gcm";
+const formatVersion = 1;
+const ivBytes = 12;
+const tagBytes = 16;
+
+/** @param secrets at least one: the first encrypts, all decrypt. */
+export function createReceipts(secrets: readonly string[]): Receipts {
+  const keys = secrets.map((secret) => createHash("sha256").update("consistency token").update(secret).digest());
+  const [newestKey] = keys;
+  if (newestKey === undefined) throw new Error("A key for receipts is required.");
+
+  return {
+    read(value) {
+      if (value === undefined) return [];
+      const members = parseList(typeof value === "string" ? value : value.join(", "));
+      if (members === undefined || members.length > receiptsMax) throw toReceiptError();
+      const writes = members.flatMap((member) => {
+        const bytes = member.kind === "string" ? decrypt(keys, member.value) : undefined;
+        return (bytes && decode(bytes)) ?? [unreadable];
+      });
+      if (writes.includes(unreadable) || writes.length > writesMax) throw toReceiptError();
+      return writes;
+    },
+    write(known, written) {
+      const services = new Set(written.map(({ service }) => service));
+      // A snapshot that includes the new write includes the older ones of this client: they were committed before it began.
+      const others = known.filter(({ service }) => !services.has(service));
+      return `"${encrypt(newestKey, encode([...others, ...written]))}"`;
+    },
+  };
+}
+
+const unreadable: ServiceWrite = { service: "", epoch: undefined, xid: 0 };
+
+function toReceiptError(): AppError {
+  return new AppError(
+    "MALFORMED_REQUEST",
+    `${receiptHeader} has no receipt of this platform, or too many. Read without it.`,
+  );
+}
+
+function encrypt(key: Buffer, text: Buffer): string {
+  const iv = randomBytes(ivBytes);
+  const cipher = createCipheriv(algorithm, key, iv);
+  return Buffer.concat([iv, cipher.update(text), cipher.final(), cipher.getAuthTag()]).toString("base64url");
+}
+
+/** @returns undefined for a text that none of the keys has encrypted. */
+function decrypt(keys: readonly Buffer[], receipt: string): Buffer | undefined {
+  if (receipt.length > receiptCharsMax) return undefined;
+  const bytes = Buffer.from(receipt, "base64url");
+  if (bytes.length < ivBytes + tagBytes) return undefined;
+  for (const key of keys) {
+    const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, ivBytes), { authTagLength: tagBytes });
+    decipher.setAuthTag(bytes.subarray(-tagBytes));
+    try {
+      return Buffer.concat([decipher.update(bytes.subarray(ivBytes, -tagBytes)), decipher.final()]);
+    } catch {
+      // Encrypted with another key, or altered.
+    }
+  }
+  return undefined;
+}
+
+/** For each write: the length of the service's name and the name, the epoch (zeros for none), and the transaction number. */
+function encode(writes: readonly ServiceWrite[]): Buffer {
+  const parts = [Buffer.of(formatVersion)];
+  for (const { service, epoch = "", xid } of writes) {
+    const name = Buffer.from(service);
+    const position = Buffer.alloc(epochBytes + xidBytes);
+    position.write(epoch.replaceAll("-", ""), "hex");
+    position.writeBigUInt64BE(BigInt(xid), epochBytes);
+    parts.push(Buffer.of(name.length), name, position);
+  }
+  return Buffer.concat(parts);
+}
+
+const epochBytes = 16;
+const xidBytes = 8;
+const noEpoch = "0".repeat(2 * epochBytes);
+
+/** @returns undefined for a format that this release does not know. */
+function decode(bytes: Buffer): readonly ServiceWrite[] | undefined {
+  if (bytes[0] !== formatVersion) return undefined;
+  const writes: ServiceWrite[] = [];
+  for (let at = 1; at < bytes.length;) {
+    const nameEnd = at + 1 + (bytes[at] ?? 0);
+    const service = bytes.toString("utf8", at + 1, nameEnd);
+    const hex = bytes.toString("hex", nameEnd, nameEnd + epochBytes);
+    const epoch = hex === noEpoch ? undefined : hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+    writes.push({ service, epoch, xid: Number(bytes.readBigUInt64BE(nameEnd + epochBytes)) });
+    at = nameEnd + epochBytes + xidBytes;
+  }
+  return writes;
+}
