@@ -5,7 +5,7 @@ import { bodyOf, route, startProxy, startStub, statusOf } from "./testing.ts";
 // What an overloaded proxy serves. The service runs in this process: each of its responses uses the event loop for 3 ms.
 
 const routes = [
-  route("getThing", "GET", "/things/:id", {}),
+  route("getThing", "GET", "/things/:id", { query: ["limit"] }),
   route("changeThing", "PATCH", "/things/:id", {}),
   route("getUrgent", "GET", "/urgent/:id", { priority: "critical" }),
   route("getCached", "GET", "/cached/:id", { cache: "public" }),
@@ -44,6 +44,51 @@ test("an overloaded proxy serves writes, critical reads and cache hits, and reje
       detail: "The server is overloaded. Retry after 1 s.",
     });
   }
+});
+
+test("the rejection of an overloaded proxy has the headers of every response, so that a page can read it and a log can find it", async () => {
+  const corsOrigins = ["https://a.example"];
+  const proxy = await startProxy(await startSlowStub(), { routes, admission: true, corsOrigins });
+  const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00";
+  const head = [
+    "GET /v1/things/1?limit=1 HTTP/1.1",
+    "Host: a",
+    "Accept: application/vnd.tributary.v1+json",
+    "Origin: https://a.example",
+    "X-Request-Id: r-1",
+    `traceparent: ${traceparent}`,
+    "Connection: close",
+  ];
+  const request = `${head.join("\r\n")}\r\n\r\n`;
+  const responses = await sendAtOnce(
+    proxy.port,
+    Array.from({ length: 300 }, () => request),
+  );
+  const rejection = responses.find((response) => statusOf(response) !== 200) ?? "";
+  expect(rejection.split("\r\n\r\n")[0]?.split("\r\n")).toEqual([
+    "HTTP/1.1 503 Service Unavailable",
+    "X-Request-Id: r-1",
+    `traceparent: ${traceparent}`,
+    "X-Content-Type-Options: nosniff",
+    "Access-Control-Allow-Origin: https://a.example",
+    expect.stringMatching(/^Access-Control-Expose-Headers: .*Retry-After/),
+    "API-Version: 1",
+    "Vary: Origin, Accept",
+    "Retry-After: 1",
+    "Content-Type: application/problem+json",
+    "Cache-Control: no-store",
+    "Content-Length: 181",
+    expect.stringMatching(/^Date: /),
+    "Connection: close",
+  ]);
+  expect(bodyOf(rejection)).toEqual({
+    type: "/problems/service-unavailable",
+    title: "Service unavailable",
+    status: 503,
+    detail: "The server is overloaded. Retry after 1 s.",
+    instance: "/v1/things/1",
+    requestId: "r-1",
+  });
 });
 
 test("with ADMISSION=false every request is served", async () => {

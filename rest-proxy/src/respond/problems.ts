@@ -6,7 +6,7 @@ import { describeRequest, type Exchange } from "../admit/exchange.ts";
 import { parseTarget } from "../admit/request-target.ts";
 import { ClientDisconnected, ServiceFailure } from "../errors/service-failure.ts";
 import type { Observe } from "../telemetry/observations.ts";
-import { setProxyHeaders } from "./proxy-headers.ts";
+import { listProxyHeaders } from "./proxy-headers.ts";
 
 /**
  * Responds to any error with a problem document. An error that is no `AppError` is a bug: it is reported, and the client gets a 500. A response that has
@@ -23,8 +23,7 @@ export function respondWithProblem(error: unknown, exchange: Exchange, observe: 
   record.code = reported.code;
   if (reported instanceof ServiceFailure) record.failedReplica = reported.replica;
   if (reported.code === "NOT_ACCEPTABLE") proxyHeaders.vary.push("Accept");
-  setProxyHeaders(response, proxyHeaders);
-  writeProblem(response, reported, { instance: instanceOf(url), requestId });
+  writeProblem(response, reported, { instance: instanceOf(url), requestId }, listProxyHeaders(proxyHeaders));
 }
 
 /** Whether a response can still be written from its beginning. */

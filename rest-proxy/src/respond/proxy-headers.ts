@@ -1,6 +1,5 @@
 /** Adds the headers that the stages have collected in `exchange.proxyHeaders` to the response. */
-import type { ServerResponse } from "node:http";
-import { findHeaderIndex, forEachHeader, listHeaderValues } from "@tributary/kit/http/raw-headers";
+import { findHeaderIndex, listHeaderValues } from "@tributary/kit/http/raw-headers";
 import type { ProxyHeaders } from "../admit/exchange.ts";
 
 /**
@@ -15,11 +14,9 @@ export function addProxyHeaders(headers: string[], { onEvery, onResource, vary, 
   return headers;
 }
 
-/** Sets the headers of a problem document or a response to `OPTIONS`: without `onResource` and `mediaType`. Does nothing after the head was sent. */
-export function setProxyHeaders(response: ServerResponse, { onEvery, vary }: ProxyHeaders): void {
-  if (response.headersSent) return;
-  forEachHeader(onEvery, (name, value) => void response.appendHeader(name, value));
-  if (vary.length > 0) response.setHeader("Vary", vary.join(", "));
+/** The headers of a problem document or a response to `OPTIONS`, as alternating names and values: without `onResource` and `mediaType`. */
+export function listProxyHeaders({ onEvery, vary }: ProxyHeaders): readonly string[] {
+  return vary.length === 0 ? onEvery : [...onEvery, "Vary", vary.join(", ")];
 }
 
 /** Replaces `application/json`. A service's problem document keeps its type. */

@@ -3,6 +3,7 @@
  * others (`cache/write-response.ts`), and `proxy-headers.ts` adds the headers that the stages have collected.
  */
 import type { Cors } from "@tributary/kit/http/cors";
+import { forEachHeader } from "@tributary/kit/http/raw-headers";
 import { discardBody } from "../admit/body.ts";
 import { describeRequest, type Exchange } from "../admit/exchange.ts";
 import { endWith } from "../cache/body-relay.ts";
@@ -10,7 +11,7 @@ import type { CachedResponse } from "../cache/write-response.ts";
 import type { ServedDocument } from "../documents/documents.ts";
 import type { Observe } from "../telemetry/observations.ts";
 import { recordCacheStatus } from "../telemetry/request-record.ts";
-import { addProxyHeaders, setProxyHeaders } from "./proxy-headers.ts";
+import { addProxyHeaders, listProxyHeaders } from "./proxy-headers.ts";
 
 /** Writes a cache hit. */
 export function respondFromCache({ response, proxyHeaders, record }: Exchange, cached: CachedResponse): void {
@@ -22,7 +23,7 @@ export function respondFromCache({ response, proxyHeaders, record }: Exchange, c
 /** Responds to `OPTIONS`, a CORS preflight or not, with 204. @param allow the methods of the path. */
 export function respondToOptions({ request, response, proxyHeaders }: Exchange, allow: string, cors: Cors): void {
   discardBody(request, response);
-  setProxyHeaders(response, proxyHeaders);
+  forEachHeader(listProxyHeaders(proxyHeaders), (name, value) => void response.appendHeader(name, value));
   cors.permitPreflight(request, response, allow);
   response.writeHead(204, { Allow: allow }).end();
 }
