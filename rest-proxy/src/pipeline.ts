@@ -1,5 +1,5 @@
 /**
- * READ FIRST: the life of a request, and the one place where the stages are assembled.
+ * READ FIRST: the life of a request, through five stages. `stages.ts` creates their parts.
  *
  *   admit     CORS, caller (token), rate limit, request target, Host    rejects with 400, 401, 429, 503
  *   route     documents, version, OPTIONS, route, query                 rejects with 400, 404, 405, 406, 410
@@ -14,88 +14,30 @@
  */
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
-import { type Admission, createAdmission } from "@tributary/kit/admission/admission";
 import { overloadedError } from "@tributary/kit/http/overloaded-response";
 import { lowerByPriorityHeader } from "@tributary/kit/admission/priority";
 import type { ContentCoding } from "@tributary/kit/http/accept";
 import type { Cors } from "@tributary/kit/http/cors";
-import { type Caller, type Callers, createCallers } from "@tributary/kit/caller/caller";
-import type { CallerConfig } from "@tributary/kit/caller/caller-config";
-import { type CallerLimits, createCallerLimits } from "@tributary/kit/rate-limit/caller-limits";
-import type { RateLimitConfig } from "@tributary/kit/rate-limit/rate-limit-config";
-import { createRestCharges, type RestCharges } from "./admit/charges.ts";
-import { createBodyReader, type ReadBody } from "./admit/body.ts";
-import { createResourceCors } from "./admit/cors.ts";
+import type { Caller } from "@tributary/kit/caller/caller";
 import { describeRequest, type Exchange } from "./admit/exchange.ts";
 import { readHost, readTarget } from "./admit/request-target.ts";
 import type { CacheLookup, OriginFetch } from "./cache/cache-request.ts";
-import type { SharedCache } from "./cache/shared-cache.ts";
-import { createDocuments, type Documents } from "./documents/documents.ts";
 import { ClientDisconnected, ServiceFailure, toServiceError } from "./errors/service-failure.ts";
 import type { ServiceRequest } from "./forward/client.ts";
 import { requireFittingHeaders, toServiceHeaders } from "./forward/headers.ts";
-import { createServices, type Services } from "./forward/services.ts";
-import { createCodingChooser, createCompression } from "./resource-cache/compression.ts";
-import { type CacheLimits, createLookup, createResourceCache } from "./resource-cache/resource-cache.ts";
+import { createLookup } from "./resource-cache/resource-cache.ts";
 import { createInformationForwarder } from "./respond/information.ts";
 import { isUnstarted, respondWithProblem } from "./respond/problems.ts";
 import { addProxyHeaders } from "./respond/proxy-headers.ts";
-import {
-  createResponseTimeout,
-  respondFromCache,
-  respondToOptions,
-  respondWithDocument,
-  type ResponseTimeout,
-} from "./respond/respond.ts";
+import { respondFromCache, respondToOptions, respondWithDocument } from "./respond/respond.ts";
 import { readQuery } from "./route/query.ts";
-import { createRetirements, type Retirement, type Retirements } from "./route/retirement.ts";
-import { createRouteCache, type CachedRoute, type RouteCache } from "./route/route-cache.ts";
-import { type RouteTable, selectRoute, upstreamPath } from "./route/route-table.ts";
+import type { CachedRoute } from "./route/route-cache.ts";
+import { selectRoute, upstreamPath } from "./route/route-table.ts";
 import type { Route } from "./route/routes.ts";
-import { createUsage, type Usage } from "./route/usage.ts";
-import {
-  addContentLocation,
-  addVersionHeaders,
-  createVersionResolver,
-  type ResolvedVersion,
-  type VersionRequest,
-} from "./route/version.ts";
+import { addContentLocation, addVersionHeaders } from "./route/version.ts";
+import type { Stages } from "./stages.ts";
 import type { Observe } from "./telemetry/observations.ts";
-import type { ProxyObservers } from "./telemetry/proxy-telemetry.ts";
 import { recordCacheStatus } from "./telemetry/request-record.ts";
-
-export interface RestProxyOptions {
-  readonly table: RouteTable;
-  /** Scheme, host and port of each replica, or of a name with several addresses; for each service that the table names. */
-  readonly addresses: Readonly<Record<string, readonly string[]>>;
-  readonly defaultVersion: number;
-  readonly retirements: readonly Retirement[];
-  /** The text of each version's OpenAPI document. */
-  readonly documents: ReadonlyMap<number, string>;
-  /** Client names that are counted separately. */
-  readonly knownClients: readonly string[];
-  readonly corsOrigins: readonly string[];
-  /** Whether an overloaded proxy rejects requests. */
-  readonly admission: boolean;
-  readonly callerConfig: CallerConfig;
-  readonly rateLimitConfig: RateLimitConfig;
-  readonly cacheLimits: CacheLimits;
-  readonly bodyBytesMax: number;
-  readonly bodiesInFlightMax: number;
-  /** Requests in flight at once, for each service. */
-  readonly inFlightMax: number;
-  /** For the whole response of a service; a client that reads slowly has longer. */
-  readonly upstreamTimeoutMs: number;
-  /** For a client to read its response. */
-  readonly responseTimeoutMs: number;
-  /** Milliseconds since 1970. Default: the system's clock. */
-  readonly nowMs?: () => number;
-  /** For rate limits. Default: `performance.now`. */
-  readonly monotonicNowMs?: () => number;
-  readonly observe: Observe;
-  /** Undefined if telemetry is off. */
-  readonly observers?: ProxyObservers;
-}
 
 /** A request that is admitted and routed, and has no usable cached response. */
 interface AdmittedRequest extends Exchange {
@@ -109,65 +51,6 @@ interface AdmittedRequest extends Exchange {
   readonly lookup: CacheLookup;
   /** For the route cache; undefined if it comes from there. */
   readonly uncachedRoute: CachedRoute | undefined;
-}
-
-/** The parts of the stages that live as long as the process. */
-export interface Stages {
-  readonly cors: Cors;
-  readonly callers: Callers;
-  /** Closed with the process. */
-  readonly callerLimits: CallerLimits;
-  readonly charges: RestCharges;
-  readonly admission: Admission;
-  readonly documents: Documents;
-  readonly table: RouteTable;
-  readonly routeCache: RouteCache;
-  readonly resolveVersion: (request: VersionRequest) => ResolvedVersion;
-  readonly retirements: Retirements;
-  readonly usage: Usage;
-  readonly chooseCoding: (acceptEncoding: string | undefined) => ContentCoding | undefined;
-  readonly cache: SharedCache;
-  readonly readBody: ReadBody;
-  readonly compress: (fetch: OriginFetch, coding: ContentCoding | undefined) => OriginFetch;
-  readonly services: Services;
-  readonly responseTimeout: ResponseTimeout;
-  readonly observe: Observe;
-}
-
-/** Responses, of at most 2 MiB each, that are compressed at once: several for each thread of Node's pool. */
-const compressionsMax = 32;
-
-export function createStages(o: RestProxyOptions): Stages {
-  const { observe, table, nowMs = Date.now, observers } = o;
-  const callers = createCallers({
-    ...o.callerConfig,
-    onKeysError: (cause) => observe({ kind: "token-keys-failed", cause }),
-    onKeysFetched: (isOk) => observe({ kind: "token-keys-fetched", isOk }),
-  });
-  const callerLimits = createCallerLimits({
-    ...{ ...o.rateLimitConfig, ...o.callerConfig, callers },
-    ...{ nowMs: o.monotonicNowMs, observe: observers?.rateLimits },
-  });
-  return {
-    cors: createResourceCors(o.corsOrigins),
-    callers,
-    callerLimits,
-    charges: createRestCharges(callerLimits),
-    admission: createAdmission({ isOn: o.admission, observer: observers?.admission }),
-    documents: createDocuments({ texts: o.documents, retirements: o.retirements }),
-    table,
-    routeCache: createRouteCache(),
-    resolveVersion: createVersionResolver(o),
-    retirements: createRetirements({ retirements: o.retirements, nowMs }),
-    usage: createUsage({ knownClients: o.knownClients, newestVersion: table.versions.at(-1) ?? 1 }),
-    chooseCoding: createCodingChooser(),
-    cache: createResourceCache(o.cacheLimits, { table, nowMs, observe, observer: observers?.cache }),
-    readBody: createBodyReader(o),
-    compress: createCompression({ compressionsMax }),
-    services: createServices({ ...o, observers: observers?.services }),
-    responseTimeout: createResponseTimeout(o.responseTimeoutMs, observe),
-    observe,
-  };
 }
 
 /** Handles one request. Every error becomes a problem document. */

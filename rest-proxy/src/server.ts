@@ -2,8 +2,9 @@ import type { RequestListener, Server } from "node:http";
 import type { PendingResponses } from "@tributary/kit/process/lifecycle";
 import { prepareServer } from "./admit/connections.ts";
 import { openExchange } from "./admit/exchange.ts";
-import { createStages, handleRequest, type RestProxyOptions } from "./pipeline.ts";
+import { handleRequest } from "./pipeline.ts";
 import { reportUsage } from "./route/usage.ts";
+import { createStages, type RestProxyOptions } from "./stages.ts";
 import type { UsageCount } from "./telemetry/observations.ts";
 
 export interface RestProxy {
