@@ -37,11 +37,18 @@ test("every service of the table has a variable, derived from its name", () => {
   });
 });
 
+const inProduction = {
+  PROFILE: "production",
+  TRUSTED_PROXIES: "none",
+  FEED_KEYS: "a key that is long enough",
+  CONSISTENCY_KEYS: "a key that is long enough",
+};
+
 test("production has no default addresses and origins, and all problems are reported at once", () => {
   expect(() => readConfig({ PROFILE: "production", USERS_URL: "http://users:4001" }, services)).toThrow(
     /COMMENTS_URL is required[^]*ORDERS_URL is required[^]*POSTS_URL is required[^]*TRUSTED_PROXIES is required/,
   );
-  const { corsOrigins, rateLimitConfig } = readConfig({ PROFILE: "production", TRUSTED_PROXIES: "none" }, []);
+  const { corsOrigins, rateLimitConfig } = readConfig(inProduction, []);
   expect(corsOrigins).toEqual([]);
   expect(rateLimitConfig).toMatchObject({
     readsPerMinute: 6_000,
@@ -84,6 +91,17 @@ test("a service may have several addresses, each counted once", () => {
   expect(() => readConfig({ USERS_URL: "http://a:1,b:2" }, ["users"])).toThrow("USERS_URL has to be http(s) addresses");
 });
 
+test("the feed of a service is 100 above its port, unless a variable names it or says that there is none", () => {
+  const addresses = { USERS_URL: "http://a:1,http://b:2", POSTS_URL: "http://posts" };
+  expect(readConfig(addresses, ["users", "posts"]).feedUrls).toEqual({
+    users: ["http://a:101", "http://b:102"],
+    posts: ["http://posts:180"],
+  });
+  const named = { ...addresses, USERS_FEED_URL: "http://feed:9", POSTS_FEED_URL: "none" };
+  expect(readConfig(named, ["users", "posts"]).feedUrls).toEqual({ users: ["http://feed:9"] });
+  expect(() => readConfig({ ...addresses, USERS_FEED_URL: "feed:9" }, ["users"])).toThrow("USERS_FEED_URL");
+});
+
 test("versions are retired by date, or in days from now", () => {
   const environment = { DEPRECATED_VERSIONS: "1=2029-01-01", SUNSET_VERSIONS: "1=+2d" };
   expect(readConfig(environment, [], Date.UTC(2030, 0, 1)).retirements).toEqual([
@@ -96,7 +114,7 @@ test("in development version 1 is deprecated since 30 days and has its sunset in
   const [today, dayMs] = [Date.UTC(2030, 0, 1), 86_400_000];
   const version1 = { version: 1, deprecatedAtMs: today - 30 * dayMs, sunsetAtMs: today + 180 * dayMs };
   expect(readConfig({}, [], today).retirements).toEqual([version1]);
-  expect(readConfig({ PROFILE: "production", TRUSTED_PROXIES: "none" }, [], today).retirements).toEqual([]);
+  expect(readConfig(inProduction, [], today).retirements).toEqual([]);
   const none = { DEPRECATED_VERSIONS: "none", SUNSET_VERSIONS: "none" };
   expect(readConfig(none, [], today).retirements).toEqual([]);
 });

@@ -1,6 +1,8 @@
 /** The configuration of the REST proxy, from environment variables. Each `why` is the text of the variable in README.md. */
 import { readAdmissionConfig } from "@tributary/kit/admission/admission-config";
 import { readCallerConfig } from "@tributary/kit/caller/caller-config";
+import { readConsistencyConfig } from "@tributary/kit/consistency/consistency-config";
+import { readFeedsConfig } from "@tributary/kit/feed/feed-config";
 import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/process/env";
 import { readListenerConfig } from "@tributary/kit/process/listener-config";
 import { readTelemetryConfig } from "@tributary/kit/process/telemetry-config";
@@ -37,6 +39,7 @@ export function readConfig(environment: Environment, services: readonly string[]
       fallback: "development",
       why: "production has no default addresses and origins",
     });
+    const addresses = Object.fromEntries(services.map((service) => [service, readAddresses(env, service, profile)]));
     return {
       profile,
       routesFile: routesFile(env),
@@ -47,7 +50,9 @@ export function readConfig(environment: Environment, services: readonly string[]
       ...readListenerConfig(env, { port: 4010, shutdownGraceMs: 8_000 }),
       ...readAdmissionConfig(env),
       ...readTelemetryConfig(env, { name: "rest-proxy" }),
-      addresses: Object.fromEntries(services.map((service) => [service, readAddresses(env, service, profile)])),
+      addresses,
+      ...readFeedsConfig(env, profile, addresses, (service) => `${variablePrefix(service)}_FEED_URL`),
+      ...readConsistencyConfig(env, profile),
       defaultVersion: env.integer("DEFAULT_VERSION", {
         fallback: 2,
         min: 1,
@@ -75,9 +80,13 @@ function routesFile(env: EnvironmentReader): string {
   });
 }
 
-/** The variable of `billing-core` is BILLING_CORE_URL. */
+/** The variables of `billing-core` are BILLING_CORE_URL and BILLING_CORE_FEED_URL. */
+function variablePrefix(service: string): string {
+  return service.toUpperCase().replaceAll("-", "_");
+}
+
 function readAddresses(env: EnvironmentReader, service: string, profile: Profile): readonly string[] {
-  const name = `${service.toUpperCase().replaceAll("-", "_")}_URL`;
+  const name = `${variablePrefix(service)}_URL`;
   const fallback = profile === "development" ? developmentAddresses[service] : undefined;
   const texts = env.list(name, {
     ...(fallback === undefined ? {} : { fallback: [fallback] }),

@@ -25,6 +25,7 @@ import type { CacheLookup, OriginFetch } from "./cache/cache-request.ts";
 import { ClientDisconnected, ServiceFailure, toServiceError } from "./errors/service-failure.ts";
 import type { ServiceRequest } from "./forward/client.ts";
 import { requireFittingHeaders, toServiceHeaders } from "./forward/headers.ts";
+import { readRequestReceipts, type RequestReceipts, toReceipt } from "./freshness/receipts.ts";
 import { createLookup } from "./resource-cache/resource-cache.ts";
 import { createInformationForwarder } from "./respond/information.ts";
 import { isUnstarted, respondWithProblem } from "./respond/problems.ts";
@@ -49,6 +50,7 @@ interface AdmittedRequest extends Exchange {
   readonly resource: string;
   readonly coding: ContentCoding | undefined;
   readonly lookup: CacheLookup;
+  readonly receipts: RequestReceipts;
   /** For the route cache; undefined if it comes from there. */
   readonly uncachedRoute: CachedRoute | undefined;
 }
@@ -149,10 +151,12 @@ function handleSynchronously(exchange: Exchange, caller: Caller, stages: Stages)
   // Cache.
   const coding = stages.chooseCoding(headers["accept-encoding"]);
   const lookup = createLookup(request, route, resource, coding);
+  const receipts = readRequestReceipts(request, route.service, stages);
   // A read with a body is rejected, even if its response is cached.
-  const cached = announcesBody(request) ? undefined : cache.findFresh(lookup);
+  const needsService = announcesBody(request) || receipts.unknownWrites.length > 0;
+  const cached = needsService ? undefined : cache.findFresh(lookup);
   const uncachedRoute = cachedRoute ? undefined : { target, resolved, route, resource };
-  if (!cached) return { ...exchange, caller, host, route, version, resource, coding, lookup, uncachedRoute };
+  if (!cached) return { ...exchange, caller, host, route, version, resource, coding, lookup, receipts, uncachedRoute };
   if (uncachedRoute) routeCache.set(method, url, headers.accept, uncachedRoute);
   respondFromCache(exchange, cached);
   stages.responseTimeout.watch(exchange);
@@ -186,7 +190,7 @@ async function fetchIfAdmitted(admittedRequest: AdmittedRequest, stages: Stages)
  * ClientDisconnected.
  */
 async function fetchResponse(admitted: AdmittedRequest, stages: Stages): Promise<void> {
-  const { request, response, requestId, proxyHeaders, caller, host, route, resource, lookup, record } = admitted;
+  const { request, response, requestId, proxyHeaders, caller, host, route, resource, receipts, record } = admitted;
   // Before the request counts as in flight at the service: a slow sender must not occupy one of its slots.
   const body = await stages.readBody(request, response);
   const isReadRequest = isRead(request);
@@ -208,6 +212,7 @@ async function fetchResponse(admitted: AdmittedRequest, stages: Stages): Promise
     // A request in the background may have several clients, or none: its informational responses are dropped.
     const background = createOriginFetch(admitted, { target, body }, stages);
     // A read has no body, so it may outlive its client, and other clients may join it. For a write, the cache only uses `forClient`.
+    const lookup = await stages.awaitWrites(admitted.lookup, receipts.unknownWrites);
     await stages.cache.respond(lookup, response, { headers, forClient, background }, (head) => {
       recordCacheStatus(record, head);
       return addProxyHeaders(head, proxyHeaders);
@@ -226,7 +231,7 @@ type ForwardedRequest = Pick<ServiceRequest, "target" | "body" | "onInformation"
 function createOriginFetch(
   admitted: AdmittedRequest,
   { target, body, onInformation }: ForwardedRequest,
-  { services, compress, observe }: Stages,
+  { services, compress, receipts, observe }: Stages,
 ): OriginFetch {
   const { request, route, version, coding, record } = admitted;
   const { span } = record;
@@ -248,7 +253,8 @@ function createOriginFetch(
         }),
       );
     }
-    return fetched;
+    const { service } = route;
+    return toReceipt(fetched, { service, known: admitted.receipts.writes, isRead: isRead(request) }, receipts);
   };
 }
 

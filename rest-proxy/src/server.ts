@@ -35,7 +35,7 @@ export function createRestProxy(o: RestProxyOptions): RestProxy {
       stopReports();
       // The cache first: the services' connections close only when its background requests have ended.
       await stages.cache.close();
-      await stages.services.close();
+      await Promise.all([stages.services.close(), stages.feeds.close()]);
       stages.admission.close();
       await stages.callerLimits.close();
     },

@@ -2,6 +2,7 @@
 import { type Admission, createAdmission } from "@tributary/kit/admission/admission";
 import { type Callers, createCallers } from "@tributary/kit/caller/caller";
 import type { CallerConfig } from "@tributary/kit/caller/caller-config";
+import { createReceipts, type Receipts, type ServiceWrite } from "@tributary/kit/consistency/receipts";
 import type { ContentCoding } from "@tributary/kit/http/accept";
 import type { Cors } from "@tributary/kit/http/cors";
 import { type CallerLimits, createCallerLimits } from "@tributary/kit/rate-limit/caller-limits";
@@ -9,9 +10,11 @@ import type { RateLimitConfig } from "@tributary/kit/rate-limit/rate-limit-confi
 import { type ReadBody, createBodyReader } from "./admit/body.ts";
 import { createRestCharges, type RestCharges } from "./admit/charges.ts";
 import { createResourceCors } from "./admit/cors.ts";
-import type { OriginFetch } from "./cache/cache-request.ts";
+import type { CacheLookup, OriginFetch } from "./cache/cache-request.ts";
 import type { SharedCache } from "./cache/shared-cache.ts";
 import { createDocuments, type Documents } from "./documents/documents.ts";
+import { createFeeds, type Feeds } from "./freshness/feeds.ts";
+import { awaitWrites } from "./freshness/receipts.ts";
 import { createServices, type Services } from "./forward/services.ts";
 import { createCodingChooser, createCompression } from "./resource-cache/compression.ts";
 import { type CacheLimits, createResourceCache } from "./resource-cache/resource-cache.ts";
@@ -40,6 +43,11 @@ export interface RestProxyOptions {
   readonly callerConfig: CallerConfig;
   readonly rateLimitConfig: RateLimitConfig;
   readonly cacheLimits: CacheLimits;
+  /** The feed's URLs of each service that has a feed. */
+  readonly feedUrls: Readonly<Record<string, readonly string[]>>;
+  readonly feedKey: string;
+  /** See `createReceipts`. */
+  readonly consistencyKeys: readonly string[];
   readonly bodyBytesMax: number;
   readonly bodiesInFlightMax: number;
   /** Requests in flight at once, for each service. */
@@ -72,7 +80,12 @@ export interface Stages {
   readonly retirements: Retirements;
   readonly usage: Usage;
   readonly chooseCoding: (acceptEncoding: string | undefined) => ContentCoding | undefined;
+  readonly receipts: Receipts;
+  /** See `awaitWrites` in freshness/receipts.ts. */
+  readonly awaitWrites: (lookup: CacheLookup, unknownWrites: readonly ServiceWrite[]) => Promise<CacheLookup>;
   readonly cache: SharedCache;
+  /** Closed with the process. */
+  readonly feeds: Feeds;
   readonly readBody: ReadBody;
   readonly compress: (fetch: OriginFetch, coding: ContentCoding | undefined) => OriginFetch;
   readonly services: Services;
@@ -94,6 +107,11 @@ export function createStages(o: RestProxyOptions): Stages {
     ...{ ...o.rateLimitConfig, ...o.callerConfig, callers },
     ...{ nowMs: o.monotonicNowMs, observe: observers?.rateLimits },
   });
+  const cache = createResourceCache(o.cacheLimits, {
+    ...{ table, nowMs, observe, observer: observers?.cache },
+    isFollowed: (service) => feeds.isFollowed(service),
+  });
+  const feeds = createFeeds({ ...o, cache });
   return {
     cors: createResourceCors(o.corsOrigins),
     callers,
@@ -107,7 +125,10 @@ export function createStages(o: RestProxyOptions): Stages {
     retirements: createRetirements({ retirements: o.retirements, nowMs }),
     usage: createUsage({ knownClients: o.knownClients, newestVersion: table.versions.at(-1) ?? 1 }),
     chooseCoding: createCodingChooser(),
-    cache: createResourceCache(o.cacheLimits, { table, nowMs, observe, observer: observers?.cache }),
+    receipts: createReceipts(o.consistencyKeys),
+    awaitWrites: (lookup, writes) => awaitWrites(lookup, writes, { feeds, timeoutMs: o.upstreamTimeoutMs }),
+    cache,
+    feeds,
     readBody: createBodyReader(o),
     compress: createCompression({ compressionsMax }),
     services: createServices({ ...o, observers: observers?.services }),

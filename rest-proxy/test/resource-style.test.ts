@@ -238,7 +238,7 @@ test("a preflight response lists the methods of the path and the allowed headers
   expect(headers.get("access-control-allow-methods")).toContain("PATCH");
   expect(headers.get("access-control-allow-headers")).toMatch(/\bIf-Match\b.*\bPriority\b/);
   expect(headers.get("access-control-expose-headers")).toBe(
-    "API-Version, Allow, Cache-Status, Content-Location, Deprecation, ETag, Idempotency-Replayed, Link, Location, RateLimit, RateLimit-Policy, Retry-After, Sunset, Traceparent, WWW-Authenticate, X-Request-Id",
+    "API-Version, Allow, Cache-Status, Consistency-Token, Content-Location, Deprecation, ETag, Idempotency-Replayed, Link, Location, RateLimit, RateLimit-Policy, Retry-After, Sunset, Traceparent, WWW-Authenticate, X-Request-Id",
   );
   expect((await preflight("http://evil.example")).headers.get("access-control-allow-methods")).toBeNull();
 });

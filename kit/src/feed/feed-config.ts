@@ -78,7 +78,7 @@ function readKeys(env: EnvironmentReader, profile: Profile, why: string): readon
   const keys = env.list("FEED_KEYS", {
     ...(profile === "development" ? { fallback: developmentKeys } : {}),
     secret: true,
-    why: `${why}; each at least ${keyCharsMin} characters, the same in every process`,
+    why: `${why}; each at least ${keyCharsMin} characters, the same in every process; required in production`,
   });
   if (keys.some((key) => key.length < keyCharsMin)) {
     env.problem(`FEED_KEYS: each key has at least ${keyCharsMin} characters.`);

@@ -7,6 +7,7 @@ export function createResourceCors(origins: readonly string[]): Cors {
     allowedHeaders: [
       "Accept",
       "Authorization",
+      "Consistency-Token",
       "Content-Type",
       "Idempotency-Key",
       "If-Match",
@@ -23,6 +24,7 @@ export function createResourceCors(origins: readonly string[]): Cors {
       "API-Version",
       "Allow",
       "Cache-Status",
+      "Consistency-Token",
       "Content-Location",
       "Deprecation",
       "ETag",

@@ -29,6 +29,7 @@ const hopByHop: ReadonlySet<string> = new Set([
 const neverForwarded: ReadonlySet<string> = new Set([
   "cf-connecting-ip",
   "client-ip",
+  "consistency-token",
   "content-length",
   "expect",
   "fastly-client-ip",
@@ -39,6 +40,7 @@ const neverForwarded: ReadonlySet<string> = new Set([
   "traceparent",
   "true-client-ip",
   "via",
+  "write-position",
 ]);
 
 /** Response headers of services that clients do not get: the proxy sets them, or they reveal internals. `isForClient` also removes CORS headers. */

@@ -13,6 +13,8 @@ import type { Observe } from "../telemetry/observations.ts";
 export interface ResourceCacheOptions {
   readonly table: RouteTable;
   readonly nowMs: () => number;
+  /** Whether all changes of the service reach the cache, or it has no feed. */
+  readonly isFollowed: (service: string) => boolean;
   readonly observe: Observe;
   /** Undefined if telemetry is off. */
   readonly observer?: CacheObserver | undefined;
@@ -25,12 +27,13 @@ export type CacheLimits = Pick<
 
 /** The shared cache for responses of the services. `CDN-Cache-Control` has precedence over `Cache-Control` here. */
 export function createResourceCache(limits: CacheLimits, o: ResourceCacheOptions): SharedCache {
-  const { table, nowMs, observe, observer } = o;
+  const { table, nowMs, isFollowed, observe, observer } = o;
   const cache = createSharedCache({
     ...limits,
     name: "tributary",
     targetedFields: ["cdn-cache-control"],
     nowMs,
+    isFollowed,
     keysOf: createKeysOf(table),
     isUnsent: (error) => error instanceof AppError && error.code === "SERVICE_UNAVAILABLE",
     observe(observation) {
