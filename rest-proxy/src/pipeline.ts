@@ -176,7 +176,7 @@ async function fetchIfAdmitted(admittedRequest: AdmittedRequest, stages: Stages)
   const entered = stages.admission.enter(priority, caller.key);
   if (entered !== true && !(await entered)) throw overloadedError;
   try {
-    // Only for an admitted request: storing the route takes 5 µs, as long as a sixth of a rejection, and evicts others.
+    // Only for an admitted request: storing a route takes 5 µs, a sixth of the cost of a rejection, and evicts another one.
     if (uncachedRoute) stages.routeCache.set(method, url, request.headers.accept, uncachedRoute);
     await fetchResponse(admittedRequest, stages);
   } finally {
