@@ -12,7 +12,7 @@ export interface FeedFollowerOptions {
   onChanges(groups: readonly string[]): void;
   /** Any data of the service may have changed. */
   onReset(): void;
-  /** Called when the feed is up for the first time, and each time that it goes down or is up again. @param cause why it is down. */
+  /** Called when the feed is up for the first time, and each time that it goes down or is up again; not by `close`. @param cause why it is down. */
   onState(state: "up" | "down", cause?: unknown): void;
   readonly resolveHost?: ResolveHost;
 }
@@ -118,7 +118,7 @@ class StreamFollower implements FeedFollower {
   #lose(cause: unknown): void {
     if (!this.#isFollowing) return;
     this.#isFollowing = false;
-    this.#o.onState("down", cause);
+    if (!this.#closing.signal.aborted) this.#o.onState("down", cause);
     for (const wake of this.#waiters) wake();
   }
 }
