@@ -219,7 +219,7 @@ function createApp(): Promise<ServiceApp> {
       resolvers: { Query: { late: fail } },
       createContext: () => ({}),
       routes,
-      groupsOfChange: () => undefined,
+      caching: { freshSeconds: 10, fieldGroups: {}, groupsOfChange: () => undefined },
       handlers: { 1: { one: fail } },
     },
   );

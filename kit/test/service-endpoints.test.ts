@@ -86,7 +86,7 @@ beforeAll(async () => {
       resolvers,
       createContext: () => ({}),
       routes,
-      groupsOfChange: () => undefined,
+      caching: { freshSeconds: 10, fieldGroups: {}, groupsOfChange: () => undefined },
       handlers: { 1: handlers, 2: handlers },
     },
   );
@@ -107,7 +107,7 @@ test("routes and handlers that do not match prevent the start, and are listed wi
         resolvers,
         createContext: () => ({}),
         routes,
-        groupsOfChange: () => undefined,
+        caching: { freshSeconds: 10, fieldGroups: {}, groupsOfChange: () => undefined },
         handlers: handlers as Record<number, never>,
       },
     );

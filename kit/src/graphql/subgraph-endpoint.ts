@@ -8,6 +8,13 @@ import { buildSubgraphSchema } from "@apollo/subgraph";
 import { expressMiddleware } from "@as-integrations/express5";
 import express, { type NextFunction, type Request, type Response, type Router } from "express";
 import { GraphQLError, type GraphQLFormattedError, Kind, OperationTypeNode, parse } from "graphql";
+import {
+  type CacheRecord,
+  createCacheRecord,
+  type FieldGroups,
+  recordCacheMetadata,
+  watchIdentity,
+} from "./cache-metadata.ts";
 import { resolveEntitiesSeparately } from "./entities.ts";
 import { AppError, type ErrorCode, internalErrorMessage, statusOf } from "../errors/app-error.ts";
 import { hasInexactNumber } from "../json/exact-json.ts";
@@ -27,6 +34,9 @@ export interface SubgraphEndpointOptions<Context extends object> {
   readonly typeDefs: string;
   /** The resolver map, typed by the service's generated types. */
   readonly resolvers: object;
+  readonly fieldGroups: FieldGroups;
+  /** How long a response that caches may store is fresh. */
+  readonly freshSeconds: number;
   readonly authenticate: Authenticate;
   /** For the positions of mutations (consistency/write-position-header.ts). */
   readonly database: Pick<Writer, "write">;
@@ -54,9 +64,11 @@ const rootFieldsMax = 100;
 export async function createSubgraphEndpoint<Context extends object>(
   o: SubgraphEndpointOptions<Context>,
 ): Promise<SubgraphEndpoint> {
-  const schema = buildSubgraphSchema([{ typeDefs: parse(o.typeDefs), resolvers: o.resolvers as never }]);
+  const schema = buildSubgraphSchema([
+    { typeDefs: parse(o.typeDefs), resolvers: recordCacheMetadata(o.resolvers, o.fieldGroups) as never },
+  ]);
   resolveEntitiesSeparately(schema);
-  const server = new ApolloServer<Context & { readonly findWritePosition: FindWritePosition }>({
+  const server = new ApolloServer<Context & EndpointContext>({
     schema,
     formatError: (formatted, error) => toClientError(formatted, error, o.failures),
     includeStacktraceInErrorResponses: false,
@@ -70,6 +82,7 @@ export async function createSubgraphEndpoint<Context extends object>(
       ApolloServerPluginInlineTraceDisabled(),
       createFailureReporter(o.failures),
       createPositionReporter(),
+      createCacheReporter(),
       ...(o.observer ? [createGraphqlObserver(o.observer, schema)] : []),
     ],
     logger: o.log,
@@ -95,10 +108,7 @@ export async function createSubgraphEndpoint<Context extends object>(
   });
   router.use(
     expressMiddleware(server, {
-      context: async ({ res }) => ({
-        ...o.createContext(res.locals["identity"] as Identity),
-        findWritePosition: res.locals["findWritePosition"] as FindWritePosition,
-      }),
+      context: async ({ req, res }) => createRequestContext(o, req, res),
     }),
   );
   router.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
@@ -121,8 +131,42 @@ function createFailureReporter(failures: RequestFailures): ApolloServerPlugin {
 
 type FindWritePosition = () => Promise<WritePosition | undefined>;
 
+/** What the endpoint adds to the context of the service's resolvers. */
+interface EndpointContext {
+  readonly findWritePosition: FindWritePosition;
+  /** Only for a request with `extensions.cacheMetadata`. */
+  readonly cacheRecord?: CacheRecord;
+}
+
+function createRequestContext<Context extends object>(
+  { createContext, freshSeconds }: Pick<SubgraphEndpointOptions<Context>, "createContext" | "freshSeconds">,
+  { body }: Request,
+  { locals }: Response,
+): Context & EndpointContext {
+  const identity = locals["identity"] as Identity;
+  const findWritePosition = locals["findWritePosition"] as FindWritePosition;
+  const { extensions } = Object(body) as { readonly extensions?: { readonly cacheMetadata?: unknown } | null };
+  if (extensions?.cacheMetadata !== true) return { ...createContext(identity), findWritePosition };
+  const cacheRecord = createCacheRecord(freshSeconds);
+  const watched = watchIdentity(identity, () => cacheRecord.forbid());
+  return { ...createContext(watched), findWritePosition, cacheRecord };
+}
+
+/** Adds `extensions.cache` to a response without errors that caches may store, if the request wants it. */
+function createCacheReporter(): ApolloServerPlugin<EndpointContext> {
+  return {
+    requestDidStart: async () => ({
+      async willSendResponse({ response: { body }, contextValue }) {
+        const cache = contextValue.cacheRecord?.read();
+        if (cache === undefined || body.kind !== "single" || body.singleResult.errors) return;
+        body.singleResult.extensions = { ...body.singleResult.extensions, cache };
+      },
+    }),
+  };
+}
+
 /** Adds the position of its writes to the response to each mutation. */
-function createPositionReporter(): ApolloServerPlugin<{ readonly findWritePosition: FindWritePosition }> {
+function createPositionReporter(): ApolloServerPlugin<EndpointContext> {
   return {
     requestDidStart: async () => ({
       async willSendResponse({ operation, response, contextValue }) {

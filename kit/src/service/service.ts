@@ -23,6 +23,7 @@ import { startFeedListener } from "../feed/feed-listener.ts";
 import { openOutbox, type RecordedChange } from "../feed/outbox.ts";
 import type { RouteDeclaration } from "../rest/routes.ts";
 import type { ServiceConfig } from "./service-config.ts";
+import type { FieldGroups } from "../graphql/cache-metadata.ts";
 import { createSubgraphEndpoint } from "../graphql/subgraph-endpoint.ts";
 import { createRequestFailures } from "../telemetry/request-failures.ts";
 import { createServiceTelemetry, type ServiceTelemetry } from "../telemetry/service-telemetry.ts";
@@ -47,6 +48,15 @@ export interface ServiceApp {
   stop(): Promise<void>;
 }
 
+/** What a service declares about its data for caches. */
+export interface ServiceCaching {
+  /** How long a GraphQL response that caches may store is fresh. */
+  readonly freshSeconds: number;
+  readonly fieldGroups: FieldGroups;
+  /** See `ChangeFeedOptions.groupsOf`. */
+  readonly groupsOfChange: (change: RecordedChange) => readonly string[] | undefined;
+}
+
 /** The parts of the two endpoints that differ by service. */
 export interface ServiceEndpoints<Context extends object, R extends readonly RouteDeclaration[]> {
   /** The service's `schema.graphql`. */
@@ -56,8 +66,8 @@ export interface ServiceEndpoints<Context extends object, R extends readonly Rou
   /** Called for each GraphQL request. */
   readonly createContext: (identity: Identity) => Context;
   readonly routes: R;
-  /** See `ChangeFeedOptions.groupsOf`. */
-  readonly groupsOfChange: (change: RecordedChange) => readonly string[] | undefined;
+  /** For both endpoints; the service's groups.ts. */
+  readonly caching: ServiceCaching;
   /** By REST version. A route without a handler, or a handler without a route, is a type error and prevents the start. */
   readonly handlers: Readonly<Record<number, Handlers<R>>>;
 }
@@ -77,17 +87,17 @@ export async function createServiceApp<Context extends object, const R extends r
   }: Omit<ServiceParts, "cursors" | "database"> & {
     readonly database: Pick<Writer, "write">;
   },
-  { schema, resolvers, createContext, routes, groupsOfChange, handlers }: ServiceEndpoints<Context, R>,
+  endpoints: ServiceEndpoints<Context, R>,
 ): Promise<ServiceApp> {
+  const { routes, caching, handlers } = endpoints;
   requireHandlers(routes, handlers);
-  const typeDefs = await readFile(schema, "utf8");
+  const typeDefs = await readFile(endpoints.schema, "utf8");
   const failures = createRequestFailures({ service: name, log, observer });
   const graphql = await createSubgraphEndpoint({
+    ...{ ...endpoints, ...caching },
     typeDefs,
-    resolvers,
     authenticate,
     database,
-    createContext,
     log,
     failures,
     observer,
@@ -119,7 +129,7 @@ export async function createServiceApp<Context extends object, const R extends r
   });
   return {
     handler: app,
-    groupsOfChange,
+    groupsOfChange: caching.groupsOfChange,
     stop() {
       failures.close();
       return graphql.stop();

@@ -35,6 +35,8 @@ export interface TestService {
   readonly issuer: TestIssuer;
   readonly database: TestDatabase;
   graphql(query: string, variables?: object, token?: string): Promise<GraphqlAnswer>;
+  /** `extensions.cache` of the response to a query: undefined unless caches may store it. */
+  cacheMetadataOf(query: string, token?: string): Promise<unknown>;
   /** @param path the public one, such as `/v1/users/1`. */
   rest(
     method: string,
@@ -84,6 +86,14 @@ export async function startTestService(
         body: JSON.stringify({ query, variables }),
       });
       return { status: response.status, ...((await response.json()) as Omit<GraphqlAnswer, "status">) };
+    },
+    async cacheMetadataOf(query, token) {
+      const response = await fetch(`${url}/graphql`, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...bearer(token) },
+        body: JSON.stringify({ query, extensions: { cacheMetadata: true } }),
+      });
+      return ((await response.json()) as { readonly extensions?: { readonly cache?: unknown } }).extensions?.cache;
     },
     async rest(method, path, { token, body, headers } = {}) {
       const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";

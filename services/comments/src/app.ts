@@ -2,7 +2,7 @@ import { createServiceApp, type ServiceApp, type ServiceParts } from "@tributary
 import { createCommentActions } from "./actions.ts";
 import { createContextFactory } from "./graphql/context.ts";
 import { resolvers } from "./graphql/resolvers.ts";
-import { groupsOfChange } from "./groups.ts";
+import { caching } from "./groups.ts";
 import { createHandlers } from "./rest/rest.ts";
 import { routes } from "./rest/routes.ts";
 import { version1 } from "./rest/v1.ts";
@@ -24,7 +24,7 @@ export function createApp(parts: CommentsParts): Promise<ServiceApp> {
     resolvers,
     createContext: createContextFactory(actions, cursors),
     routes,
-    groupsOfChange,
+    caching,
     handlers: { 1: createHandlers(rest, version1), 2: createHandlers(rest, version2) },
   });
 }

@@ -2,11 +2,13 @@
 // responses that it can alter.
 import { isRowId } from "@tributary/kit/postgres/row-id";
 import type { RecordedChange } from "@tributary/kit/feed/outbox";
+import type { FieldGroups } from "@tributary/kit/graphql/cache-metadata";
+import type { ServiceCaching } from "@tributary/kit/service/service";
 import type { Comment, CommentFilters } from "./model.ts";
 
-/** The groups of a response with one comment. */
+/** The groups of a response with one comment. A malformed id has none: there is no such comment. */
 export function groupsOfComment({ id }: Pick<Comment, "id">): readonly string[] {
-  return [`comments:${id}`];
+  return isRowId(id) ? [`comments:${id}`] : [];
 }
 
 /** The groups of a page of a list, of a post, of an author, or of all comments. A malformed id has none: its list remains empty. */
@@ -23,9 +25,26 @@ export function groupsOfCommentChange(comment: Pick<Comment, "id" | "postId" | "
   return [...groupsOfComment(comment), ...lists];
 }
 
+/** How long responses that caches may share are fresh, at both endpoints. */
+export const freshSeconds = 10;
+
+/** The groups of what the GraphQL resolvers load. */
+const fieldGroups: FieldGroups = {
+  "Query.comment": (_, { id }: { readonly id: string }) => groupsOfComment({ id }),
+  "Query.comments": (_, { postId, authorId }: CommentFilters) =>
+    groupsOfCommentList({ postId: postId ?? undefined, authorId: authorId ?? undefined }),
+  "Comment.__resolveReference": (comment: { readonly id: string }) => groupsOfComment(comment),
+  "Post.comments": ({ id }: { readonly id: string }) => groupsOfCommentList({ postId: id }),
+  "Post.commentsConnection": ({ id }: { readonly id: string }) => groupsOfCommentList({ postId: id }),
+  "Post.commentCount": ({ id }: { readonly id: string }) => groupsOfCommentList({ postId: id }),
+  "User.comments": ({ id }: { readonly id: string }) => groupsOfCommentList({ authorId: id }),
+};
+
 /** The groups of a recorded change (migrations/0003-record-changes.sql). Undefined for a kind that this release does not know. */
 export function groupsOfChange({ kind, before, after }: RecordedChange): readonly string[] | undefined {
   const row = after ?? before;
   if (kind !== "comment" || row === null) return undefined;
   return groupsOfCommentChange(row as unknown as Pick<Comment, "id" | "postId" | "authorId">);
 }
+
+export const caching: ServiceCaching = { freshSeconds, fieldGroups, groupsOfChange };

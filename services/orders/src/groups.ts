@@ -1,7 +1,10 @@
 // The cache groups (RFC 9875) of the responses with products, for both endpoints: a read names the groups of its response, and a change those of the
 // responses that it can alter. A placed or cancelled order changes the stock. Responses with orders are in no group: no shared cache stores them.
 import { createHash } from "node:crypto";
+import { isSku } from "./model.ts";
 import type { RecordedChange } from "@tributary/kit/feed/outbox";
+import type { FieldGroups } from "@tributary/kit/graphql/cache-metadata";
+import type { ServiceCaching } from "@tributary/kit/service/service";
 
 /** The groups of a page of the product list. */
 export const groupsOfProductList: readonly string[] = ["orders:products"];
@@ -15,15 +18,25 @@ const namedMax = 31;
 /** A group name has at most 32 characters (RFC 9875, 2), and its prefix has 15. A sku has up to 64. */
 const skuCharsMax = 17;
 
-/** The groups of a response with one product. */
+/** The groups of a response with one product. A malformed sku has none: there is no such product. */
 export function groupsOfProduct(sku: string): readonly string[] {
-  return [nameOf(sku), everyProduct];
+  return isSku(sku) ? [nameOf(sku), everyProduct] : [];
 }
 
 /** The groups that a change of these products alters. */
 export function groupsOfProductChanges(skus: readonly string[]): readonly string[] {
   return [...groupsOfProductList, ...(skus.length > namedMax ? [everyProduct] : skus.map(nameOf))];
 }
+
+/** How long responses that caches may share are fresh, at both endpoints. */
+export const freshSeconds = 10;
+
+/** The groups of what the GraphQL resolvers load. Those of orders are not listed: no cache stores them. */
+const fieldGroups: FieldGroups = {
+  "Query.product": (_, { sku }: { readonly sku: string }) => groupsOfProduct(sku),
+  "Query.products": () => groupsOfProductList,
+  "Product.__resolveReference": ({ sku }: { readonly sku: string }) => groupsOfProduct(sku),
+};
 
 /** The groups of a recorded change (migrations/0006-record-changes.sql). Undefined for a kind that this release does not know. */
 export function groupsOfChange({ kind, before, after }: RecordedChange): readonly string[] | undefined {
@@ -36,3 +49,5 @@ function nameOf(sku: string): string {
   const isShort = sku.length <= skuCharsMax;
   return `orders:product-${isShort ? sku : createHash("sha256").update(sku).digest("hex").slice(0, skuCharsMax)}`;
 }
+
+export const caching: ServiceCaching = { freshSeconds, fieldGroups, groupsOfChange };

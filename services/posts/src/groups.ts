@@ -2,11 +2,13 @@
 // responses that it can alter. Only published posts are in responses that caches may share.
 import { isRowId } from "@tributary/kit/postgres/row-id";
 import type { RecordedChange } from "@tributary/kit/feed/outbox";
+import type { FieldGroups } from "@tributary/kit/graphql/cache-metadata";
+import type { ServiceCaching } from "@tributary/kit/service/service";
 import type { PostFilters, PostState } from "./model.ts";
 
-/** The groups of a response with one post. */
+/** The groups of a response with one post. A malformed id has none: there is no such post. */
 export function groupsOfPost({ id }: Pick<PostState, "id">): readonly string[] {
-  return [`posts:${id}`];
+  return isRowId(id) ? [`posts:${id}`] : [];
 }
 
 /** The groups of a page of a list. A malformed author id has none: its list remains empty. */
@@ -25,6 +27,19 @@ export function groupsOfPostChange(
   return [...new Set(groups)];
 }
 
+/** How long responses that caches may share are fresh, at both endpoints. */
+export const freshSeconds = 10;
+
+/** The groups of what the GraphQL resolvers load. */
+const fieldGroups: FieldGroups = {
+  "Query.post": (_, { id }: { readonly id: string }) => groupsOfPost({ id }),
+  "Query.posts": (_, filters: Pick<PostFilters, "authorId">) =>
+    groupsOfPostList({ authorId: filters.authorId ?? undefined }),
+  "Post.__resolveReference": (post: { readonly id: string }) => groupsOfPost(post),
+  "User.posts": ({ id }: { readonly id: string }) => groupsOfPostList({ authorId: id }),
+  "User.postsConnection": ({ id }: { readonly id: string }) => groupsOfPostList({ authorId: id }),
+};
+
 /** The groups of a recorded change (migrations/0004-record-changes.sql). Undefined for a kind that this release does not know. */
 export function groupsOfChange({ kind, before, after }: RecordedChange): readonly string[] | undefined {
   if (kind !== "post") return undefined;
@@ -34,3 +49,5 @@ export function groupsOfChange({ kind, before, after }: RecordedChange): readonl
 function toState(row: RecordedChange["before"]): Omit<PostState, "rowVersion"> | undefined {
   return row === null ? undefined : (row as unknown as Omit<PostState, "rowVersion">);
 }
+
+export const caching: ServiceCaching = { freshSeconds, fieldGroups, groupsOfChange };

@@ -1,11 +1,14 @@
 // The cache groups (RFC 9875) of the responses with users, for both endpoints: a read names the groups of its response, and a change those of the
 // responses that it can alter.
+import { isRowId } from "@tributary/kit/postgres/row-id";
 import type { RecordedChange } from "@tributary/kit/feed/outbox";
+import type { FieldGroups } from "@tributary/kit/graphql/cache-metadata";
+import type { ServiceCaching } from "@tributary/kit/service/service";
 import type { User } from "./model.ts";
 
-/** The groups of a response with one user. */
+/** The groups of a response with one user. A malformed id has none: there is no such user. */
 export function groupsOfUser({ id }: Pick<User, "id">): readonly string[] {
-  return [`users:${id}`];
+  return isRowId(id) ? [`users:${id}`] : [];
 }
 
 /** The groups of a page of a list. */
@@ -16,8 +19,20 @@ export function groupsOfUserChange(user: Pick<User, "id">): readonly string[] {
   return [...groupsOfUserList, ...groupsOfUser(user)];
 }
 
+/** How long responses that caches may share are fresh, at both endpoints. */
+export const freshSeconds = 10;
+
+/** The groups of what the GraphQL resolvers load. */
+const fieldGroups: FieldGroups = {
+  "Query.user": (_, { id }: { readonly id: string }) => groupsOfUser({ id }),
+  "Query.users": () => groupsOfUserList,
+  "User.__resolveReference": (user: { readonly id: string }) => groupsOfUser(user),
+};
+
 /** The groups of a recorded change (migrations/0005-record-changes.sql). Undefined for a kind that this release does not know. */
 export function groupsOfChange({ kind, before, after }: RecordedChange): readonly string[] | undefined {
   const id = (after ?? before)?.["id"];
   return kind === "user" && id ? groupsOfUserChange({ id }) : undefined;
 }
+
+export const caching: ServiceCaching = { freshSeconds, fieldGroups, groupsOfChange };

@@ -1,4 +1,5 @@
 import type { RouteDeclaration } from "@tributary/kit/rest/routes";
+import { freshSeconds } from "../groups.ts";
 
 /**
  * Browsers revalidate soon, because no invalidation reaches them. REST writes invalidate shared caches; GraphQL writes do not, so
@@ -6,7 +7,7 @@ import type { RouteDeclaration } from "@tributary/kit/rest/routes";
  */
 const freshness = {
   browserSeconds: 2,
-  sharedSeconds: 10,
+  sharedSeconds: freshSeconds,
   staleWhileRevalidateSeconds: 10,
   staleIfErrorSeconds: 300,
 } as const;

@@ -1,4 +1,5 @@
 import type { RouteDeclaration } from "@tributary/kit/rest/routes";
+import { freshSeconds } from "../groups.ts";
 
 /**
  * For products. Browsers revalidate each time, because their cache would show the stock from before the user's order. Orders by REST
@@ -6,7 +7,7 @@ import type { RouteDeclaration } from "@tributary/kit/rest/routes";
  */
 const freshness = {
   browserSeconds: 0,
-  sharedSeconds: 10,
+  sharedSeconds: freshSeconds,
   staleWhileRevalidateSeconds: 10,
   staleIfErrorSeconds: 300,
 } as const;

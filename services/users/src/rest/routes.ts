@@ -1,4 +1,5 @@
 import type { RouteDeclaration } from "@tributary/kit/rest/routes";
+import { freshSeconds } from "../groups.ts";
 
 /**
  * For responses to anonymous clients. Browsers revalidate each time, because no invalidation reaches them. REST writes invalidate
@@ -6,7 +7,7 @@ import type { RouteDeclaration } from "@tributary/kit/rest/routes";
  */
 const freshness = {
   browserSeconds: 0,
-  sharedSeconds: 10,
+  sharedSeconds: freshSeconds,
   staleWhileRevalidateSeconds: 10,
   staleIfErrorSeconds: 60,
 } as const;
