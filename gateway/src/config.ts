@@ -7,6 +7,7 @@ import { defaultJsonLimits } from "@tributary/kit/http/json-body";
 import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/process/env";
 import { readListenerConfig } from "@tributary/kit/process/listener-config";
 import { readTelemetryConfig } from "@tributary/kit/process/telemetry-config";
+import type { TagHeader } from "./shape/caching-headers.ts";
 import { readRateLimitConfig } from "@tributary/kit/rate-limit/rate-limit-config";
 import type { OperationLimits } from "./parse/limits.ts";
 
@@ -34,6 +35,7 @@ export function readConfig(environment: Environment) {
       ...readListenerConfig(env, { port: 4000, shutdownGraceMs: 8_000 }),
       ...readAdmissionConfig(env),
       ...readConsistencyConfig(env, profile),
+      tagHeader: readTagHeader(env),
       ...readTelemetryConfig(env, { name: "gateway" }),
       ...readKnownNames(env),
       supergraph: readSupergraph(env),
@@ -296,4 +298,13 @@ function readIssuerUrl(env: EnvironmentReader, profile: "development" | "product
 
 function isHttpUrl(text: string): boolean {
   return URL.canParse(text) && ["http:", "https:"].includes(new URL(text).protocol);
+}
+
+function readTagHeader(env: EnvironmentReader): TagHeader | undefined {
+  const name = env.choice("CDN_TAG_HEADER", {
+    fallback: "none",
+    of: ["none", "Surrogate-Key", "Cache-Tag"],
+    why: "the header by which a CDN learns the cache groups of a response, besides Cache-Groups",
+  });
+  return name === "none" ? undefined : name;
 }

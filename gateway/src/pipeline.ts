@@ -15,9 +15,10 @@
  * full path has validated before, without Express and Apollo Server.
  */
 import type { Callers } from "@tributary/kit/caller/caller";
-import { receiptHeader, type Receipts } from "@tributary/kit/consistency/receipts";
+import type { Receipts } from "@tributary/kit/consistency/receipts";
 import type { JsonLimits } from "@tributary/kit/http/json-body";
 import { type BodiesInFlight, discardRest, parseJson, receiveBody } from "./admit/body.ts";
+import { isCacheableGet } from "./admit/cacheable-get.ts";
 import { admitCaller } from "./admit/caller.ts";
 import type { Charges } from "./admit/charges.ts";
 import type { GatewayExchange } from "./admit/exchange.ts";
@@ -27,11 +28,14 @@ import type { NextIteration } from "./parse/event-loop-queue.ts";
 import { type GraphqlRequest, readGraphqlBody } from "./parse/graphql-request.ts";
 import { findVariableProblems } from "./parse/operation.ts";
 import type { ValidatedOperation } from "./parse/validated-operation.ts";
-import { type ClientResponse, contentTypeOf, type ResponseType, statusFor } from "./response.ts";
+import type { ClientResponse, ResponseType } from "./response.ts";
 import { readRequestReceipts } from "./run/consistency.ts";
+import { createCachingCollector } from "./run/response-caching.ts";
 import { createDeadline } from "./run/deadline.ts";
 import { createRequestScope } from "./run/request-scope.ts";
-import { listTimings, withExtensions } from "./shape/diagnostics.ts";
+import type { TagHeader } from "./shape/caching-headers.ts";
+import { addOnRequest, toCacheableResponse, toClientResponse } from "./shape/client-response.ts";
+import { listTimings } from "./shape/diagnostics.ts";
 import type { SupergraphStages } from "./supergraph-stages.ts";
 
 export interface PipelineOptions {
@@ -49,6 +53,8 @@ export interface PipelineOptions {
   readonly callers: Callers;
   readonly charges: Charges;
   readonly receipts: Receipts;
+  /** The header with the cache groups for a CDN, besides `Cache-Groups`. */
+  readonly tagHeader: TagHeader | undefined;
   readonly observe: GatewayObserver;
 }
 
@@ -113,8 +119,9 @@ export function createPipeline(o: PipelineOptions): Pipeline {
     const { authorization } = request.headers;
     try {
       const receipts = readRequestReceipts(o.receipts, exchange, graphql);
-      const { text } = receipts;
-      const scope = createRequestScope({ requestId, trace, identity, authorization, receipts: text, deadline, record });
+      const caching = mayBeCached(request) ? createCachingCollector() : undefined;
+      const about = { requestId, trace, identity, authorization, caching, deadline, record };
+      const scope = createRequestScope({ ...about, receipts: receipts.text });
       record?.enter("plan");
       const beforePlanMs = isTimed ? performance.now() : 0;
       const planned = stages.plan(operation, variables, trace.traceId);
@@ -137,6 +144,8 @@ export function createPipeline(o: PipelineOptions): Pipeline {
         ? listTimings([exchange.startedMs, beforePlanMs, beforeRunMs, beforeShapeMs])
         : noHeaders;
       const clientResponse = toClientResponse(responseType, { body, summary, headers: timings });
+      const stored = summary ? undefined : caching?.read();
+      if (stored) return toCacheableResponse(clientResponse, stored, o.tagHeader);
       const exposesPlan = o.exposesPlans && request.headers["x-query-plan"] !== undefined;
       if (!scope.writes && !exposesPlan) return clientResponse;
       const queryPlan = exposesPlan ? await stages.explain(operation, variables, trace.traceId) : undefined;
@@ -153,31 +162,9 @@ export function createPipeline(o: PipelineOptions): Pipeline {
 /** The CPU time of one of so many requests is measured, and counts for all: to measure each takes about 1 % of a small request. */
 const cpuSampleEvery = 8;
 
-function toClientResponse(
-  responseType: ResponseType,
-  result: Pick<ClientResponse, "body" | "summary" | "headers">,
-): ClientResponse {
-  return { status: statusFor(200, responseType), contentType: contentTypeOf(responseType), ...result };
-}
-
-interface Additions {
-  /** Undefined unless the client requests it. */
-  readonly queryPlan: unknown;
-  /** Undefined for a query. */
-  readonly receipt: string | undefined;
-  readonly isReceiptInBody: boolean;
-}
-
-function addOnRequest(response: ClientResponse, { queryPlan, receipt, isReceiptInBody }: Additions): ClientResponse {
-  const extensions = {
-    ...(queryPlan === undefined ? {} : { queryPlan }),
-    ...(receipt !== undefined && isReceiptInBody ? { consistencyToken: receipt } : {}),
-  };
-  return {
-    ...response,
-    headers: [...(response.headers ?? []), ...(receipt === undefined ? [] : [receiptHeader, receipt])],
-    body: Object.keys(extensions).length > 0 ? withExtensions(response.body, extensions) : response.body,
-  };
+/** A response to a token may depend on the caller. */
+function mayBeCached(request: GatewayExchange["request"]): boolean {
+  return isCacheableGet(request) && request.headers.authorization === undefined;
 }
 
 interface ReceivedBody {

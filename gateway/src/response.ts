@@ -23,6 +23,8 @@ export interface ClientResponse {
   /** Further headers, as a raw list: name, value, name, value. */
   readonly headers?: readonly string[];
   readonly body: Buffer;
+  /** Of a response that caches may store: the body's part of the ETag, without quotes. */
+  readonly etag?: string | undefined;
   /** Undefined: a response without errors. */
   readonly summary?: ResultSummary | undefined;
 }

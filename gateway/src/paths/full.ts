@@ -2,6 +2,7 @@
 // Apollo Server validates the document.
 import type { IncomingMessage } from "node:http";
 import type { BoundedMap } from "@tributary/kit/collections/bounded-map";
+import { isCacheableGet } from "../admit/cacheable-get.ts";
 import { rejectCrossSite } from "../admit/csrf.ts";
 import type { GatewayExchange } from "../admit/exchange.ts";
 import type { OperationAdmission } from "../admit/operation-admission.ts";
@@ -59,7 +60,7 @@ export function createFullPath({
 
   async function readGet(exchange: GatewayExchange): Promise<GraphqlRequest> {
     const { headers, url = "/" } = exchange.request;
-    rejectCrossSite(headers);
+    if (!isCacheableGet(exchange.request)) rejectCrossSite(headers);
     const rejection = await pipeline.identify(exchange);
     if (rejection) throw rejection;
     const searchStart = url.indexOf("?");

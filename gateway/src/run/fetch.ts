@@ -55,7 +55,17 @@ export function createFetch(o: FetchOptions, scope: RequestScope, isReadOnly: bo
     return result;
   }
 
-  return (request) => {
+  const { caching } = scope;
+  if (caching) {
+    return async ({ body, ...request }) => {
+      const result = await fetch({ ...request, body: `${body.slice(0, -1)},"extensions":{"cacheMetadata":true}}` });
+      caching.add(result.kind === "graphql" ? result.caching : undefined);
+      return result;
+    };
+  }
+  return fetch;
+
+  function fetch(request: SubgraphRequest): Promise<FetchResult> {
     if (scope.signal.aborted) return Promise.resolve(abortedFetch(scope.signal.reason));
     if (!isReadOnly || request.isMutation) return send(request, scope.signal);
     if (!request.mayRepeat) return read(request);
@@ -66,7 +76,7 @@ export function createFetch(o: FetchOptions, scope: RequestScope, isReadOnly: bo
     const result = read(request);
     resultsByRequest.set(key, result);
     return result;
-  };
+  }
 }
 
 interface HttpRequest {
@@ -86,7 +96,7 @@ async function post(
   const headers = listHeaders(scope, traced === undefined);
   const reply = await client.post(body, { headers, isIdempotent, signal, traced });
   if (!isIdempotent && reply.kind === "response") addWrite(reply, client.name, scope);
-  const result = reply.kind === "response" ? readSubgraphResponse(reply) : reply;
+  const result = reply.kind === "response" ? readSubgraphResponse(reply, scope.caching !== undefined) : reply;
   fetch?.end(result);
   return result;
 }

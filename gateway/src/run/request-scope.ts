@@ -4,6 +4,7 @@ import type { ServiceWrite } from "@tributary/kit/consistency/receipts";
 import type { TraceContext } from "@tributary/kit/http/trace-context";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { OperationIdentity } from "../observations.ts";
+import type { CachingCollector } from "./response-caching.ts";
 import type { GraphqlRequestRecord } from "../telemetry/request-record.ts";
 
 export interface RequestScope {
@@ -16,6 +17,8 @@ export interface RequestScope {
   readonly receipts: string | undefined;
   /** Where the mutations of this request are in the feeds of their services. Undefined before the first. */
   writes: ServiceWrite[] | undefined;
+  /** Undefined unless caches may store the response, as far as the request tells. */
+  readonly caching: CachingCollector | undefined;
   /** Aborted when the client disconnects or the request's deadline passes; no fetch is sent afterwards. Reading it sets the timer, which a request without fetches does not need; the deadline counts from the creation of the scope. */
   readonly signal: AbortSignalLike;
   /** Undefined if metrics, traces and the access log are off. */
@@ -24,7 +27,7 @@ export interface RequestScope {
 
 export interface RequestScopeOptions extends Pick<
   RequestScope,
-  "requestId" | "trace" | "identity" | "authorization" | "receipts" | "record"
+  "requestId" | "trace" | "identity" | "authorization" | "receipts" | "caching" | "record"
 > {
   readonly deadline: { signal(): AbortSignalLike };
 }
@@ -44,16 +47,18 @@ class Scope implements RequestScope {
   readonly identity: OperationIdentity;
   readonly authorization: string | undefined;
   readonly receipts: string | undefined;
+  readonly caching: CachingCollector | undefined;
   readonly record: GraphqlRequestRecord | undefined;
   writes: ServiceWrite[] | undefined = undefined;
   readonly #deadline: RequestScopeOptions["deadline"];
 
-  constructor({ requestId, trace, identity, authorization, receipts, record, deadline }: RequestScopeOptions) {
+  constructor({ requestId, trace, identity, authorization, receipts, caching, record, deadline }: RequestScopeOptions) {
     this.requestId = requestId;
     this.trace = trace;
     this.identity = identity;
     this.authorization = authorization;
     this.receipts = receipts;
+    this.caching = caching;
     this.record = record;
     this.#deadline = deadline;
   }

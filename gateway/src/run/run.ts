@@ -72,6 +72,8 @@ export function createRunStage(o: RunOptions): RunStage {
     };
     // The compiled plan reads introspection fields from the join index after those of the fetches.
     if (introspected) run.joins[plan.fetches.length] = joinToAll(introspected);
+    // Caches must not store the result of introspection, which changes with the supergraph.
+    if (introspected) scope.caching?.add(undefined);
     if (plan.steps) await follow(plan.steps, run, o);
     return run;
   };

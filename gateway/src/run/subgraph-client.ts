@@ -37,6 +37,7 @@ export type HttpReply =
       readonly contentType: string | undefined;
       /** Where a mutation is in the feed of the subgraph, as text. */
       readonly writePosition: string | undefined;
+      readonly cacheControl: string | undefined;
       readonly body: Buffer;
     }
   | FailedFetch;
@@ -116,13 +117,14 @@ function toReply(result: UpstreamResult<Buffer>): HttpReply {
   const encoding = headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity")
     return failed("SUBGRAPH_BAD_ANSWER", new Error("The response is compressed, which was not requested"), replica);
-  const { "content-type": contentType, [writePositionHeader]: writePosition } = headers;
+  const textOf = (name: string) => (typeof headers[name] === "string" ? headers[name] : undefined);
   return {
     kind: "response",
     replica,
     status,
-    contentType: typeof contentType === "string" ? contentType : undefined,
-    writePosition: typeof writePosition === "string" ? writePosition : undefined,
+    contentType: textOf("content-type"),
+    writePosition: textOf(writePositionHeader),
+    cacheControl: textOf("cache-control"),
     body,
   };
 }

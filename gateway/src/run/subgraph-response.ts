@@ -2,6 +2,7 @@
 // entities.ts, other values in stage 5.
 import { isForwardedCode } from "../errors/codes.ts";
 import type { MemoSource } from "./memoize-by-source.ts";
+import { readResponseCaching, type ResponseCaching } from "./response-caching.ts";
 import type { FailedFetch, FetchFailureCode, HttpReply } from "./subgraph-client.ts";
 
 export type ResponsePath = readonly (string | number)[];
@@ -18,6 +19,8 @@ export type SubgraphResponse =
       readonly kind: "graphql";
       readonly data: Record<string, unknown> | null;
       readonly errors: readonly SubgraphError[];
+      /** Undefined if caches must not store it. Only read if the request wants it. */
+      readonly caching?: ResponseCaching | undefined;
       readonly replica: string;
     }
   | {
@@ -59,8 +62,8 @@ type HttpResponse = Extract<HttpReply, { kind: "response" }>;
  * Never throws. The response is used if its body is well-formed GraphQL with data or errors, with two exceptions by status: with 429, 502, 503 and
  * 504 it needs data or an error that is meant for the client, and with any other status outside 2xx it needs an error.
  */
-export function readSubgraphResponse(reply: HttpResponse): SubgraphResponse {
-  const response = readGraphqlResponse(reply);
+export function readSubgraphResponse(reply: HttpResponse, wantsCaching = false): SubgraphResponse {
+  const response = readGraphqlResponse(reply, wantsCaching);
   return unavailableStatuses.has(reply.status) && !hasContent(response)
     ? unusable("unavailable status", reply, "SUBGRAPH_UNAVAILABLE")
     : response;
@@ -72,7 +75,7 @@ function hasContent(response: SubgraphResponse): boolean {
   return response.data !== null || response.errors.some(({ extensions }) => isForwardedCode(extensions["code"]));
 }
 
-function readGraphqlResponse(reply: HttpResponse): SubgraphResponse {
+function readGraphqlResponse(reply: HttpResponse, wantsCaching: boolean): SubgraphResponse {
   const { status } = reply;
   const body = parseObject(utf8.decode(reply.body));
   if (body === undefined) return unusable("no JSON object", reply);
@@ -83,7 +86,14 @@ function readGraphqlResponse(reply: HttpResponse): SubgraphResponse {
   // A rejection by the subgraph (4xx, 500) must have errors: without them its data may be null for a reason that is not reported.
   const needsErrors = (status < 200 || status >= 300) && !unavailableStatuses.has(status);
   if (errors.length === 0 && (data === null || needsErrors)) return unusable("no data", reply);
-  return { kind: "graphql", data: data as Record<string, unknown> | null, errors, replica: reply.replica };
+  const response = {
+    kind: "graphql",
+    data: data as Record<string, unknown> | null,
+    errors,
+    replica: reply.replica,
+  } as const;
+  if (!wantsCaching || status !== 200 || errors.length > 0) return response;
+  return { ...response, caching: readResponseCaching(body["extensions"], reply.cacheControl) };
 }
 
 function parseObject(text: string): Record<string, unknown> | undefined {

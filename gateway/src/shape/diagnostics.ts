@@ -1,9 +1,4 @@
-// Stage 5 of 5: shape. What is added to a response on request: extensions, and the durations of the stages.
-
-/** Adds `extensions` to a response body, which is a JSON object without them. */
-export function withExtensions(body: Buffer, extensions: Readonly<Record<string, unknown>>): Buffer {
-  return Buffer.concat([body.subarray(0, -1), Buffer.from(`,"extensions":${JSON.stringify(extensions)}}`)]);
-}
+// Stage 5 of 5: shape. Diagnostics for developers: the durations of the stages.
 
 /**
  * `Server-Timing` (https://www.w3.org/TR/server-timing/) in milliseconds, as a raw header list. `parse` includes stage 1 and the wait for the

@@ -3,6 +3,7 @@
 import type { ServerResponse } from "node:http";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { type ContentCoding, chooseContentCoding } from "@tributary/kit/http/accept";
+import { matchesIfNoneMatch } from "@tributary/kit/http/etag";
 import type { GatewayExchange } from "../admit/exchange.ts";
 import type { GatewayObserver } from "../observations.ts";
 import type { ClientResponse } from "../response.ts";
@@ -51,11 +52,38 @@ export function createResponseSender({ responseTimeoutMs, observe }: ResponseSen
     const { body, summary } = clientResponse;
     exchange.record?.setResult(summary);
     const encoding = chooseEncoding(body, exchange.request.headers["accept-encoding"]);
+    if (isNotModified(exchange, clientResponse, encoding)) return sendNotModified(exchange, clientResponse, encoding);
     if (encoding === undefined) return send(exchange, clientResponse, body, undefined);
     compress(body, encoding, (compressed) =>
       send(exchange, clientResponse, compressed ?? body, compressed && encoding),
     );
   };
+}
+
+/** The ETag of the body in this content coding: a strong validator differs between codings (RFC 9110, 8.8.3.3). */
+function etagOf({ etag }: ClientResponse, encoding: ContentCoding | undefined): string | undefined {
+  return etag === undefined ? undefined : `"${etag}${encoding === undefined ? "" : `-${encoding}`}"`;
+}
+
+function isNotModified(
+  { request }: GatewayExchange,
+  response: ClientResponse,
+  encoding: ContentCoding | undefined,
+): boolean {
+  const etag = etagOf(response, encoding);
+  const known = request.headers["if-none-match"];
+  return etag !== undefined && known !== undefined && matchesIfNoneMatch(known, etag);
+}
+
+/** With the headers that the 200 would have (RFC 9110, 15.4.5). */
+function sendNotModified(
+  { response, headers }: GatewayExchange,
+  clientResponse: ClientResponse,
+  encoding: ContentCoding | undefined,
+): void {
+  if (response.destroyed || response.headersSent) return;
+  const validator = ["ETag", etagOf(clientResponse, encoding) ?? ""];
+  response.writeHead(304, [...headers, ...(clientResponse.headers ?? []), ...validator]).end();
 }
 
 function chooseEncoding(body: Buffer, acceptEncoding: string | undefined): ContentCoding | undefined {
@@ -78,12 +106,14 @@ function listHeaders(
   exchange: GatewayExchange,
   response: ClientResponse,
   body: Buffer,
-  encoding: string | undefined,
+  encoding: ContentCoding | undefined,
 ): string[] {
   const list = exchange.headers.concat("Content-Type", response.contentType);
   if (response.headers) list.push(...response.headers);
   list.push("X-Content-Type-Options", "nosniff");
   if (!response.headers?.includes("Cache-Control")) list.push("Cache-Control", "no-store");
+  const etag = etagOf(response, encoding);
+  if (etag !== undefined) list.push("ETag", etag);
   if (encoding !== undefined) list.push("Content-Encoding", encoding);
   list.push("Content-Length", String(body.length));
   return list;

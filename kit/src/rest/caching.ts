@@ -77,7 +77,12 @@ function toSharedPolicy({ freshness }: RouteDeclaration): Readonly<Record<string
  * minimum that every cache supports (RFC 9875, 2 and 3).
  */
 export function writeGroups(groups: readonly string[]): string {
-  const invalid = groups.find((group) => !/^[ !\x23-\x5b\x5d-\x7e]{1,32}$/.test(group));
+  const invalid = groups.find((group) => !isGroupName(group));
   if (invalid !== undefined || groups.length > 32) throw new Error(`invalid cache groups: ${groups.join(" ")}`);
   return groups.map((group) => `"${group}"`).join(", ");
+}
+
+/** Whether every cache supports the name: 1 to 32 characters (RFC 9875, 2) that a string needs no escape for. */
+export function isGroupName(name: string): boolean {
+  return /^[ !\x23-\x5b\x5d-\x7e]{1,32}$/.test(name);
 }

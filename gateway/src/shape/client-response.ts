@@ -1,0 +1,51 @@
+// Stage 5 of 5: shape. Assembles the response to an operation that ran: status, headers and additions to the body.
+import { receiptHeader } from "@tributary/kit/consistency/receipts";
+import { type ClientResponse, contentTypeOf, type ResponseType, statusFor } from "../response.ts";
+import type { ResponseCaching } from "../run/response-caching.ts";
+import { etagOfBody, listCachingHeaders, type TagHeader } from "./caching-headers.ts";
+
+/** The response of an operation that ran. */
+export function toClientResponse(
+  responseType: ResponseType,
+  result: Pick<ClientResponse, "body" | "summary" | "headers">,
+): ClientResponse {
+  return { status: statusFor(200, responseType), contentType: contentTypeOf(responseType), ...result };
+}
+
+/** A response that other clients may get: without timings and a plan. */
+export function toCacheableResponse(
+  response: ClientResponse,
+  caching: ResponseCaching,
+  tagHeader: TagHeader | undefined,
+): ClientResponse {
+  return { ...response, headers: listCachingHeaders(caching, tagHeader), etag: etagOfBody(response.body) };
+}
+
+interface Additions {
+  /** Undefined unless the client requests it. */
+  readonly queryPlan: unknown;
+  /** Undefined for a query. */
+  readonly receipt: string | undefined;
+  readonly isReceiptInBody: boolean;
+}
+
+/** Adds what is only in some responses. */
+export function addOnRequest(
+  response: ClientResponse,
+  { queryPlan, receipt, isReceiptInBody }: Additions,
+): ClientResponse {
+  const extensions = {
+    ...(queryPlan === undefined ? {} : { queryPlan }),
+    ...(receipt !== undefined && isReceiptInBody ? { consistencyToken: receipt } : {}),
+  };
+  return {
+    ...response,
+    headers: [...(response.headers ?? []), ...(receipt === undefined ? [] : [receiptHeader, receipt])],
+    body: Object.keys(extensions).length > 0 ? withExtensions(response.body, extensions) : response.body,
+  };
+}
+
+/** Adds `extensions` to a response body, which is a JSON object without them. */
+function withExtensions(body: Buffer, extensions: Readonly<Record<string, unknown>>): Buffer {
+  return Buffer.concat([body.subarray(0, -1), Buffer.from(`,"extensions":${JSON.stringify(extensions)}}`)]);
+}
