@@ -18,8 +18,10 @@ export function groupsOfCommentList({ postId, authorId }: CommentFilters): reado
   return ["comments"];
 }
 
-/** The groups that a change of a comment alters. A comment keeps its post and its author. */
-export function groupsOfCommentChange(comment: Pick<Comment, "id" | "postId" | "authorId">): readonly string[] {
+type RecordedComment = Pick<Comment, "id" | "postId" | "authorId">;
+
+/** The groups that a change of a comment alters. The endpoints never change its post or its author. */
+export function groupsOfCommentChange(comment: RecordedComment): readonly string[] {
   const { postId, authorId } = comment;
   const lists = [{}, { postId }, { authorId }].flatMap(groupsOfCommentList);
   return [...groupsOfComment(comment), ...lists];
@@ -40,11 +42,14 @@ const fieldGroups: FieldGroups = {
   "User.comments": ({ id }: { readonly id: string }) => groupsOfCommentList({ authorId: id }),
 };
 
-/** The groups of a recorded change (migrations/0003-record-changes.sql). Undefined for a kind that this release does not know. */
+/**
+ * The groups of a recorded change (migrations/0003-record-changes.sql), by the comment before and after it: only SQL moves one to another post or author.
+ * Undefined for a kind that this release does not know.
+ */
 export function groupsOfChange({ kind, before, after }: RecordedChange): readonly string[] | undefined {
-  const row = after ?? before;
-  if (kind !== "comment" || row === null) return undefined;
-  return groupsOfCommentChange(row as unknown as Pick<Comment, "id" | "postId" | "authorId">);
+  if (kind !== "comment") return undefined;
+  const comments = [before, after].filter((row) => row !== null) as unknown as readonly RecordedComment[];
+  return [...new Set(comments.flatMap(groupsOfCommentChange))];
 }
 
 export const caching: ServiceCaching = { freshSeconds, fieldGroups, groupsOfChange };

@@ -38,10 +38,13 @@ const fieldGroups: FieldGroups = {
   "Product.__resolveReference": ({ sku }: { readonly sku: string }) => groupsOfProduct(sku),
 };
 
-/** The groups of a recorded change (migrations/0006-record-changes.sql). Undefined for a kind that this release does not know. */
+/**
+ * The groups of a recorded change (migrations/0006-record-changes.sql), by the product before and after it: only SQL changes a sku. Undefined for a kind
+ * that this release does not know.
+ */
 export function groupsOfChange({ kind, before, after }: RecordedChange): readonly string[] | undefined {
-  const sku = (after ?? before)?.["sku"];
-  return kind === "product" && sku ? groupsOfProductChanges([sku]) : undefined;
+  const skus = [before, after].flatMap((row) => row?.["sku"] ?? []);
+  return kind === "product" && skus.length > 0 ? groupsOfProductChanges([...new Set(skus)]) : undefined;
 }
 
 /** A long sku is hashed. A collision would only invalidate one cached response too many. */

@@ -29,10 +29,13 @@ const fieldGroups: FieldGroups = {
   "User.__resolveReference": (user: { readonly id: string }) => groupsOfUser(user),
 };
 
-/** The groups of a recorded change (migrations/0005-record-changes.sql). Undefined for a kind that this release does not know. */
+/**
+ * The groups of a recorded change (migrations/0005-record-changes.sql), by the user before and after it: only SQL changes an id. Undefined for a kind
+ * that this release does not know.
+ */
 export function groupsOfChange({ kind, before, after }: RecordedChange): readonly string[] | undefined {
-  const id = (after ?? before)?.["id"];
-  return kind === "user" && id ? groupsOfUserChange({ id }) : undefined;
+  const ids = [before, after].flatMap((row) => row?.["id"] ?? []);
+  return kind === "user" && ids.length > 0 ? [...new Set(ids.flatMap((id) => groupsOfUserChange({ id })))] : undefined;
 }
 
 export const caching: ServiceCaching = { freshSeconds, fieldGroups, groupsOfChange };
