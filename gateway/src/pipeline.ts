@@ -29,7 +29,7 @@ import { type GraphqlRequest, readGraphqlBody } from "./parse/graphql-request.ts
 import { findVariableProblems } from "./parse/operation.ts";
 import type { ValidatedOperation } from "./parse/validated-operation.ts";
 import type { ClientResponse, ResponseType } from "./response.ts";
-import { readRequestReceipts } from "./run/consistency.ts";
+import { readOperationReceipts } from "./run/consistency.ts";
 import { createCachingCollector } from "./run/response-caching.ts";
 import { createDeadline } from "./run/deadline.ts";
 import { createRequestScope } from "./run/request-scope.ts";
@@ -118,7 +118,7 @@ export function createPipeline(o: PipelineOptions): Pipeline {
     );
     const { authorization } = request.headers;
     try {
-      const receipts = readRequestReceipts(o.receipts, exchange, graphql);
+      const receipts = readOperationReceipts(o.receipts, exchange, graphql);
       const caching = mayBeCached(request) ? createCachingCollector() : undefined;
       const about = { requestId, trace, identity, authorization, caching, deadline, record };
       const scope = createRequestScope({ ...about, receipts: receipts.text });

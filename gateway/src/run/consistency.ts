@@ -7,7 +7,7 @@ import type { GraphqlRequest } from "../parse/graphql-request.ts";
 import type { GatewayExchange } from "../admit/exchange.ts";
 
 /** The receipts of a request. */
-export interface RequestReceipts {
+export interface OperationReceipts {
   /** As the client sent them; undefined without receipts. */
   readonly text: string | undefined;
   readonly writes: readonly ServiceWrite[];
@@ -15,18 +15,18 @@ export interface RequestReceipts {
   readonly isExtensionWanted: boolean;
 }
 
-const none: RequestReceipts = { text: undefined, writes: [], isExtensionWanted: false };
+const none: OperationReceipts = { text: undefined, writes: [], isExtensionWanted: false };
 const headerName = receiptHeader.toLowerCase();
 
 /**
  * Reads the receipts of a request: in the header `Consistency-Token`, or as text in `extensions.consistencyToken`, which may also be `true`.
  * @throws Rejection MALFORMED_REQUEST for receipts that cannot be read.
  */
-export function readRequestReceipts(
+export function readOperationReceipts(
   receipts: Receipts,
   { request }: GatewayExchange,
   { extensions }: GraphqlRequest,
-): RequestReceipts {
+): OperationReceipts {
   const header = request.headers[headerName];
   const extension = extensions?.["consistencyToken"];
   if (header === undefined && extension === undefined) return none;

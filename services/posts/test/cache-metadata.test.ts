@@ -19,7 +19,7 @@ test.each([
       ... on Post { title } ... on User { posts { title } } } }`,
     [`posts:${adasPost}`, "posts:by-2"],
   ],
-])("the response to %s may be stored, whoever the caller is", async (query, groups) => {
+])("the response to %s may be stored, for every caller", async (query, groups) => {
   expect(await posts.cacheMetadataOf(query)).toEqual({ seconds: 10, groups });
   const token = await posts.issuer.token("1", ["posts:read:all"]);
   expect(await posts.cacheMetadataOf(query, token)).toEqual({ seconds: 10, groups });
