@@ -29,8 +29,8 @@ export function writeFeedPosition({ epoch, snapshot }: FeedPosition): string {
 
 /** @returns undefined for a text that `writeFeedPosition` does not write. */
 export function readFeedPosition(text: string): FeedPosition | undefined {
-  const [epoch = "", snapshot = ""] = text.split("/", 2);
-  if (!epochSyntax.test(epoch)) return undefined;
+  const [epoch = "", snapshot = "", ...rest] = text.split("/");
+  if (!epochSyntax.test(epoch) || rest.length > 0) return undefined;
   try {
     return { epoch, snapshot: parseSnapshot(snapshot) };
   } catch {
@@ -45,7 +45,7 @@ export function writeWritePosition({ epoch = "", xid }: WritePosition): string {
 
 /** @returns undefined for a text that `writeWritePosition` does not write. */
 export function readWritePosition(text: string): WritePosition | undefined {
-  const [epoch = "", xid = ""] = text.split("/", 2);
-  if (!/^\d{1,15}$/.test(xid) || !(epoch === "" || epochSyntax.test(epoch))) return undefined;
+  const [epoch = "", xid = "", ...rest] = text.split("/");
+  if (!/^\d{1,15}$/.test(xid) || !(epoch === "" || epochSyntax.test(epoch)) || rest.length > 0) return undefined;
   return { epoch: epoch === "" ? undefined : epoch, xid: Number(xid) };
 }

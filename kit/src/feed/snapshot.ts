@@ -8,11 +8,13 @@ export interface Snapshot {
 
 const syntax = /^(\d{1,15}):(\d{1,15}):((?:\d{1,15}(?:,\d{1,15})*)?)$/;
 
-/** @throws Error for a text that PostgreSQL does not write. */
+/** @throws Error for a text that PostgreSQL does not write, and would reject. */
 export function parseSnapshot(text: string): Snapshot {
-  const [, , xmax, list] = syntax.exec(text) ?? [];
-  if (xmax === undefined || list === undefined) throw new Error(`Not a snapshot: ${JSON.stringify(text)}`);
-  const end = Number(xmax);
-  const running = new Set(list === "" ? [] : list.split(",").map(Number));
-  return { text, includes: (xid) => xid < end && !running.has(xid) };
+  const [, first, end, list] = syntax.exec(text) ?? [];
+  const [xmin, xmax] = [Number(first), Number(end)];
+  const running = list ? list.split(",").map(Number) : [];
+  const isOrdered = running.every((xid, at) => xid >= (running[at - 1] ?? xmin) && xid < xmax);
+  if (!(xmin > 0 && xmin <= xmax && isOrdered)) throw new Error(`Not a snapshot: ${JSON.stringify(text)}`);
+  const isRunning = new Set(running);
+  return { text, includes: (xid) => xid < xmax && !isRunning.has(xid) };
 }
