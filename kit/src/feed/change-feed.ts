@@ -21,7 +21,7 @@ export interface ChangeFeed {
    * @returns a function that ends the subscription.
    */
   subscribe(subscriber: FeedSubscriber, since: FeedPosition | undefined): () => void;
-  /** Call it after each commit of this process: the outbox is read within `readIntervalMsMin`, by the other replicas too. */
+  /** Call it after each commit of this process, also without subscribers: all replicas then read the outbox within `readIntervalMsMin`. */
   onCommit(): void;
   /** Ends all subscriptions. Resolves when the connection to the database is closed. */
   close(): Promise<void>;
@@ -35,7 +35,7 @@ export interface ChangeFeedOptions {
    * recorded: then any data may have changed.
    */
   groupsOf(change: RecordedChange): readonly string[] | undefined;
-  /** Called each time the database is not reachable. */
+  /** Called each time the database is not reachable, and when `groupsOf` throws: then the change is sent as a `reset`. */
   onError(error: unknown): void;
 }
 
@@ -51,7 +51,7 @@ const reopenMs = 500;
 const trimIntervalMs = 30_000;
 const idleWaitMs = 60_000;
 
-/** Reads the outbox only while there are subscribers. */
+/** Reads the outbox only while there are subscribers. Connects to the database for the first subscriber or commit. */
 export function createChangeFeed(o: ChangeFeedOptions): ChangeFeed {
   return new OutboxFeed(o);
 }
@@ -92,19 +92,19 @@ class OutboxFeed implements ChangeFeed {
     this.#endAll();
   }
 
-  get #isWanted(): boolean {
-    return !this.#isClosed && this.#starting.size + this.#started.size > 0;
+  get #hasSubscribers(): boolean {
+    return this.#starting.size + this.#started.size > 0;
   }
 
   async #run(): Promise<void> {
     while (!this.#isClosed) {
       this.#alarm.reset();
-      if (this.#isWanted) await this.#followOnce();
+      if (this.#hasSubscribers || this.#hasCommitted) await this.#followOnce();
       else await this.#alarm.wait(idleWaitMs);
     }
   }
 
-  /** Follows the outbox until the last subscriber has left or the database is lost. */
+  /** Follows the outbox until the feed is closed or the database is lost. */
   async #followOnce(): Promise<void> {
     const lost = new AbortController();
     const onLost = (error: Error) => {
@@ -117,6 +117,8 @@ class OutboxFeed implements ChangeFeed {
       await this.#follow(outbox, lost.signal);
     } catch (error) {
       this.#o.onError(error);
+      // The other replicas read the outbox without it too.
+      this.#hasCommitted = false;
       this.#endAll();
       await sleep(reopenMs);
     } finally {
@@ -126,28 +128,34 @@ class OutboxFeed implements ChangeFeed {
 
   async #follow(outbox: Outbox, lost: AbortSignal): Promise<void> {
     let position: FeedPosition | undefined;
-    let trimmedAtMs = performance.now();
-    while (this.#isWanted) {
+    let trimmedAtMs = -Infinity;
+    while (!this.#isClosed) {
       lost.throwIfAborted();
-      const readAtMs = performance.now();
+      const startedAtMs = performance.now();
       this.#alarm.reset();
       if (this.#hasCommitted) {
         this.#hasCommitted = false;
         await outbox.notify();
       }
-      const batch = await outbox.read(position);
-      const event = this.#toEvent(batch);
-      for (const subscriber of this.#started) subscriber.send(event);
-      position = batch.position;
-      await this.#startSubscribers(outbox);
-      if (readAtMs - trimmedAtMs >= trimIntervalMs) {
-        trimmedAtMs = readAtMs;
-        await outbox.trim();
+      position = this.#hasSubscribers ? await this.#read(outbox, position) : undefined;
+      if (startedAtMs - trimmedAtMs >= trimIntervalMs) {
+        const hasMore = await outbox.trim();
+        if (hasMore) this.#alarm.ring();
+        else trimmedAtMs = startedAtMs;
       }
-      await this.#alarm.wait(pollMs);
-      const restMs = readIntervalMsMin - (performance.now() - readAtMs);
+      await this.#alarm.wait(this.#hasSubscribers ? pollMs : trimIntervalMs);
+      const restMs = readIntervalMsMin - (performance.now() - startedAtMs);
       if (restMs > 0) await sleep(restMs);
     }
+  }
+
+  /** Sends the changes since the position. @returns the new position. */
+  async #read(outbox: Outbox, since: FeedPosition | undefined): Promise<FeedPosition> {
+    const batch = await outbox.read(since);
+    const event = this.#toEvent(batch);
+    for (const subscriber of this.#started) subscriber.send(event);
+    await this.#startSubscribers(outbox);
+    return batch.position;
   }
 
   async #startSubscribers(outbox: Outbox): Promise<void> {
@@ -164,11 +172,21 @@ class OutboxFeed implements ChangeFeed {
     if (changes === "gap") return { kind: "reset", position };
     const groups = new Set<string>();
     for (const change of changes) {
-      const changed = change.kind === "everything" ? undefined : this.#o.groupsOf(change);
+      const changed = change.kind === "everything" ? undefined : this.#groupsOf(change);
       if (changed === undefined) return { kind: "reset", position };
       for (const group of changed) groups.add(group);
     }
     return groups.size > groupsMax ? { kind: "reset", position } : { kind: "changes", position, groups: [...groups] };
+  }
+
+  /** A change that cannot be read must not end the streams: each one would end again as soon as it resumes. */
+  #groupsOf(change: RecordedChange): readonly string[] | undefined {
+    try {
+      return this.#o.groupsOf(change);
+    } catch (error) {
+      this.#o.onError(error);
+      return undefined;
+    }
   }
 
   #endAll(): void {

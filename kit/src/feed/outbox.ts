@@ -23,8 +23,8 @@ export interface OutboxBatch {
 export interface Outbox {
   /** Reads the changes that were committed since the position, and where the feed is now, in one statement. Undefined: only where it is now. */
   read(since: FeedPosition | undefined): Promise<OutboxBatch>;
-  /** Deletes old changes, if it is time. All replicas call it; one of them does it. */
-  trim(): Promise<void>;
+  /** Deletes some of the old changes. All replicas call it. @returns whether there may be more: call it again. */
+  trim(): Promise<boolean>;
   /** Tells the other replicas that there may be changes. */
   notify(): Promise<void>;
   close(): Promise<void>;
@@ -43,6 +43,8 @@ export interface OutboxOptions {
 export const batchChangesMax = 10_000;
 /** A deleted change is at least this old. */
 const trimAfterSeconds = 60;
+/** In one statement, so that a backlog delays no reader and exceeds no statement timeout. */
+const trimRowsMax = 2_000;
 const statementTimeoutMs = 5_000;
 const channel = "feed_changes";
 
@@ -78,7 +80,7 @@ export async function openOutbox(o: OutboxOptions): Promise<Outbox> {
         since !== undefined && (row.isTrimmed || since.epoch !== epoch || row.changes.length > batchChangesMax);
       return { position, changes: isGap ? "gap" : row.changes };
     },
-    trim: async () => void (await client.query({ name: "trim-feed", text: trimSql })),
+    trim: async () => (await client.query({ name: "trim-feed", text: trimSql })).rowCount === trimRowsMax,
     notify: async () => void (await client.query(`notify ${channel}`)),
     close: () => client.end(),
   };
@@ -110,8 +112,11 @@ const readSql = `select pg_current_snapshot()::text as snapshot,
 const trimSql = `with due as (
     update feed_trim set trimmed_below = next_below, next_below = pg_snapshot_xmin(pg_current_snapshot()),
       due = now() + make_interval(secs => ${trimAfterSeconds})
-    where due <= now() returning new.trimmed_below as below)
-  delete from feed_changes using due where xid < due.below`;
+    where due <= now() returning new.trimmed_below)
+  delete from feed_changes where ctid = any(array(
+    select ctid from feed_changes
+    where xid < coalesce((select trimmed_below from due), (select trimmed_below from feed_trim))
+    limit ${trimRowsMax}))`;
 
 /** @returns the process id of the session. */
 async function prepare(client: pg.Client): Promise<number> {

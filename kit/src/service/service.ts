@@ -285,6 +285,9 @@ function createServiceFeed(
     openOutbox: (on) => openOutbox({ ...on, databaseUrl, applicationName: `${name}-feed` }),
     groupsOf,
     onError: (error) =>
-      log.warn({ err: error }, "the change feed has lost its database: its clients connect to another replica"),
+      log.warn(
+        { err: error },
+        "the change feed failed: its clients resume at another replica, or drop what they have cached",
+      ),
   });
 }

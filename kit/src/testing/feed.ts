@@ -1,0 +1,94 @@
+// Helpers for the tests of the change feed: a database with a recorded table, and readers of its outbox.
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+import type { ChangeFeed, FeedEvent, FeedSubscriber } from "../feed/change-feed.ts";
+import { openOutbox, type Outbox, type OutboxOptions } from "../feed/outbox.ts";
+import type { FeedPosition } from "../feed/position.ts";
+import { createTestDatabase, type TestDatabase } from "./database.ts";
+
+/** The migrations of a service with the table `things` (id, amount, name), which records no changes. */
+export const thingMigrations = fileURLToPath(new URL("../../test/migrations", import.meta.url));
+
+/** A database whose table `things` records the kind `thing`, with the columns `id` and `name`. */
+export async function createRecordedDatabase(postgresUrl: string): Promise<TestDatabase> {
+  const created = await createTestDatabase(postgresUrl, thingMigrations);
+  await created.database.rows("record", "select record_changes_of('things', 'thing', 'id', 'name')");
+  return created;
+}
+
+export async function openTestOutbox(databaseUrl: string, on: Partial<OutboxOptions> = {}): Promise<Outbox> {
+  return openOutbox({ databaseUrl, applicationName: "test-feed", onNotified() {}, onLost() {}, ...on });
+}
+
+/** Advances what may be trimmed, as time does. Called twice, it covers every change that no running transaction precedes. */
+export async function makeTrimDue({ database }: TestDatabase): Promise<void> {
+  await database.rows("due", "update feed_trim set due = now()");
+}
+
+export async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  client.on("error", () => {});
+  await client.connect();
+  return client;
+}
+
+/** Collects the events of one subscription. */
+export function createCollector(): FeedSubscriber & {
+  readonly events: FeedEvent[];
+  readonly groups: () => readonly string[];
+  readonly isEnded: () => boolean;
+} {
+  const events: FeedEvent[] = [];
+  let isEnded = false;
+  return {
+    events,
+    send: (event) => void events.push(event),
+    end: () => void (isEnded = true),
+    groups: () => events.flatMap((event) => (event.kind === "changes" ? event.groups : [])),
+    isEnded: () => isEnded,
+  };
+}
+
+/** A feed whose events the test sends. */
+export function createManualFeed(): ChangeFeed & {
+  readonly subscribers: ReadonlySet<FeedSubscriber>;
+  /** The position that each subscriber resumed from. */
+  readonly resumed: readonly (FeedPosition | undefined)[];
+  send(event: FeedEvent): void;
+  /** Sends the last position again, as a feed without changes does. */
+  repeat(): void;
+} {
+  const subscribers = new Set<FeedSubscriber>();
+  const resumed: (FeedPosition | undefined)[] = [];
+  let last: FeedPosition | undefined;
+  const send = (event: FeedEvent) => {
+    last = event.position;
+    for (const subscriber of subscribers) subscriber.send(event);
+  };
+  return {
+    subscribers,
+    resumed,
+    subscribe(subscriber, since) {
+      subscribers.add(subscriber);
+      resumed.push(since);
+      return () => void subscribers.delete(subscriber);
+    },
+    onCommit() {},
+    close: async () => {},
+    send,
+    repeat() {
+      if (last) send({ kind: "changes", position: last, groups: [] });
+    },
+  };
+}
+
+/** A deterministic random number generator (mulberry32). @returns a function that returns a whole number from 0 to `end`, exclusive. */
+export function createRandom(seed: number): (end: number) => number {
+  let state = seed;
+  return (end) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * end);
+  };
+}
