@@ -33,10 +33,14 @@ create function publish_everything() returns void language sql as $$
 $$;
 
 -- Records every later change of a row of this table: `kind`, and these columns before and after it, as text, with their names in camel case.
--- Call it from a migration of the service; a second call replaces the columns. An update that changes nothing is not recorded.
+-- Call it from a migration of the service. A second call replaces the columns: a migration that drops or renames one of them needs it before.
+-- An update that changes nothing is not recorded. `*<>` compares bytes, since equal values can differ (1.0 and 1.00), and json has no equality.
 create function record_changes_of(recorded regclass, kind text, variadic columns text[]) returns void language plpgsql as $body$
 declare
   name text := (select relname from pg_class where oid = recorded);
+  missing text := (
+    select string_agg(col, ', ') from unnest(columns) as col
+    where not exists (select from pg_attribute where attrelid = recorded and attname = col and not attisdropped));
   pairs text := (
     select string_agg(format('%L, #row#.%I::text',
       (select string_agg(case when at = 1 then word else initcap(word) end, '' order by at)
@@ -45,6 +49,9 @@ declare
   before text := format('jsonb_build_object(%s)', replace(pairs, '#row#', 'old'));
   after text := format('jsonb_build_object(%s)', replace(pairs, '#row#', 'new'));
 begin
+  if missing is not null then
+    raise exception '% has no column %', recorded, missing;
+  end if;
   execute format($sql$
     create or replace function %I() returns trigger language plpgsql as $function$
     begin
@@ -60,7 +67,7 @@ begin
     $function$ $sql$, 'record_' || name || '_change', kind, after, kind, before, kind, before, after);
   execute format('create or replace trigger %I after insert or delete on %s for each row execute function %I()',
     name || '_recorded', recorded, 'record_' || name || '_change');
-  execute format('create or replace trigger %I after update on %s for each row when (old.* is distinct from new.*) execute function %I()',
+  execute format('create or replace trigger %I after update on %s for each row when (old.* *<> new.*) execute function %I()',
     name || '_update_recorded', recorded, 'record_' || name || '_change');
 end
 $body$;
