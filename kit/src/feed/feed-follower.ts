@@ -12,7 +12,7 @@ export interface FeedFollowerOptions {
   onChanges(groups: readonly string[]): void;
   /** Any data of the service may have changed. */
   onReset(): void;
-  /** Called when the feed is up for the first time, and each time that it goes down or is up again; not by `close`. @param cause why it is down. */
+  /** Called with the first state, which is `down` if the first attempt fails, and with each new one; not by `close`. @param cause why it is down. */
   onState(state: "up" | "down", cause?: unknown): void;
   readonly resolveHost?: ResolveHost;
 }
@@ -45,6 +45,7 @@ class StreamFollower implements FeedFollower {
   readonly #following: Promise<void>;
   #position: FeedPosition | undefined;
   #isFollowing = false;
+  #reported: "up" | "down" | undefined;
   #lastEventAtMs = -Infinity;
 
   constructor(o: FeedFollowerOptions) {
@@ -108,17 +109,20 @@ class StreamFollower implements FeedFollower {
     else if (event.groups.length > 0) this.#o.onChanges(event.groups);
     this.#position = event.position;
     this.#lastEventAtMs = performance.now();
-    if (!this.#isFollowing) {
-      this.#isFollowing = true;
-      this.#o.onState("up");
-    }
+    this.#isFollowing = true;
+    this.#report("up");
     for (const wake of this.#waiters) wake();
   }
 
   #lose(cause: unknown): void {
-    if (!this.#isFollowing) return;
     this.#isFollowing = false;
-    if (!this.#closing.signal.aborted) this.#o.onState("down", cause);
+    this.#report("down", cause);
     for (const wake of this.#waiters) wake();
+  }
+
+  #report(state: "up" | "down", cause?: unknown): void {
+    if (state === this.#reported || this.#closing.signal.aborted) return;
+    this.#reported = state;
+    this.#o.onState(state, cause);
   }
 }

@@ -24,6 +24,8 @@ export interface FeedListener {
 const streamsMax = 256;
 /** A client that is this far behind is disconnected. It resumes, with a `reset` if that is too far. */
 const unsentBytesMax = 1_048_576;
+/** `Last-Event-ID` names each transaction that ran: up to 15 digits, and the default of Node (16 KiB) is too short for a thousand. */
+const headerBytesMax = 131_072;
 
 /**
  * Serves a service's feed to gateways and REST proxies: `GET /changes` is a stream of server-sent events (HTML Living Standard, 9.2), which a client
@@ -35,7 +37,7 @@ const unsentBytesMax = 1_048_576;
 export async function startFeedListener(o: FeedListenerOptions): Promise<FeedListener> {
   const isAuthorized = createKeyCheck(o.keys);
   const streams = new Set<ServerResponse>();
-  const server = createServer((request, response) => {
+  const server = createServer({ maxHeaderSize: headerBytesMax }, (request, response) => {
     if (request.url !== "/changes" || request.method !== "GET") return refuse(response, 404);
     if (!isAuthorized(request)) return refuse(response, 401);
     if (streams.size >= streamsMax) return refuse(response, 503);
