@@ -22,16 +22,18 @@ export function addWritePosition<T>(
   return runInWriteScope(async (scope) => {
     try {
       const result = await run();
-      await addHeaderOf(scope);
+      addPosition(await positionOf(scope, database));
       return result;
     } catch (error) {
-      if (error instanceof AppError && dataStatuses.has(statusOf[error.code])) await addHeaderOf(scope);
+      // The error may come from another request's write, which is later than those of this scope.
+      if (error instanceof AppError && dataStatuses.has(statusOf[error.code])) {
+        addPosition(await findPosition(database));
+      }
       throw error;
     }
   });
 
-  async function addHeaderOf(scope: WriteScope): Promise<void> {
-    const position = await positionOf(scope, database);
+  function addPosition(position: WritePosition | undefined): void {
     if (position) addHeader(writePositionHeader, writeWritePosition(position));
   }
 }
@@ -44,7 +46,11 @@ export async function positionOf(
   scope: WriteScope,
   database: Pick<Writer, "write">,
 ): Promise<WritePosition | undefined> {
-  if (scope.position) return scope.position;
+  return scope.position ?? (await findPosition(database));
+}
+
+/** A position that includes all writes which were committed before. */
+async function findPosition(database: Pick<Writer, "write">): Promise<WritePosition | undefined> {
   try {
     return await runInWriteScope(async (own) => {
       await database.write("find-write-position", "select true as found");
