@@ -62,8 +62,9 @@ test("a commit at one replica makes the others read the outbox at once, also wit
   await insert();
   expect(reader.groups()).toEqual([]);
   writing.feed.onCommit();
-  await expect.poll(() => reader.groups()).toEqual(["things", `things:${nextId}`]);
-  expect(reader.events.length).toBeGreaterThan(eventCount);
+  // expect.poll would advance the fake timers.
+  while (reader.events.length === eventCount) await sleep(10);
+  expect(reader.groups()).toEqual(["things", `things:${nextId}`]);
 });
 
 test("a replica without subscribers does not read the outbox, but notifies and trims", async () => {

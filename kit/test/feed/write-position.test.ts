@@ -187,7 +187,7 @@ async function expectExact(position: WritePosition, id: number): Promise<void> {
   expect(includesWrite((await outbox.read(undefined)).position, position)).toBe(true);
 }
 
-/** Expects that whoever knows the position knows all committed rows. */
+/** Expects that a reader which knows the position knows all committed rows. */
 async function expectIncludesAll(position: WritePosition | undefined): Promise<void> {
   const [row] = await database.database.rows<{ xid: string }>(
     "last-xid",
