@@ -15,6 +15,8 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 export interface ObservedProcess {
   readonly url: string;
   readonly adminUrl: string;
+  /** Of a service's change feed; its key is the one for development. */
+  readonly feedUrl: string;
   query(statement: string): Promise<void>;
   /** The output so far on stdout and stderr. */
   written(): string;
@@ -98,6 +100,7 @@ async function startObserved(main: string, environment: Environment): Promise<Om
   return {
     url: addresses.get("listening") ?? "",
     adminUrl: (addresses.get("metrics listening") ?? "").replace(/\/metrics$/, ""),
+    feedUrl: addresses.get("change feed listening") ?? "",
     written: () => text,
     async stop() {
       if (child.exitCode !== null) return child.exitCode;

@@ -190,7 +190,32 @@ test("a process exports its declared metrics on its admin port, and pending span
   expect(spans.filter((received) => received.includes(instanceId))).not.toEqual([]);
 });
 
-test("without the telemetry variables a process has one listener, exports no spans, and writes no access log", async () => {
+test("the metrics of the change feed show its streams, the resets sent, and that it lost its database", async () => {
+  const running = await start();
+  const metrics = async () => {
+    const text = await (await fetch(`${running.adminUrl}/metrics`)).text();
+    return Object.fromEntries(
+      [...text.matchAll(/^tributary_service_feed_(\w+) (\d+)$/gm)].map(([, name, n]) => [name, n]),
+    );
+  };
+  expect(await metrics()).toEqual({ streams: "0", resets_sent_total: "0", database_lost_total: "0" });
+  const open = () => fetch(running.feedUrl, { headers: { authorization: "Bearer for-development-only" } });
+  const [first, second] = [await open(), await open()];
+  const opened = { streams: "2", resets_sent_total: "2", database_lost_total: "0" };
+  await vi.waitFor(async () => expect(await metrics()).toEqual(opened));
+  await first.body?.cancel();
+  await vi.waitFor(async () => expect(await metrics()).toEqual({ ...opened, streams: "1" }));
+  await running.query(
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'comments-feed'",
+  );
+  const lost = { streams: "0", resets_sent_total: "2", database_lost_total: "1" };
+  await vi.waitFor(async () => expect(await metrics()).toEqual(lost));
+  // The stream has ended, without an error.
+  await second.text();
+  expect(await running.stop()).toBe(0);
+});
+
+test("without the telemetry variables a process has no listener for metrics, exports no spans, and writes no access log", async () => {
   const before = otlp.received().length;
   const running = await start({ ADMIN_PORT: "", OTEL_EXPORTER_OTLP_ENDPOINT: "", ACCESS_LOG: "off", LOG_LEVEL: "" });
   await fetch(`${running.url}/rest/v1/posts/1/comments`);

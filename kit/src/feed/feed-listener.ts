@@ -12,6 +12,15 @@ export interface FeedListenerOptions {
   readonly port: number;
   /** A client sends one of them as bearer token. At least one. */
   readonly keys: readonly string[];
+  readonly observer?: FeedListenerObserver | undefined;
+}
+
+/** Receives what the metrics count. */
+export interface FeedListenerObserver {
+  /** @param count the streams that are open now. */
+  onStreams(count: number): void;
+  /** A stream was sent a `reset`. */
+  onResetSent(): void;
 }
 
 export interface FeedListener {
@@ -42,9 +51,11 @@ export async function startFeedListener(o: FeedListenerOptions): Promise<FeedLis
     if (!isAuthorized(request)) return refuse(response, 401);
     if (streams.size >= streamsMax) return refuse(response, 503);
     streams.add(response);
-    const end = stream(o.feed, request, response);
+    o.observer?.onStreams(streams.size);
+    const end = stream(o, request, response);
     response.once("close", () => {
       streams.delete(response);
+      o.observer?.onStreams(streams.size);
       end();
     });
   });
@@ -64,7 +75,11 @@ export async function startFeedListener(o: FeedListenerOptions): Promise<FeedLis
   };
 }
 
-function stream(feed: ChangeFeed, request: IncomingMessage, response: ServerResponse): () => void {
+function stream(
+  { feed, observer }: FeedListenerOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): () => void {
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
   // The client then knows that it is connected, before the first event.
   response.flushHeaders();
@@ -74,6 +89,7 @@ function stream(feed: ChangeFeed, request: IncomingMessage, response: ServerResp
     {
       send(event) {
         response.write(toText(event));
+        if (event.kind === "reset") observer?.onResetSent();
         if (response.writableLength > unsentBytesMax) response.destroy();
       },
       end: () => response.end(),

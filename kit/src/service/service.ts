@@ -218,7 +218,7 @@ async function serve(o: ServiceProcessOptions, telemetry: ServiceTelemetry): Pro
   const { config } = o;
   const { log } = telemetry;
   // The app is created later: the feed reads changes only once it has a client.
-  const feed = createServiceFeed(o, (change) => app.groupsOfChange(change), log);
+  const feed = createServiceFeed(o, (change) => app.groupsOfChange(change), telemetry);
   const database = openDatabase(o, telemetry, () => feed.onCommit());
   await o.check?.(database);
   const authenticate = createAuthenticator({
@@ -229,7 +229,14 @@ async function serve(o: ServiceProcessOptions, telemetry: ServiceTelemetry): Pro
   });
   const cursors = createCursors(config.cursorKeys);
   const app = await o.createApp({ name: o.name, database, authenticate, cursors, log, observer: telemetry.observer });
-  const feedListener = await startFeedListener({ ...config, feed, port: config.feedPort, keys: config.feedKeys });
+  const feedListener = await startFeedListener({
+    feed,
+    host: config.host,
+    port: config.feedPort,
+    keys: config.feedKeys,
+    observer: telemetry.feedObserver,
+  });
+  log.info({ url: `${feedListener.url}/changes` }, "change feed listening");
   const admin = await telemetry.startAdmin();
   const admission = createAdmission({ isOn: config.admission, observer: telemetry.admissionObserver });
   const server = await startServer({
@@ -278,16 +285,18 @@ function openDatabase(
 function createServiceFeed(
   { name, config }: ServiceProcessOptions,
   groupsOf: ServiceApp["groupsOfChange"],
-  log: Log,
+  { log, countFeedDatabaseLost }: ServiceTelemetry,
 ): ChangeFeed {
   const { databaseUrl } = config;
   return createChangeFeed({
     openOutbox: (on) => openOutbox({ ...on, databaseUrl, applicationName: `${name}-feed` }),
     groupsOf,
-    onError: (error) =>
+    onError(error) {
+      countFeedDatabaseLost();
       log.warn(
         { err: error },
         "the change feed failed: its clients resume at another replica, or drop what they have cached",
-      ),
+      );
+    },
   });
 }

@@ -1,9 +1,11 @@
 import type { AdmissionObserver } from "../admission/admission.ts";
 import { createAdmissionObserver } from "../admission/admission-telemetry.ts";
+import type { FeedListenerObserver } from "../feed/feed-listener.ts";
 import type { Log } from "../process/log.ts";
 import type { PooledDatabase } from "../postgres/postgres.ts";
 import { type AdminServer, startMetricsListener } from "./admin-server.ts";
-import { metricsOf } from "./metrics/metric-declarations.ts";
+import { metricsOf, type serviceMetrics } from "./metrics/metric-declarations.ts";
+import type { Metrics } from "./metrics/metrics.ts";
 import { createRequestRecords, recordFields } from "./request-record.ts";
 import { createServiceObserver, type ServiceObserver } from "./service-observer.ts";
 import { type AroundStatement, createStatementObserver } from "./statement-observer.ts";
@@ -21,6 +23,9 @@ export interface ServiceTelemetry {
   /** Exports the connections of the pool. */
   observePool(database: Pick<PooledDatabase, "readPool">, connectionsMax: number): void;
   readonly admissionObserver: AdmissionObserver;
+  readonly feedObserver: FeedListenerObserver;
+  /** Counts that the change feed could not read the database. */
+  countFeedDatabaseLost(): void;
   /** Counts a fetch of the issuer's keys. */
   countKeysFetch(isOk: boolean): void;
   /** Starts the listener for /metrics and probes. Undefined if it is not configured. Call it after all routes are announced. */
@@ -40,6 +45,7 @@ export async function createServiceTelemetry(
     logContext: () => recordFields(records.current()),
   });
   const keyFetches = metrics.counter("tributary_service_token_key_fetches_total");
+  const feedDatabaseLost = metrics.counter("tributary_service_feed_database_lost_total");
   return {
     log,
     trace,
@@ -57,7 +63,15 @@ export async function createServiceTelemetry(
       });
     },
     admissionObserver: createAdmissionObserver({ metrics, endpoint: "service" }),
+    feedObserver: createFeedObserver(metrics),
+    countFeedDatabaseLost: () => feedDatabaseLost.add({}),
     countKeysFetch: (isOk) => keyFetches.add({ result: isOk ? "ok" : "failed" }),
     startAdmin: () => startMetricsListener(config, { log, metrics }),
   };
+}
+
+function createFeedObserver(metrics: Metrics<typeof serviceMetrics>): FeedListenerObserver {
+  const streams = metrics.gauge("tributary_service_feed_streams");
+  const resets = metrics.counter("tributary_service_feed_resets_sent_total");
+  return { onStreams: (count) => streams.set({}, count), onResetSent: () => resets.add({}) };
 }

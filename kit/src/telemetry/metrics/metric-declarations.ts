@@ -103,6 +103,21 @@ export const serviceMetrics = {
     help: "Statements and transactions waiting for a connection.",
     labels: [],
   },
+  tributary_service_feed_streams: {
+    kind: "gauge",
+    help: "Open streams of the change feed: each gateway and REST proxy process has one, to one replica of the service.",
+    labels: [],
+  },
+  tributary_service_feed_resets_sent_total: {
+    kind: "counter",
+    help: "Resets sent on streams of the change feed, after which the client drops all that it has cached of the service: at the start of a stream without a position, and if changes since its position are missing.",
+    labels: [],
+  },
+  tributary_service_feed_database_lost_total: {
+    kind: "counter",
+    help: "Times that the change feed could not read the database, and ended all its streams.",
+    labels: [],
+  },
 } as const satisfies MetricDeclarations;
 
 /** Exported by the gateway. `client` is a known name, `other` or `unnamed`; so is `operation`, whose names are known after 100 requests that were not rejected. */
