@@ -2,9 +2,15 @@ import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:f
 import { dirname, join } from "node:path";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { pickFreePort } from "@tributary/kit/process/free-port";
 import { cloneRepository, removeClone } from "./start/clone.ts";
-import { pickPorts, portVariables, type Started, startScript, type TestPorts } from "./start/started.ts";
+import {
+  pickPorts,
+  pickServicePort,
+  portVariables,
+  type Started,
+  startScript,
+  type TestPorts,
+} from "./start/started.ts";
 import { stubPart, stubSchema } from "./start/stub-platform.ts";
 
 let clone: string;
@@ -15,7 +21,7 @@ let running: Started | undefined;
 beforeAll(async () => {
   clone = cloneRepository();
   ports = await pickPorts();
-  reviewsPort = await pickFreePort();
+  reviewsPort = await pickServicePort();
 });
 
 afterEach(async () => {

@@ -1,5 +1,6 @@
 // Which environment variables each part's process gets. Called once per part at the start; a restart uses the same values.
 import { join } from "node:path";
+import { feedPortOf } from "@tributary/kit/feed/feed-config";
 import {
   isService,
   type PartName,
@@ -46,10 +47,22 @@ function fixedFor(name: PartName, { ports }: PartContext): Record<string, string
 function specificFor(name: PartName, context: PartContext): Record<string, string> {
   const { ports, dataDir, secrets } = context;
   const published = publishedFiles(dataDir);
-  if (isService(name)) return { DATABASE_URL: databaseUrl(name, context), CURSOR_KEYS: secrets.cursorKey };
+  const endpointKeys = { FEED_KEYS: secrets.feedKey, CONSISTENCY_KEYS: secrets.consistencyKey };
+  if (isService(name))
+    return {
+      DATABASE_URL: databaseUrl(name, context),
+      CURSOR_KEYS: secrets.cursorKey,
+      FEED_PORT: String(feedPortOf(ports[name])),
+      FEED_KEYS: secrets.feedKey,
+    };
   if (name === "gateway")
-    return { SUPERGRAPH_FILE: published.supergraph, ISSUER_URL: urlOf(ports.issuer), ...movedSubgraphs(ports) };
-  if (name === "rest-proxy") return { ROUTES_FILE: published.routes, ...serviceUrls(ports) };
+    return {
+      ...endpointKeys,
+      SUPERGRAPH_FILE: published.supergraph,
+      ISSUER_URL: urlOf(ports.issuer),
+      ...movedSubgraphs(ports),
+    };
+  if (name === "rest-proxy") return { ...endpointKeys, ROUTES_FILE: published.routes, ...serviceUrls(ports) };
   // With a stored key, tokens remain valid after a restart of the issuer.
   return { KEY_FILE: join(dataDir, "issuer-key.json") };
 }

@@ -29,6 +29,7 @@ A service whose tables are empty and were never seeded is seeded. Existing data 
   --help               print this text
 
 Environment variables for ports: ${[...parts.map(({ portVariable }) => portVariable), postgresPort.variable].join(", ")}.
+The change feed of a service listens on the service's port plus 100.
 Data folder: DATA_DIR (default: .data).
 `;
 

@@ -1,7 +1,8 @@
 // Reads the ports of `npm start` and finds those that another process uses.
 import { type Environment, readEnvironment } from "@tributary/kit/process/env";
+import { feedPortOf } from "@tributary/kit/feed/feed-config";
 import { isPortFree } from "@tributary/kit/process/free-port";
-import { type PartName, parts, type Ports, postgresPort } from "./parts.ts";
+import { isService, type PartName, parts, type Ports, postgresPort } from "./parts.ts";
 
 interface PortChoice {
   readonly name: PartName | "postgres";
@@ -14,38 +15,59 @@ const choices: readonly PortChoice[] = [
   { name: "postgres", variable: postgresPort.variable, fallback: postgresPort.default },
 ];
 
+const portMax = 65_535;
+
 /**
  * Every part's port, from its variable.
- * @throws ConfigError for a value that is not a port, and for two parts on one port.
+ * @throws ConfigError for a value that is not a port, and for two listeners on one port.
  */
 export function readPorts(environment: Environment): Ports {
   return readEnvironment(environment, (env) => {
     const entries = choices.map(({ name, variable, fallback }) => {
       const why = `where ${name} listens on 127.0.0.1`;
-      return [name, env.integer(variable, { fallback, min: 1, max: 65_535, why })] as const;
+      // With a port for its feed.
+      const max = isService(name) ? portMax - feedPortOf(0) : portMax;
+      return [name, env.integer(variable, { fallback, min: 1, max, why })] as const;
     });
-    for (const [port, variables] of sharedPorts(entries)) env.problem(`${variables.join(" and ")} are both ${port}.`);
-    return Object.fromEntries(entries) as Record<PartName | "postgres", number>;
+    const ports = Object.fromEntries(entries) as Ports;
+    for (const [port, texts] of sharedPorts(ports)) env.problem(`${texts.join(" and ")} are both ${port}.`);
+    return ports;
   });
 }
 
-/** One message for each of these parts whose port another process uses. It names the variable that changes the port. */
+/** One message for each port of these parts that another process uses. It names the variable that changes the port. */
 export async function findTakenPorts(names: readonly (PartName | "postgres")[], ports: Ports): Promise<string[]> {
-  const requested = choices.filter(({ name }) => names.includes(name));
-  const free = await Promise.all(requested.map(({ name }) => isPortFree(ports[name])));
+  const requested = choices.filter(({ name }) => names.includes(name)).flatMap((choice) => listenersOf(choice, ports));
+  const free = await Promise.all(requested.map(({ port }) => isPortFree(port)));
   return requested
     .filter((_, index) => !free[index])
-    .map(({ name, variable }) => {
-      const port = ports[name];
-      return `Port ${port} (${name}) is in use. Free it, or choose another port: ${variable}=${port + 1_000} npm start`;
+    .map(({ label, port, variable, nextPort }) => {
+      return `Port ${port} (${label}) is in use. Free it, or choose another port: ${variable}=${nextPort} npm start`;
     });
 }
 
-function sharedPorts(entries: readonly (readonly [PartName | "postgres", number])[]): [number, string[]][] {
-  const variables = new Map<number, string[]>();
-  for (const [name, port] of entries) {
-    const variable = choices.find((choice) => choice.name === name)?.variable ?? name;
-    variables.set(port, [...(variables.get(port) ?? []), variable]);
-  }
-  return [...variables].filter(([, sharing]) => sharing.length > 1);
+interface PartListener {
+  readonly label: string;
+  readonly port: number;
+  /** The variable that determines the port, and how. */
+  readonly variable: string;
+  readonly portText: string;
+  /** Another value for the variable. */
+  readonly nextPort: number;
+}
+
+/** A service has two: its feed's port follows from its own. */
+function listenersOf({ name, variable }: PortChoice, ports: Ports): readonly PartListener[] {
+  const port = ports[name];
+  const own = { label: name, port, variable, portText: variable, nextPort: port + 1_000 };
+  if (!isService(name)) return [own];
+  const portText = `${variable} + ${feedPortOf(0)}`;
+  return [own, { ...own, label: `the change feed of ${name}`, port: feedPortOf(port), portText }];
+}
+
+function sharedPorts(ports: Ports): [number, string[]][] {
+  const texts = new Map<number, string[]>();
+  for (const { port, portText } of choices.flatMap((choice) => listenersOf(choice, ports)))
+    texts.set(port, [...(texts.get(port) ?? []), portText]);
+  return [...texts].filter(([, sharing]) => sharing.length > 1);
 }

@@ -1,4 +1,4 @@
-// Database passwords and the cursor key of `npm start`. Production gets its secrets elsewhere.
+// Database passwords and keys of `npm start`. Production gets its secrets elsewhere.
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,15 +7,17 @@ import { StartError } from "./start-error.ts";
 
 export interface Secrets {
   readonly databasePasswords: Readonly<Record<ServiceName, string>>;
-  /** Signs cursors. Stored, so that cursors remain valid after a restart. */
+  /** Signs cursors. Stored, as the consistency key is, so that what clients have remains valid after a restart. */
   readonly cursorKey: string;
+  /** Opens the change feeds of the services. */
+  readonly feedKey: string;
+  /** Encrypts the receipts of writes (`Consistency-Token`). */
+  readonly consistencyKey: string;
 }
 
-interface StoredSecrets {
-  readonly databasePasswords?: Readonly<Record<string, string>>;
-  readonly cursorKey?: string;
-}
+type StoredSecrets = Partial<Secrets>;
 
+const keyNames = ["cursorKey", "feedKey", "consistencyKey"] as const;
 const secretBytes = 24;
 
 /**
@@ -26,11 +28,11 @@ const secretBytes = 24;
 export function loadSecrets(dataDir: string): Secrets {
   const file = join(dataDir, "secrets.json");
   const stored = readStored(file);
-  const missing = serviceNames.filter((name) => !stored.databasePasswords?.[name]);
-  if (missing.length === 0 && stored.cursorKey) return stored as Secrets;
-  const created = Object.fromEntries(missing.map((name) => [name, createSecret()]));
-  const databasePasswords = { ...stored.databasePasswords, ...created } as Secrets["databasePasswords"];
-  const secrets: Secrets = { ...stored, databasePasswords, cursorKey: stored.cursorKey || createSecret() };
+  const keys = keyNames.filter((name) => !stored[name]);
+  const passwords = serviceNames.filter((name) => !stored.databasePasswords?.[name]);
+  if (keys.length === 0 && passwords.length === 0) return stored as Secrets;
+  const databasePasswords = { ...stored.databasePasswords, ...createSecrets(passwords) };
+  const secrets = { ...stored, ...createSecrets(keys), databasePasswords } as Secrets;
   const temporary = `${file}.${process.pid}.tmp`;
   writeFileSync(temporary, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
   renameSync(temporary, file);
@@ -46,6 +48,6 @@ function readStored(file: string): StoredSecrets {
   }
 }
 
-function createSecret(): string {
-  return randomBytes(secretBytes).toString("hex");
+function createSecrets(names: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(names.map((name) => [name, randomBytes(secretBytes).toString("hex")]));
 }

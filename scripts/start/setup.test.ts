@@ -1,14 +1,17 @@
 // What `npm start` requires and prepares before the first part starts.
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { pickFreePort } from "@tributary/kit/process/free-port";
 import { identifyProcess } from "@tributary/kit/process/process-identity";
 import { formerSubgraph } from "../../supergraph/subgraphs.ts";
 import { environmentOf, type PartContext } from "./environments.ts";
 import { partNames, serviceNames } from "./parts.ts";
-import { readPorts } from "./ports.ts";
+import { findTakenPorts, readPorts } from "./ports.ts";
 import { hasBreakingChanges, publishCommitted } from "./published-files.ts";
 import { acquireRunFile, findRunningIssuer } from "./run-file.ts";
 import { loadSecrets, type Secrets } from "./secrets.ts";
@@ -73,11 +76,23 @@ test("a route table with merge conflict markers is reported", () => {
 test("secrets are created once, readable only by their owner", () => {
   const folder = newFolder();
   const secrets = loadSecrets(folder);
-  expect(Object.keys(secrets.databasePasswords)).toEqual(serviceNames);
-  expect(new Set([...Object.values(secrets.databasePasswords), secrets.cursorKey]).size).toBe(serviceNames.length + 1);
+  const { databasePasswords, cursorKey, feedKey, consistencyKey } = secrets;
+  expect(Object.keys(databasePasswords)).toEqual(serviceNames);
+  const all = [...Object.values(databasePasswords), cursorKey, feedKey, consistencyKey];
+  expect(new Set(all).size).toBe(serviceNames.length + 3);
+  for (const secret of all) expect(secret).toMatch(/^[0-9a-f]{48}$/);
   expect(loadSecrets(folder)).toEqual(secrets);
   expect(statSync(join(folder, "secrets.json")).mode & 0o777).toBe(0o600);
   expect(readdirSync(folder)).toEqual(["secrets.json"]);
+});
+
+test("a data folder of an older release gets the missing keys, and its other secrets do not change", () => {
+  const folder = newFolder();
+  const { feedKey: _, consistencyKey: __, ...older } = loadSecrets(folder);
+  writeFileSync(join(folder, "secrets.json"), JSON.stringify(older));
+  const secrets = loadSecrets(folder);
+  expect(secrets).toEqual({ ...older, feedKey: expect.any(String), consistencyKey: expect.any(String) });
+  expect(loadSecrets(folder)).toEqual(secrets);
 });
 
 test("the error for a file that is not JSON names the file and what to do", () => {
@@ -107,6 +122,36 @@ test("an invalid port and two parts on one port are reported together", () => {
   const read = () => readPorts({ USERS_PORT: "x", POSTS_PORT: "4000" });
   expect(read).toThrow("USERS_PORT");
   expect(read).toThrow("POSTS_PORT and GATEWAY_PORT are both 4000");
+});
+
+test("a change feed on the port of another part is reported", () => {
+  expect(() => readPorts({ USERS_PORT: "3910" })).toThrow("USERS_PORT + 100 and REST_PROXY_PORT are both 4010");
+  expect(() => readPorts({ USERS_PORT: "65436" })).toThrow("USERS_PORT");
+});
+
+test("the port of a change feed in use is reported with the variable that changes it", async () => {
+  const port = await pickFreePort("127.0.0.1", 100);
+  const server = createServer().listen(port + 100, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const ports = readPorts({ USERS_PORT: String(port) });
+  expect(await findTakenPorts(["users"], ports)).toEqual([
+    `Port ${port + 100} (the change feed of users) is in use. Free it, or choose another port: USERS_PORT=${port + 1_000} npm start`,
+  ]);
+  expect(await findTakenPorts(["gateway"], ports)).toEqual([]);
+});
+
+test("every service serves its change feed with the key that the gateway and the REST proxy have", () => {
+  const environments = partNames.map((name) => [name, environmentOf(name, context({ FEED_PORT: "1" }))] as const);
+  const { issuer, gateway, "rest-proxy": restProxy, ...services } = Object.fromEntries(environments);
+  for (const environment of Object.values(services)) {
+    expect(environment?.["FEED_PORT"]).toBe(String(Number(environment?.["PORT"]) + 100));
+    expect(environment).toMatchObject({ FEED_KEYS: "feed-key" });
+    expect(environment).not.toHaveProperty("CONSISTENCY_KEYS");
+  }
+  for (const environment of [gateway, restProxy])
+    expect(environment).toMatchObject({ FEED_KEYS: "feed-key", CONSISTENCY_KEYS: "consistency-key" });
+  expect(issuer).not.toHaveProperty("FEED_KEYS");
 });
 
 test("every part inherits the environment, except addresses, ports and databases", () => {
@@ -177,7 +222,8 @@ function write(path: string, content = ""): void {
 function context(inherited: Record<string, string>): PartContext {
   const passwords = serviceNames.map((name) => [name, `password-of-${name}`]);
   const databasePasswords = Object.fromEntries(passwords) as Secrets["databasePasswords"];
-  return { ports: readPorts({}), dataDir: "/data", secrets: { databasePasswords, cursorKey: "k" }, inherited };
+  const keys = { cursorKey: "k", feedKey: "feed-key", consistencyKey: "consistency-key" };
+  return { ports: readPorts({}), dataDir: "/data", secrets: { databasePasswords, ...keys }, inherited };
 }
 
 function partsOf(folder: string): unknown {

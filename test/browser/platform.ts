@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { pickFreePort } from "@tributary/kit/process/free-port";
+import { pickPorts, portVariables } from "../start/started.ts";
 
 export interface Platform {
   /** The gateway's address, without a path. */
@@ -36,7 +36,7 @@ const outputCharsMax = 8_000;
 export async function startPlatform(environment: NodeJS.ProcessEnv): Promise<Platform> {
   const dataDir = mkdtempSync(join(tmpdir(), "tributary-browser-"));
   chmodSync(dataDir, 0o755); // If this process is root, PostgreSQL runs as another user and needs access.
-  const ports = await pickPorts([...partVariables, "POSTGRES_PORT"]);
+  const ports = portVariables(await pickPorts());
   const child = spawn(process.execPath, [join(root, "scripts/start.ts")], {
     cwd: root,
     env: { ...environment, ...ports, DATA_DIR: dataDir },
@@ -68,13 +68,6 @@ export async function startPlatform(environment: NodeJS.ProcessEnv): Promise<Pla
 function stopOnSignals(stop: () => Promise<void>): void {
   for (const signal of ["SIGINT", "SIGTERM"] as const)
     process.once(signal, () => void stop().finally(() => process.exit(1)));
-}
-
-async function pickPorts(names: readonly string[]): Promise<Record<string, string>> {
-  const chosen = new Set<number>();
-  while (chosen.size < names.length) chosen.add(await pickFreePort());
-  const numbers = [...chosen];
-  return Object.fromEntries(names.map((name, index) => [name, String(numbers[index])]));
 }
 
 async function waitUntilReady(child: ChildProcess, urls: readonly string[]): Promise<void> {

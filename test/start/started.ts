@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { feedPortOf } from "@tributary/kit/feed/feed-config";
 import { pickFreePort } from "@tributary/kit/process/free-port";
 import { isRunning, type ProcessIdentity } from "@tributary/kit/process/process-identity";
 import { type PartName, parts } from "../../scripts/start/parts.ts";
@@ -26,13 +27,23 @@ export interface Started {
   processes(): readonly PartIdentity[];
 }
 
-/** Free ports for a whole platform, all different. */
+/** Free ports for a whole platform, all different, with the ports of the change feeds. */
 export async function pickPorts(): Promise<TestPorts> {
   const names = [...parts.map(({ name }) => name), "postgres"];
   const picked = new Set<number>();
-  while (picked.size < names.length) picked.add(await pickFreePort());
-  const ports = [...picked];
+  const ports: number[] = [];
+  while (ports.length < names.length) {
+    const port = await pickServicePort();
+    if (picked.has(port) || picked.has(feedPortOf(port))) continue;
+    picked.add(port).add(feedPortOf(port));
+    ports.push(port);
+  }
   return Object.fromEntries(names.map((name, index) => [name, ports[index]])) as unknown as TestPorts;
+}
+
+/** A free port whose change feed's port is free too. */
+export function pickServicePort(): Promise<number> {
+  return pickFreePort("127.0.0.1", feedPortOf(0));
 }
 
 export function portVariables(ports: TestPorts): Record<string, string> {

@@ -23,6 +23,11 @@ const developmentKeys = ["for-development-only"];
 /** The port of a service's feed, by default: that of the service and this. */
 const portOffset = 100;
 
+/** The default port of the feed of a service with this port. */
+export function feedPortOf(port: number): number {
+  return port + portOffset;
+}
+
 /** @param port of the service; 0 stands for any free one. */
 export function readFeedConfig(
   env: EnvironmentReader,
@@ -31,7 +36,7 @@ export function readFeedConfig(
 ): FeedConfig {
   return {
     feedPort: env.integer("FEED_PORT", {
-      fallback: port === 0 ? 0 : port + portOffset,
+      fallback: port === 0 ? 0 : feedPortOf(port),
       min: 0,
       max: 65_535,
       why: `the port of the change feed for gateways and REST proxies, for the internal network only; by default PORT + ${portOffset}; 0 takes any free one`,
@@ -70,7 +75,7 @@ export function readFeedsConfig(
 function toFeedUrl(text: string): readonly string[] {
   if (!URL.canParse(text)) return [];
   const url = new URL(text);
-  url.port = String(portOf(url) + portOffset);
+  url.port = String(feedPortOf(portOf(url)));
   return [url.origin];
 }
 

@@ -16,11 +16,15 @@ export function isPortFree(port: number, host = "127.0.0.1"): Promise<boolean> {
   });
 }
 
-/** Finds a free port between 20000 and 32767. @throws Error after 100 ports in use. */
-export async function pickFreePort(host = "127.0.0.1"): Promise<number> {
+/**
+ * Finds a free port between 20000 and 32767.
+ * @param offset the port this far above has to be free too; 0 requires no second one.
+ * @throws Error after 100 ports in use.
+ */
+export async function pickFreePort(host = "127.0.0.1", offset = 0): Promise<number> {
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
-    const port = randomInt(lowestPort, highestPort + 1);
-    if (await isPortFree(port, host)) return port;
+    const port = randomInt(lowestPort, highestPort + 1 - offset);
+    if ((await isPortFree(port, host)) && (offset === 0 || (await isPortFree(port + offset, host)))) return port;
   }
   throw new Error(`No free port on ${host} between ${lowestPort} and ${highestPort} in ${attemptsMax} attempts.`);
 }
