@@ -59,7 +59,7 @@ export const restServers: readonly Contender[] = [
     // Logs as in production, so traced requests write log lines.
     start: ({ port, databaseUrl }) => ({
       command: [join(bench, "../services/posts/src/main.ts")],
-      environment: { PORT: String(port), HOST: "127.0.0.1", DATABASE_URL: databaseUrl },
+      environment: { PORT: String(port), HOST: "127.0.0.1", DATABASE_URL: databaseUrl, FEED_PORT: "0" },
     }),
   },
 ];

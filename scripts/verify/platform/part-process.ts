@@ -30,6 +30,12 @@ export interface PartProcess {
 /** The whole environment of a process: it inherits no variable. */
 export type Environment = Readonly<Record<string, string>>;
 
+/** The keys that the gateway and the REST proxy require in production. The services of a verification have the same `FEED_KEYS`. */
+export const endpointKeys = {
+  FEED_KEYS: "feed-key-for-verifications",
+  CONSISTENCY_KEYS: "consistency-key-for-verifications",
+};
+
 /** Applies all pending migrations to a service's database. */
 export async function migrateService(folder: PartFolder, environment: Environment): Promise<void> {
   const migration = spawnMain(folder, { environment }, ["migrate"]);

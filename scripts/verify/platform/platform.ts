@@ -10,13 +10,14 @@ import { seed } from "../../seed/seed.ts";
 import { journeyScopes } from "../traffic/journey.ts";
 import { writerId } from "../traffic/seeded.ts";
 import type { VerificationRun } from "../verification.ts";
-import { type Environment, migrateService, type PartProcess, startProcess } from "./part-process.ts";
+import { endpointKeys, type Environment, migrateService, type PartProcess, startProcess } from "./part-process.ts";
 import { type PlatformPostgres, startPostgres } from "./postgres.ts";
 
 export const serviceNames = ["users", "posts", "comments", "orders"] as const;
 type ServiceName = (typeof serviceNames)[number];
+type EndpointName = "gateway" | "rest-proxy";
 /** A part of the platform: a service, the gateway or the REST proxy. Each can have several replicas. */
-export type PartName = ServiceName | "gateway" | "rest-proxy";
+export type PartName = ServiceName | EndpointName;
 
 export interface Replica extends PartProcess {
   /** Such as "posts 2". */
@@ -25,13 +26,26 @@ export interface Replica extends PartProcess {
   readonly admin: string;
 }
 
-/** Starts one more replica of a service, on a free port of 127.0.0.1 by default. */
-export type StartReplica = (o?: { readonly host?: string; readonly port?: number }) => Promise<Replica>;
+interface ServiceReplica extends Replica {
+  /** Base URL of its change feed. */
+  readonly feedUrl: string;
+}
+
+interface ReplicaListeners {
+  readonly host?: string;
+  readonly port?: number;
+  readonly feedPort?: number;
+}
+
+/** Starts one more replica of a service, on free ports of 127.0.0.1 by default. */
+export type StartReplica = (at?: ReplicaListeners) => Promise<ServiceReplica>;
 
 /** The replicas of a service, and the base URLs by which the gateway and the REST proxy reach them. */
 export interface PlacedService {
-  readonly replicas: readonly Replica[];
+  readonly replicas: readonly ServiceReplica[];
   readonly urls: readonly string[];
+  /** By default those of the replicas. */
+  readonly feedUrls?: readonly string[];
 }
 
 export interface PlatformOptions {
@@ -55,7 +69,8 @@ export interface Platform {
   readonly postgres: PlatformPostgres;
   readonly databaseUrls: Readonly<Record<ServiceName, string>>;
   /** Empty for a part that does not run. */
-  readonly replicas: Readonly<Record<PartName, readonly Replica[]>>;
+  readonly replicas: Readonly<Record<ServiceName, readonly ServiceReplica[]>> &
+    Readonly<Record<EndpointName, readonly Replica[]>>;
   /** A token of the user `writerId`, with the scopes of the journey; valid for a day. */
   readonly token: string;
 }
@@ -80,7 +95,7 @@ export async function startPlatform(o: PlatformOptions): Promise<Platform> {
     if (count === 0) return [name, { replicas: [], urls: [] }];
     const environment = { ...identityOf(issuer), DATABASE_URL: databaseUrls[name] };
     await migrateService(`services/${name}`, environment);
-    const start: StartReplica = (at) => startReplica(name, environment, at);
+    const start: StartReplica = (at) => startServiceReplica(startReplica, name, environment, at);
     const place = o.place?.[name];
     if (place) return [name, await place(start)];
     const replicas = await Promise.all(Array.from({ length: count }, () => start()));
@@ -92,8 +107,12 @@ export async function startPlatform(o: PlatformOptions): Promise<Platform> {
     PlacedService
   >;
   if (o.isSeeded) await seed({ urls: urlsOfRunning(databaseUrls, o), scale: 1, progress: () => {} });
-  const startPart = (name: "gateway" | "rest-proxy", environment: Environment) =>
-    Promise.all(Array.from({ length: o.replicas[name] ?? 0 }, () => startReplica(name, environment)));
+  const startPart = (name: EndpointName, environment: Environment) =>
+    Promise.all(
+      Array.from({ length: o.replicas[name] ?? 0 }, () =>
+        startReplica(name, { ...feedEnvironment(services), ...environment }),
+      ),
+    );
   const gateway = await startPart("gateway", gatewayEnvironment(services));
   const restProxy = await startPart("rest-proxy", restProxyEnvironment(services));
   const serviceReplicas = serviceNames.map((name) => [name, services[name].replicas] as const);
@@ -104,7 +123,7 @@ export async function startPlatform(o: PlatformOptions): Promise<Platform> {
     postgres,
     databaseUrls,
     replicas: {
-      ...(Object.fromEntries(serviceReplicas) as Record<ServiceName, readonly Replica[]>),
+      ...(Object.fromEntries(serviceReplicas) as Record<ServiceName, readonly ServiceReplica[]>),
       gateway,
       "rest-proxy": restProxy,
     },
@@ -136,7 +155,7 @@ function createReplicaStarter({ run, environment: additional = () => ({}), logs 
   return async (
     part: PartName,
     environment: Environment,
-    at: { host?: string; port?: number } = {},
+    at: Pick<ReplicaListeners, "host" | "port"> = {},
   ): Promise<Replica> => {
     const count = (counts.get(part) ?? 0) + 1;
     counts.set(part, count);
@@ -160,6 +179,22 @@ function createReplicaStarter({ run, environment: additional = () => ({}), logs 
   };
 }
 
+/** Two replicas with one host must not have one port for their feeds, so each gets a free one. */
+async function startServiceReplica(
+  startReplica: ReturnType<typeof createReplicaStarter>,
+  name: ServiceName,
+  environment: Environment,
+  at: ReplicaListeners = {},
+): Promise<ServiceReplica> {
+  const { host = loopback, feedPort = await pickFreePort(host) } = at;
+  const replica = await startReplica(
+    name,
+    { ...environment, FEED_PORT: String(feedPort), FEED_KEYS: endpointKeys.FEED_KEYS },
+    at,
+  );
+  return { ...replica, feedUrl: `http://${host}:${feedPort}` };
+}
+
 type PlacedServices = Readonly<Record<ServiceName, PlacedService>>;
 
 function gatewayEnvironment(services: PlacedServices): Environment {
@@ -177,6 +212,15 @@ function restProxyEnvironment(services: PlacedServices): Environment {
     OPENAPI_FOLDER: join(supergraphFolder, "openapi"),
     ...toVariables(Object.fromEntries(complete) as PlacedServices, (name) => `${name}_URL`, ""),
   };
+}
+
+/** The gateway and the REST proxy follow the feed of each service that runs. A verification can set `<SERVICE>_FEED_URL` to `none`. */
+function feedEnvironment(services: PlacedServices): Environment {
+  const urls = serviceNames.map((name) => {
+    const { replicas, feedUrls = replicas.map(({ feedUrl }) => feedUrl) } = services[name];
+    return [`${name.toUpperCase()}_FEED_URL`, feedUrls.length > 0 ? feedUrls.join(",") : "none"] as const;
+  });
+  return { ...Object.fromEntries(urls), ...endpointKeys };
 }
 
 function toVariables(services: PlacedServices, toName: (service: string) => string, path: string): Environment {

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { pickFreePort } from "@tributary/kit/process/free-port";
 import { createStandalone } from "../../../../rest-proxy/src/cache/standalone/standalone.ts";
-import { startProcess } from "../../platform/part-process.ts";
+import { endpointKeys, startProcess } from "../../platform/part-process.ts";
 
 /** `cache` is the shared cache alone; `proxy` is the whole REST proxy, with its production settings. */
 export type Subject = "cache" | "proxy";
@@ -52,8 +52,7 @@ async function startProxy(origin: string, isControl: boolean): Promise<RunningSe
       ROUTES_FILE: fileURLToPath(new URL("routes.json", import.meta.url)),
       SUITE_URL: origin,
       SUITE_FEED_URL: "none",
-      FEED_KEYS: "for-verification-only",
-      CONSISTENCY_KEYS: "for-verification-only",
+      ...endpointKeys,
       RATE_LIMIT_EXEMPT: "127.0.0.0/8",
       TRUSTED_PROXIES: "none",
       // Every entry counts as more than 2,048 bytes (`toEntry`), so none is stored.

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { composeServices } from "@apollo/composition";
 import { parse } from "graphql";
 import { readNodeArguments } from "../../../../bench/contenders/image-arguments.ts";
+import { endpointKeys } from "../../platform/part-process.ts";
 import { type RequestTemplate, uniqueMark } from "./load-job.ts";
 import { stubFields, stubTypeDefs } from "./stub-upstream.ts";
 
@@ -52,22 +53,17 @@ export function toProcessCommand(
 ) {
   const environment = {
     PROFILE: "production",
+    ...endpointKeys,
     HOST: "127.0.0.1",
     PORT: String(port),
     ADMIN_PORT: String(adminPort),
     LOG_LEVEL: "warn",
     TRUSTED_PROXIES: "none",
-    CONSISTENCY_KEYS: "for-verification-only",
     RATE_LIMIT_READS_PER_MINUTE: "0",
     RATE_LIMIT_WRITES_PER_MINUTE: "0",
     ...(kind === "gateway"
       ? { SUPERGRAPH_FILE: supergraphFile }
-      : {
-          ROUTES_FILE: routesFile,
-          ITEMS_URL: `http://127.0.0.1:${stubPort}`,
-          ITEMS_FEED_URL: "none",
-          FEED_KEYS: "for-verification-only",
-        }),
+      : { ROUTES_FILE: routesFile, ITEMS_URL: `http://127.0.0.1:${stubPort}`, ITEMS_FEED_URL: "none" }),
   };
   return { command: readNodeArguments(kind), environment };
 }

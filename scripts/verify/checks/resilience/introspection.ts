@@ -4,6 +4,7 @@ import { setPriority } from "node:os";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { startLibrary } from "../../../../gateway/test/helpers/library.ts";
 import { describeFailures, describeLoad, startLoad } from "../../traffic/open-loop.ts";
+import { endpointKeys } from "../../platform/part-process.ts";
 import type { CheckContext, ResilienceCheck } from "./check.ts";
 import { createGraphqlClient, type GraphqlClient, noResponse, readCode } from "./graphql-client.ts";
 import { composeWide, discardRequests, sendRegular } from "./library.ts";
@@ -29,9 +30,9 @@ export const introspectionCheck: ResilienceCheck = {
       NODE_OPTIONS: `--max-old-space-size=${heapMb}`,
       INTROSPECTION: "true",
       PROFILE: "production",
+      ...endpointKeys,
       RATE_LIMIT_READS_PER_MINUTE: "0",
       TRUSTED_PROXIES: "none",
-      CONSISTENCY_KEYS: "for-verification-only",
     };
     const gateway = await context.startGateway(composeWide(library), environment);
     discardRequests(library, context);

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Library, startLibrary } from "../../../../gateway/test/helpers/library.ts";
 import { respondJson } from "../../../../gateway/test/helpers/subgraphs.ts";
 import { describeLoad, startLoad } from "../../traffic/open-loop.ts";
+import { endpointKeys } from "../../platform/part-process.ts";
 import type { CheckContext, ResilienceCheck } from "./check.ts";
 import type { TestedGateway } from "./tested-gateway.ts";
 import type { GraphqlClient } from "./graphql-client.ts";
@@ -29,9 +30,9 @@ export const memoryCheck: ResilienceCheck = {
     const gateway = await context.startGateway(library.supergraphSdl, {
       NODE_OPTIONS: `--max-old-space-size=${heapMb}`,
       PROFILE: "production",
+      ...endpointKeys,
       RATE_LIMIT_READS_PER_MINUTE: "0",
       TRUSTED_PROXIES: "none",
-      CONSISTENCY_KEYS: "for-verification-only",
       // For the pending request that keeps an old generation in use.
       REQUEST_TIMEOUT_MS: String(heldRequestMsMax),
       SUBGRAPH_TIMEOUT_MS: String(heldRequestMsMax),

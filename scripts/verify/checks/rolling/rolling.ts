@@ -102,15 +102,16 @@ async function placeBehindName(
 ): Promise<PlacedService> {
   const name = `${service}.test`;
   const port = await pickFreePort(initialHosts[0]);
-  const replicas = await Promise.all(initialHosts.map((host) => start({ host, port })));
+  const feedPort = await pickFreePort(initialHosts[0]);
+  const replicas = await Promise.all(initialHosts.map((host) => start({ host, port, feedPort })));
   names.publish(name, initialHosts);
   move[service] = async () => {
-    await Promise.all(movedHosts.map((host) => start({ host, port })));
+    await Promise.all(movedHosts.map((host) => start({ host, port, feedPort })));
     names.publish(name, movedHosts);
     const exitCodes = await Promise.all(replicas.map((replica) => replica.end("SIGTERM")));
     return exitCodes.every((code) => code === 0) ? 0 : (exitCodes.find((code) => code !== 0) ?? null);
   };
-  return { replicas, urls: [`http://${name}:${port}`] };
+  return { replicas, urls: [`http://${name}:${port}`], feedUrls: [`http://${name}:${feedPort}`] };
 }
 
 /** Like a blue-green deployment: the name resolves to new processes at once. */
