@@ -53,11 +53,11 @@ require_gateway() {
   exit 1
 }
 
-# The keys that sign cursors: generated here for a local cluster only. In production they come from your secret store.
+# The keys for cursors, change feeds and receipts: generated here for a local cluster only. In production they come from your secret store.
 require_keys() {
   local missing=()
-  for service in "${services[@]}"; do
-    in_namespace get secret "$service-cursor-keys" >/dev/null 2>&1 || missing+=("$service-cursor-keys")
+  for secret in "${services[@]/%/-cursor-keys}" feed-keys consistency-keys; do
+    in_namespace get secret "$secret" >/dev/null 2>&1 || missing+=("$secret")
   done
   for secret in ${missing[@]+"${missing[@]}"}; do
     [[ $overlay == local ]] || continue

@@ -81,6 +81,8 @@ export function getPod(cluster: Cluster, name: string): Pod {
 const secrets: Readonly<Record<string, string>> = {
   DATABASE_URL: "postgres://role:secret@db-rw.tributary:5432/database",
   CURSOR_KEYS: "sixteen-characters-at-least",
+  FEED_KEYS: "sixteen-characters-at-least",
+  CONSISTENCY_KEYS: "sixteen-characters-at-least",
 };
 
 /** The environment of a pod's process. @throws Error for a key that its ConfigMap does not contain. */

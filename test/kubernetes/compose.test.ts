@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
 import { environmentOf, getPod, renderOverlay } from "./cluster.ts";
+import { describeEnvironment } from "../../kit/src/process/env.ts";
 import { subgraphs } from "../../supergraph/subgraphs.ts";
 import { readRules } from "../../scripts/verify/checks/alerts/monitoring-settings.ts";
 import { root } from "./folders.ts";
@@ -86,6 +87,33 @@ test.each(subgraphs.map(({ name }) => name))(
   },
 );
 
+test("the services have the keys of the gateway and the REST proxy for change feeds, and no key for receipts", () => {
+  const volumes = compose["secrets"]?.volumes ?? [];
+  expect(volumes).toEqual(
+    expect.arrayContaining(["feed-keys:/secrets/feed-keys", "consistency-keys:/secrets/consistency-keys"]),
+  );
+  for (const { name } of units) {
+    const isEndpoint = name === "gateway" || name === "rest-proxy";
+    const mounted = (compose[name]?.volumes ?? []).filter((volume) => /^(feed|consistency)-keys:/.test(volume));
+    const ofReceipts = isEndpoint ? ["consistency-keys:/run/secrets/consistency:ro"] : [];
+    expect(mounted).toEqual(["feed-keys:/run/secrets/feed:ro", ...ofReceipts]);
+    const { FEED_KEYS_FILE, CONSISTENCY_KEYS_FILE } = compose[name]?.environment ?? {};
+    expect(FEED_KEYS_FILE).toBe("/run/secrets/feed/keys");
+    expect(CONSISTENCY_KEYS_FILE).toBe(isEndpoint ? "/run/secrets/consistency/keys" : undefined);
+  }
+});
+
+test("the port of a change feed is not published", () => {
+  for (const name of serviceNames) expect(compose[name]?.ports).toBe(undefined);
+});
+
+test("an image reads each secret variable of its process from a file", () => {
+  const [, names = ""] = /^for name in ([^;]*);/m.exec(read("infra/images/start")) ?? [];
+  const readable = names.split(/[\s\\]+/);
+  const secrets = units.flatMap(({ readConfig }) => describeEnvironment(readConfig).filter(({ secret }) => secret));
+  for (const { name } of secrets) expect(readable).toContain(name);
+});
+
 test("the local overlay seeds with the image that compose builds", () => {
   expect(getPod(local, "seed").container.image).toBe(withDefaults(compose["seed"]!.image));
 });
@@ -114,6 +142,18 @@ describe.runIf(process.platform === "linux")("the secrets of compose", () => {
     expect(after).toMatchObject(before);
     expect(after["billing-core/password"]).toMatch(/^[0-9a-f]{48}$/);
     expect(after["billing-core/cursor-keys"]).toMatch(/^[0-9a-f]{48}$/);
+  });
+
+  test("keys that several processes share are in volumes without a password, and a variable replaces them", () => {
+    mount("feed-keys", "consistency-keys");
+    runScript();
+    const before = readSecrets();
+    const keys = [before["feed-keys/keys"], before["consistency-keys/keys"]];
+    for (const key of keys) expect(key).toMatch(/^[0-9a-f]{48}$/);
+    expect(new Set(keys).size).toBe(2);
+    expect(Object.keys(before)).toHaveLength(5);
+    runScript({ FEED_KEYS: "f,g", CONSISTENCY_KEYS: "c" });
+    expect(readSecrets()).toEqual({ ...before, "feed-keys/keys": "f,g", "consistency-keys/keys": "c" });
   });
 
   test("a variable replaces a service's random secret, but not the superuser's", () => {

@@ -84,17 +84,17 @@ test("if a service does not become ready, supergraph, gateway and REST proxy are
 test("production creates no secrets: missing ones are reported before the migration", () => {
   const { status, calls, errors } = deploy("production", { ...complete, secrets: false });
   expect(status).toBe(1);
-  const names = ["users", "posts", "comments", "orders"].map((service) => `${service}-cursor-keys`).join(" ");
-  expect(errors).toContain(names);
+  const names = ["users", "posts", "comments", "orders"].map((service) => `${service}-cursor-keys`);
+  expect(errors).toContain([...names, "feed-keys", "consistency-keys"].join(" "));
   expect(calls.filter((call) => call.includes("create") || call.includes("migrations"))).toEqual([]);
 });
 
-test("a local cluster gets the operator, different keys for each service, and seeded data", () => {
+test("a local cluster gets the operator, different keys for each purpose, and seeded data", () => {
   const { status, calls } = deploy("local", { crd: false, secrets: false, jobs: allComplete });
   expect(status).toBe(0);
   const created = calls.filter((call) => call.includes("create secret generic"));
-  expect(created).toHaveLength(4);
-  expect(new Set(created.map((call) => /keys=([0-9a-f]{64})$/.exec(call)?.[1])).size).toBe(4);
+  expect(created).toHaveLength(6);
+  expect(new Set(created.map((call) => /keys=([0-9a-f]{64})$/.exec(call)?.[1])).size).toBe(6);
   const seeded = calls.findIndex((call) => call.includes("wait job/seed --for=condition=Complete"));
   expect(seeded).toBeGreaterThan(calls.indexOf("apply -k overlays/local/migrations"));
   expect(calls.indexOf("apply -k overlays/local")).toBeGreaterThan(seeded);

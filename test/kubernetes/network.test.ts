@@ -4,6 +4,8 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { HTTPRoute } from "@kubernetes-models/gateway-api/gateway.networking.k8s.io/v1";
 import { createDocuments } from "../../rest-proxy/src/documents/documents.ts";
+import { feedPortOf } from "../../kit/src/feed/feed-config.ts";
+import type { ServiceConfig } from "../../kit/src/service/service-config.ts";
 import { loadDocuments } from "../../rest-proxy/src/documents/load.ts";
 import { loadRoutes } from "../../rest-proxy/src/route/routes.ts";
 import { type Cluster, environmentOf, getPod, listPods, type Pod, renderOverlay, selectPods } from "./cluster.ts";
@@ -53,7 +55,7 @@ describe.each(["local", "production"])("in %s", (overlay) => {
       const { spec } = cluster.get("Service", hostname);
       expect([hostname, pathname]).toEqual([service, name === "gateway" ? "/graphql" : "/"]);
       expect(spec?.clusterIP).toBe("None");
-      expect(spec?.ports?.map((entry) => String(entry.port))).toEqual([port]);
+      expect(spec?.ports?.filter((entry) => entry.name === "http").map((entry) => String(entry.port))).toEqual([port]);
       expect(mayReach(cluster, getPod(cluster, name), getPod(cluster, service), Number(port))).toBe(true);
     }
   });
@@ -82,6 +84,19 @@ describe.each(["local", "production"])("in %s", (overlay) => {
     const toStore = ["gateway", "rest-proxy"].map((caller) => `${caller} → rate-limit-store`);
     expect(connections.sort()).toEqual([...toServices, ...toIssuer, ...toStore].sort());
   });
+
+  test.each(serviceNames)(
+    "only the gateway and the REST proxy reach the change feed of %s, on the default port",
+    (name) => {
+      const service = getPod(cluster, name);
+      const { port, feedPort } = readConfigOf(name)(environmentOf(cluster, service)) as unknown as ServiceConfig;
+      expect([portOf(service, "http"), portOf(service, "feed")]).toEqual([port, feedPort]);
+      const published = cluster.get("Service", name).spec?.ports?.find((entry) => entry.name === "feed");
+      expect(published).toMatchObject({ port: feedPortOf(port), targetPort: "feed" });
+      const callers = listPods(cluster).filter((pod) => mayReach(cluster, pod, service, feedPort));
+      expect(callers.map((pod) => pod.name).sort()).toEqual(["gateway", "rest-proxy"]);
+    },
+  );
 
   test("pods of the gateway and the REST proxy keep their connections when their component label changes", () => {
     for (const name of ["gateway", "rest-proxy"]) {
@@ -279,6 +294,16 @@ function admits(
 ): boolean {
   const isPeer = !peers || peers.some((peer) => !peer.namespaceSelector && matches(peer.podSelector, other.labels));
   return isPeer && (!ports || ports.some((entry) => entry.port === port));
+}
+
+function readConfigOf(name: string) {
+  const unit = units.find((candidate) => candidate.name === name);
+  if (!unit) throw new Error(`${name} is not a unit`);
+  return unit.readConfig;
+}
+
+function portOf({ container }: Pod, name: string): number {
+  return container.ports?.find((port) => port.name === name)?.containerPort ?? 0;
 }
 
 function portsOf({ container }: Pod): readonly number[] {
