@@ -52,7 +52,7 @@ export function readServiceConfig(
         fallback: 10,
         min: 1,
         max: 200,
-        why: "connections of one replica; the database must allow this times the replicas",
+        why: "connections of one replica; the database must allow this and one for the change feed, times the replicas",
       }),
       statementTimeoutMs: env.integer("STATEMENT_TIMEOUT_MS", {
         fallback: 5_000,
