@@ -76,13 +76,20 @@ export const planted: readonly Planted[] = [
   },
   {
     rule: "sql-only-in-stores",
-    what: "an action that contains SQL, and a gateway with a database",
+    what: "an action and a module of the kit that contain SQL, and a gateway with a database",
     files: {
       "services/users/src/actions.ts":
         "export const find = (id: string) => `\n  select name from users where id = ${id}`;",
+      "kit/src/lists/count.ts": "export const text = 'select count(*) from users';",
+      "kit/src/idempotency/records.ts": "export const text = 'select key from idempotency_keys';",
       "gateway/src/cache/memory.ts": 'import pg from "pg";\nexport const text = "DELETE FROM cache";',
     },
-    at: ["services/users/src/actions.ts:1", "gateway/src/cache/memory.ts:2", "gateway/src/cache/memory.ts:1"],
+    at: [
+      "services/users/src/actions.ts:1",
+      "kit/src/lists/count.ts:1",
+      "gateway/src/cache/memory.ts:2",
+      "gateway/src/cache/memory.ts:1",
+    ],
   },
   {
     rule: "stages-flow-one-way",

@@ -1,4 +1,5 @@
 import { AppError } from "@tributary/kit/errors/app-error";
+import { idempotencyKeyInput } from "@tributary/kit/idempotency/idempotency-key";
 import { listOrder, type ListOrder } from "@tributary/kit/lists/list-order";
 import { parseShape } from "@tributary/kit/errors/validate";
 import { z } from "zod";
@@ -66,9 +67,6 @@ export interface CustomerPageRequest {
   /** The id of the last order of the previous page; undefined for the first page. After a malformed id the page is empty. */
   readonly after?: string | undefined;
 }
-
-/** How long a repeated request with the same idempotency key returns the order that the first one placed. */
-export const idempotencyHours = 24;
 
 /** The status that follows each status; a status without an entry is final. */
 const nextStatus: Partial<Readonly<Record<OrderStatus, OrderStatus>>> = {
@@ -154,17 +152,9 @@ function rejectDuplicates(lines: readonly unknown[], context: z.RefinementCtx): 
   }
 }
 
-const keyPattern = /^[!-~]{1,255}$/;
-export const keyRule = "An idempotency key has 1 to 255 visible ASCII characters.";
-export const isIdempotencyKey = (text: string): boolean => keyPattern.test(text);
-
 const newOrder = z.strictObject({
   lines: linesOf(z.strictObject({ sku, quantity })),
-  idempotencyKey: z
-    .string(keyRule)
-    .regex(keyPattern, keyRule)
-    .nullish()
-    .transform((key) => key ?? undefined),
+  idempotencyKey: idempotencyKeyInput,
 });
 
 const filters = z.strictObject({

@@ -1,12 +1,10 @@
-import { AppError } from "@tributary/kit/errors/app-error";
 import type { RowVersion } from "@tributary/kit/http/etag";
+import { type IdempotentResult, type Stored, writeOnce } from "@tributary/kit/idempotency/idempotency";
 import { isRowId } from "@tributary/kit/postgres/row-id";
 import { createKeyset, type ListPage, type PageRequest, toPage } from "@tributary/kit/lists/keyset";
 import { toIdOrder } from "@tributary/kit/lists/list-order";
 import type { Database, Queryable, Writer } from "@tributary/kit/postgres/postgres";
-import { fingerprintOf, lockNumberOf, readSnapshot, type Snapshot } from "./idempotency.ts";
 import {
-  idempotencyHours,
   isOrderId,
   isSku,
   type CustomerPageRequest,
@@ -24,11 +22,6 @@ import { type PricedOrder, priceOrder } from "./pricing.ts";
 
 export type OrderStore = ReturnType<typeof createOrderStore>;
 
-/** A placed order. If `replayed`, an earlier request placed it, and this is the stored result of that request. */
-interface PlacementResult extends PlacedOrder {
-  readonly replayed: boolean;
-}
-
 const orderColumns = `o.id, o.customer_id as "customerId", o.status, o.total_minor as "totalMinor", o.currency,
   o.placed_at as "placedAt", o.row_version as "rowVersion"`;
 
@@ -38,9 +31,6 @@ const productColumns = `p.sku, p.title, p.price_minor as "priceMinor", p.currenc
 const orderVersionColumns = `o.id, o.row_version as "rowVersion"`;
 
 const productVersionColumns = `p.sku as id, p.row_version as "rowVersion"`;
-
-/** Expired idempotency records that each insert deletes: more than the one it adds, so that their number decreases. */
-const expiredRecordsMax = 10;
 
 /**
  * All SQL of the orders service. A malformed id or sku matches no row (except in `findLines`). Every transaction locks rows in the same
@@ -169,16 +159,19 @@ function createOrderWrites(database: Database) {
      * placed an order in the last 24 hours, returns the stored result instead.
      * @throws AppError BAD_USER_INPUT, OUT_OF_STOCK, IDEMPOTENCY_KEY_IN_FLIGHT, IDEMPOTENCY_KEY_REUSED; the transaction is rolled back.
      */
-    placeOrder(customerId: string, { lines, idempotencyKey: key }: NewOrder): Promise<PlacementResult> {
-      return database.transaction(async (transaction) => {
-        if (key === undefined) return { ...(await insertOrder(transaction, customerId, lines)), replayed: false };
-        await lockKey(transaction, customerId, key);
-        const fingerprint = fingerprintOf(lines);
-        const earlier = await findReplay(transaction, customerId, key, fingerprint);
-        if (earlier) return { ...earlier, replayed: true };
-        const placed = await insertOrder(transaction, customerId, lines);
-        await insertRecord(transaction, { customerId, key, fingerprint, placed });
-        return { ...placed, replayed: false };
+    async placeOrder(
+      customerId: string,
+      { lines, idempotencyKey: key }: NewOrder,
+    ): Promise<IdempotentResult<PlacedOrder>> {
+      const run = (transaction: Writer) => insertOrder(transaction, customerId, lines);
+      if (key === undefined) return { result: await database.transaction(run), replayed: false };
+      return writeOnce(database, {
+        callerId: customerId,
+        key,
+        input: canonicalOf(lines),
+        run,
+        entityIdOf: ({ order }) => order.id,
+        restore: restoreOrder,
       });
     },
 
@@ -201,43 +194,6 @@ function createOrderWrites(database: Database) {
       });
     },
   };
-}
-
-/** Locks a key until the transaction ends, without waiting. @throws AppError IDEMPOTENCY_KEY_IN_FLIGHT while another transaction holds it. */
-async function lockKey(transaction: Queryable, customerId: string, key: string): Promise<void> {
-  const text = "select pg_try_advisory_xact_lock($1::bigint) as locked";
-  const [row] = await transaction.rows<{ locked: boolean }>("lock-key", text, [lockNumberOf(customerId, key)]);
-  if (row?.locked) return;
-  throw new AppError(
-    "IDEMPOTENCY_KEY_IN_FLIGHT",
-    "A request with this idempotency key is in flight. Retry after 1 s.",
-    {
-      retryAfterSeconds: 1,
-    },
-  );
-}
-
-/**
- * The stored result of the request that used this key in the last 24 hours; undefined if none did. Runs as a separate statement after the
- * lock, so that its snapshot includes what the previous holder of the lock committed.
- * @throws AppError IDEMPOTENCY_KEY_REUSED if that request had other lines.
- */
-async function findReplay(
-  transaction: Queryable,
-  customerId: string,
-  key: string,
-  fingerprint: Buffer,
-): Promise<PlacedOrder | undefined> {
-  const text = `select fingerprint, snapshot from idempotency_records
-    where customer_id = $1 and key = $2 and created_at > now() - make_interval(hours => $3)`;
-  const values = [customerId, key, idempotencyHours];
-  const [record] = await transaction.rows<{ fingerprint: Buffer; snapshot: Snapshot }>("find-record", text, values);
-  if (record === undefined) return undefined;
-  if (fingerprint.equals(record.fingerprint)) return readSnapshot(record.snapshot);
-  throw new AppError(
-    "IDEMPOTENCY_KEY_REUSED",
-    "This idempotency key has placed an order with other lines. Use a new key.",
-  );
 }
 
 async function insertOrder(
@@ -287,28 +243,14 @@ async function restoreStock(transaction: Queryable, orderId: string): Promise<vo
   await transaction.rows("give-back", text, [orderId]);
 }
 
-interface NewRecord {
-  readonly customerId: string;
-  readonly key: string;
-  readonly fingerprint: Buffer;
-  readonly placed: PlacedOrder;
+/** What distinguishes the order from other orders of a customer: its lines as sku and quantity, sorted by sku, whatever their sequence in the request. */
+function canonicalOf(lines: readonly NewLine[]): object {
+  return lines.map(({ sku, quantity }) => [sku, quantity] as const).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Inserts the record of a key, or overwrites an expired one, and then deletes a few other expired records. */
-async function insertRecord(
-  transaction: Queryable,
-  { customerId, key, fingerprint, placed }: NewRecord,
-): Promise<void> {
-  const text = `insert into idempotency_records (customer_id, key, fingerprint, order_id, snapshot)
-    values ($1, $2, $3, $4, $5) on conflict (customer_id, key) do update set fingerprint = excluded.fingerprint,
-    order_id = excluded.order_id, snapshot = excluded.snapshot, created_at = excluded.created_at`;
-  const values = [customerId, key, fingerprint, placed.order.id, JSON.stringify(placed)];
-  await transaction.rows("insert-record", text, values);
-  // `skip locked`: this must not wait for records that other transactions use.
-  const expired = `delete from idempotency_records where ctid = any (array(
-    select ctid from idempotency_records where created_at <= now() - make_interval(hours => $1)
-    order by created_at limit $2 for update skip locked))`;
-  await transaction.rows("delete-expired-records", expired, [idempotencyHours, expiredRecordsMax]);
+/** The placed order as it was stored with its idempotency key. */
+function restoreOrder({ order, lines, products }: Stored<PlacedOrder>): PlacedOrder {
+  return { order: { ...order, placedAt: new Date(order.placedAt) }, lines, products };
 }
 
 /** The lines by column, for `unnest`. */

@@ -1,6 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { lockNumberOf } from "../src/idempotency.ts";
-import { type Orders, startOrders } from "./fixtures.ts";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { migrate } from "@tributary/kit/postgres/migrate";
+import { silentLog } from "@tributary/kit/process/log";
+import { createTestDatabase } from "@tributary/kit/testing/database";
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
+import { lockNumberOf } from "@tributary/kit/idempotency/idempotency-records";
+import { migrations, type Orders, startOrders } from "./fixtures.ts";
 
 let orders: Orders;
 beforeAll(async () => (orders = await startOrders()));
@@ -143,7 +149,9 @@ test("a rejected request is not recorded: the same request can succeed later", a
 test("while a request with the key is in flight, another gets 409 with Retry-After", async () => {
   const { database } = orders.database;
   await database.transaction(async (transaction) => {
-    await transaction.rows("hold", "select pg_advisory_xact_lock($1::bigint)", [lockNumberOf("1", "busy")]);
+    await transaction.rows("hold", "select pg_advisory_xact_lock($1::bigint)", [
+      lockNumberOf({ callerId: "1", key: "busy" }),
+    ]);
     for (const { status, headers, body } of [await rest("busy", qty), await rest2("busy", quantity)]) {
       const expected = [status, headers.get("retry-after"), body.type];
       expect(expected).toEqual([409, "1", "/problems/idempotency-key-in-flight"]);
@@ -176,8 +184,89 @@ test("just before 24 hours have passed, a key still replays its order", async ()
   expect((await rest("almost", qty)).text).toBe(first.text);
 });
 
-test("a key's lock number differs per customer, and fits PostgreSQL's bigint", () => {
-  expect(lockNumberOf("1", "k")).toBe(lockNumberOf("1", "k"));
-  expect(lockNumberOf("1", "1k")).not.toBe(lockNumberOf("11", "k"));
-  expect(BigInt.asIntN(64, BigInt(lockNumberOf("1", "k"))).toString()).toBe(lockNumberOf("1", "k"));
+test("a replay's response has the position of the original write, also after later ones", async () => {
+  await orders.database.database.rows("begin-epoch", "insert into feed_epoch (system_identifier) values (1)");
+  const first = await rest("position", qty);
+  await rest("position-later", qty);
+  const again = await rest("position", qty);
+  expect(first.headers.get("write-position")).toMatch(/^[0-9a-f-]{36}\/\d+$/);
+  expect(again.headers.get("write-position")).toBe(first.headers.get("write-position"));
+  expect((await rest("position-later", qty)).headers.get("write-position")).not.toBe(
+    first.headers.get("write-position"),
+  );
 });
+
+/** The statement of the previous release, for a copy of the record with the key `$2`. */
+const insertAsPreviousRelease = `insert into idempotency_records (customer_id, key, fingerprint, order_id, snapshot)
+  select customer_id, $1, fingerprint, order_id, snapshot from idempotency_records where key = $2
+  on conflict (customer_id, key) do update set fingerprint = excluded.fingerprint,
+    order_id = excluded.order_id, snapshot = excluded.snapshot, created_at = excluded.created_at`;
+
+test("during a rollout both releases replay each other's orders", async () => {
+  const { rows } = orders.database.database;
+  const first = await rest("rollout", qty);
+  expect(
+    await rows("read-previous", "select customer_id, order_id from idempotency_records where key = 'rollout'"),
+  ).toEqual([{ customer_id: "1", order_id: first.body.id }]);
+
+  await rows("insert-previous", insertAsPreviousRelease, ["rollout-previous", "rollout"]);
+  const replayed = await rest("rollout-previous", qty);
+  expect([replayed.headers.get("idempotency-replayed"), replayed.text]).toEqual(["true", first.text]);
+});
+
+test("an expired record that the previous release overwrites has no position: the response has a later one", async () => {
+  const { rows } = orders.database.database;
+  await rest("expired", qty);
+  const second = await rest("unexpired", qty);
+  await rows(
+    "age-expired",
+    "update idempotency_records set created_at = now() - interval '25 hours' where key = 'expired'",
+  );
+  await rows("overwrite-previous", insertAsPreviousRelease, ["expired", "unexpired"]);
+  const replayed = await rest("expired", qty);
+  expect(replayed.text).toBe(second.text);
+  expect(xidOf(replayed)).toBeGreaterThan(xidOf(second));
+});
+
+test("an expired record that this release overwrites has the position of the new order", async () => {
+  await rest("overwritten", qty);
+  await orders.database.database.rows(
+    "age-overwritten",
+    "update idempotency_records set created_at = now() - interval '25 hours' where key = 'overwritten'",
+  );
+  const placed = await rest("overwritten", qty);
+  const replayed = await rest("overwritten", qty);
+  expect(replayed.text).toBe(placed.text);
+  expect(xidOf(replayed)).toBe(xidOf(placed));
+});
+
+test("the migration to idempotency_keys preserves the records of the previous release", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "tributary-migrations-"));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  cpSync(migrations, directory, { recursive: true, filter: (file) => !file.includes("0007") });
+  const old = await createTestDatabase(inject("postgresUrl"), directory);
+  onTestFinished(() => old.close());
+  const order = `insert into orders (id, customer_id, total_minor, currency)
+    values ('019c4a5e-8c00-7c1d-9f3a-2b6d7e8f9a0b', 1, 1299, 'EUR')`;
+  await old.database.rows("order", order);
+  const record = `insert into idempotency_records (customer_id, key, fingerprint, order_id, snapshot)
+    select 1, 'kept', sha256('x'), id, '{"order": {}}' from orders`;
+  await old.database.rows("record", record);
+  await migrate({ databaseUrl: old.url, directory: migrations.pathname, log: silentLog });
+  expect(await old.database.rows("kept", "select * from idempotency_keys")).toEqual([
+    {
+      caller_id: "1",
+      key: "kept",
+      fingerprint: expect.any(Buffer),
+      entity_id: "019c4a5e-8c00-7c1d-9f3a-2b6d7e8f9a0b",
+      snapshot: { order: {} },
+      created_at: expect.any(Date),
+      write_xid: null,
+      write_epoch: null,
+    },
+  ]);
+});
+
+function xidOf({ headers }: { readonly headers: Headers }): number {
+  return Number(headers.get("write-position")?.split("/")[1]);
+}

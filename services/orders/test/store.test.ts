@@ -133,7 +133,7 @@ test("reads of versions select only the version columns", async () => {
 
 test("placing, replaying and cancelling never scan a whole table", async () => {
   recorded = [];
-  const { order } = await store.placeOrder("7", { lines, idempotencyKey: "plan" });
+  const { order } = (await store.placeOrder("7", { lines, idempotencyKey: "plan" })).result;
   await store.changeStatus(order.id, "CANCELLED", () => {});
   expect(recorded.map(({ name }) => name)).toEqual([
     "lock-key",
@@ -276,8 +276,8 @@ describe("writes", () => {
     const work = async (n: number) => {
       const lines = (n % 2 === 0 ? skus : skus.toReversed()).map((sku) => ({ sku, quantity: 1 }));
       for (let round = 0; round < 3; round++) {
-        const { order } = await store.placeOrder(String(n + 1), { lines, idempotencyKey: `${n}-${round}` });
-        await store.changeStatus(order.id, "CANCELLED", () => {});
+        const { result } = await store.placeOrder(String(n + 1), { lines, idempotencyKey: `${n}-${round}` });
+        await store.changeStatus(result.order.id, "CANCELLED", () => {});
       }
     };
     orders.database.takeStatements();

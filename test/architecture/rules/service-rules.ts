@@ -27,6 +27,8 @@ const sqlPattern = new RegExp(
   ].join("|"),
   "i",
 );
+/** The folders of the kit that contain SQL: that of the kit's own tables (feed, idempotency), and of no table. */
+const sqlInKit = /^kit\/src\/(?:feed|idempotency|postgres|local-postgres|testing)\//;
 const sqlPackage = /^(?:pg|pg-[\w-]+|postgres|node-pg-migrate)(?:\/|$)/;
 
 /** The layers of a service, and the modules that may access a database. */
@@ -47,7 +49,8 @@ export const serviceRules: readonly Rule[] = [
   },
   {
     name: "sql-only-in-stores",
-    sentence: "Only store.ts contains SQL; the gateway and the REST proxy have no database.",
+    sentence:
+      "Only store.ts contains SQL, and in the kit feed, idempotency and the folders of PostgreSQL; the gateway and the REST proxy have no database.",
     find: (repository) => [...findSqlTexts(repository), ...findSqlPackages(repository)],
   },
 ];
@@ -62,7 +65,7 @@ function layerOf(path: string): string | undefined {
 
 function findSqlTexts({ modules }: Repository): Violation[] {
   return modules
-    .filter(({ path }) => isProductCode(path) && !path.startsWith("kit/") && layerOf(path) !== "store")
+    .filter(({ path }) => isProductCode(path) && !sqlInKit.test(path) && layerOf(path) !== "store")
     .flatMap(({ path, texts }) =>
       texts
         .filter(({ text }) => isSql(text))

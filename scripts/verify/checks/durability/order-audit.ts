@@ -49,8 +49,8 @@ export async function auditOrders(
 const wrongStock = `select p.sku from products p left join order_lines l on l.sku = p.sku
   group by p.sku having p.stock <> $1 - coalesce(sum(l.quantity), 0)`;
 
-const wrongRecords = `select 1 from idempotency_records r full join orders o on o.id = r.order_id and o.customer_id = r.customer_id
-  where o.id is null or r.order_id is null`;
+const wrongRecords = `select 1 from idempotency_keys r full join orders o on o.id = r.entity_id and o.customer_id = r.caller_id
+  where o.id is null or r.entity_id is null`;
 
 async function countRows(postgres: PlatformPostgres, text: string, values: readonly unknown[] = []): Promise<number> {
   return (await postgres.query("orders", text, values)).length;

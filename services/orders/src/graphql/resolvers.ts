@@ -54,10 +54,10 @@ export const resolvers: Resolvers = {
   Mutation: {
     placeOrder: async (_, { input }, { identity, actions, loaders }) => {
       // `input` includes the idempotency key, which REST has in a header.
-      const placed = await actions.placeOrder(identity, () => readNewOrder(input));
+      const { result } = await actions.placeOrder(identity, () => readNewOrder(input));
       loaders.clearAll();
-      loaders.primePlaced(placed);
-      return { order: placed.order };
+      loaders.primePlaced(result);
+      return { order: result.order };
     },
     cancelOrder: async (_, { input: { id } }, { identity, actions, loaders }) => {
       const order = await actions.cancelOrder(identity, id);

@@ -1,9 +1,10 @@
 // Reads the request bodies of both REST versions into the types of the model. GraphQL input is read in model.ts.
 import { AppError } from "@tributary/kit/errors/app-error";
+import { readIdempotencyKey } from "@tributary/kit/idempotency/idempotency-key";
 import { requireBody } from "@tributary/kit/rest/body";
 import { parseShape } from "@tributary/kit/errors/validate";
 import { z } from "zod";
-import { isIdempotencyKey, keyRule, linesOf, type NewOrder, quantity, sku } from "../model.ts";
+import { linesOf, type NewOrder, quantity, sku } from "../model.ts";
 
 const newOrderV1 = z.strictObject({ lines: linesOf(z.strictObject({ sku, qty: quantity })) });
 const newOrderV2 = z.strictObject({ lines: linesOf(z.strictObject({ sku, quantity })) });
@@ -13,7 +14,7 @@ const newOrderV2 = z.strictObject({ lines: linesOf(z.strictObject({ sku, quantit
  * @throws AppError MALFORMED_REQUEST, BAD_USER_INPUT with every problem.
  */
 export function readNewOrderV1(body: unknown, keyHeader: string | undefined): NewOrder {
-  const idempotencyKey = keyHeader === undefined ? undefined : readKey(keyHeader);
+  const idempotencyKey = readIdempotencyKey(keyHeader);
   const { lines } = parseShape(newOrderV1, requireBody(body));
   return { lines: lines.map(({ sku, qty }) => ({ sku, quantity: qty })), idempotencyKey };
 }
@@ -24,24 +25,13 @@ export function readNewOrderV1(body: unknown, keyHeader: string | undefined): Ne
  * @throws AppError MALFORMED_REQUEST, BAD_USER_INPUT with every problem.
  */
 export function readNewOrderV2(body: unknown, keyHeader: string | undefined): NewOrder {
-  if (keyHeader === undefined) {
+  const idempotencyKey = readIdempotencyKey(keyHeader);
+  if (idempotencyKey === undefined) {
     const message =
       "Send the header Idempotency-Key with a new key for each order. Then the request can be retried safely.";
     throw new AppError("MALFORMED_REQUEST", message);
   }
-  const idempotencyKey = readKey(keyHeader);
   return { ...parseShape(newOrderV2, requireBody(body)), idempotencyKey };
-}
-
-/**
- * Reads a key as a quoted string (RFC 9651, 3.3.3; draft-ietf-httpapi-idempotency-key-header-07, 2.1), or without quotes, as most clients
- * send it; both are the same key. Node joins repeated headers with a comma and a space, so they are rejected: a key has no spaces.
- */
-function readKey(header: string): string {
-  const quoted = /^"((?:[^"\\]|\\["\\])+)"$/.exec(header)?.[1]?.replaceAll(/\\(["\\])/g, "$1");
-  const key = quoted ?? header;
-  if (isIdempotencyKey(key)) return key;
-  throw new AppError("MALFORMED_REQUEST", `${keyRule} Send the header Idempotency-Key once.`);
 }
 
 /** Calls `run`. If it throws OUT_OF_STOCK, renames `quantity` in the problems' pointers to the version's field name. */

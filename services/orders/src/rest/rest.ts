@@ -2,6 +2,7 @@
 // actions.ts. `readVersion` runs before `load`, and only for conditional requests: without a change, the response is 304 and `load` is not
 // called.
 import { type Cursors, nameList } from "@tributary/kit/lists/cursor";
+import { toReplayHeaders } from "@tributary/kit/idempotency/idempotency-key";
 import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/http/etag";
 import type { ConditionalResponse, Handlers, RestResponse, RestRequest } from "@tributary/kit/rest/rest-endpoint";
 import type { RepresentationMetadata } from "@tributary/kit/rest/caching";
@@ -45,14 +46,13 @@ function createOrderHandlers(
     async placeOrder({ identity, body, header }) {
       const input = () => version.readNewOrder(body, header("idempotency-key"));
       const placed = await withQuantityName(version.quantityName, () => actions.placeOrder(identity, input));
-      const { order, lines, replayed } = placed;
-      const location = { Location: `/v${version.orders.version}/orders/${order.id}` };
-      const headers = replayed ? { ...location, "Idempotency-Replayed": "true" } : location;
+      const { order, lines } = placed.result;
+      const location = `/v${version.orders.version}/orders/${order.id}`;
       // A replay invalidates again: the first response may have been lost.
       return {
         ...toResponse(order, lines),
         status: 201,
-        headers,
+        headers: { Location: location, ...toReplayHeaders(placed.replayed) },
         invalidates: groupsOfProductChanges(lines.map(({ sku }) => sku)),
       };
     },

@@ -1,0 +1,31 @@
+import { z } from "zod";
+import { AppError } from "../errors/app-error.ts";
+
+const keyPattern = /^[!-~]{1,255}$/;
+const keyRule = "An idempotency key has 1 to 255 visible ASCII characters.";
+
+/** The schema of the field `idempotencyKey` of a GraphQL input. */
+export const idempotencyKeyInput = z
+  .string(keyRule)
+  .regex(keyPattern, keyRule)
+  .nullish()
+  .transform((key) => key ?? undefined);
+
+/**
+ * Reads the header `Idempotency-Key` as a quoted string (RFC 9651, 3.3.3; draft-ietf-httpapi-idempotency-key-header-07, 2.1), or without quotes, as most
+ * clients send it; both are the same key. Node joins repeated headers with a comma and a space, so they are rejected: a key has no spaces.
+ * @returns undefined without the header.
+ * @throws AppError MALFORMED_REQUEST.
+ */
+export function readIdempotencyKey(header: string | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  const quoted = /^"((?:[^"\\]|\\["\\])+)"$/.exec(header)?.[1]?.replaceAll(/\\(["\\])/g, "$1");
+  const key = quoted ?? header;
+  if (keyPattern.test(key)) return key;
+  throw new AppError("MALFORMED_REQUEST", `${keyRule} Send the header Idempotency-Key once.`);
+}
+
+/** The header by which a REST response says that it repeats the response to an earlier request. */
+export function toReplayHeaders(replayed: boolean): Readonly<Record<string, string>> {
+  return replayed ? { "Idempotency-Replayed": "true" } : {};
+}

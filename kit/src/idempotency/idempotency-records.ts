@@ -1,0 +1,112 @@
+// The SQL of idempotency keys: reads and writes the table `idempotency_keys`, or in orders a view, which a migration of each service creates. All its records
+// are of one kind of write.
+import { createHash } from "node:crypto";
+import { AppError } from "../errors/app-error.ts";
+import type { WritePosition } from "../feed/position.ts";
+import type { Queryable } from "../postgres/postgres.ts";
+
+/** How long a repeated request with the same idempotency key gets the result of the first one. */
+export const idempotencyHours = 24;
+
+/** Expired records that each insert deletes: more than the one it adds, so that their number decreases. */
+const expiredRecordsMax = 10;
+
+/** A key of one caller. */
+export interface CallerKey {
+  readonly callerId: string;
+  readonly key: string;
+}
+
+interface IdempotencyRecord<T> {
+  /** Undefined after `eraseResponses`. `snapshot` is the result of the write as JSON. */
+  readonly response: { readonly fingerprint: Buffer; readonly snapshot: T } | undefined;
+  /** Of the write. Undefined for a record of a release that did not store it. */
+  readonly position: WritePosition | undefined;
+}
+
+interface NewRecord extends CallerKey {
+  readonly fingerprint: Buffer;
+  /** The id of the row that the write has created. */
+  readonly entityId: string;
+  readonly result: unknown;
+}
+
+/** Locks a key until the transaction ends, without waiting. @throws AppError IDEMPOTENCY_KEY_IN_FLIGHT while another transaction holds it. */
+export async function lockKey(transaction: Queryable, callerKey: CallerKey): Promise<void> {
+  const text = "select pg_try_advisory_xact_lock($1::bigint) as locked";
+  const [row] = await transaction.rows<{ locked: boolean }>("lock-key", text, [lockNumberOf(callerKey)]);
+  if (row?.locked) return;
+  throw new AppError(
+    "IDEMPOTENCY_KEY_IN_FLIGHT",
+    "A request with this idempotency key is in flight. Retry after 1 s.",
+    { retryAfterSeconds: 1 },
+  );
+}
+
+/**
+ * The 64-bit id of the PostgreSQL advisory lock for a caller's key: the first 64 bits of a hash, so collisions are negligible. The worst that one causes is
+ * IDEMPOTENCY_KEY_IN_FLIGHT.
+ */
+export function lockNumberOf({ callerId, key }: CallerKey): string {
+  return createHash("sha256").update(`idempotency\n${callerId}\n${key}`).digest().readBigInt64BE().toString();
+}
+
+interface RecordRow<T> {
+  readonly fingerprint: Buffer | null;
+  readonly snapshot: T | null;
+  readonly writeXid: string | null;
+  readonly writeEpoch: string | null;
+}
+
+/**
+ * The record of a key, unless it has expired. Runs as a separate statement after the lock, so that its snapshot includes what the previous holder of the
+ * lock committed.
+ */
+export async function findRecord<T>(
+  transaction: Queryable,
+  { callerId, key }: CallerKey,
+): Promise<IdempotencyRecord<T> | undefined> {
+  const text = `select fingerprint, snapshot, write_xid::text as "writeXid", write_epoch::text as "writeEpoch"
+    from idempotency_keys
+    where caller_id = $1 and key = $2 and created_at > now() - make_interval(hours => $3)`;
+  const [row] = await transaction.rows<RecordRow<T>>("find-record", text, [callerId, key, idempotencyHours]);
+  if (row === undefined) return undefined;
+  const { fingerprint, snapshot, writeXid, writeEpoch } = row;
+  return {
+    response: fingerprint === null || snapshot === null ? undefined : { fingerprint, snapshot },
+    position: writeXid === null ? undefined : { epoch: writeEpoch ?? undefined, xid: Number(writeXid) },
+  };
+}
+
+/** Inserts the record of a key, or overwrites an expired one, and then deletes a few other expired records. */
+export async function insertRecord(
+  transaction: Queryable,
+  { callerId, key, fingerprint, entityId, result }: NewRecord,
+): Promise<void> {
+  // The record and the write are in one transaction, so they have the same position.
+  const text = `insert into idempotency_keys (caller_id, key, fingerprint, entity_id, snapshot, write_xid, write_epoch)
+    values ($1, $2, $3, $4, $5, pg_current_xact_id(), (select id from feed_epoch))
+    on conflict (caller_id, key) do update set fingerprint = excluded.fingerprint, entity_id = excluded.entity_id,
+      snapshot = excluded.snapshot, write_xid = excluded.write_xid, write_epoch = excluded.write_epoch,
+      created_at = excluded.created_at`;
+  await transaction.rows("insert-record", text, [callerId, key, fingerprint, entityId, JSON.stringify(result)]);
+  // `skip locked`: this must not wait for records that other transactions use.
+  const expired = `with expired as materialized (
+      select caller_id, key from idempotency_keys where created_at <= now() - make_interval(hours => $1)
+      order by created_at limit ${expiredRecordsMax} for update skip locked)
+    delete from idempotency_keys k using expired where k.caller_id = expired.caller_id and k.key = expired.key`;
+  await transaction.rows("delete-expired-records", expired, [idempotencyHours]);
+}
+
+/**
+ * Deletes the stored responses to a caller's requests, and those to the requests of any caller that created an entity. The keys remain until they
+ * expire: a repeated request is rejected with GONE, and does not create anew what was erased.
+ */
+export async function eraseResponses(
+  transaction: Queryable,
+  { callerId, entityId }: { readonly callerId: string; readonly entityId: string },
+): Promise<void> {
+  const text = `update idempotency_keys set fingerprint = null, snapshot = null
+    where (caller_id = $1 or entity_id = $2) and snapshot is not null`;
+  await transaction.rows("erase-responses", text, [callerId, entityId]);
+}
