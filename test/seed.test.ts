@@ -104,7 +104,7 @@ test("seeding again gives the same rows with new versions, so no old ETag matche
 
 test("existing rows remain, seeded or not, and an emptied table remains empty", async () => {
   await execute("users", "insert into users (name, email) values ('Developer', 'developer@example.com')");
-  await execute("comments", "truncate comments");
+  await execute("comments", "truncate comments cascade");
   await execute("posts", "comment on schema public is null");
   const seeded: string[] = [];
   await seedEmpty({ urls, progress: (line) => seeded.push(line) });

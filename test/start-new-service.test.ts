@@ -38,7 +38,7 @@ test(
   async () => {
     const before = await start("users");
     await query("users", "insert into users (id, name, email) values (777777, 'Developer', 'developer@example.com')");
-    await query("posts", "truncate posts");
+    await query("posts", "truncate posts cascade");
     const secrets = readSecrets();
     await stop(before);
 

@@ -24,6 +24,8 @@ export interface Services {
   /** A token with the default scopes and these ones; with `only`, with these ones alone. */
   tokenOf(member: DemoUser, scopes?: readonly string[], only?: boolean): Promise<string>;
   query(service: string, statement: string): Promise<void>;
+  /** Sends requests while a connection has executed this statement, such as one that takes a lock. */
+  queryDuring<T>(service: string, statement: string, send: () => Promise<T>): Promise<T>;
   /** Sends one request to a service; `path` is below `/rest`. */
   send(service: string, method: string, path: string, o: SendOptions): Promise<Response>;
   stop(): Promise<void>;
@@ -58,15 +60,22 @@ export async function startServices(postgresUrl: string): Promise<Services> {
     return { authorization: `Bearer ${await tokenOf(as, scopes)}` };
   }
 
+  async function queryDuring<T>(service: string, statement: string, send: () => Promise<T>): Promise<T> {
+    const client = new Client({ connectionString: databases[service] });
+    await client.connect();
+    try {
+      await client.query(statement);
+      return await send();
+    } finally {
+      await client.end();
+    }
+  }
+
   return {
     urls: Object.fromEntries([...started].map(([name, { url }]) => [name, url])),
     tokenOf,
-    async query(service, statement) {
-      const client = new Client({ connectionString: databases[service] });
-      await client.connect();
-      await client.query(statement);
-      await client.end();
-    },
+    query: (service, statement) => queryDuring(service, statement, async () => {}),
+    queryDuring,
     async send(service, method, path, o) {
       const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
       const body = o.body === undefined ? {} : { body: JSON.stringify(o.body) };

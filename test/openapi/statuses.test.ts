@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { lockNumberOf } from "../../kit/src/idempotency/idempotency-records.ts";
 import { loadRoutes } from "../../rest-proxy/src/route/routes.ts";
 import { type Operation, operationsOf, readExamples, readOpenApi, type RunnableExample } from "./documents.ts";
 import { type RunningRestProxy, startRestProxy } from "./rest-proxy.ts";
@@ -80,6 +81,8 @@ const recipes: Readonly<Record<number, Recipe>> = {
 };
 
 const conflicts: Readonly<Record<string, Recipe>> = {
+  createPost: sendWithKeyInFlight,
+  addComment: sendWithKeyInFlight,
   createUser: (example) => send(example, { body: JSON.stringify(withEmail(example.body, "grace.hopper@example.org")) }),
   updateUser: (example) =>
     send(example, { body: JSON.stringify(withEmail({}, "grace.hopper@example.org", example.version)) }),
@@ -344,6 +347,13 @@ function unknownPath({ path, document }: RunnableExample): string {
   const [, collection, , ...rest] = path.split("?", 1)[0]!.split("/");
   const checksExistence = document.problems?.includes("NOT_FOUND");
   return ["", collection, checksExistence ? "999999999" : "%00", ...rest].join("/");
+}
+
+/** Sends the example of Ada with an idempotency key while another request with the same key seems to be in flight. */
+function sendWithKeyInFlight(example: RunnableExample): Promise<Response> {
+  const key = randomUUID();
+  const lock = `select pg_advisory_lock(${lockNumberOf({ callerId: "1", key })})`;
+  return services.queryDuring(example.service, lock, () => send(example, { headers: { "Idempotency-Key": key } }));
 }
 
 async function oldCommentOfAda(): Promise<string> {

@@ -65,8 +65,10 @@ export const problemExplanations: Readonly<Record<ErrorCode, Explanation>> = {
     remedy: "Wait, then send the same request again: it gets the response of the first one.",
   },
   GONE: {
-    means: "The resource was deleted, or the API version is past its sunset date.",
-    remedy: "Remove references to a deleted resource. For a version, use the successor that `Link` names.",
+    means:
+      "The resource was deleted, the response to an earlier request with the same `Idempotency-Key` was erased, or the API version is past its sunset date.",
+    remedy:
+      "Remove references to a deleted resource. Use a new key for a new request. For a version, use the successor that `Link` names.",
   },
   PRECONDITION_FAILED: {
     means: "The resource has changed since its ETag was read, or does not meet another condition of the request.",

@@ -1,5 +1,6 @@
 import { readChange } from "@tributary/kit/http/requested-change";
 import { AppError } from "@tributary/kit/errors/app-error";
+import type { IdempotentResult } from "@tributary/kit/idempotency/idempotency";
 import { anyVersion, allowsVersion, type Precondition } from "@tributary/kit/http/etag";
 import { hasScope, type Identity, isUser, requireScope } from "@tributary/kit/identity/tokens";
 import { batchLookups } from "@tributary/kit/lists/batched-lookup";
@@ -81,8 +82,8 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
       store.listPagesOfParents(parent, requests),
     countVisible: (postIds: readonly string[]) => store.countVisible(postIds),
 
-    /** @throws AppError UNAUTHENTICATED, FORBIDDEN, BAD_USER_INPUT. */
-    async addComment(identity: Identity, input: () => NewComment): Promise<VisibleComment> {
+    /** @throws AppError UNAUTHENTICATED, FORBIDDEN, the errors of `input`, then those of the idempotency key (`writeOnce`). */
+    async addComment(identity: Identity, input: () => NewComment): Promise<IdempotentResult<VisibleComment>> {
       const { userId } = requireScope(identity, "comments:write");
       return store.insertComment(input(), userId);
     },

@@ -1,4 +1,5 @@
 import { isRowId } from "@tributary/kit/postgres/row-id";
+import { idempotencyKeyInput } from "@tributary/kit/idempotency/idempotency-key";
 import { listOrder, type ListOrder } from "@tributary/kit/lists/list-order";
 import { parseShape, text } from "@tributary/kit/errors/validate";
 import { z } from "zod";
@@ -57,7 +58,8 @@ export const commentPostId = z
   .string("A post's id is a string.")
   .refine(isRowId, { error: "This is not a valid post id.", params: { code: "invalid" } });
 
-const newComment = z.strictObject({ postId: commentPostId, body: commentBody });
+export const newComment = z.strictObject({ postId: commentPostId, body: commentBody });
+const addCommentInput = newComment.extend({ idempotencyKey: idempotencyKeyInput });
 const commentChange = z.strictObject({ body: commentBody });
 
 const filters = z.strictObject({
@@ -72,11 +74,14 @@ const filters = z.strictObject({
   sort: listOrder,
 });
 
-export type NewComment = z.output<typeof newComment>;
+export interface NewComment extends z.output<typeof newComment> {
+  /** From `input.idempotencyKey` in GraphQL, from the header `Idempotency-Key` in REST. Without a key a repeated request adds another comment. */
+  readonly idempotencyKey?: string | undefined;
+}
 export type CommentChange = z.output<typeof commentChange>;
 
-/** @throws AppError BAD_USER_INPUT with every problem. */
-export const readNewComment = (input: unknown): NewComment => parseShape(newComment, input);
+/** Reads GraphQL input; rest/read.ts reads REST bodies. @throws AppError BAD_USER_INPUT with every problem. */
+export const readNewComment = (input: unknown): NewComment => parseShape(addCommentInput, input);
 /** @throws AppError BAD_USER_INPUT with every problem. */
 export const readCommentChange = (input: unknown): CommentChange => parseShape(commentChange, input);
 /** A malformed id is accepted: its list is empty. @throws AppError BAD_USER_INPUT for an unknown sort order. */

@@ -1,8 +1,9 @@
 import type { Precondition, RowVersion } from "@tributary/kit/http/etag";
+import { type IdempotentResult, type Stored, writeOnce } from "@tributary/kit/idempotency/idempotency";
 import { isRowId, onlyRowIds } from "@tributary/kit/postgres/row-id";
 import { createKeyset, type ListPage, type PageRequest, toPage } from "@tributary/kit/lists/keyset";
 import { toIdOrder } from "@tributary/kit/lists/list-order";
-import type { Queryable, Writer } from "@tributary/kit/postgres/postgres";
+import type { Database, Queryable, Writer } from "@tributary/kit/postgres/postgres";
 import type {
   Comment,
   CommentFilters,
@@ -18,7 +19,7 @@ export type CommentStore = ReturnType<typeof createCommentStore>;
 const columns = toColumns("");
 
 /** All SQL of the comments service. A malformed id matches no row. Checks no scopes. */
-export function createCommentStore(database: Writer) {
+export function createCommentStore(database: Database) {
   return { ...createReads(database), ...createLists(database), ...createChanges(database) };
 }
 
@@ -118,12 +119,30 @@ function createLists(database: Queryable) {
   };
 }
 
-function createChanges(database: Writer) {
+function createChanges(database: Database) {
   return {
-    async insertComment({ postId, body }: NewComment, authorId: string): Promise<VisibleComment> {
+    /**
+     * One statement without an idempotency key; with one, a transaction with the record of the key.
+     * @throws AppError with a key, as `writeOnce`.
+     */
+    async insertComment(
+      { postId, body, idempotencyKey: key }: NewComment,
+      authorId: string,
+    ): Promise<IdempotentResult<VisibleComment>> {
       const text = `insert into comments (post_id, author_id, body) values ($1, $2, $3) returning ${columns}`;
-      const [comment] = await database.write<VisibleComment>("insert-comment", text, [postId, authorId, body]);
-      return comment as VisibleComment;
+      const run = async (writer: Writer) => {
+        const [comment] = await writer.write<VisibleComment>("insert-comment", text, [postId, authorId, body]);
+        return comment as VisibleComment;
+      };
+      if (key === undefined) return { result: await run(database), replayed: false };
+      return writeOnce(database, {
+        callerId: authorId,
+        key,
+        input: { postId, body },
+        run,
+        entityIdOf: ({ id }) => id,
+        restore: restoreComment,
+      });
     },
 
     /**
@@ -170,6 +189,16 @@ function createChanges(database: Writer) {
       const [comment] = await database.write<Comment>("delete-comment", text, values);
       return comment;
     },
+  };
+}
+
+/** The comment as it was stored with its idempotency key. */
+function restoreComment(stored: Stored<VisibleComment>): VisibleComment {
+  const { createdAt, editedAt } = stored;
+  return {
+    ...stored,
+    createdAt: new Date(createdAt),
+    editedAt: editedAt === null ? null : new Date(editedAt),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Database, Queryable, Writer } from "@tributary/kit/postgres/postgres";
+import type { Database, Queryable } from "@tributary/kit/postgres/postgres";
 import { explain } from "@tributary/kit/testing/explain";
 import type { TestService } from "@tributary/kit/testing/service";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -154,7 +154,7 @@ let changes = 0;
 let recorded: Statement[] = [];
 
 /** Records the store's statements and forwards them. */
-function recorder(): Writer {
+function recorder(): Database {
   return {
     rows: (name, text, values = []) => {
       recorded.push({ text, values });
@@ -164,6 +164,9 @@ function recorder(): Writer {
       recorded.push({ text, values });
       return database.write(name, text, values);
     },
+    transaction: (work) => database.transaction(work),
+    isReachable: () => database.isReachable(),
+    close: () => database.close(),
   };
 }
 

@@ -1,4 +1,5 @@
 import { AppError, invalidInput } from "@tributary/kit/errors/app-error";
+import type { IdempotentResult } from "@tributary/kit/idempotency/idempotency";
 import { anyVersion, allowsVersion, type Precondition, type RowVersion } from "@tributary/kit/http/etag";
 import { hasScope, type Identity, isUser, denyAccess, requireScope, requireUser } from "@tributary/kit/identity/tokens";
 import { batchLookups } from "@tributary/kit/lists/batched-lookup";
@@ -55,8 +56,8 @@ export function createPostActions(store: PostStore) {
       return state !== undefined && mayRead(identity, state) ? state : undefined;
     },
 
-    /** @throws AppError UNAUTHENTICATED, FORBIDDEN, BAD_USER_INPUT. */
-    async createPost(identity: Identity, input: () => NewPost): Promise<Post> {
+    /** @throws AppError UNAUTHENTICATED, FORBIDDEN, the errors of `input`, then those of the idempotency key (`writeOnce`). */
+    async createPost(identity: Identity, input: () => NewPost): Promise<IdempotentResult<Post>> {
       const { userId } = requireScope(identity, "posts:write");
       return store.insertPost(userId, input());
     },

@@ -1,3 +1,4 @@
+import { idempotencyKeyInput } from "@tributary/kit/idempotency/idempotency-key";
 import { listOrder, type ListOrder } from "@tributary/kit/lists/list-order";
 import { parseShape, text } from "@tributary/kit/errors/validate";
 import { z } from "zod";
@@ -90,6 +91,8 @@ export interface NewPost {
   readonly title: string;
   readonly text: string | null;
   readonly format: ContentFormat;
+  /** From `input.idempotencyKey` in GraphQL, from the header `Idempotency-Key` in REST. Without a key a repeated request creates another post. */
+  readonly idempotencyKey?: string | undefined;
 }
 
 /** An undefined field remains unchanged. */
@@ -124,9 +127,15 @@ const textGivenTwice = {
 };
 
 const newPost = z
-  .strictObject({ title, ...textFields })
+  .strictObject({ title, ...textFields, idempotencyKey: idempotencyKeyInput })
   .refine(hasAtMostOneText, textGivenTwice)
-  .transform(({ title, ...written }): NewPost => ({ title, text: null, format: defaultFormat, ...toText(written) }));
+  .transform(({ title, idempotencyKey, ...written }): NewPost => ({
+    title,
+    text: null,
+    format: defaultFormat,
+    ...toText(written),
+    idempotencyKey,
+  }));
 
 const postChanges = z
   .strictObject({ title: title.optional(), ...textFields })

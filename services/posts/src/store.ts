@@ -1,8 +1,9 @@
 import type { Precondition, RowVersion } from "@tributary/kit/http/etag";
+import { type IdempotentResult, type Stored, writeOnce } from "@tributary/kit/idempotency/idempotency";
 import { isRowId, onlyRowIds } from "@tributary/kit/postgres/row-id";
 import { createKeyset, type ListPage, type PageRequest, toPage } from "@tributary/kit/lists/keyset";
 import { toIdOrder } from "@tributary/kit/lists/list-order";
-import type { Database } from "@tributary/kit/postgres/postgres";
+import type { Database, Writer } from "@tributary/kit/postgres/postgres";
 import { matchesWords, toWordPrefixQuery } from "@tributary/kit/postgres/word-search";
 import {
   type BriefPost,
@@ -127,10 +128,25 @@ function createLists(database: Database) {
 
 function createChanges(database: Database) {
   return {
-    async insertPost(authorId: string, post: NewPost): Promise<Post> {
+    /**
+     * One statement without an idempotency key; with one, a transaction with the record of the key.
+     * @throws AppError with a key, as `writeOnce`.
+     */
+    async insertPost(authorId: string, { idempotencyKey: key, ...post }: NewPost): Promise<IdempotentResult<Post>> {
       const text = `insert into posts (author_id, title, body, body_format) values ($1, $2, $3, $4) returning ${columns}`;
-      const [row] = await database.write<Post>("insert-post", text, [authorId, post.title, post.text, post.format]);
-      return row as Post;
+      const run = async (writer: Writer) => {
+        const [row] = await writer.write<Post>("insert-post", text, [authorId, post.title, post.text, post.format]);
+        return row as Post;
+      };
+      if (key === undefined) return { result: await run(database), replayed: false };
+      return writeOnce(database, {
+        callerId: authorId,
+        key,
+        input: post,
+        run,
+        entityIdOf: ({ id }) => id,
+        restore: restorePost,
+      });
     },
 
     /**
@@ -164,6 +180,16 @@ function createChanges(database: Database) {
       const [post] = await database.write<Post>("move-post", text, [id, to, from]);
       return post;
     },
+  };
+}
+
+/** The post as it was stored with its idempotency key. */
+function restorePost(stored: Stored<Post>): Post {
+  return {
+    ...stored,
+    createdAt: new Date(stored.createdAt),
+    updatedAt: new Date(stored.updatedAt),
+    publishedAt: stored.publishedAt === null ? null : new Date(stored.publishedAt),
   };
 }
 

@@ -1,5 +1,6 @@
 import { readChange } from "@tributary/kit/http/requested-change";
 import { AppError } from "@tributary/kit/errors/app-error";
+import type { IdempotentResult } from "@tributary/kit/idempotency/idempotency";
 import { anyVersion, allowsVersion, type Precondition } from "@tributary/kit/http/etag";
 import { type Identity, hasScope, isUser, denyAccess, requireScope } from "@tributary/kit/identity/tokens";
 import { batchLookups } from "@tributary/kit/lists/batched-lookup";
@@ -65,10 +66,14 @@ export function createUserActions(store: UserStore) {
       throw denyAccess(identity, "Only this user, or a caller with the scope users:read:private, may read this field.");
     },
 
-    /** @throws AppError UNAUTHENTICATED, FORBIDDEN, BAD_USER_INPUT, CONFLICT. */
-    async createUser(identity: Identity, input: () => NewUser, options: InputOptions = {}): Promise<User> {
-      requireScope(identity, "users:write:all");
-      return rejectDuplicateEmail(await store.insertUser(input()), options);
+    /** @throws AppError UNAUTHENTICATED, FORBIDDEN, the errors of `input`, CONFLICT, and those of the idempotency key (`writeOnce`). */
+    async createUser(
+      identity: Identity,
+      input: () => NewUser,
+      options: InputOptions = {},
+    ): Promise<IdempotentResult<User>> {
+      const { userId } = requireScope(identity, "users:write:all");
+      return rejectDuplicateEmail(await store.insertUser(userId, input()), options);
     },
 
     /**
@@ -130,8 +135,8 @@ function requireOwnerOrAll(identity: Identity, id: string): void {
   throw denyAccess(identity, "Only this user, or a caller with the scope users:write:all, may do this.");
 }
 
-function rejectDuplicateEmail(user: User | "email-taken", { emailPointer: pointer = "#/email" }: InputOptions): User {
-  if (user !== "email-taken") return user;
+function rejectDuplicateEmail<T>(written: T | "email-taken", { emailPointer: pointer = "#/email" }: InputOptions): T {
+  if (written !== "email-taken") return written;
   const detail = "Another user has this email address.";
   throw new AppError("CONFLICT", detail, { problems: [{ pointer, code: "taken", detail }] });
 }

@@ -1,3 +1,4 @@
+import { idempotencyKeyInput } from "@tributary/kit/idempotency/idempotency-key";
 import { listOrder, type ListOrder } from "@tributary/kit/lists/list-order";
 import { parseShape, text } from "@tributary/kit/errors/validate";
 import { z } from "zod";
@@ -75,13 +76,15 @@ export const prefs = z.strictObject({
 
 export const role = z.enum(roles, `A role is one of ${roles.join(", ")}.`);
 
-const newUser = z.strictObject({
+export const newUser = z.strictObject({
   name,
   email: email.nullish(),
   avatarUrl: avatarUrl.nullish(),
   role: role.nullish(),
   prefs: prefs.nullish(),
 });
+
+const createUserInput = newUser.extend({ idempotencyKey: idempotencyKeyInput });
 
 const userChanges = z.strictObject({
   name: name.optional(),
@@ -99,13 +102,16 @@ const filters = z.strictObject({
   sort: listOrder,
 });
 
-export type NewUser = z.output<typeof newUser>;
+export interface NewUser extends z.output<typeof newUser> {
+  /** From `input.idempotencyKey` in GraphQL, from the header `Idempotency-Key` in REST. Without a key a repeated request creates another user. */
+  readonly idempotencyKey?: string | undefined;
+}
 /** An undefined field remains, a null field is cleared; the same applies to each preference. */
 export type UserChanges = z.output<typeof userChanges>;
 
+/** Reads GraphQL input; rest/read.ts reads REST bodies. @throws AppError BAD_USER_INPUT with every problem. */
+export const readNewUser = (input: unknown): NewUser => parseShape(createUserInput, input);
 /** Reads GraphQL input and bodies of REST version 1; rest/read.ts reads version 2. @throws AppError BAD_USER_INPUT with every problem. */
-export const readNewUser = (input: unknown): NewUser => parseShape(newUser, input);
-/** @throws AppError BAD_USER_INPUT with every problem. */
 export const readUserChanges = (input: unknown): UserChanges => parseShape(userChanges, input);
 /** @throws AppError BAD_USER_INPUT with every problem. */
 export const readUserFilters = (input: unknown): UserFilters => parseShape(filters, input);

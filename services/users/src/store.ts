@@ -1,8 +1,10 @@
 import type { Precondition, RowVersion } from "@tributary/kit/http/etag";
+import { type IdempotentResult, type Stored, writeOnce } from "@tributary/kit/idempotency/idempotency";
+import { eraseResponses } from "@tributary/kit/idempotency/idempotency-records";
 import { isRowId, onlyRowIds } from "@tributary/kit/postgres/row-id";
 import { createKeyset, type ListPage, type PageRequest, toPage } from "@tributary/kit/lists/keyset";
 import { toIdOrder } from "@tributary/kit/lists/list-order";
-import type { Database } from "@tributary/kit/postgres/postgres";
+import type { Database, Writer } from "@tributary/kit/postgres/postgres";
 import { violates } from "@tributary/kit/postgres/postgres";
 import { matchesWords, toWordPrefixQuery } from "@tributary/kit/postgres/word-search";
 import {
@@ -23,6 +25,10 @@ const versionColumns = `id, row_version as "rowVersion"`;
 
 /** All SQL of the users service. A malformed id matches no row. Checks no permissions. */
 export function createUserStore(database: Database) {
+  return { ...createReads(database), ...createWrites(database) };
+}
+
+function createReads(database: Database) {
   return {
     async findUsers(ids: readonly string[]): Promise<readonly User[]> {
       const validIds = onlyRowIds(ids);
@@ -43,12 +49,56 @@ export function createUserStore(database: Database) {
     /** The ids and versions of the rows that `listUsers` returns. */
     listUserVersions: (filters: UserFilters, request: PageRequest) =>
       list<RowVersion>("user-versions", versionColumns, filters, request),
+  };
 
-    /** @returns "email-taken" when another user has the address. */
-    async insertUser(user: NewUser): Promise<User | "email-taken"> {
+  async function list<Row>(
+    rows: string,
+    selected: string,
+    { role, search, sort }: UserFilters,
+    request: PageRequest,
+  ): Promise<ListPage<Row>> {
+    const set = createKeyset("id", "$1::bigint", request, toIdOrder(sort));
+    const wheres = ["deactivated_at is null", set.where];
+    const values: unknown[] = [set.id, set.limit];
+    if (role !== undefined) wheres.push(`role = $${values.push(role)}`);
+    if (search !== undefined) {
+      wheres.push(matchesWords("name", `$${values.push(toWordPrefixQuery(search))}`));
+    }
+    const name = [`list-${rows}`, set.direction, role && "role", search !== undefined && "search", sort];
+    const text = `select ${selected} from users where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
+    return toPage(await database.rows<Row>(name.filter(Boolean).join("-"), text, values), request);
+  }
+}
+
+function createWrites(database: Database) {
+  return {
+    /**
+     * One statement without an idempotency key; with one, a transaction with the record of the key.
+     * @returns "email-taken" when another user has the address.
+     * @throws AppError with a key, as `writeOnce`.
+     */
+    async insertUser(
+      callerId: string,
+      { idempotencyKey: key, ...given }: NewUser,
+    ): Promise<IdempotentResult<User> | "email-taken"> {
+      const user = { ...given, role: given.role ?? "READER" };
       const text = `insert into users (name, email, avatar_url, role, prefs) values ($1, $2, $3, $4, jsonb_strip_nulls($5)) returning ${columns}`;
-      const values = [user.name, user.email, user.avatarUrl, user.role ?? "READER", user.prefs ?? null];
-      return firstRow(() => database.write<User>("insert-user", text, values));
+      const values = [user.name, user.email, user.avatarUrl, user.role, user.prefs ?? null];
+      const run = async (writer: Writer) => {
+        const [row] = await writer.write<User>("insert-user", text, values);
+        return row as User;
+      };
+      return unlessEmailTaken(async () => {
+        if (key === undefined) return { result: await run(database), replayed: false };
+        return writeOnce(database, {
+          callerId,
+          key,
+          input: user,
+          run,
+          entityIdOf: ({ id }) => id,
+          restore: restoreUser,
+        });
+      });
     },
 
     /**
@@ -71,36 +121,28 @@ export function createUserStore(database: Database) {
         where id = $1 and deactivated_at is null and ($2::bigint[] is null or row_version = any($2))
           and row_version <> all($3::bigint[]) returning ${columns}`;
       const name = ["update-user", ...changedFields.map(([field]) => field)].join("-");
-      return firstRow(() => database.write<User>(name, text, values));
+      return unlessEmailTaken(async () => {
+        const [user] = await database.write<User>(name, text, values);
+        return user;
+      });
     },
 
-    /** @returns undefined if no active user has this id. */
+    /**
+     * Erases the private fields of a user and, in the same transaction, the stored responses that contain them: of the requests with an idempotency key
+     * that created the user, and of those that the user has sent.
+     * @returns undefined if no active user has this id.
+     */
     async deactivateUser(id: string): Promise<User | undefined> {
       if (!isRowId(id)) return undefined;
       const text = `update users set email = null, avatar_url = null, prefs = null, name = $2,
         deactivated_at = date_trunc('milliseconds', now()) where id = $1 and deactivated_at is null returning ${columns}`;
-      const [user] = await database.write<User>("deactivate-user", text, [id, formerUserName]);
-      return user;
+      return database.transaction(async (transaction) => {
+        const [user] = await transaction.write<User>("deactivate-user", text, [id, formerUserName]);
+        if (user !== undefined) await eraseResponses(transaction, { callerId: id, entityId: id });
+        return user;
+      });
     },
   };
-
-  async function list<Row>(
-    rows: string,
-    selected: string,
-    { role, search, sort }: UserFilters,
-    request: PageRequest,
-  ): Promise<ListPage<Row>> {
-    const set = createKeyset("id", "$1::bigint", request, toIdOrder(sort));
-    const wheres = ["deactivated_at is null", set.where];
-    const values: unknown[] = [set.id, set.limit];
-    if (role !== undefined) wheres.push(`role = $${values.push(role)}`);
-    if (search !== undefined) {
-      wheres.push(matchesWords("name", `$${values.push(toWordPrefixQuery(search))}`));
-    }
-    const name = [`list-${rows}`, set.direction, role && "role", search !== undefined && "search", sort];
-    const text = `select ${selected} from users where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
-    return toPage(await database.rows<Row>(name.filter(Boolean).join("-"), text, values), request);
-  }
 }
 
 const assignments: Readonly<Record<keyof UserChanges, (placeholder: string) => string>> = {
@@ -113,10 +155,19 @@ const assignments: Readonly<Record<keyof UserChanges, (placeholder: string) => s
     then jsonb_strip_nulls(coalesce(prefs, '{}') || ${placeholder}::jsonb) end`,
 };
 
-async function firstRow<T>(run: () => Promise<readonly T[]>): Promise<T | "email-taken"> {
+/** The user as it was stored with its idempotency key. */
+function restoreUser(stored: Stored<User>): User {
+  const { createdAt, deactivatedAt } = stored;
+  return {
+    ...stored,
+    createdAt: new Date(createdAt),
+    deactivatedAt: deactivatedAt === null ? null : new Date(deactivatedAt),
+  };
+}
+
+async function unlessEmailTaken<T>(run: () => Promise<T>): Promise<T | "email-taken"> {
   try {
-    const [row] = await run();
-    return row as T;
+    return await run();
   } catch (error) {
     if (violates(error, "users_email_key")) return "email-taken";
     throw error;

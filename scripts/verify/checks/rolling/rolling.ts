@@ -85,7 +85,7 @@ may fail, and at most the writes that were in flight. Finally (on Linux) the add
   },
 });
 
-/** One process of orders, whose writes may be retried (idempotency keys), and one of posts, whose writes may not. */
+/** One process of orders, whose writes have idempotency keys and may be retried, and one of posts, whose writes have none and may not. */
 function replicasToKill({ replicas }: Platform): readonly Replica[] {
   return [...replicas.orders.slice(0, 1), ...replicas.posts.slice(0, 1)];
 }

@@ -50,9 +50,10 @@ export const resolvers: Resolvers = {
   },
   Mutation: {
     addComment: async (_, { input }, { identity, actions, loaders }) => {
-      const comment = await actions.addComment(identity, () => readNewComment(input));
+      // `input` includes the idempotency key, which REST has in a header.
+      const { result } = await actions.addComment(identity, () => readNewComment(input));
       loaders.clearAll();
-      return { comment };
+      return { comment: result };
     },
     editComment: async (_, { input: { id, ...change } }, { identity, actions, loaders }) => {
       const comment = await actions.editComment(identity, id, () => readCommentChange(change));

@@ -133,6 +133,8 @@ export type AddCommentInput = {
   readonly postId: Scalars['ID']['input'];
   /** 1 to 5,000 characters. */
   readonly body: Scalars['String']['input'];
+  /** 1 to 255 visible ASCII characters. A second request within 24 hours with the same key and input returns the comment that the first one added. */
+  readonly idempotencyKey?: InputMaybe<Scalars['String']['input']>;
 };
 
 export type EditCommentInput = {

@@ -169,14 +169,15 @@ function getComment(schemas: VersionSchemas): OperationDocument {
 
 function addComment(schemas: VersionSchemas): OperationDocument {
   return {
-    description: "Adds a comment to a post.",
+    description:
+      "Adds a comment to a post. With an `Idempotency-Key` the request can be retried safely: for 24 hours a repetition gets the first response.",
     callers: ["comments:write"],
     body: schemas.newComment,
     response: {
       status: 201,
       description: "The new comment.",
       schema: schemas.comment,
-      headers: ["ETag", "Last-Modified", "Location"],
+      headers: ["ETag", "Last-Modified", "Location", "Idempotency-Replayed"],
       links,
     },
     problems: ["BAD_USER_INPUT"],

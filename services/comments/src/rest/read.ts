@@ -7,8 +7,8 @@ import {
   type CommentChange,
   commentPostId,
   type NewComment,
+  newComment,
   readCommentChange,
-  readNewComment,
 } from "../model.ts";
 
 /** Version 1 has the body as `text`, and problems point to that name. */
@@ -33,7 +33,7 @@ export function readCommentChangeV1(body: unknown): CommentChange {
  * Version 2 has the field names of the model.
  * @throws AppError BAD_USER_INPUT with every problem.
  */
-export const readNewCommentV2 = (body: unknown): NewComment => readNewComment(requireBody(body));
+export const readNewCommentV2 = (body: unknown): NewComment => parseShape(newComment, requireBody(body));
 
 /**
  * A merge patch (RFC 7396). `body` is the only field that can change, so it is required.

@@ -2,6 +2,7 @@
 // actions.ts. `readVersion` runs before `load`, and only for conditional requests: without a change, the response is 304 and `load` is not
 // called.
 import { type Cursors, nameList } from "@tributary/kit/lists/cursor";
+import { readIdempotencyKey, toReplayHeaders } from "@tributary/kit/idempotency/idempotency-key";
 import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/http/etag";
 import type { ConditionalResponse, Handlers, RestResponse, RestRequest } from "@tributary/kit/rest/rest-endpoint";
 import type { RepresentationMetadata } from "@tributary/kit/rest/caching";
@@ -58,9 +59,14 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
         load: async () => toResponse(await actions.getComment(idOf(request), deletedAs)),
       });
     },
-    async addComment({ identity, body }) {
-      const comment = await actions.addComment(identity, () => version.readNewComment(body));
-      const headers = { Location: `/v${projection.version}/comments/${comment.id}` };
+    async addComment({ identity, body, header }) {
+      const input = () => ({
+        idempotencyKey: readIdempotencyKey(header("idempotency-key")),
+        ...version.readNewComment(body),
+      });
+      const { result: comment, replayed } = await actions.addComment(identity, input);
+      const headers = { Location: `/v${projection.version}/comments/${comment.id}`, ...toReplayHeaders(replayed) };
+      // A replay invalidates again: the first response may have been lost.
       return { ...toResponse(comment), status: 201, headers, invalidates: groupsOfCommentChange(comment) };
     },
     async editComment(request) {

@@ -49,6 +49,7 @@ export const routes = [
     path: "/comments",
     versions: [1, 2],
     cache: "none",
+    idempotencyKey: { optional: [1, 2], required: [] },
     summary: "Comment on a post",
   },
   {

@@ -53,9 +53,10 @@ export const resolvers: Resolvers = {
   },
   Mutation: {
     createPost: async (_, { input }, { identity, actions, loaders }) => {
-      const post = await actions.createPost(identity, () => readNewPost(input));
+      // `input` includes the idempotency key, which REST has in a header.
+      const { result } = await actions.createPost(identity, () => readNewPost(input));
       loaders.clearAll();
-      return { post };
+      return { post: result };
     },
     updatePost: async (_, { input: { id, ...changes } }, { identity, actions, loaders }) => {
       const { post } = await actions.updatePost(identity, id, () => readPostChanges(changes));

@@ -161,6 +161,8 @@ export type CreatePostInput = {
    * @deprecated Use `content`.
    */
   readonly body?: InputMaybe<Scalars['String']['input']>;
+  /** 1 to 255 visible ASCII characters. A second request within 24 hours with the same key and input returns the post that the first one created. */
+  readonly idempotencyKey?: InputMaybe<Scalars['String']['input']>;
 };
 
 /** Absent fields remain unchanged; null clears the content. */

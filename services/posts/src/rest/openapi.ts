@@ -281,14 +281,15 @@ function getPost(schemas: VersionSchemas): OperationDocument {
 
 function createPost(schemas: VersionSchemas): OperationDocument {
   return {
-    description: "Creates a draft with the caller as its author. The request body has at most 65,536 bytes.",
+    description:
+      "Creates a draft with the caller as its author. The request body has at most 65,536 bytes. With an `Idempotency-Key` the request can be retried safely: for 24 hours a repetition gets the first response.",
     callers: ["posts:write"],
     body: schemas.newPost,
     response: {
       status: 201,
       description: "The draft.",
       schema: schemas.post,
-      headers: ["ETag", "Location"],
+      headers: ["ETag", "Location", "Idempotency-Replayed"],
       links: linksOf(schemas),
     },
     problems: ["BAD_USER_INPUT"],

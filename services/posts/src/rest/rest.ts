@@ -3,6 +3,7 @@
 // called.
 import { type Cursors, nameList } from "@tributary/kit/lists/cursor";
 import { AppError } from "@tributary/kit/errors/app-error";
+import { readIdempotencyKey, toReplayHeaders } from "@tributary/kit/idempotency/idempotency-key";
 import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/http/etag";
 import type { ConditionalResponse, Handlers, RestResponse, RestRequest } from "@tributary/kit/rest/rest-endpoint";
 import type { RepresentationMetadata } from "@tributary/kit/rest/caching";
@@ -53,9 +54,13 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
         load: async () => toResponse(requireFound(await actions.findPost(identity, idOf(request)))),
       });
     },
-    async createPost({ identity, body }) {
-      const post = await actions.createPost(identity, () => version.readNewPost(body));
-      const headers = { Location: `/v${version.projection.version}/posts/${post.id}` };
+    async createPost({ identity, body, header }) {
+      const input = () => ({
+        idempotencyKey: readIdempotencyKey(header("idempotency-key")),
+        ...version.readNewPost(body),
+      });
+      const { result: post, replayed } = await actions.createPost(identity, input);
+      const headers = { Location: `/v${version.projection.version}/posts/${post.id}`, ...toReplayHeaders(replayed) };
       // No invalidation: no cached response contains a draft.
       return { ...toResponse(post), status: 201, headers };
     },

@@ -45,7 +45,15 @@ export const routes = [
     privateWith: ["status"],
     summary: "A user's published posts, newest first; none for an unknown user",
   },
-  { id: "createPost", method: "POST", path: "/posts", versions: [1, 2], cache: "none", summary: "Create a draft" },
+  {
+    id: "createPost",
+    method: "POST",
+    path: "/posts",
+    versions: [1, 2],
+    cache: "none",
+    idempotencyKey: { optional: [1, 2], required: [] },
+    summary: "Create a draft",
+  },
   {
     id: "updatePost",
     method: "PATCH",

@@ -23,9 +23,11 @@ export const resolvers: Resolvers = {
     prefs: (user, _, { identity, actions }) => actions.readPrivate(identity, user).prefs,
   },
   Mutation: {
-    createUser: async (_, { input }, { identity, actions }) => ({
-      user: await actions.createUser(identity, () => readNewUser(input)),
-    }),
+    createUser: async (_, { input }, { identity, actions }) => {
+      // `input` includes the idempotency key, which REST has in a header.
+      const { result } = await actions.createUser(identity, () => readNewUser(input));
+      return { user: result };
+    },
     updateUser: async (_, { input: { id, ...changes } }, { identity, actions }) => ({
       user: await actions.updateUser(identity, id, () => readUserChanges(changes)),
     }),

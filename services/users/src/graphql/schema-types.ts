@@ -135,6 +135,8 @@ export type CreateUserInput = {
   readonly avatarUrl?: InputMaybe<Scalars['String']['input']>;
   readonly role?: InputMaybe<Role>;
   readonly prefs?: InputMaybe<PreferencesInput>;
+  /** 1 to 255 visible ASCII characters. A second request within 24 hours with the same key and input returns the user that the first one created. `GONE` after that user, or the caller, was deactivated. */
+  readonly idempotencyKey?: InputMaybe<Scalars['String']['input']>;
 };
 
 /** Absent fields remain unchanged; null clears a field that is nullable. The same applies to each preference. */

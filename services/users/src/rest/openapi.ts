@@ -274,17 +274,18 @@ function getUser({ user, hiddenFields, deactivatedAs, ada, adaAsOwner }: Version
 
 function createUser({ user, newUser, created }: VersionSchemas): OperationDocument {
   return {
-    description: "Creates a user. Each email address belongs to one user: a duplicate is rejected with 409.",
+    description:
+      "Creates a user. Each email address belongs to one user: a duplicate is rejected with 409. With an `Idempotency-Key` the request can be retried safely: for 24 hours a repetition gets the first response. After that user or the caller was deactivated, a repetition is rejected with 410.",
     callers: ["users:write:all"],
     body: newUser,
     response: {
       status: 201,
       description: "The new user.",
       schema: user,
-      headers: ["ETag", "Location"],
+      headers: ["ETag", "Location", "Idempotency-Replayed"],
       links: { itself: toUser, posts: toItsPosts },
     },
-    problems: ["BAD_USER_INPUT", "CONFLICT"],
+    problems: ["BAD_USER_INPUT", "CONFLICT", "GONE"],
     examples: [
       {
         name: "newcomer",

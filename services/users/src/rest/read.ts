@@ -7,15 +7,15 @@ import {
   email,
   name,
   type NewUser,
+  newUser,
   prefs,
-  readNewUser,
   readUserChanges,
   role,
   type UserChanges,
 } from "../model.ts";
 
 /** Version 1 has the field names of the model. */
-export const readNewUserV1 = (body: unknown): NewUser => readNewUser(requireBody(body));
+export const readNewUserV1 = (body: unknown): NewUser => parseShape(newUser, requireBody(body));
 
 /** A merge patch (RFC 7396) over the fields of version 1. */
 export const readUserChangesV1 = (body: unknown): UserChanges => readUserChanges(requireBody(body));

@@ -2,6 +2,7 @@
 // actions.ts. `readVersion` runs before `load`, and only for conditional requests: without a change, the response is 304 and `load` is not
 // called.
 import { type Cursors, nameList } from "@tributary/kit/lists/cursor";
+import { readIdempotencyKey, toReplayHeaders } from "@tributary/kit/idempotency/idempotency-key";
 import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/http/etag";
 import type { Identity } from "@tributary/kit/identity/tokens";
 import type { Handlers, RestResponse, RestRequest } from "@tributary/kit/rest/rest-endpoint";
@@ -61,10 +62,14 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
         load: async () => toResponse(identity, await actions.getActiveUser(idOf(request), deactivatedAs)),
       });
     },
-    async createUser({ identity, body }) {
-      const options = { emailPointer };
-      const user = await actions.createUser(identity, () => version.readNewUser(body), options);
-      const headers = { Location: `/v${projection.version}/users/${user.id}` };
+    async createUser({ identity, body, header }) {
+      const input = () => ({
+        idempotencyKey: readIdempotencyKey(header("idempotency-key")),
+        ...version.readNewUser(body),
+      });
+      const { result: user, replayed } = await actions.createUser(identity, input, { emailPointer });
+      const headers = { Location: `/v${projection.version}/users/${user.id}`, ...toReplayHeaders(replayed) };
+      // A replay invalidates again: the first response may have been lost.
       return { ...toResponse(identity, user), status: 201, headers, invalidates: groupsOfUserList };
     },
     async updateUser(request) {

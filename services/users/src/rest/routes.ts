@@ -34,7 +34,15 @@ export const routes = [
     freshness,
     summary: "One user",
   },
-  { id: "createUser", method: "POST", path: "/users", versions: [1, 2], cache: "none", summary: "Create a user" },
+  {
+    id: "createUser",
+    method: "POST",
+    path: "/users",
+    versions: [1, 2],
+    cache: "none",
+    idempotencyKey: { optional: [1, 2], required: [] },
+    summary: "Create a user",
+  },
   {
     id: "updateUser",
     method: "PATCH",

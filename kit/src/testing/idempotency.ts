@@ -1,0 +1,282 @@
+// The tests of a creating POST with an optional Idempotency-Key, which are the same in each service.
+import { beforeAll, expect, test, vi } from "vitest";
+import { lockNumberOf } from "../idempotency/idempotency-records.ts";
+import type { RestTestAnswer, TestService } from "./service.ts";
+
+export interface IdempotentOperation {
+  /** Of the test file's `beforeAll`. */
+  readonly service: () => TestService;
+  readonly scope: string;
+  readonly path: string;
+  readonly table: string;
+  /** The name of the statement that creates a row. */
+  readonly statement: string;
+  /** With the variable `$input`, and the created row as `{ created: { row: { id … } } }`. */
+  readonly mutation: string;
+  /** The same input for each endpoint. Other texts are other input. */
+  bodies(text: string): { readonly v1: object; readonly v2: object; readonly graphql: object };
+  /** Changes the row `$1`, so that it is not what it was when it was created. */
+  readonly change: string;
+}
+
+type RestVersionName = "v1" | "v2";
+
+interface Created {
+  /** The status, or the error code of GraphQL if there is one. */
+  readonly outcome: number | string;
+  readonly id: string | undefined;
+  /** Undefined for GraphQL, which does not say it. */
+  readonly replayed: boolean | undefined;
+}
+
+/** Defines the tests. Call it once in a test file. */
+export function defineIdempotencyTests(operation: IdempotentOperation): void {
+  let ada: string;
+  let grace: string;
+  beforeAll(async () => {
+    const { token } = operation.service().issuer;
+    [ada, grace] = await Promise.all([token("1", [operation.scope]), token("2", [operation.scope])]);
+  });
+
+  defineReplayTests(operation, () => ada);
+  defineRejectionTests(operation, () => ada);
+  defineRecordTests(operation, () => ada);
+
+  test("keys are separate for each caller", async () => {
+    const own = await send(operation, "v2", { key: "shared", token: ada });
+    const other = await send(operation, "v2", { key: "shared", token: grace, text: "Other." });
+    expect([own.outcome, other.outcome, other.replayed]).toEqual([201, 201, false]);
+    expect(other.id).not.toBe(own.id);
+  });
+
+  test("keys are case-sensitive", async () => {
+    const [lower, upper] = [
+      await send(operation, "v2", { key: "case", token: ada }),
+      await send(operation, "v2", { key: "CASE", token: ada, text: "Other." }),
+    ];
+    expect([lower.outcome, upper.outcome, upper.replayed]).toEqual([201, 201, false]);
+  });
+}
+
+function defineReplayTests(operation: IdempotentOperation, ada: () => string): void {
+  const { service } = operation;
+
+  test.each(["v1", "v2"] as const)(
+    "a repeated request gets the same response and creates nothing, in %s",
+    async (version) => {
+      await beginEpoch(service());
+      const o = { key: `same-${version}`, token: ada() };
+      const first = await sendRest(operation, version, o);
+      const before = await countRows(operation);
+      await rows(service(), operation.change, [first.body.id]);
+      await sendRest(operation, version, { key: `later-${version}`, token: ada(), text: "A later write." });
+      const again = await sendRest(operation, version, o);
+      expect([first.status, first.headers.has("idempotency-replayed")]).toEqual([201, false]);
+      expect([again.status, again.text, again.headers.get("idempotency-replayed")]).toEqual([201, first.text, "true"]);
+      for (const name of ["location", "etag", "last-modified", "content-type", "cache-control", "cache-groups"])
+        expect([name, again.headers.get(name)]).toEqual([name, first.headers.get(name)]);
+      expect(first.headers.get("write-position")).toMatch(/^[0-9a-f-]{36}\/\d+$/);
+      expect(again.headers.get("write-position")).toBe(first.headers.get("write-position"));
+      expect(await countRows(operation)).toBe(before + 1);
+    },
+  );
+
+  test("GraphQL replays the row as it was created", async () => {
+    const o = { key: "graph", token: ada() };
+    const first = await sendGraphql(operation, o);
+    await rows(service(), operation.change, [first.data.created.row.id]);
+    expect(await sendGraphql(operation, o)).toEqual(first);
+  });
+
+  test("both versions of REST and GraphQL share keys", async () => {
+    for (const [index, from] of endpoints.entries()) {
+      const o = { key: `shared-from-${from}`, token: ada(), text: `Shared ${index}.` };
+      const first = await send(operation, from, o);
+      const before = await countRows(operation);
+      for (const to of endpoints) {
+        const replay = await send(operation, to, o);
+        expect([from, to, replay.id, replay.replayed]).toEqual([
+          from,
+          to,
+          first.id,
+          to === "graphql" ? undefined : true,
+        ]);
+      }
+      expect(await countRows(operation)).toBe(before);
+    }
+  });
+
+  test("of fifty concurrent requests with one key, through both endpoints, one creates a row", async () => {
+    const before = await countRows(operation);
+    // Opens all connections of the pool: otherwise the first request would be done before the others have one.
+    await Promise.all(Array.from({ length: 10 }, () => rows(service(), "select pg_sleep(0.1)")));
+    const o = { key: "fifty", token: ada(), text: "One of fifty." };
+    const sent = Array.from({ length: 25 }, () => [send(operation, "graphql", o), send(operation, "v2", o)]);
+    const responses = await Promise.all(sent.flat());
+    const inFlight = new Set<unknown>([409, "IDEMPOTENCY_KEY_IN_FLIGHT"]);
+    const ids = new Set(responses.flatMap(({ outcome, id }) => (inFlight.has(outcome) ? [] : [id])));
+    expect([...ids]).toEqual([expect.stringMatching(/^\d+$/)]);
+    expect(await countRows(operation)).toBe(before + 1);
+    expect(await rows(service(), "select 1 from idempotency_keys where key = 'fifty'")).toHaveLength(1);
+  });
+}
+
+function defineRejectionTests(operation: IdempotentOperation, ada: () => string): void {
+  const { service } = operation;
+
+  test("a key with other input is rejected", async () => {
+    await send(operation, "v1", { key: "reused", token: ada() });
+    const before = await countRows(operation);
+    for (const endpoint of endpoints) {
+      const { outcome } = await send(operation, endpoint, { key: "reused", token: ada(), text: "Other." });
+      expect([endpoint, outcome]).toEqual([endpoint, endpoint === "graphql" ? "IDEMPOTENCY_KEY_REUSED" : 422]);
+    }
+    const { body } = await sendRest(operation, "v2", { key: "reused", token: ada(), text: "Other." });
+    expect(body.type).toBe("/problems/idempotency-key-reused");
+    expect(await countRows(operation)).toBe(before);
+  });
+
+  test("while a request with the key is in flight, another gets 409 with Retry-After", async () => {
+    const o = { key: "busy", token: ada() };
+    const lockNumber = lockNumberOf({ callerId: "1", key: "busy" });
+    await service().database.database.transaction(async (transaction) => {
+      await transaction.rows("hold", "select pg_advisory_xact_lock($1::bigint)", [lockNumber]);
+      const { status, headers, body } = await sendRest(operation, "v2", o);
+      expect([status, headers.get("retry-after"), body.type]).toEqual([
+        409,
+        "1",
+        "/problems/idempotency-key-in-flight",
+      ]);
+      expect((await send(operation, "graphql", o)).outcome).toBe("IDEMPOTENCY_KEY_IN_FLIGHT");
+    });
+    expect((await send(operation, "v2", o)).outcome).toBe(201);
+  });
+
+  test("an invalid key is rejected after a missing permission, and nothing is created", async () => {
+    const before = await countRows(operation);
+    const reader = await service().issuer.token("1", []);
+    for (const key of ["two words", '"two words"', "k".repeat(256), '"a", "b"', "a, a"]) {
+      for (const endpoint of endpoints) {
+        const expected = endpoint === "graphql" ? ["BAD_USER_INPUT", "FORBIDDEN"] : [400, 403];
+        const outcomes = [
+          (await send(operation, endpoint, { key, token: ada() })).outcome,
+          (await send(operation, endpoint, { key, token: reader })).outcome,
+        ];
+        expect([endpoint, key, ...outcomes]).toEqual([endpoint, key, ...expected]);
+      }
+    }
+    const { errors } = await sendGraphql(operation, { key: "two words", token: ada() });
+    expect(errors?.[0]?.extensions.problems?.map(({ pointer }) => pointer)).toEqual(["#/idempotencyKey"]);
+    expect(await countRows(operation)).toBe(before);
+  });
+
+  test("in REST a key in the body is an unknown field", async () => {
+    for (const version of ["v1", "v2"] as const) {
+      const body = { ...operation.bodies("Text.")[version], idempotencyKey: "in-body" };
+      const response = await service().rest("POST", `/${version}${operation.path}`, { token: ada(), body });
+      expect([response.status, response.body.errors]).toMatchObject([
+        422,
+        [{ pointer: "#/idempotencyKey", code: "unknown_field" }],
+      ]);
+    }
+  });
+}
+
+function defineRecordTests(operation: IdempotentOperation, ada: () => string): void {
+  const { service } = operation;
+
+  test("without a key each request creates a row, by one statement without a transaction", async () => {
+    const before = await countRows(operation);
+    const records = "select 1 from idempotency_keys";
+    const recordsBefore = (await rows(service(), records)).length;
+    const transaction = vi.spyOn(service().database.database, "transaction");
+    service().database.takeStatements();
+    for (const endpoint of endpoints) {
+      expect((await send(operation, endpoint, { token: ada() })).id).toMatch(/^\d+$/);
+      expect([endpoint, service().database.takeStatements()]).toEqual([endpoint, [operation.statement]]);
+    }
+    expect(transaction).not.toHaveBeenCalled();
+    transaction.mockRestore();
+    expect([await countRows(operation), (await rows(service(), records)).length]).toEqual([before + 3, recordsBefore]);
+  });
+
+  test("after 24 hours a key can be reused, and old records are deleted", async () => {
+    const first = await send(operation, "v2", { key: "old", token: ada() });
+    for (const key of ["older-1", "older-2"]) await send(operation, "v2", { key, token: ada(), text: key });
+    await rows(service(), "update idempotency_keys set created_at = now() - interval '24 hours' where key like 'old%'");
+    const again = await send(operation, "v2", { key: "old", token: ada(), text: "Other." });
+    expect([again.outcome, again.replayed]).toEqual([201, false]);
+    expect(again.id).not.toBe(first.id);
+    expect(await rows(service(), "select key from idempotency_keys where key like 'old%'")).toEqual([{ key: "old" }]);
+    expect((await send(operation, "v2", { key: "old", token: ada(), text: "Other." })).id).toBe(again.id);
+  });
+
+  test("just before 24 hours have passed, a key still replays", async () => {
+    const o = { key: "almost", token: ada() };
+    const first = await send(operation, "v2", o);
+    const age = "update idempotency_keys set created_at = now() - interval '23 hours 59 minutes' where key = 'almost'";
+    await rows(service(), age);
+    expect((await send(operation, "v2", o)).id).toBe(first.id);
+  });
+
+  test("the row and the record of its key are written together or not at all", async () => {
+    const before = await countRows(operation);
+    await rows(service(), "alter table idempotency_keys add constraint broken check (false) not valid");
+    expect((await send(operation, "v2", { key: "half", token: ada() })).outcome).toBe(500);
+    await rows(service(), "alter table idempotency_keys drop constraint broken");
+    expect(await countRows(operation)).toBe(before);
+    const created = await send(operation, "v2", { key: "half", token: ada() });
+    expect([created.outcome, created.replayed]).toEqual([201, false]);
+  });
+}
+
+const endpoints = ["v1", "graphql", "v2"] as const;
+
+interface SendOptions {
+  readonly token: string;
+  readonly key?: string;
+  readonly text?: string;
+}
+
+async function send(
+  operation: IdempotentOperation,
+  endpoint: (typeof endpoints)[number],
+  o: SendOptions,
+): Promise<Created> {
+  if (endpoint === "graphql") {
+    const { data, errors } = await sendGraphql(operation, o);
+    return { outcome: errors?.[0]?.extensions.code ?? 200, id: data?.created?.row.id, replayed: undefined };
+  }
+  const { status, headers, body } = await sendRest(operation, endpoint, o);
+  return { outcome: status, id: body.id, replayed: headers.get("idempotency-replayed") === "true" };
+}
+
+function sendRest(
+  { service, path, bodies }: IdempotentOperation,
+  version: RestVersionName,
+  { token, key, text = "Text." }: SendOptions,
+): Promise<RestTestAnswer> {
+  const headers: Record<string, string> = key === undefined ? {} : { "idempotency-key": key };
+  return service().rest("POST", `/${version}${path}`, { token, body: bodies(text)[version], headers });
+}
+
+function sendGraphql({ service, mutation, bodies }: IdempotentOperation, { token, key, text = "Text." }: SendOptions) {
+  const input = { ...bodies(text).graphql, ...(key === undefined ? {} : { idempotencyKey: key }) };
+  return service().graphql(mutation, { input }, token);
+}
+
+async function countRows({ service, table }: IdempotentOperation): Promise<number> {
+  const [row] = await rows<{ count: number }>(service(), `select count(*)::int as count from ${table}`);
+  return row?.count ?? Number.NaN;
+}
+
+/** In a test no reader of the feed begins an epoch, without which positions have none. */
+function beginEpoch(service: TestService) {
+  return rows(service, "insert into feed_epoch (system_identifier) values (1) on conflict do nothing");
+}
+
+let statements = 0;
+
+function rows<Row>(service: TestService, text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+  return service.database.database.rows<Row>(`test-${++statements}`, text, values);
+}
