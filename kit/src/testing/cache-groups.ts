@@ -324,15 +324,16 @@ function toSave(table: string): string {
 async function restore(client: pg.Client, tables: readonly string[]): Promise<void> {
   const inserts = tables.map((table) => `insert into ${table} select * from saved_${table}`);
   await client.query(
-    ["begin", `truncate ${tables.join(", ")}`, ...inserts, "truncate feed_changes", "commit"].join(";"),
+    ["begin", `truncate ${tables.join(", ")} cascade`, ...inserts, "truncate feed_changes", "commit"].join(";"),
   );
 }
 
-/** `table.column` of every table but those of the feed and of the migrations. */
+/** `table.column` of every table but those of the kit: of the feed, the idempotency keys and the migrations. */
 async function findColumns(client: pg.Client): Promise<readonly string[]> {
   const { rows } = await client.query<{ name: string }>(
     `select table_name || '.' || column_name as name from information_schema.columns
-      where table_schema = 'public' and table_name not like 'feed\\_%' and table_name <> 'pgmigrations' order by 1`,
+      where table_schema = 'public' and table_name not like 'feed\\_%' and table_name not like 'idempotency\\_%' and table_name <> 'pgmigrations'
+      order by 1`,
   );
   return rows.map(({ name }) => name);
 }
