@@ -5,6 +5,7 @@ import { cache } from "./checks/cache/cache.ts";
 import { compose } from "./checks/compose/compose.ts";
 import { differential } from "./checks/differential/differential.ts";
 import { durability } from "./checks/durability/durability.ts";
+import { freshness } from "./checks/freshness/freshness.ts";
 import { frozen } from "./checks/frozen/frozen.ts";
 import { openapi } from "./checks/openapi/openapi.ts";
 import { overload } from "./checks/overload/overload.ts";
@@ -19,6 +20,7 @@ export const verifications: readonly Verification[] = [
   differential,
   resilience,
   overload,
+  freshness,
   frozen,
   rolling,
   alerts,

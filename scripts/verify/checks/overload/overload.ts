@@ -1,6 +1,7 @@
 // Loads the gateway and the REST proxy with more requests than they can serve, and with callers that exceed their limits.
 import { defineVerification } from "../../verification.ts";
-import { type OverloadPart, partOptions, runParts } from "./part.ts";
+import { runParts } from "../../parts.ts";
+import { type OverloadPart, partOptions } from "./part.ts";
 import { calmCostPart } from "./calm-cost.ts";
 import { noisyCallerPart } from "./noisy-caller.ts";
 import { gatewayPart, restProxyPart } from "./pressure.ts";

@@ -1,0 +1,163 @@
+// Writes and reads the titles of posts through either API.
+import { receiptHeader } from "@tributary/kit/consistency/receipts";
+
+export interface WriteResult {
+  readonly status: number;
+  /** Undefined unless the write was acknowledged. */
+  readonly receipt: string | undefined;
+  readonly etag: string | undefined;
+}
+
+export interface ReadResult {
+  readonly status: number;
+  /** Undefined unless the post was read. */
+  readonly title: string | undefined;
+  readonly etag: string | undefined;
+  /** `Cache-Status` of the REST proxy. */
+  readonly cacheStatus: string;
+}
+
+const timeoutMs = 15_000;
+
+export interface RequestOptions {
+  readonly receipt?: string | undefined;
+  readonly ifMatch?: string;
+}
+
+/** @param token of the author of the posts. */
+export function createPostClient(token: string) {
+  const authorization = `Bearer ${token}`;
+
+  function headersOf({ receipt, ifMatch }: RequestOptions): Record<string, string> {
+    return {
+      ...(receipt === undefined ? {} : { [receiptHeader]: receipt }),
+      ...(ifMatch === undefined ? {} : { "if-match": ifMatch }),
+    };
+  }
+
+  async function request(
+    url: string,
+    init: RequestInit,
+  ): Promise<{ readonly response: Response; readonly body: unknown }> {
+    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) });
+    return { response, body: await response.json().catch(() => undefined) };
+  }
+
+  /** Never rejects: status 0 without a response. */
+  async function writeByRest(proxy: string, id: string, title: string, o: RequestOptions = {}): Promise<WriteResult> {
+    try {
+      const { response } = await request(`${proxy}/v2/posts/${id}`, {
+        method: "PATCH",
+        headers: {
+          ...{ authorization, "content-type": "application/merge-patch+json", "if-match": "*" },
+          ...headersOf(o),
+        },
+        body: JSON.stringify({ title }),
+      });
+      return toWriteResult(response, response.ok);
+    } catch {
+      return { status: 0, receipt: undefined, etag: undefined };
+    }
+  }
+
+  async function writeByGraphql(
+    gateway: string,
+    id: string,
+    title: string,
+    o: RequestOptions = {},
+  ): Promise<WriteResult> {
+    try {
+      const { response, body } = await request(`${gateway}/graphql`, {
+        method: "POST",
+        headers: { authorization, "content-type": "application/json", ...headersOf(o) },
+        body: JSON.stringify({
+          query: "mutation ($input: UpdatePostInput!) { updatePost(input: $input) { post { title } } }",
+          variables: { input: { id, title } },
+        }),
+      });
+      const { data } = body as { data?: { updatePost?: { post?: { title?: string } } } };
+      return toWriteResult(response, data?.updatePost?.post?.title === title);
+    } catch {
+      return { status: 0, receipt: undefined, etag: undefined };
+    }
+  }
+
+  function toWriteResult({ status, headers }: Response, isAcknowledged: boolean): WriteResult {
+    return {
+      status,
+      receipt: isAcknowledged ? (headers.get(receiptHeader) ?? "none") : undefined,
+      etag: headers.get("etag") ?? undefined,
+    };
+  }
+
+  async function readByRest(
+    proxy: string,
+    id: string,
+    o: RequestOptions & { readonly isAnonymous?: boolean } = {},
+  ): Promise<ReadResult> {
+    try {
+      const { response, body } = await request(`${proxy}/v2/posts/${id}`, {
+        headers: { ...(o.isAnonymous ? {} : { authorization }), ...headersOf(o) },
+      });
+      const title = response.ok ? (body as { title: string }).title : undefined;
+      const { headers, status } = response;
+      return { status, title, etag: headers.get("etag") ?? undefined, cacheStatus: headers.get("cache-status") ?? "" };
+    } catch {
+      return { status: 0, title: undefined, etag: undefined, cacheStatus: "" };
+    }
+  }
+
+  /** The post as it is in the list of its author. */
+  async function readListByRest(proxy: string, id: string, o: RequestOptions = {}): Promise<ReadResult> {
+    try {
+      const { response, body } = await request(`${proxy}/v2/users/${authorId}/posts?limit=100`, {
+        headers: headersOf(o),
+      });
+      const items = response.ok ? (body as { items: readonly { id: string; title: string }[] }).items : [];
+      const title = items.find((post) => post.id === id)?.title;
+      return {
+        status: response.status,
+        title,
+        etag: undefined,
+        cacheStatus: response.headers.get("cache-status") ?? "",
+      };
+    } catch {
+      return { status: 0, title: undefined, etag: undefined, cacheStatus: "" };
+    }
+  }
+
+  async function readByGraphql(gateway: string, id: string, o: RequestOptions = {}): Promise<ReadResult> {
+    try {
+      const { response, body } = await request(`${gateway}/graphql`, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headersOf(o) },
+        body: JSON.stringify({
+          query: "query ($id: ID!) { post(id: $id) { title author { name } } }",
+          variables: { id },
+        }),
+      });
+      const { data, errors } = body as { data?: { post?: { title?: string } }; errors?: unknown };
+      const title = data?.post?.title;
+      return { status: errors === undefined ? response.status : 503, title, etag: undefined, cacheStatus: "" };
+    } catch {
+      return { status: 0, title: undefined, etag: undefined, cacheStatus: "" };
+    }
+  }
+
+  return { writeByRest, writeByGraphql, readByRest, readListByRest, readByGraphql };
+}
+
+export type PostClient = ReturnType<typeof createPostClient>;
+
+/** The author of all posts of these checks. */
+export const authorId = "1";
+
+/** SQL that inserts so many published posts, whose ids are 1 and up, with the title "0". */
+export const insertPosts = `insert into posts (author_id, title, status, published_at)
+  select ${authorId}, '0', 'PUBLISHED', now() from generate_series(1, $1::int)`;
+
+/** @param fraction of the sorted values, 0 to 1. */
+export function quantile(values: readonly number[], fraction: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * fraction))] ?? Number.NaN;
+}

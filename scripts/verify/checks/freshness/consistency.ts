@@ -1,0 +1,209 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Platform, replicaOf, startPlatform } from "../../platform/platform.ts";
+import { createPostClient, insertPosts, type PostClient, type ReadResult } from "./client.ts";
+import type { FreshnessPart, PartRun } from "./part.ts";
+
+const clientsCount = 8;
+/** In the author's list of at most 100. */
+const postsCount = 96;
+/** Processes are killed this long after the last one is ready again. */
+const quietMs = 4_000;
+/** Failed requests within this time after a kill are counted separately. */
+const afterKillMs = 5_000;
+
+/** How a client reads its write: the endpoint is any replica. */
+type Read = (client: PostClient, platform: Platform, id: string, receipt: string | undefined) => Promise<ReadResult>;
+
+const reads: readonly Read[] = [
+  (client, platform, id, receipt) => client.readByRest(pick(platform, "rest-proxy"), id, { receipt }),
+  (client, platform, id, receipt) =>
+    client.readByRest(pick(platform, "rest-proxy"), id, { receipt, isAnonymous: true }),
+  (client, platform, id, receipt) => client.readListByRest(pick(platform, "rest-proxy"), id, { receipt }),
+  (client, platform, id, receipt) => client.readByGraphql(pick(platform, "gateway"), id, { receipt }),
+];
+
+interface Counts {
+  acknowledged: number;
+  reads: number;
+  stale: number;
+  /** Requests outside the time after a kill, and those of them that were not answered. */
+  calm: number;
+  calmFailed: number;
+  failed: number;
+  withoutReceipt: number;
+}
+
+export const consistencyPart: FreshnessPart = {
+  name: "consistency",
+  purpose: "with a receipt no read is older than an acknowledged write, whatever is killed",
+  control: "the clients send no receipts",
+  async run(run) {
+    const platform = await startPlatform({
+      run,
+      isSeeded: false,
+      replicas: { users: 2, posts: 2, comments: 2, orders: 2, gateway: 2, "rest-proxy": 3 },
+    });
+    await platform.postgres.query("posts", insertPosts, [postsCount]);
+    const client = createPostClient(platform.token);
+    const counts: Counts = {
+      acknowledged: 0,
+      reads: 0,
+      stale: 0,
+      calm: 0,
+      calmFailed: 0,
+      failed: 0,
+      withoutReceipt: 0,
+    };
+    const state = { isOver: false, lastKillMs: -Infinity };
+    const killing = killInTurn(platform, run, state);
+    const filling = fillCaches(client, platform, state);
+    await Promise.all(
+      Array.from({ length: clientsCount }, (_, at) => writeAndRead({ client, platform, run, counts, state, at })),
+    );
+    state.isOver = true;
+    const kills = await killing;
+    await filling;
+    const { acknowledged, calm } = counts;
+    run.print(
+      `${acknowledged} writes, ${counts.reads} reads, ${counts.failed} requests without an answer, ${kills.join(", ")}`,
+    );
+    run.claim("with a receipt no read is older than a write that was acknowledged before", counts.stale === 0, {
+      measured: `${counts.stale} of ${counts.reads} are`,
+      control: "fails",
+    });
+    run.claim("every acknowledged write has a receipt", counts.withoutReceipt === 0, {
+      measured: `${counts.withoutReceipt} have none`,
+    });
+    run.claim(
+      `95 % of the requests later than ${afterKillMs / 1_000} s after a kill are answered`,
+      counts.calmFailed <= calm * 0.05,
+      {
+        measured: `${calm - counts.calmFailed} of ${calm}`,
+      },
+    );
+    run.claim("something was killed between the requests", kills.length > 0, { measured: String(kills.length) });
+  },
+};
+
+interface Client {
+  readonly client: PostClient;
+  readonly platform: Platform;
+  readonly run: PartRun;
+  readonly counts: Counts;
+  readonly state: { isOver: boolean; lastKillMs: number };
+  readonly at: number;
+}
+
+/** Writes ascending numbers to posts that no other client writes, each through any endpoint, and reads each once, through any endpoint. */
+async function writeAndRead({ client, platform, run, counts, state, at }: Client): Promise<void> {
+  const posts = Array.from({ length: postsCount / clientsCount }, (_, index) => String(1 + at + index * clientsCount));
+  const operationsMax = run.options.operations / clientsCount;
+  for (let number = 1, post = 0; number * 2 <= operationsMax; number++) {
+    const id = posts[post % posts.length] ?? "";
+    const title = String(number);
+    const written = await count(counts, state, () =>
+      Math.random() < 0.5
+        ? client.writeByGraphql(pick(platform, "gateway"), id, title)
+        : client.writeByRest(pick(platform, "rest-proxy"), id, title),
+    );
+    if (written.receipt === undefined) {
+      // It may be executed later, after a newer write to this post. Then the newer one would be lost, and its reader could not know why.
+      posts.splice(post % posts.length, 1);
+      if (posts.length === 0) throw new Error("All posts of a client have writes without an answer.");
+      continue;
+    }
+    counts.acknowledged++;
+    if (written.receipt === "none") counts.withoutReceipt++;
+    const read = reads[Math.floor(Math.random() * reads.length)] as Read;
+    const receipt = run.isControl ? undefined : written.receipt;
+    const { title: found } = await count(counts, state, () => read(client, platform, id, receipt));
+    if (found !== undefined) {
+      counts.reads++;
+      if (Number(found) < number) counts.stale++;
+    }
+    post++;
+  }
+}
+
+/** Counts requests without an answer: no response, or a 5xx. */
+async function count<T extends { readonly status: number }>(
+  counts: Counts,
+  { lastKillMs }: { readonly lastKillMs: number },
+  send: () => Promise<T>,
+): Promise<T> {
+  const sentMs = performance.now();
+  const result = await send();
+  const isFailed = result.status === 0 || result.status >= 500;
+  if (isFailed) counts.failed++;
+  if (sentMs - lastKillMs > afterKillMs) {
+    counts.calm++;
+    if (isFailed) counts.calmFailed++;
+  }
+  return result;
+}
+
+/** Reads without receipts, so that the caches of all proxies have entries that may be stale. */
+async function fillCaches(client: PostClient, platform: Platform, state: { readonly isOver: boolean }): Promise<void> {
+  while (!state.isOver) {
+    const id = String(1 + Math.floor(Math.random() * postsCount));
+    await Promise.all(
+      platform.replicas["rest-proxy"].map(({ url }) => client.readByRest(url, id, { isAnonymous: true })),
+    );
+    await Promise.all(platform.replicas["rest-proxy"].map(({ url }) => client.readListByRest(url, id)));
+    await sleep(2);
+  }
+}
+
+/** Kills a service, a proxy, a gateway, PostgreSQL, or makes a proxy miss changes that are trimmed meanwhile. @returns what was killed. */
+async function killInTurn(
+  platform: Platform,
+  run: PartRun,
+  state: { isOver: boolean; lastKillMs: number },
+): Promise<readonly string[]> {
+  const kills: readonly (readonly [string, () => Promise<void>])[] = [
+    ["posts 1", () => replicaOf(platform, "posts", 0).killAndRestart()],
+    ["rest-proxy 1", () => replicaOf(platform, "rest-proxy", 0).killAndRestart()],
+    ["trim below a proxy", () => trimBelowProxy(platform)],
+    ["gateway 1", () => replicaOf(platform, "gateway", 0).killAndRestart()],
+    ["posts 2 does not respond", () => pause(platform)],
+    ["PostgreSQL", () => platform.postgres.killAndRestart()],
+  ];
+  const done: string[] = [];
+  for (let at = 0; !state.isOver; at++) {
+    await sleep(quietMs);
+    if (state.isOver) break;
+    const [name, kill] = kills[at % kills.length] ?? kills[0]!;
+    state.lastKillMs = Infinity;
+    await kill();
+    state.lastKillMs = performance.now();
+    done.push(name);
+    run.print(`killed: ${name}`);
+  }
+  return done;
+}
+
+/** The process is stopped for longer than a feed may be silent. */
+const pauseMs = 2_000;
+
+async function pause(platform: Platform): Promise<void> {
+  replicaOf(platform, "posts", 1).signal("SIGSTOP");
+  await sleep(pauseMs);
+  replicaOf(platform, "posts", 1).signal("SIGCONT");
+}
+
+/** While a proxy is stopped, the changes that it has not read are deleted. */
+async function trimBelowProxy(platform: Platform): Promise<void> {
+  replicaOf(platform, "rest-proxy", 1).signal("SIGSTOP");
+  await sleep(pauseMs);
+  await platform.postgres.query(
+    "posts",
+    `with trimmed as (update feed_trim set trimmed_below = pg_snapshot_xmin(pg_current_snapshot()) returning trimmed_below)
+      delete from feed_changes using trimmed where xid < trimmed.trimmed_below`,
+  );
+  replicaOf(platform, "rest-proxy", 1).signal("SIGCONT");
+}
+
+function pick({ replicas }: Platform, part: "gateway" | "rest-proxy"): string {
+  const all = replicas[part];
+  return all[Math.floor(Math.random() * all.length)]?.url ?? "";
+}

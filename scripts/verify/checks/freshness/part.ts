@@ -1,0 +1,19 @@
+import type { PartRun as RunOf, VerificationPart } from "../../parts.ts";
+import type { Options } from "../../verification.ts";
+
+export const partOptions = {
+  operations: {
+    kind: "number",
+    min: 100,
+    max: 1_000_000,
+    fallback: 10_000,
+    quick: 1_500,
+    why: "writes and reads of `consistency`",
+  },
+  samples: { kind: "number", min: 20, max: 100_000, fallback: 500, quick: 50, why: "writes of `latency`" },
+  changes: { kind: "number", min: 10, max: 100_000, fallback: 1_000, quick: 100, why: "changes of `conditional`" },
+  seconds: { kind: "number", min: 10, max: 600, fallback: 60, quick: 10, why: "duration of `feed-load`" },
+} as const satisfies Options;
+
+export type PartRun = RunOf<typeof partOptions>;
+export type FreshnessPart = VerificationPart<typeof partOptions>;

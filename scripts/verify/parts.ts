@@ -1,0 +1,60 @@
+// Parts of a verification, selected by `--only`: each starts what it needs, which is stopped before the next part.
+import { type Options, SkippedError, type VerificationRun } from "./verification.ts";
+
+/** What a part uses. */
+export type PartRun<O extends Options> = Pick<
+  VerificationRun<O>,
+  "options" | "isControl" | "print" | "claim" | "onCleanup"
+>;
+
+export interface VerificationPart<O extends Options> {
+  /** The name for `--only`. */
+  readonly name: string;
+  /** What is proved if all claims hold. */
+  readonly purpose: string;
+  /** What `--control` breaks; undefined: the control leaves the part out. */
+  readonly control?: string;
+  run(run: PartRun<O>): Promise<void>;
+}
+
+/**
+ * Runs the parts one after another. A part whose requirement is missing on this machine is skipped.
+ * @throws SkippedError if all are skipped, and what a part throws.
+ */
+export async function runParts<O extends Options>(
+  parts: readonly VerificationPart<O>[],
+  run: PartRun<O>,
+): Promise<void> {
+  const skipped: SkippedError[] = [];
+  for (const part of parts) {
+    try {
+      await runPart(part, run);
+    } catch (error) {
+      if (!(error instanceof SkippedError)) throw error;
+      run.print(`      SKIPPED: ${error.message}.`);
+      skipped.push(error);
+    }
+  }
+  if (skipped[0] && skipped.length === parts.length) throw skipped[0];
+}
+
+/** Stops what the part has started. */
+async function runPart<O extends Options>(part: VerificationPart<O>, run: PartRun<O>): Promise<void> {
+  const cleanups: (() => unknown)[] = [];
+  const cleanUp = async () => {
+    for (let next = cleanups.pop(); next; next = cleanups.pop()) await next();
+  };
+  // After an interruption the part does not end by itself.
+  run.onCleanup(cleanUp);
+  run.print(`\n${part.name}: ${part.purpose}`);
+  try {
+    await part.run({
+      ...run,
+      print: (line) => run.print(`      ${line}`),
+      claim: (text, holds, options) => run.claim(`${part.name}: ${text}`, holds, options),
+      onCleanup: (added) => void cleanups.push(added),
+    });
+  } finally {
+    await cleanUp();
+  }
+}
