@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Callers, loadCallers } from "./callers.ts";
 import { createFetcher } from "./fetcher.ts";
+import { rememberReceipts } from "./receipts.ts";
 
 describe("callers", () => {
   const demoUsers = [
@@ -189,5 +190,77 @@ describe("the fetcher", () => {
       },
     });
     return { fetcher, sent };
+  }
+});
+
+describe("receipts of mutations", () => {
+  test("each request after a mutation sends its receipt, until a newer one replaces it", async () => {
+    const { send, sent } = setUp();
+    await send({ receipt: '"r1"' });
+    await send({});
+    await send({ receipt: '"r2"' });
+    await send({});
+    expect(sent).toEqual([null, '"r1"', '"r1"', '"r2"']);
+  });
+
+  test("after mutations in parallel, the receipts of all are sent, at most the eight newest", async () => {
+    const { send, sent } = setUp();
+    await send({ receipt: '"r0"' });
+    const numbers = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+    await Promise.all(numbers.map((number) => send({ receipt: `"r${number}"` })));
+    await send({});
+    expect(sent.at(-1)).toBe('"r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9"');
+  });
+
+  test("receipts that the gateway cannot read are forgotten, and the request is sent once more without them", async () => {
+    const { send, sent } = setUp();
+    await send({ receipt: '"old"' });
+    expect(await (await send({ rejects: '"old"' })).text()).toBe("ok");
+    await send({});
+    expect(sent).toEqual([null, '"old"', null, null]);
+  });
+
+  test("another error does not repeat the request, and its receipt is remembered", async () => {
+    const { send, sent } = setUp();
+    await send({ receipt: '"r1"' });
+    expect((await send({ status: 400, receipt: '"r2"' })).status).toBe(400);
+    await send({});
+    expect(sent).toEqual([null, '"r1"', '"r2"']);
+  });
+
+  test("a receipt of the header editor replaces the remembered ones, and its rejection is shown", async () => {
+    const { send, sent } = setUp();
+    await send({ receipt: '"r1"' });
+    expect((await send({ headers: { "Consistency-Token": '"mine"' }, rejects: '"mine"' })).status).toBe(400);
+    await send({});
+    expect(sent).toEqual([null, '"mine"', '"r1"']);
+  });
+
+  interface Exchange {
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly status?: number;
+    /** Of the response. */
+    readonly receipt?: string;
+    /** The receipts that the gateway cannot read. */
+    readonly rejects?: string;
+  }
+
+  /** `sent` has the receipts of each request, null without any. */
+  function setUp() {
+    const sent: (string | null)[] = [];
+    let current: Exchange = {};
+    const fetch = rememberReceipts(async (_, init) => {
+      const { status = 200, receipt, rejects } = current;
+      const receipts = new Headers(init?.headers).get("Consistency-Token");
+      sent.push(receipts);
+      if (receipts !== null && receipts === rejects)
+        return new Response("Consistency-Token has no receipt", { status: 400 });
+      return new Response("ok", { status, headers: receipt === undefined ? {} : { "Consistency-Token": receipt } });
+    });
+    const send = (exchange: Exchange) => {
+      current = exchange;
+      return fetch("/graphql", { method: "POST", headers: exchange.headers ?? {} });
+    };
+    return { send, sent };
   }
 });

@@ -7,6 +7,7 @@ import { type Callers, loadCallers } from "./callers.ts";
 import { loadConfig } from "./config.ts";
 import { createFetcher } from "./fetcher.ts";
 import { Page } from "./page.tsx";
+import { rememberReceipts } from "./receipts.ts";
 
 const root = document.querySelector("#root") as HTMLElement;
 const fetchUrl = (url: string, init?: RequestInit) => fetch(url, init);
@@ -15,7 +16,7 @@ try {
   const { endpoint, issuer } = await loadConfig(fetchUrl);
   const { callers, warning } = await findCallers(issuer);
   const authorization = async () => callers?.authorization();
-  const fetcher = createFetcher({ endpoint, fetch: fetchUrl, authorization });
+  const fetcher = createFetcher({ endpoint, fetch: rememberReceipts(fetchUrl), authorization });
   correctAria(root);
   createRoot(root).render(<Page fetcher={fetcher} callers={callers} warning={warning} />);
 } catch (error) {

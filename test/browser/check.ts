@@ -19,3 +19,10 @@ export interface Browsing {
   /** Errors that the browser reported: console errors, uncaught exceptions, Content-Security-Policy violations. */
   readonly browserErrors: readonly string[];
 }
+
+/** A page with empty storage and its own request routes, whose errors the checks ignore; the caller closes it. */
+export async function openNewPage(page: Page): Promise<Page> {
+  const browser = page.context().browser();
+  if (browser === null) throw new Error("The page has no browser.");
+  return browser.newPage();
+}

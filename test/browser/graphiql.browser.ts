@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Page, Response } from "playwright-core";
 import { onEveryScreen, requireAccessible } from "./accessibility.ts";
-import type { Check } from "./check.ts";
+import { type Check, openNewPage } from "./check.ts";
 
 interface Result {
   readonly data: { readonly user: User };
@@ -106,6 +106,34 @@ export const graphiqlChecks: readonly Check[] = [
     },
   },
   {
+    name: "a request after a mutation sends its receipt, and is repeated without it if the gateway cannot read it",
+    async run({ page, url }) {
+      const newPage = await openNewPage(page);
+      await newPage.goto(`${url}/graphql`);
+      await newPage.getByLabel("Caller").selectOption("ada");
+      await newPage.getByRole("button", { name: "New tab" }).click();
+      const editor = newPage.locator(".graphiql-query-editor");
+      await editor.locator(".view-line", { hasText: "AcrossFourServices" }).waitFor({ state: "detached" });
+      await editor.locator(".monaco-editor").click();
+      await newPage.keyboard.insertText(
+        'mutation Comment{addComment(input:{postId:1,body:"Well said."}){comment{id}}}',
+      );
+      const first = await playComment(newPage);
+      assert.match(first.receipt ?? "", /^"[\w-]+"$/);
+      await newPage.route("**/graphql", async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, headers: { ...response.headers(), "consistency-token": '"replaced"' } });
+      });
+      assert.equal((await playComment(newPage)).sent, first.receipt);
+      await newPage.unroute("**/graphql");
+      const rejected = await playComment(newPage);
+      assert.deepEqual([rejected.status, rejected.sent], [400, '"replaced"']);
+      await newPage.locator(".graphiql-response .view-lines", { hasText: '"id"' }).waitFor();
+      assert.match((await playComment(newPage)).sent ?? "", /^"[\w-]{20,}"$/);
+      await newPage.close();
+    },
+  },
+  {
     name: "GraphiQL, its panels and its result have no axe violations and fit at 390 and 1280 px, light and dark",
     async run({ page, url, capture }) {
       await onEveryScreen(page, async (screen) => {
@@ -154,6 +182,20 @@ export const graphiqlChecks: readonly Check[] = [
     },
   },
 ];
+
+/** Runs the mutation in the editor. `sent` has the receipts of the request, `receipt` that of the response. */
+async function playComment(page: Page) {
+  const isMutation = (response: Response) => response.request().postData()?.includes("mutation Comment") ?? false;
+  const pendingResponse = page.waitForResponse(isMutation);
+  await page.getByRole("button", { name: /Execute query/ }).click();
+  const response = await pendingResponse;
+  const headerOf = (headers: Readonly<Record<string, string>>) => headers["consistency-token"];
+  return {
+    status: response.status(),
+    sent: headerOf(await response.request().allHeaders()),
+    receipt: headerOf(await response.allHeaders()),
+  };
+}
 
 async function play(page: Page): Promise<Result> {
   const pendingResponse = page.waitForResponse((response) => isFirstTab(response));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { Locator, Page } from "playwright-core";
+import type { Locator, Page, Response } from "playwright-core";
 import { onEveryScreen, requireAccessible } from "./accessibility.ts";
-import type { Check } from "./check.ts";
+import { type Check, openNewPage } from "./check.ts";
 import { fetchToken } from "./graphiql.browser.ts";
 
 export const referenceChecks: readonly Check[] = [
@@ -129,7 +129,53 @@ export const referenceChecks: readonly Check[] = [
       assert.equal(await page.evaluate("JSON.stringify(localStorage).includes('eyJ')"), false);
       assert.equal(await page.evaluate("sessionStorage.getItem('tributary:token')"), token);
       await form.getByLabel("Bearer token").fill("");
-      assert.equal(await page.evaluate("sessionStorage.length"), 0);
+      assert.equal(await page.evaluate("sessionStorage.getItem('tributary:token')"), null);
+    },
+  },
+  {
+    name: "try-it sends the receipt of a write with later requests, also after a reload, and past the browser's cache",
+    async run({ page, url, restUrl }) {
+      const newPage = await openNewPage(page);
+      const write = await openTryIt(newPage, restUrl, "placeOrder");
+      await write.getByLabel("Bearer token", { exact: true }).fill(await fetchToken(url, "ada"));
+      const written = await (await sendAndWait(write)).allHeaders();
+      await write.getByLabel("Bearer token", { exact: true }).fill("");
+      await newPage.reload();
+      const read = await openTryIt(newPage, restUrl, "getProduct");
+      const sent = await (await sendAndWait(read)).request().allHeaders();
+      assert.match(written["consistency-token"] ?? "", /^"[\w-]+"$/);
+      assert.equal(sent["consistency-token"], written["consistency-token"]);
+      assert.equal(sent["cache-control"], "max-age=0");
+      await newPage.close();
+    },
+  },
+  {
+    name: "try-it forgets receipts that the server cannot read, and sends the request once more without them",
+    async run({ page, restUrl }) {
+      const newPage = await openNewPage(page);
+      const form = await openTryIt(newPage, restUrl, "getProduct");
+      await newPage.evaluate("sessionStorage.setItem('tributary:receipts', '\"replaced\"')");
+      const sent: (string | undefined)[] = [];
+      newPage.on("request", (request) => sent.push(request.headers()["consistency-token"]));
+      await form.getByRole("button", { name: "Send the request" }).click();
+      await form.locator(".status", { hasText: "200 OK" }).waitFor();
+      assert.deepEqual(sent, ['"replaced"', undefined]);
+      assert.equal(await newPage.evaluate("sessionStorage.length"), 0);
+      await newPage.close();
+    },
+  },
+  {
+    name: "a receipt that the reader enters replaces the stored ones, and its rejection is shown",
+    async run({ page, restUrl }) {
+      const newPage = await openNewPage(page);
+      const form = await openTryIt(newPage, restUrl, "getProduct");
+      await newPage.evaluate("sessionStorage.setItem('tributary:receipts', '\"stored\"')");
+      await form.getByText(/^Optional parameters/).click();
+      await form.locator("[name=Consistency-Token]").fill('"entered"');
+      await form.getByRole("button", { name: "Send the request" }).click();
+      await form.locator(".status", { hasText: "400" }).waitFor();
+      assert.equal(await newPage.evaluate("sessionStorage.getItem('tributary:receipts')"), '"stored"');
+      await newPage.close();
     },
   },
   {
@@ -229,13 +275,6 @@ export const referenceChecks: readonly Check[] = [
   },
 ];
 
-/** A page with empty storage and its own request routes; the caller closes it. */
-async function openNewPage(page: Page): Promise<Page> {
-  const browser = page.context().browser();
-  if (browser === null) throw new Error("The page has no browser.");
-  return browser.newPage();
-}
-
 async function search(page: Page, query: string): Promise<void> {
   await page.keyboard.press("/");
   const panel = page.locator("#search-panel");
@@ -250,4 +289,12 @@ async function openTryIt(page: Page, restUrl: string, operationId: string): Prom
   const form = page.locator(`#${operationId} .try-it`);
   await form.locator("> summary").click();
   return form;
+}
+
+/** Sends the form's request. */
+async function sendAndWait(form: Locator): Promise<Response> {
+  const isRequest = (response: Response) => response.request().resourceType() === "fetch";
+  const pendingResponse = form.page().waitForResponse(isRequest);
+  await form.getByRole("button", { name: "Send the request" }).click();
+  return pendingResponse;
 }

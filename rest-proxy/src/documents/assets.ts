@@ -3,7 +3,7 @@ import { type PageSource, revalidated } from "./pages.ts";
 
 /** The style sheet and the scripts of the pages, from the folder `browser/`. */
 export function readAssets(): readonly PageSource[] {
-  const scripts = ["docs.js", "search.js", "storage.js", "try-it.js"];
+  const scripts = ["docs.js", "receipts.js", "search.js", "storage.js", "try-it.js"];
   return [readAsset("docs.css", "text/css"), ...scripts.map((name) => readAsset(name, "text/javascript"))];
 }
 

@@ -57,13 +57,14 @@ function viewTextInput(parameter: Parameter): Html {
   const value = required ? exampleOf(parameter) : "";
   // try-it.js sends a new key for each request if the field is empty.
   const isGenerated = value === undefined;
+  const isReceipt = name === "Consistency-Token";
   return html`<input
     name="${name}"
     data-in="${place}"
     value="${value}"
     autocomplete="off"
     spellcheck="false"
-    ${isGenerated ? html` data-generate="uuid" placeholder="empty: a new UUID for each request"` : undefined}${required && !isGenerated ? html` required` : undefined}
+    ${isGenerated ? html` data-generate="uuid" placeholder="empty: a new UUID for each request"` : undefined}${isReceipt ? html` placeholder="empty: the receipts of this tab's writes"` : undefined}${required && !isGenerated ? html` required` : undefined}
   />`;
 }
 

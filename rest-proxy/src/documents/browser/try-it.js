@@ -1,4 +1,5 @@
 // The try-it forms: each sends a real request to the origin of the page. The token is in sessionStorage, never in a URL.
+import { fetchWithReceipts } from "./receipts.js";
 import { readStored, store } from "./storage.js";
 
 const tokenKey = "tributary:token";
@@ -59,11 +60,11 @@ async function send(form, details) {
 
 /**
  * @param {string} url
- * @param {RequestInit} init
+ * @param {RequestInit & { headers: Headers }} init
  */
 async function fetchText(url, init) {
   try {
-    const response = await fetch(url, init);
+    const response = await fetchWithReceipts(url, init);
     return { response, text: await response.text() };
   } catch (error) {
     // A browser reports no more than this, for example if the server is not running.

@@ -1,0 +1,41 @@
+const receiptHeader = "Consistency-Token";
+/** A request has at most so many receipts (docs/freshness.md). */
+const receiptsMax = 8;
+
+type PageFetch = (url: string, init?: RequestInit) => Promise<Response>;
+
+/**
+ * Remembers the receipts of mutations until the page is closed, and sends them with each later request, so that the results are not older than these
+ * mutations. A `Consistency-Token` of the header editor replaces them.
+ *
+ * A gateway whose keys have been replaced cannot read a receipt and responds with 400 before it executes anything: then the receipts are forgotten,
+ * and the request is sent once more without them.
+ */
+export function rememberReceipts(fetch: PageFetch): PageFetch {
+  let receipts: readonly string[] = [];
+  // Those of parallel requests remain: a new receipt includes only what its own request has sent.
+  const forget = (sent: readonly string[]) => (receipts = receipts.filter((receipt) => !sent.includes(receipt)));
+
+  return async (url, init) => {
+    const sent = new Headers(init?.headers).has(receiptHeader) ? [] : receipts;
+    let response = await fetch(url, withReceipts(init, sent));
+    if (sent.length > 0 && (await rejectsReceipts(response))) {
+      forget(sent);
+      response = await fetch(url, init);
+    }
+    const received = response.headers.get(receiptHeader);
+    if (received !== null) receipts = [...forget(sent), received].slice(-receiptsMax);
+    return response;
+  };
+}
+
+function withReceipts(init: RequestInit | undefined, receipts: readonly string[]): RequestInit | undefined {
+  if (receipts.length === 0) return init;
+  const headers = new Headers(init?.headers);
+  headers.set(receiptHeader, receipts.join(", "));
+  return { ...init, headers };
+}
+
+async function rejectsReceipts(response: Response): Promise<boolean> {
+  return response.status === 400 && (await response.clone().text()).includes(receiptHeader);
+}
