@@ -6,6 +6,7 @@ import type { Json } from "@tributary/kit/openapi/schema-book";
 
 type SharedHeader =
   | HeaderName
+  | "Consistency-Token"
   | "X-Request-Id"
   | "traceparent"
   | "API-Version"
@@ -16,7 +17,13 @@ type SharedHeader =
   | "WWW-Authenticate"
   | "Retry-After";
 
-type SharedParameter = "IfNoneMatch" | "IfMatch" | "OptionalIfMatch" | "IdempotencyKey" | "OptionalIdempotencyKey";
+type SharedParameter =
+  | "ConsistencyToken"
+  | "IfNoneMatch"
+  | "IfMatch"
+  | "OptionalIfMatch"
+  | "IdempotencyKey"
+  | "OptionalIdempotencyKey";
 
 /**
  * The components that operations of one OpenAPI document refer to. Each method that returns a `$ref` also adds the component to the document;
@@ -106,9 +113,12 @@ export const headersOfEveryResponse: readonly SharedHeader[] = [
   "RateLimit",
 ];
 
+/** A 409 and a 412 are always about a write. A 404 and a 410 can also be about a read, which has no receipt. */
 const headersOfStatus: Readonly<Record<number, readonly SharedHeader[]>> = {
   401: ["WWW-Authenticate"],
   403: ["WWW-Authenticate"],
+  409: ["Consistency-Token"],
+  412: ["Consistency-Token"],
   429: ["Retry-After"],
   502: ["Retry-After"],
   503: ["Retry-After"],
@@ -188,6 +198,11 @@ function header(description: string, schema: Json): Json {
   return { description, schema };
 }
 
+/** As in kit/src/consistency/receipts.ts, which accepts longer ones. A receipt with writes to four services has 206 characters. */
+const receiptCharsMax = 1_024;
+const receiptsMax = 8;
+const receipt = '"[A-Za-z0-9_-]+"';
+
 const visible = String.raw`^[\t\x20-\x7E]*$`;
 const etag = header("A strong validator (RFC 9110, 8.8.3): it changes whenever the representation changes.", {
   type: "string",
@@ -196,6 +211,10 @@ const etag = header("A strong validator (RFC 9110, 8.8.3): it changes whenever t
 });
 
 const sharedHeaders: Readonly<Record<SharedHeader, Json>> = {
+  "Consistency-Token": header(
+    "The receipt of the write: a list of one string (RFC 9651). Send it unchanged with the requests that follow. See **Freshness** in the description of this API.",
+    { type: "string", maxLength: receiptCharsMax, pattern: `^${receipt}$` },
+  ),
   ETag: etag,
   "Last-Modified": header("Time of the last change. Sent no earlier than one minute after the change.", {
     type: "string",
@@ -282,6 +301,16 @@ const keyRule =
   "A key that the client chooses for this request, stored for 24 hours: a repeated request with the same key gets the first response. The key may be in quotes, as a string of structured fields (RFC 9651); the quotes are not part of it.";
 
 const sharedParameters: Readonly<Record<SharedParameter, Json>> = {
+  ConsistencyToken: conditionOf(
+    "Consistency-Token",
+    false,
+    "Receipts of writes, separated by commas. A read then returns nothing that is older than these writes; the receipt of a write then includes them. A receipt that cannot be read, since its key has been replaced, gets 400.",
+    {
+      type: "string",
+      maxLength: receiptsMax * receiptCharsMax,
+      pattern: `^${receipt}(?:, ?${receipt}){0,${receiptsMax - 1}}$`,
+    },
+  ),
   IfNoneMatch: conditionOf(
     "If-None-Match",
     false,

@@ -35,14 +35,13 @@ const codesOfEveryOperation: readonly ErrorCode[] = [
 /** Writes an Operation Object (OpenAPI 3.1.1, 4.8.10). */
 export function toOperation(source: OperationSource, context: DocumentContext): Json {
   const { route, tag, document } = source;
-  const parameters = toParameters(source, context);
   return {
     operationId: route.id,
     summary: route.summary,
     description: document.description,
     tags: [tag],
     ...toSecurity(document),
-    ...(parameters.length > 0 ? { parameters } : {}),
+    parameters: toParameters(source, context),
     ...toRequestBody(source, context),
     responses: toResponses(source, context),
   };
@@ -81,6 +80,7 @@ function toParameters(
     ...(document.ifMatch === "optional" ? [components.parameter("OptionalIfMatch")] : []),
     ...(key?.required.includes(version) ? [components.parameter("IdempotencyKey")] : []),
     ...(key?.optional.includes(version) ? [components.parameter("OptionalIdempotencyKey")] : []),
+    components.parameter("ConsistencyToken"),
   ];
 }
 
@@ -94,14 +94,17 @@ function toRequestBody({ route, document }: OperationSource, { book }: DocumentC
   return { requestBody: { required: true, content } };
 }
 
+const receiptHeaders = ["Consistency-Token"] as const;
+
 function toResponses(source: OperationSource, { book, components }: DocumentContext): Json {
   const { route, document } = source;
   const { status, description, schema, headers = [], links } = document.response;
+  const isRead = route.method === "GET";
   const examples = document.examples.filter((example) => example.status === status && example.response !== undefined);
   const body = { ...toExamples(examples, ({ response }) => response) };
   const success: Json = {
     description,
-    headers: components.headers(...headersOfEveryResponse, ...headers),
+    headers: components.headers(...headersOfEveryResponse, ...headers, ...(isRead ? [] : receiptHeaders)),
     ...(schema === undefined
       ? {}
       : { content: { "application/json": { schema: book.write(schema, "output"), ...body } } }),
@@ -114,7 +117,7 @@ function toResponses(source: OperationSource, { book, components }: DocumentCont
   const problems = [...Map.groupBy(problemsOf(source), (code) => statusOf[code])].toSorted(([a], [b]) => a - b);
   return {
     [status]: success,
-    ...(route.method === "GET" ? { 304: notModified } : {}),
+    ...(isRead ? { 304: notModified } : {}),
     ...Object.fromEntries(problems.map(([status, codes]) => [status, components.problem(codes)])),
   };
 }

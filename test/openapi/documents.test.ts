@@ -62,6 +62,21 @@ test("every 201 response has a Location and a link to the operation that reads t
   }
 });
 
+test.each(documents)("every operation accepts receipts, and no response except those of writes has one", (document) => {
+  const operations = Object.values(document.paths).flatMap((item) => Object.entries(item));
+  const { responses } = document.components;
+  expect(Object.keys(responses).length).toBeGreaterThan(10);
+  for (const [method, operation] of operations) {
+    expect(operation.parameters).toContainEqual({ $ref: "#/components/parameters/ConsistencyToken" });
+    const withReceipt = Object.entries(operation.responses).filter(([, response]) => {
+      const { headers = {} } = response.$ref === undefined ? response : responses[response.$ref.split("/").at(-1)!]!;
+      return "Consistency-Token" in headers;
+    });
+    const expected = Object.keys(operation.responses).filter((status) => /^(2|409|412)/.test(status));
+    expect(withReceipt.map(([status]) => status)).toEqual(method === "get" ? [] : expected);
+  }
+});
+
 test("every error code except METHOD_NOT_ALLOWED is documented", () => {
   const text = documents.map((document) => JSON.stringify(document)).join("");
   const undocumented = Object.keys(statusOf).filter(

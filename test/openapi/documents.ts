@@ -23,7 +23,11 @@ async function readServiceDocuments(): Promise<readonly DocumentSource[]> {
 /** The parts of an OpenAPI document that tests read. */
 export interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly headers: Readonly<Record<string, { readonly schema: Schema }>>;
+    readonly responses: Operation["responses"];
+  };
 }
 
 interface Media {
@@ -39,6 +43,7 @@ export interface Operation {
     Record<
       string,
       {
+        readonly $ref?: string;
         readonly headers?: Schema;
         readonly content?: Readonly<Record<string, Media>>;
         readonly links?: Readonly<Record<string, { readonly operationId: string; readonly parameters: Schema }>>;

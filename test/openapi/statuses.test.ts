@@ -120,6 +120,18 @@ test("every operation responds 408 to a client that does not complete its reques
 const invalidValues: Readonly<Record<string, string>> = {
   ...{ limit: "101", cursor: "forged", status: "NOTHING", role: "NOTHING", search: "", sort: "nothing" },
 };
+test("every operation accepts eight receipts, and rejects one that cannot be read with a documented 400", async () => {
+  const write = await send(firstExamples.find(({ id }) => id === "addComment")!);
+  const receipts = Array.from({ length: 8 }, () => write.headers.get("Consistency-Token")).join(", ");
+  const faults: unknown[] = [];
+  for (const example of firstExamples) {
+    const { status } = await send(example, { headers: { ...example.headers, "Consistency-Token": receipts } });
+    if (status >= 400) faults.push([example.id, example.version, status]);
+  }
+  expect(faults).toEqual([]);
+  await expectFromAll(400, (example) => send(example, { headers: { "Consistency-Token": '"replaced"' } }));
+});
+
 const lists = firstExamples.filter((example) => parameterNamesOf(example).length > 0);
 
 test.each(lists)(
@@ -231,7 +243,8 @@ async function expectFromAll(status: number, recipe: Recipe): Promise<void> {
 async function findFaults(response: Response, status: number, example: RunnableExample): Promise<readonly string[]> {
   const text = await response.text();
   if (response.status !== status) return [`${response.status} instead of ${status}: ${text}`];
-  if (status < 400) return [];
+  if (status < 400)
+    return findReceiptFaults(response, Object.keys(operationOf(example).responses[status]?.headers ?? {}));
   const problem = JSON.parse(text) as { readonly type: string };
   const { types, schema, headers } = documentedProblem(example, status);
   const violations = findSchemaViolations(problem, schema, documents[example.version as 1 | 2].components.schemas);
@@ -240,9 +253,19 @@ async function findFaults(response: Response, status: number, example: RunnableE
   const missing = headers.filter((name) => required.has(name) && !response.headers.has(name));
   return [
     ...violations,
+    ...findReceiptFaults(response, headers),
     ...missing.map((name) => `lacks the header ${name}`),
     ...(types.includes(problem.type) ? [] : [`${problem.type} is not documented`]),
   ];
+}
+
+/** A response has a valid receipt exactly if the document names it. */
+function findReceiptFaults(response: Response, documented: readonly string[]): readonly string[] {
+  const receipt = response.headers.get("Consistency-Token") ?? undefined;
+  if (!documented.includes("Consistency-Token"))
+    return receipt === undefined || response.status >= 400 ? [] : ["has a receipt"];
+  const { schemas, headers } = documents[2].components;
+  return findSchemaViolations(receipt, headers["Consistency-Token"]!.schema, schemas, "receipt");
 }
 
 /** Returns the status and the parameter names in `errors`, sorted. */
