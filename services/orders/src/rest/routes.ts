@@ -2,8 +2,8 @@ import type { RouteDeclaration } from "@tributary/kit/rest/routes";
 import { freshSeconds } from "../groups.ts";
 
 /**
- * For products. Browsers revalidate each time, because their cache would show the stock from before the user's order. Orders by REST
- * invalidate shared caches; orders by GraphQL do not, so `sharedSeconds` is short.
+ * For products. Browsers revalidate each time, because their cache would show the stock from before the user's order. The REST proxy follows every
+ * order; `sharedSeconds` is short for other shared caches, which follow none.
  */
 const freshness = {
   browserSeconds: 0,

@@ -2,8 +2,8 @@ import type { RouteDeclaration } from "@tributary/kit/rest/routes";
 import { freshSeconds } from "../groups.ts";
 
 /**
- * Browsers revalidate soon, because no invalidation reaches them. REST writes invalidate shared caches; GraphQL writes do not, so
- * `sharedSeconds` is short.
+ * Browsers revalidate soon, because no invalidation reaches them. The REST proxy follows every write; `sharedSeconds` is short for other shared caches,
+ * which follow none.
  */
 const freshness = {
   browserSeconds: 2,

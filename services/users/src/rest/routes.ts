@@ -2,8 +2,8 @@ import type { RouteDeclaration } from "@tributary/kit/rest/routes";
 import { freshSeconds } from "../groups.ts";
 
 /**
- * For responses to anonymous clients. Browsers revalidate each time, because no invalidation reaches them. REST writes invalidate
- * shared caches; GraphQL writes do not, so `sharedSeconds` is short. `staleIfErrorSeconds` limits how long a deactivated account is shown.
+ * For responses to anonymous clients. Browsers revalidate each time, because no invalidation reaches them. The REST proxy follows every write;
+ * `sharedSeconds` is short for other shared caches, which follow none. `staleIfErrorSeconds` limits how long these show a deactivated account.
  */
 const freshness = {
   browserSeconds: 0,
