@@ -49,6 +49,9 @@ test(
     expect(await query("users", "select count(*)::int as n from users")).toEqual([{ n: 1_001 }]);
     expect(await query("posts", "select count(*)::int as n from posts")).toEqual([{ n: 0 }]);
     await query("reviews", "insert into things (scale) values (1)");
+    expect(await query("reviews", "select kind, after from feed_changes where kind <> 'everything'")).toEqual([
+      { kind: "thing", after: { scale: "1" } },
+    ]);
     const { databasePasswords, cursorKey } = readSecrets();
     expect(databasePasswords).toEqual({ ...secrets.databasePasswords, reviews: expect.stringMatching(/^\w{48}$/) });
     expect(cursorKey).toBe(secrets.cursorKey);
@@ -80,6 +83,10 @@ test("a listed service without its files is one error, and nothing starts", asyn
 function addReviews(): void {
   write("services/reviews/package.json", "{}");
   write("services/reviews/migrations/0001-things.sql", "create table things (scale int not null);\n");
+  write(
+    "services/reviews/migrations/0002-record-changes.sql",
+    "select record_changes_of('things', 'thing', 'scale');\n",
+  );
   write("services/reviews/schema.graphql", stubSchema("reviews", ["name"]));
   write("services/reviews/src/rest/routes.ts", "export const routes = [];\n");
   write("services/reviews/src/rest/openapi.ts", "export const documents = { tag: {}, operations: {} };\n");
