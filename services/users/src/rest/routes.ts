@@ -3,7 +3,7 @@ import { freshSeconds } from "../groups.ts";
 
 /**
  * For responses to anonymous clients. Browsers revalidate each time, because no invalidation reaches them. The REST proxy follows every write;
- * `sharedSeconds` is short for other shared caches, which follow none. `staleIfErrorSeconds` limits how long these show a deactivated account.
+ * `sharedSeconds` is short for other shared caches, which follow none. `staleIfErrorSeconds` limits how long a deactivated account is shown.
  */
 const freshness = {
   browserSeconds: 0,
