@@ -2,7 +2,7 @@ const receiptHeader = "Consistency-Token";
 /** A request has at most so many receipts (docs/freshness.md). */
 const receiptsMax = 8;
 
-type PageFetch = (url: string, init?: RequestInit) => Promise<Response>;
+type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
 
 /**
  * Remembers the receipts of mutations until the page is closed, and sends them with each later request, so that the results are not older than these
@@ -11,7 +11,7 @@ type PageFetch = (url: string, init?: RequestInit) => Promise<Response>;
  * A gateway whose keys have been replaced cannot read a receipt and responds with 400 before it executes anything: then the receipts are forgotten,
  * and the request is sent once more without them.
  */
-export function rememberReceipts(fetch: PageFetch): PageFetch {
+export function rememberReceipts(fetch: Fetch): Fetch {
   let receipts: readonly string[] = [];
   // Those of parallel requests remain: a new receipt includes only what its own request has sent.
   const forget = (sent: readonly string[]) => (receipts = receipts.filter((receipt) => !sent.includes(receipt)));
