@@ -3,6 +3,8 @@ import { receiptHeader } from "@tributary/kit/consistency/receipts";
 
 export interface WriteResult {
   readonly status: number;
+  /** No connection was established: the write will never be executed. */
+  readonly isUnsent?: boolean;
   /** Undefined unless the write was acknowledged. */
   readonly receipt: string | undefined;
   readonly etag: string | undefined;
@@ -55,8 +57,8 @@ export function createPostClient(token: string) {
         body: JSON.stringify({ title }),
       });
       return toWriteResult(response, response.ok);
-    } catch {
-      return { status: 0, receipt: undefined, etag: undefined };
+    } catch (error) {
+      return toFailedWrite(error);
     }
   }
 
@@ -77,8 +79,8 @@ export function createPostClient(token: string) {
       });
       const { data } = body as { data?: { updatePost?: { post?: { title?: string } } } };
       return toWriteResult(response, data?.updatePost?.post?.title === title);
-    } catch {
-      return { status: 0, receipt: undefined, etag: undefined };
+    } catch (error) {
+      return toFailedWrite(error);
     }
   }
 
@@ -113,7 +115,7 @@ export function createPostClient(token: string) {
       const { response, body } = await request(`${proxy}/v2/users/${authorId}/posts?limit=100`, {
         headers: headersOf(o),
       });
-      const items = response.ok ? (body as { items: readonly { id: string; title: string }[] }).items : [];
+      const items = response.ok ? (body as { data: readonly { id: string; title: string }[] }).data : [];
       const title = items.find((post) => post.id === id)?.title;
       return {
         status: response.status,
@@ -132,7 +134,7 @@ export function createPostClient(token: string) {
         method: "POST",
         headers: { "content-type": "application/json", ...headersOf(o) },
         body: JSON.stringify({
-          query: "query ($id: ID!) { post(id: $id) { title author { name } } }",
+          query: "query ($id: ID!) { post(id: $id) { title } }",
           variables: { id },
         }),
       });
@@ -145,6 +147,11 @@ export function createPostClient(token: string) {
   }
 
   return { writeByRest, writeByGraphql, readByRest, readListByRest, readByGraphql };
+}
+
+function toFailedWrite(error: unknown): WriteResult {
+  const { code } = Object((error as Error).cause) as { readonly code?: string };
+  return { status: 0, isUnsent: code === "ECONNREFUSED", receipt: undefined, etag: undefined };
 }
 
 export type PostClient = ReturnType<typeof createPostClient>;

@@ -4,21 +4,29 @@ import { createPostClient, insertPosts, type PostClient, type ReadResult } from 
 import type { FreshnessPart, PartRun } from "./part.ts";
 
 const clientsCount = 8;
-/** In the author's list of at most 100. */
-const postsCount = 96;
+/** The clients go on until everything was killed once. */
+const killsMin = 6;
+const postsCount = 1_600;
+/** Posts that clients write at a time: in the author's list of at most 100, newest first. */
+const activeCount = 96;
 /** Processes are killed this long after the last one is ready again. */
-const quietMs = 4_000;
+const quietMs = 8_000;
+/** A client that got no answer waits, so that it does not send all its requests while something is down. */
+const afterFailureMs = 250;
 /** Failed requests within this time after a kill are counted separately. */
 const afterKillMs = 5_000;
 
 /** How a client reads its write: the endpoint is any replica. */
 type Read = (client: PostClient, platform: Platform, id: string, receipt: string | undefined) => Promise<ReadResult>;
 
+const readList: Read = (client, platform, id, receipt) =>
+  client.readListByRest(pick(platform, "rest-proxy"), id, { receipt });
+
 const reads: readonly Read[] = [
+  readList,
   (client, platform, id, receipt) => client.readByRest(pick(platform, "rest-proxy"), id, { receipt }),
   (client, platform, id, receipt) =>
     client.readByRest(pick(platform, "rest-proxy"), id, { receipt, isAnonymous: true }),
-  (client, platform, id, receipt) => client.readListByRest(pick(platform, "rest-proxy"), id, { receipt }),
   (client, platform, id, receipt) => client.readByGraphql(pick(platform, "gateway"), id, { receipt }),
 ];
 
@@ -31,6 +39,8 @@ interface Counts {
   calmFailed: number;
   failed: number;
   withoutReceipt: number;
+  /** Failed requests by status; 0 is no response. */
+  readonly failedByStatus: Map<number, number>;
 }
 
 export const consistencyPart: FreshnessPart = {
@@ -53,8 +63,9 @@ export const consistencyPart: FreshnessPart = {
       calmFailed: 0,
       failed: 0,
       withoutReceipt: 0,
+      failedByStatus: new Map(),
     };
-    const state = { isOver: false, lastKillMs: -Infinity };
+    const state: KillState = { isOver: false, lastKillMs: -Infinity, kills: 0 };
     const killing = killInTurn(platform, run, state);
     const filling = fillCaches(client, platform, state);
     await Promise.all(
@@ -65,7 +76,7 @@ export const consistencyPart: FreshnessPart = {
     await filling;
     const { acknowledged, calm } = counts;
     run.print(
-      `${acknowledged} writes, ${counts.reads} reads, ${counts.failed} requests without an answer, ${kills.join(", ")}`,
+      `${acknowledged} writes, ${counts.reads} reads, ${counts.failed} requests without an answer (${[...counts.failedByStatus].join("; ")}), ${kills.join(", ")}`,
     );
     run.claim("with a receipt no read is older than a write that was acknowledged before", counts.stale === 0, {
       measured: `${counts.stale} of ${counts.reads} are`,
@@ -81,25 +92,33 @@ export const consistencyPart: FreshnessPart = {
         measured: `${calm - counts.calmFailed} of ${calm}`,
       },
     );
-    run.claim("something was killed between the requests", kills.length > 0, { measured: String(kills.length) });
+    run.claim("everything was killed once", kills.length >= killsMin, { measured: String(kills.length) });
   },
 };
+
+interface KillState {
+  isOver: boolean;
+  /** By `performance.now`; `Infinity` while something is being killed. */
+  lastKillMs: number;
+  kills: number;
+}
 
 interface Client {
   readonly client: PostClient;
   readonly platform: Platform;
   readonly run: PartRun;
   readonly counts: Counts;
-  readonly state: { isOver: boolean; lastKillMs: number };
+  readonly state: KillState;
   readonly at: number;
 }
 
 /** Writes ascending numbers to posts that no other client writes, each through any endpoint, and reads each once, through any endpoint. */
 async function writeAndRead({ client, platform, run, counts, state, at }: Client): Promise<void> {
-  const posts = Array.from({ length: postsCount / clientsCount }, (_, index) => String(1 + at + index * clientsCount));
+  const posts = Array.from({ length: postsCount / clientsCount }, (_, index) => postsCount - at - index * clientsCount);
   const operationsMax = run.options.operations / clientsCount;
-  for (let number = 1, post = 0; number * 2 <= operationsMax; number++) {
-    const id = posts[post % posts.length] ?? "";
+  for (let number = 1, post = 0; number * 2 <= operationsMax || state.kills < killsMin; number++) {
+    const index = post % Math.min(posts.length, activeCount / clientsCount);
+    const id = String(posts[index]);
     const title = String(number);
     const written = await count(counts, state, () =>
       Math.random() < 0.5
@@ -107,14 +126,16 @@ async function writeAndRead({ client, platform, run, counts, state, at }: Client
         : client.writeByRest(pick(platform, "rest-proxy"), id, title),
     );
     if (written.receipt === undefined) {
-      // It may be executed later, after a newer write to this post. Then the newer one would be lost, and its reader could not know why.
-      posts.splice(post % posts.length, 1);
+      await sleep(afterFailureMs);
+      // It may be executed later, after a newer write to this post, which would then be lost.
+      if (!written.isUnsent) posts.splice(index, 1);
       if (posts.length === 0) throw new Error("All posts of a client have writes without an answer.");
       continue;
     }
     counts.acknowledged++;
     if (written.receipt === "none") counts.withoutReceipt++;
-    const read = reads[Math.floor(Math.random() * reads.length)] as Read;
+    const possible = Number(id) > postsCount - 100 ? reads : reads.filter((read) => read !== readList);
+    const read = possible[Math.floor(Math.random() * possible.length)] as Read;
     const receipt = run.isControl ? undefined : written.receipt;
     const { title: found } = await count(counts, state, () => read(client, platform, id, receipt));
     if (found !== undefined) {
@@ -134,7 +155,10 @@ async function count<T extends { readonly status: number }>(
   const sentMs = performance.now();
   const result = await send();
   const isFailed = result.status === 0 || result.status >= 500;
-  if (isFailed) counts.failed++;
+  if (isFailed) {
+    counts.failed++;
+    counts.failedByStatus.set(result.status, (counts.failedByStatus.get(result.status) ?? 0) + 1);
+  }
   if (sentMs - lastKillMs > afterKillMs) {
     counts.calm++;
     if (isFailed) counts.calmFailed++;
@@ -145,7 +169,7 @@ async function count<T extends { readonly status: number }>(
 /** Reads without receipts, so that the caches of all proxies have entries that may be stale. */
 async function fillCaches(client: PostClient, platform: Platform, state: { readonly isOver: boolean }): Promise<void> {
   while (!state.isOver) {
-    const id = String(1 + Math.floor(Math.random() * postsCount));
+    const id = String(postsCount - Math.floor(Math.random() * activeCount));
     await Promise.all(
       platform.replicas["rest-proxy"].map(({ url }) => client.readByRest(url, id, { isAnonymous: true })),
     );
@@ -155,11 +179,7 @@ async function fillCaches(client: PostClient, platform: Platform, state: { reado
 }
 
 /** Kills a service, a proxy, a gateway, PostgreSQL, or makes a proxy miss changes that are trimmed meanwhile. @returns what was killed. */
-async function killInTurn(
-  platform: Platform,
-  run: PartRun,
-  state: { isOver: boolean; lastKillMs: number },
-): Promise<readonly string[]> {
+async function killInTurn(platform: Platform, run: PartRun, state: KillState): Promise<readonly string[]> {
   const kills: readonly (readonly [string, () => Promise<void>])[] = [
     ["posts 1", () => replicaOf(platform, "posts", 0).killAndRestart()],
     ["rest-proxy 1", () => replicaOf(platform, "rest-proxy", 0).killAndRestart()],
@@ -176,6 +196,7 @@ async function killInTurn(
     state.lastKillMs = Infinity;
     await kill();
     state.lastKillMs = performance.now();
+    state.kills++;
     done.push(name);
     run.print(`killed: ${name}`);
   }

@@ -67,6 +67,15 @@ export const latencyPart: FreshnessPart = {
       measured: `${longest.toFixed(1)} ms`,
       control: "fails",
     });
+    const longestSql = Math.max(...sqlSamplesMs);
+    claim(
+      `no stale read is later than ${longestMsMax / 1_000} s after a write by SQL, as by a script`,
+      longestSql <= longestMsMax,
+      {
+        measured: `${longestSql.toFixed(1)} ms`,
+        control: "fails",
+      },
+    );
     claim(
       "at most 5 % of the samples are discarded because this process was late",
       discarded <= options.samples * 0.05,
