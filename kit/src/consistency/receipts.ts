@@ -27,9 +27,10 @@ export interface Receipts {
 
 /** After parallel writes, a client sends the receipts of all. */
 const receiptsMax = 8;
-/** Positions that one receipt holds: of `receiptsMax` requests, for some services each. */
+/** Different writes that the receipts of one request name: each may have to be waited for. */
 const writesMax = 64;
-const receiptCharsMax = 8_192;
+/** The limit of Node for all headers. The body of a GraphQL request can have a longer text; parsing a megabyte takes 60 ms. */
+const textCharsMax = 16_384;
 
 const algorithm = "aes-256-gcm";
 const formatVersion = 1;
@@ -45,14 +46,18 @@ export function createReceipts(secrets: readonly string[]): Receipts {
   return {
     read(value) {
       if (value === undefined) return [];
-      const members = parseList(typeof value === "string" ? value : value.join(", "));
+      const text = typeof value === "string" ? value : value.join(", ");
+      const members = text.length > textCharsMax ? undefined : parseList(text);
       if (members === undefined || members.length > receiptsMax) throw toReceiptError();
       const writes = members.flatMap((member) => {
         const bytes = member.kind === "string" ? decrypt(keys, member.value) : undefined;
-        return (bytes && decode(bytes)) ?? [unreadable];
+        const decoded = bytes && decode(bytes);
+        if (decoded === undefined) throw toReceiptError();
+        return decoded;
       });
-      if (writes.includes(unreadable) || writes.length > writesMax) throw toReceiptError();
-      return writes;
+      const different = withoutDuplicates(writes);
+      if (different.length > writesMax) throw toReceiptError();
+      return different;
     },
     write(known, written) {
       const services = new Set(written.map(({ service }) => service));
@@ -63,7 +68,10 @@ export function createReceipts(secrets: readonly string[]): Receipts {
   };
 }
 
-const unreadable: ServiceWrite = { service: "", epoch: undefined, xid: 0 };
+/** The receipts of parallel writes repeat what the client knew before them. */
+function withoutDuplicates(writes: readonly ServiceWrite[]): readonly ServiceWrite[] {
+  return [...new Map(writes.map((write) => [`${write.service} ${write.epoch} ${write.xid}`, write])).values()];
+}
 
 function toReceiptError(): AppError {
   return new AppError(
@@ -80,7 +88,6 @@ function encrypt(key: Buffer, text: Buffer): string {
 
 /** @returns undefined for a text that none of the keys has encrypted. */
 function decrypt(keys: readonly Buffer[], receipt: string): Buffer | undefined {
-  if (receipt.length > receiptCharsMax) return undefined;
   const bytes = Buffer.from(receipt, "base64url");
   if (bytes.length < ivBytes + tagBytes) return undefined;
   for (const key of keys) {
@@ -100,14 +107,17 @@ function encode(writes: readonly ServiceWrite[]): Buffer {
   const parts = [Buffer.of(formatVersion)];
   for (const { service, epoch = "", xid } of writes) {
     const name = Buffer.from(service);
+    const nameLength = Buffer.alloc(nameLengthBytes);
+    nameLength.writeUInt16BE(name.length);
     const position = Buffer.alloc(epochBytes + xidBytes);
     position.write(epoch.replaceAll("-", ""), "hex");
     position.writeBigUInt64BE(BigInt(xid), epochBytes);
-    parts.push(Buffer.of(name.length), name, position);
+    parts.push(nameLength, name, position);
   }
   return Buffer.concat(parts);
 }
 
+const nameLengthBytes = 2;
 const epochBytes = 16;
 const xidBytes = 8;
 const noEpoch = "0".repeat(2 * epochBytes);
@@ -117,8 +127,9 @@ function decode(bytes: Buffer): readonly ServiceWrite[] | undefined {
   if (bytes[0] !== formatVersion) return undefined;
   const writes: ServiceWrite[] = [];
   for (let at = 1; at < bytes.length;) {
-    const nameEnd = at + 1 + (bytes[at] ?? 0);
-    const service = bytes.toString("utf8", at + 1, nameEnd);
+    const nameStart = at + nameLengthBytes;
+    const nameEnd = nameStart + bytes.readUInt16BE(at);
+    const service = bytes.toString("utf8", nameStart, nameEnd);
     const hex = bytes.toString("hex", nameEnd, nameEnd + epochBytes);
     const epoch = hex === noEpoch ? undefined : hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
     writes.push({ service, epoch, xid: Number(bytes.readBigUInt64BE(nameEnd + epochBytes)) });
