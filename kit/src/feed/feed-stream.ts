@@ -1,4 +1,5 @@
 import { createParser } from "eventsource-parser";
+import { z } from "zod";
 import type { ReplicaAddress } from "../upstream/addresses.ts";
 import { openPool } from "../upstream/undici-transport.ts";
 import { type FeedPosition, readFeedPosition, writeFeedPosition } from "./position.ts";
@@ -13,14 +14,16 @@ export interface FeedStreamOptions {
   onEvent(event: FeedEvent): void;
 }
 
-/** A feed sends its position every 250 ms. */
+/** A feed sends an event every 250 ms. */
 export const silenceMsMax = 1_000;
+/** Of one event: a thousand groups of 256 characters, with room for the position. */
+const eventCharsMax = 1_048_576;
 const connectTimeoutMs = 1_000;
 
 /** Reads a stream of a feed listener to its end. @throws the reason of the end: always. */
 export async function readFeedStream(o: FeedStreamOptions): Promise<never> {
   const silent = new AbortController();
-  const silence = setTimeout(() => silent.abort(new Error("The feed sent nothing for a second.")), silenceMsMax);
+  const silence = setTimeout(() => silent.abort(new Error("The feed sent no event for a second.")), silenceMsMax);
   const pool = openPool(o.replica, { connectionsMax: 1, connectTimeoutMs });
   try {
     const response = await pool.request({
@@ -30,10 +33,19 @@ export async function readFeedStream(o: FeedStreamOptions): Promise<never> {
       signal: AbortSignal.any([silent.signal, o.signal]),
     });
     if (response.statusCode !== 200) throw new Error(`The feed responded with status ${response.statusCode}.`);
-    const parser = createParser({ onEvent: ({ event, id, data }) => o.onEvent(toFeedEvent(event, id, data)) });
+    const parser = createParser({
+      maxBufferSize: eventCharsMax,
+      onEvent({ event, id, data }) {
+        silence.refresh();
+        o.onEvent(toFeedEvent(event, id, data));
+      },
+      onError(error) {
+        // Unknown fields are ignored (HTML Living Standard, 9.2.6).
+        if (error.type === "max-buffer-size-exceeded") throw error;
+      },
+    });
     const decoder = new TextDecoder();
     for await (const chunk of response.body) {
-      silence.refresh();
       parser.feed(decoder.decode(chunk as Buffer, { stream: true }));
     }
     throw new Error("The feed ended the stream.");
@@ -43,11 +55,12 @@ export async function readFeedStream(o: FeedStreamOptions): Promise<never> {
   }
 }
 
+const changesSchema = z.object({ groups: z.array(z.string()) });
+
 /** @throws Error for an event that this release does not know. */
 function toFeedEvent(kind: string | undefined, id: string | undefined, data: string): FeedEvent {
   const position = readFeedPosition(id ?? "");
   if (position && kind === "reset") return { kind, position };
-  if (position && kind === "changes")
-    return { kind, position, groups: (JSON.parse(data) as { groups: string[] }).groups };
+  if (position && kind === "changes") return { kind, position, ...changesSchema.parse(JSON.parse(data)) };
   throw new Error(`The feed sent an unknown event: ${kind}, ${id}`);
 }
