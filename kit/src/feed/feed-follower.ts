@@ -23,7 +23,7 @@ export interface FeedFollower {
   isUp(): boolean;
   /** Whether the write's changes have been passed to `onChanges` or `onReset`. */
   knows(write: WritePosition): boolean;
-  /** Waits until `knows`, at most `timeoutMs`, and not while the feed is down. Resolves with the result of `knows`. */
+  /** Waits until `knows`, at most `timeoutMs`; not while the feed is down, and not for a write of another epoch. Resolves with the result of `knows`. */
   waitFor(write: WritePosition, timeoutMs: number): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -62,7 +62,8 @@ class StreamFollower implements FeedFollower {
   }
 
   async waitFor(write: WritePosition, timeoutMs: number): Promise<boolean> {
-    if (this.knows(write) || !this.isUp() || this.#waiters.size >= waitersMax) return this.knows(write);
+    const isExpected = this.isUp() && write.epoch === this.#position?.epoch;
+    if (this.knows(write) || !isExpected || this.#waiters.size >= waitersMax) return this.knows(write);
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, timeoutMs);
     const wake = () => void ((this.knows(write) || !this.#isFollowing) && resolve());
