@@ -25,7 +25,7 @@ import type { CacheLookup, OriginFetch } from "./cache/cache-request.ts";
 import { ClientDisconnected, ServiceFailure, toServiceError } from "./errors/service-failure.ts";
 import type { ServiceRequest } from "./forward/client.ts";
 import { requireFittingHeaders, toServiceHeaders } from "./forward/headers.ts";
-import { readRequestReceipts, type RequestReceipts, toReceipt } from "./freshness/receipts.ts";
+import { type RequestReceipts, toReceipt } from "./freshness/receipts.ts";
 import { createLookup } from "./resource-cache/resource-cache.ts";
 import { createInformationForwarder } from "./respond/information.ts";
 import { isUnstarted, respondWithProblem } from "./respond/problems.ts";
@@ -115,7 +115,7 @@ function handleIdentified(exchange: Exchange, caller: Caller, stages: Stages): v
  * @throws AppError for a rejected request.
  */
 function handleSynchronously(exchange: Exchange, caller: Caller, stages: Stages): AdmittedRequest | undefined {
-  const { cors, routeCache, retirements, table, cache } = stages;
+  const { cors, routeCache, retirements, table, cache, receiptRules } = stages;
   const { request, response, method, url, proxyHeaders, record } = exchange;
   const { headers } = request;
 
@@ -150,11 +150,10 @@ function handleSynchronously(exchange: Exchange, caller: Caller, stages: Stages)
 
   // Cache.
   const coding = stages.chooseCoding(headers["accept-encoding"]);
-  const lookup = createLookup(request, route, resource, coding);
-  const receipts = readRequestReceipts(request, route.service, stages);
+  const receipts = receiptRules.read(request, route.service);
+  const lookup = receiptRules.limit(createLookup(request, route, resource, coding), receipts);
   // A read with a body is rejected, even if its response is cached.
-  const needsService = announcesBody(request) || receipts.unknownWrites.length > 0;
-  const cached = needsService ? undefined : cache.findFresh(lookup);
+  const cached = announcesBody(request) ? undefined : cache.findFresh(lookup);
   const uncachedRoute = cachedRoute ? undefined : { target, resolved, route, resource };
   if (!cached) return { ...exchange, caller, host, route, version, resource, coding, lookup, receipts, uncachedRoute };
   if (uncachedRoute) routeCache.set(method, url, headers.accept, uncachedRoute);
@@ -212,7 +211,7 @@ async function fetchResponse(admitted: AdmittedRequest, stages: Stages): Promise
     // A request in the background may have several clients, or none: its informational responses are dropped.
     const background = createOriginFetch(admitted, { target, body }, stages);
     // A read has no body, so it may outlive its client, and other clients may join it. For a write, the cache only uses `forClient`.
-    const lookup = await stages.awaitWrites(admitted.lookup, receipts.unknownWrites);
+    const lookup = await stages.receiptRules.awaitChanges(admitted.lookup, receipts);
     await stages.cache.respond(lookup, response, { headers, forClient, background }, (head) => {
       recordCacheStatus(record, head);
       return addProxyHeaders(head, proxyHeaders);

@@ -2,7 +2,7 @@
 import { type Admission, createAdmission } from "@tributary/kit/admission/admission";
 import { type Callers, createCallers } from "@tributary/kit/caller/caller";
 import type { CallerConfig } from "@tributary/kit/caller/caller-config";
-import { createReceipts, type Receipts, type ServiceWrite } from "@tributary/kit/consistency/receipts";
+import { createReceipts, type Receipts } from "@tributary/kit/consistency/receipts";
 import type { ContentCoding } from "@tributary/kit/http/accept";
 import type { Cors } from "@tributary/kit/http/cors";
 import { type CallerLimits, createCallerLimits } from "@tributary/kit/rate-limit/caller-limits";
@@ -10,11 +10,11 @@ import type { RateLimitConfig } from "@tributary/kit/rate-limit/rate-limit-confi
 import { type ReadBody, createBodyReader } from "./admit/body.ts";
 import { createRestCharges, type RestCharges } from "./admit/charges.ts";
 import { createResourceCors } from "./admit/cors.ts";
-import type { CacheLookup, OriginFetch } from "./cache/cache-request.ts";
+import type { OriginFetch } from "./cache/cache-request.ts";
 import type { SharedCache } from "./cache/shared-cache.ts";
 import { createDocuments, type Documents } from "./documents/documents.ts";
 import { createFeeds, type Feeds } from "./freshness/feeds.ts";
-import { awaitWrites } from "./freshness/receipts.ts";
+import { createReceiptRules, type ReceiptRules } from "./freshness/receipts.ts";
 import { createServices, type Services } from "./forward/services.ts";
 import { createCodingChooser, createCompression } from "./resource-cache/compression.ts";
 import { type CacheLimits, createResourceCache } from "./resource-cache/resource-cache.ts";
@@ -81,8 +81,7 @@ export interface Stages {
   readonly usage: Usage;
   readonly chooseCoding: (acceptEncoding: string | undefined) => ContentCoding | undefined;
   readonly receipts: Receipts;
-  /** See `awaitWrites` in freshness/receipts.ts. */
-  readonly awaitWrites: (lookup: CacheLookup, unknownWrites: readonly ServiceWrite[]) => Promise<CacheLookup>;
+  readonly receiptRules: ReceiptRules;
   readonly cache: SharedCache;
   /** Closed with the process. */
   readonly feeds: Feeds;
@@ -112,6 +111,7 @@ export function createStages(o: RestProxyOptions): Stages {
     isFollowed: (service) => feeds.isFollowed(service),
   });
   const feeds = createFeeds({ ...o, cache });
+  const receipts = createReceipts(o.consistencyKeys);
   return {
     cors: createResourceCors(o.corsOrigins),
     callers,
@@ -125,8 +125,8 @@ export function createStages(o: RestProxyOptions): Stages {
     retirements: createRetirements({ retirements: o.retirements, nowMs }),
     usage: createUsage({ knownClients: o.knownClients, newestVersion: table.versions.at(-1) ?? 1 }),
     chooseCoding: createCodingChooser(),
-    receipts: createReceipts(o.consistencyKeys),
-    awaitWrites: (lookup, writes) => awaitWrites(lookup, writes, { feeds, timeoutMs: o.upstreamTimeoutMs }),
+    receipts,
+    receiptRules: createReceiptRules({ receipts, feeds, cache, timeoutMs: o.upstreamTimeoutMs }),
     cache,
     feeds,
     readBody: createBodyReader(o),

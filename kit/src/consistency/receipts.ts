@@ -76,7 +76,7 @@ function withoutDuplicates(writes: readonly ServiceWrite[]): readonly ServiceWri
 function toReceiptError(): AppError {
   return new AppError(
     "MALFORMED_REQUEST",
-    `${receiptHeader} has no receipt of this platform, or too many. Read without it.`,
+    `${receiptHeader} has no receipt of this platform, or too many. Send the request without it.`,
   );
 }
 

@@ -22,8 +22,13 @@ export interface CacheLookup {
    */
   readonly heuristicSecondsMax?: number | undefined;
   readonly request: CacheableRequest;
-  /** The client knows of a change that this cache may not know: no response is sent to it that was requested before, not even instead of an error. */
-  readonly demandsOrigin?: boolean;
+  /**
+   * The client knows of a change that this cache may not know: it gets only responses that were requested from the origin after this call of
+   * `SharedCache.mark`. Default: any.
+   */
+  readonly sentAfter?: number | undefined;
+  /** The client gets no stale response, neither while it is refreshed nor instead of an error. */
+  readonly forbidsStale?: boolean;
 }
 
 /** How the cache fetches one client's request from its origin. The caller creates it only after `findFresh` found nothing. */

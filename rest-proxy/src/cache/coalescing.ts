@@ -6,7 +6,7 @@ import type { ServerResponse } from "node:http";
 import { InFlightList } from "@tributary/kit/collections/in-flight-list";
 import { AbortSource } from "@tributary/kit/http/abort-source";
 import type { CacheLookup } from "./cache-request.ts";
-import type { Entry, SentRead } from "./entry.ts";
+import { type Entry, isSentAfter, type SentRead } from "./entry.ts";
 import type { InvalidationLog } from "./invalidation.ts";
 import { isRecentValidation } from "./reuse-rules.ts";
 import { matchesVary, type VaryKey } from "./vary.ts";
@@ -47,7 +47,7 @@ export interface SharedFetches {
   readonly inFlight: number;
   /**
    * Finds a shared fetch that the request may join:
-   * - it was sent after every invalidation of its response and after every settled write to its origin;
+   * - it was sent after every invalidation of its response, after every settled write to its origin, and after `sentAfter` of the request;
    * - its expected `Vary` matches the request;
    * - for a request with `no-cache` (`isValidation`), another such request started it less than a second ago;
    * - for a request without `Authorization`, it was sent without it. Its response may be a 401, which anonymous clients must not wait for.
@@ -111,6 +111,7 @@ export function createSharedFetches({
       const mayJoin = ({ sent, hasToken }: ListedFetch) =>
         (!hasToken || isAuthorized(lookup)) &&
         !invalidationLog.precedesWrite(sent) &&
+        isSentAfter(sent, lookup.sentAfter) &&
         (!isValidation || isRecentValidation(sent.validationSentAtMs, nowMs()));
       return byKey[lookup.key]?.find((listed) => mayJoin(listed) && isUsableBy(listed, lookup))?.fetch;
     },

@@ -63,6 +63,11 @@ export function validationConditions(headers: readonly string[]): readonly strin
   ];
 }
 
+/** Only a strong ETag identifies a state: a date has a resolution of one second, so a 304 could confirm the state before a change. */
+export function hasStrongEtag({ etag }: Validators): boolean {
+  return etag?.startsWith('"') ?? false;
+}
+
 /**
  * Whether a 304 is about the stored response (RFC 9111, 4.3.4). A strong ETag must be identical, a weak one must match by weak comparison. If the
  * 304 or the stored response has no ETag, the 304 is about the response that was validated.

@@ -44,7 +44,7 @@ export interface SentRead {
 export interface Entry extends StoredHead {
   readonly origin: string;
   readonly key: string;
-  /** Position of the request that fetched or validated it, see `SentRead`. */
+  /** Position of the request that fetched it, or validated it by a strong ETag; see `SentRead`. */
   readonly position: number;
   /** When that request was sent, if a client's `no-cache` caused it; see `SentRead`. */
   readonly validationSentAtMs: number | undefined;
@@ -53,6 +53,11 @@ export interface Entry extends StoredHead {
   readonly bytes: number;
   /** Only `Store` sets it. Such an entry is sent only after the origin has confirmed it. */
   isInvalidated: boolean;
+}
+
+/** Whether the request to the origin was sent after the call of `SharedCache.mark`. @param mark undefined: at any time. */
+export function isSentAfter({ position }: Pick<SentRead, "position">, mark: number | undefined): boolean {
+  return mark === undefined || position >= mark;
 }
 
 /** When a request was sent and when the head of its response was received, in milliseconds since 1970. */

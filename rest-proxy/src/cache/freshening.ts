@@ -1,6 +1,7 @@
 /** Updates a stored response with the headers of a 304 (RFC 9111, 4.3.4) or of a response to `HEAD` (4.3.5). */
 import { findHeader, withoutHeaders } from "@tributary/kit/http/raw-headers";
 import type { CacheLookup, OriginResponse } from "./cache-request.ts";
+import { hasStrongEtag } from "./conditional.ts";
 import {
   type Entry,
   type ReceivedHead,
@@ -39,7 +40,8 @@ export function createFreshening(o: FresheningOptions) {
     const headers = freshenedHeaders(entry.headers, withDate(endToEndHeaders(update), read.receivedAtMs));
     const head = toStoredHead({ status: entry.status, headers, ...read }, targetedFields);
     // Also if it must not be stored any longer: the client that caused the validation gets it.
-    const freshened = toEntry(read.sent, head ?? { ...entry, headers }, entry.body);
+    const position = hasStrongEtag(entry.validators) ? read.sent.position : entry.position;
+    const freshened = toEntry({ ...read.sent, position }, head ?? { ...entry, headers }, entry.body);
     const isCurrent = head !== undefined && !invalidationLog.isOutdated(read.sent, head.groups);
     store.remove(entry);
     return { entry: freshened, isStored: isCurrent && store.put(freshened) };

@@ -4,10 +4,11 @@ import type { CacheObservation, OriginResponse } from "./cache-request.ts";
 import { groupNames, type SentRead } from "./entry.ts";
 import type { Store } from "./store.ts";
 
-/** What changed: the responses with these keys, those in these cache groups, and all of this origin. */
+/** What changed: the responses with these keys, and those in these cache groups. */
 export interface Invalidation {
   readonly keys?: readonly string[];
   readonly groups?: readonly string[];
+  /** Of whose responses in `groups`. Default: of all. */
   readonly origin?: string;
 }
 
@@ -44,12 +45,25 @@ export interface InvalidateOptions {
   readonly observe: (observation: CacheObservation) => void;
 }
 
-/**
- * Invalidates stored responses, and prevents that responses to reads in flight are stored, and that requests join these reads. Invalidating a group
- * does not invalidate the other groups of its responses (RFC 9875, 2.2.1).
- */
-export function createInvalidate({ store, sharedFetches, invalidationLog, observe }: InvalidateOptions) {
-  return ({ keys = [], groups = [], origin }: Invalidation): void => {
+export interface Invalidate {
+  /**
+   * Invalidates stored responses, and prevents that responses to reads in flight are stored, and that requests join these reads. Invalidating a group
+   * does not invalidate the other groups of its responses (RFC 9875, 2.2.1).
+   */
+  invalidate(what: Invalidation): void;
+  /**
+   * The same for all responses of an origin, which are also removed: after a crash of its database or a restored backup, an ETag may stand for another
+   * state than before, so a 304 proves nothing.
+   */
+  invalidateOrigin(origin: string): void;
+}
+
+export function createInvalidate({ store, sharedFetches, invalidationLog, observe }: InvalidateOptions): Invalidate {
+  const report = (entries: number) => {
+    if (entries > 0) observe({ kind: "invalidated", entries });
+  };
+
+  function invalidate({ keys = [], groups = [], origin }: Invalidation): void {
     let entries = 0;
     for (const key of keys) {
       invalidationLog.noteKey(key);
@@ -58,13 +72,17 @@ export function createInvalidate({ store, sharedFetches, invalidationLog, observ
     }
     for (const group of groups) {
       invalidationLog.noteGroup(group);
-      entries += store.invalidateGroup(group);
+      entries += store.invalidateGroup(group, origin);
     }
-    if (origin !== undefined) {
+    report(entries);
+  }
+
+  return {
+    invalidate,
+    invalidateOrigin(origin) {
       invalidationLog.noteOrigin(origin);
-      entries += store.invalidateOrigin(origin);
-    }
-    if (entries > 0) observe({ kind: "invalidated", entries });
+      report(store.removeOrigin(origin));
+    },
   };
 }
 
@@ -75,6 +93,8 @@ export interface InvalidationLog {
    * reads, so `Store.put` does not replace its response by one of theirs.
    */
   startRead(read: { readonly origin: string; readonly key: string }, validationSentAtMs?: number): SentRead;
+  /** @returns the position of all reads that are sent from now on, at least; `isSentAfter` compares with it. */
+  mark(): number;
   noteKey(key: string): void;
   noteGroup(group: string): void;
   /** A write to the origin has settled: it has a response, or has failed after it may have been sent. */
@@ -118,6 +138,7 @@ export function createInvalidationLog({ notesMax }: { readonly notesMax: number 
       if (validationSentAtMs !== undefined) lastPosition++;
       return { origin, key, position: lastPosition, validationSentAtMs };
     },
+    mark: () => ++lastPosition,
     noteKey: (key) => note(`key ${key}`),
     noteGroup(group) {
       note(`group ${group}`);

@@ -15,8 +15,8 @@ import type {
   OriginResponse,
 } from "./cache-request.ts";
 import type { FetchOutcome } from "./coalescing.ts";
-import { confirmsStored, isCondition, isNotModified, validationConditions } from "./conditional.ts";
-import { type Entry, isFresh, type SentRead, type StoredHead, toEntry, toStoredHead } from "./entry.ts";
+import { confirmsStored, hasStrongEtag, isCondition, isNotModified, validationConditions } from "./conditional.ts";
+import { type Entry, isFresh, isSentAfter, type SentRead, type StoredHead, toEntry, toStoredHead } from "./entry.ts";
 import { createFreshening, type FresheningOptions } from "./freshening.ts";
 import {
   type AddHeaders,
@@ -108,10 +108,11 @@ export class CacheFetcher {
   #useStaleOnError(f: CacheFetch, sentAtMs: number, status: number | undefined): boolean {
     const { entry, response, lookup, addHeaders, onOutcome } = f;
     const { stale, store, observe } = this.#o;
-    if (!entry || lookup.demandsOrigin || !stale.mayOnError(entry, status)) return false;
-    if (!store.variants(entry.key).includes(entry)) return false;
+    if (!entry || !stale.mayOnError(entry, status) || !store.variants(entry.key).includes(entry)) return false;
     stale.noteError(entry, sentAtMs);
+    // Also if this client gets the error: others that wait may use the entry.
     onOutcome?.({ entry, isStale: true });
+    if (!acceptsStale(lookup, entry)) return false;
     observe({ kind: "stale", because: "if-error" });
     if (response) writeStale(this.#o, response, lookup.request, entry, addHeaders);
     return true;
@@ -192,6 +193,11 @@ export class CacheFetcher {
   }
 }
 
+/** Whether the client accepts this response although it is stale, if the origin permits it. */
+export function acceptsStale({ forbidsStale, sentAfter }: CacheLookup, entry: Entry): boolean {
+  return !forbidsStale && isSentAfter(entry, sentAfter);
+}
+
 /** Client errors which mean that anonymous clients cannot read the resource (any more). Others, such as 429, concern one request. */
 const unreadable: ReadonlySet<number> = new Set([401, 403, 404, 410]);
 
@@ -217,6 +223,11 @@ type OriginResult =
       readonly sent: SentRead;
     };
 
+/** Whether a 304 to the conditions of the entry proves that it is as new as the client demands. */
+function canConfirm(entry: Entry, { sentAfter }: CacheLookup): boolean {
+  return hasStrongEtag(entry.validators) || isSentAfter(entry, sentAfter);
+}
+
 /** Sends one `GET` to the origin. A 304 to the cache's own conditions freshens the entry (RFC 9111, 4.3.3 and 4.3.4). */
 function createReadSender(o: CacheFetchOptions): (read: OriginRead) => Promise<OriginResult> {
   const { invalidationLog, nowMs } = o;
@@ -226,7 +237,7 @@ function createReadSender(o: CacheFetchOptions): (read: OriginRead) => Promise<O
     const { lookup, signal, fetch, fetchers } = read;
     const requestedAtMs = nowMs();
     const sent = invalidationLog.startRead(lookup, read.isValidation ? requestedAtMs : undefined);
-    const conditions = read.entry ? validationConditions(read.entry.headers) : [];
+    const conditions = read.entry && canConfirm(read.entry, lookup) ? validationConditions(read.entry.headers) : [];
     const entry = conditions.length > 0 ? read.entry : undefined;
     const hasClientConditions = !read.entry && read.withConditions;
     const headers = hasClientConditions

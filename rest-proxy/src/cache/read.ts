@@ -7,9 +7,9 @@ import type { ServerResponse } from "node:http";
 import { createDisconnectSignal } from "@tributary/kit/http/abort-source";
 import type { CacheLookup, CacheObservation, ForwardReason, OriginFetchers } from "./cache-request.ts";
 import type { SharedFetch, SharedFetches } from "./coalescing.ts";
-import { type Entry, isFresh, secondsLeft } from "./entry.ts";
+import { type Entry, isFresh, isSentAfter, secondsLeft } from "./entry.ts";
 import { createHeadValidation } from "./freshening.ts";
-import { CacheFetcher, type CacheFetchOptions } from "./origin-fetch.ts";
+import { acceptsStale, CacheFetcher, type CacheFetchOptions } from "./origin-fetch.ts";
 import {
   forwardPastCache,
   type CachedResponse,
@@ -30,6 +30,8 @@ export interface ReadOptions extends CacheFetchOptions {
   readonly rules: RequestRules;
   /** Whether no change has outdated the entry, as far as the cache can know: if it is fresh, it may be sent. */
   readonly isCurrent: (entry: Entry) => boolean;
+  /** See `SharedCacheOptions.isFollowed`. */
+  readonly isFollowed: (origin: string) => boolean;
   /** Coalesced misses and background refreshes in flight at once. */
   readonly backgroundMax: number;
 }
@@ -41,6 +43,8 @@ export interface Hits {
    * @returns undefined without a usable entry, and for every method but `GET` and `HEAD`: call `respond` then.
    */
   findFresh(lookup: CacheLookup): CachedResponse | undefined;
+  /** Whether `findFresh` finds a response. Counts nothing. */
+  hasFresh(lookup: CacheLookup): boolean;
 }
 
 export interface Reads extends Hits {
@@ -68,19 +72,25 @@ const pausesMax = 10_000;
 const hit: CacheObservation = { kind: "hit" };
 
 export function createReads(o: ReadOptions): Reads {
-  const { store, rules, stale, isCurrent, nowMs, observe } = o;
+  const { store, rules, stale, isCurrent, isFollowed, nowMs, observe } = o;
   const fetcher = new CacheFetcher(o);
   const { fetchShared, refresh } = createSharedMisses(o, fetcher);
   const validateByHead = createHeadValidation(o);
 
-  function findFresh({ key, request, varyValueOf, demandsOrigin }: CacheLookup): CachedResponse | undefined {
+  function findUsable({ key, request, varyValueOf, sentAfter }: CacheLookup, atMs: number): Entry | undefined {
     if (request.method !== "GET" && request.method !== "HEAD") return undefined;
-    if (demandsOrigin || rules.isForOrigin(request)) return undefined;
+    if (rules.isForOrigin(request)) return undefined;
     const entry = store.find(key, varyValueOf);
+    if (!entry || !isSentAfter(entry, sentAfter)) return undefined;
+    return rules.isUsable(entry, request, atMs) && isCurrent(entry) ? entry : undefined;
+  }
+
+  function findFresh(lookup: CacheLookup): CachedResponse | undefined {
     const atMs = nowMs();
-    if (!entry || !rules.isUsable(entry, request, atMs) || !isCurrent(entry)) return undefined;
+    const entry = findUsable(lookup, atMs);
+    if (!entry) return undefined;
     observe(hit);
-    return createCachedResponse(entry, request, atMs, hitStatus(o.name, secondsLeft(entry, atMs)));
+    return createCachedResponse(entry, lookup.request, atMs, hitStatus(o.name, secondsLeft(entry, atMs)));
   }
 
   async function read(
@@ -97,8 +107,9 @@ export function createReads(o: ReadOptions): Reads {
     if (fresh) return writeCachedResponse(response, fresh, addHeaders);
     const entry = store.find(lookup.key, lookup.varyValueOf);
     const isValidation = mustValidate(request);
-    const mayBeStale = entry !== undefined && !lookup.demandsOrigin && isCurrent(entry);
-    if (mayBeStale && !isValidation && !isFresh(entry, nowMs()) && stale.mayWhileRevalidating(entry)) {
+    const mayBeStale = entry !== undefined && acceptsStale(lookup, entry) && isCurrent(entry);
+    const mayRefresh = mayBeStale && isFollowed(entry.origin) && stale.mayWhileRevalidating(entry);
+    if (mayRefresh && !isValidation && !isFresh(entry, nowMs())) {
       refresh(lookup, fetchers, entry);
       observe({ kind: "stale", because: "while-revalidate" });
       return writeStale(o, response, request, entry, addHeaders);
@@ -107,7 +118,7 @@ export function createReads(o: ReadOptions): Reads {
       observe({ kind: "stale", because: "if-error" });
       return writeStale(o, response, request, entry, addHeaders);
     }
-    if (rules.forbidsForwarding(request)) return respondOnlyIfCached(response, addHeaders);
+    if (rules.forbidsForwarding(request)) return respondOnlyIfCached(o.name, response, addHeaders);
     const miss = {
       lookup,
       response,
@@ -119,11 +130,11 @@ export function createReads(o: ReadOptions): Reads {
     };
     const isHead = request.method === "HEAD";
     // A `HEAD` with `no-cache` validates the entry by a `GET`, so that both methods share one request to the origin. Any other `HEAD` is forwarded.
-    if (!lookup.demandsOrigin && (!isHead || (isValidation && entry))) {
+    if (!isHead || (isValidation && entry)) {
       if ((await fetchShared(miss)) || response.destroyed) return;
     }
     if (isHead) return forwardPastCache(o, { ...miss, onResponse: validateByHead(lookup) });
-    await fetchAlone(miss);
+    await fetchAlone(fetcher, miss);
   }
 
   function whyForwarded({ key }: CacheLookup, entry: Entry | undefined): ForwardReason {
@@ -131,19 +142,20 @@ export function createReads(o: ReadOptions): Reads {
     return store.variants(key).length > 0 ? "vary-miss" : "uri-miss";
   }
 
-  async function fetchAlone(miss: Miss): Promise<void> {
-    const signal = createDisconnectSignal(miss.response);
-    const fetch = miss.fetchers.forClient;
-    await fetcher.fetch({ ...miss, fetch, signal, withConditions: true, isWanted: () => false });
-  }
+  return { findFresh, hasFresh: (lookup) => findUsable(lookup, nowMs()) !== undefined, read };
+}
 
-  /** 504 for `only-if-cached` (RFC 9111, 5.2.1.7). */
-  function respondOnlyIfCached(response: ServerResponse, addHeaders: AddHeaders): void {
-    const headers = ["Cache-Status", o.name, "Content-Length", "0"];
-    writeCachedResponse(response, { status: 504, headers, body: undefined }, addHeaders);
-  }
+/** Sends this client's own request. */
+async function fetchAlone(fetcher: CacheFetcher, miss: Miss): Promise<void> {
+  const signal = createDisconnectSignal(miss.response);
+  const fetch = miss.fetchers.forClient;
+  await fetcher.fetch({ ...miss, fetch, signal, withConditions: true, isWanted: () => false });
+}
 
-  return { findFresh, read };
+/** 504 for `only-if-cached` (RFC 9111, 5.2.1.7). @param name of the cache. */
+function respondOnlyIfCached(name: string, response: ServerResponse, addHeaders: AddHeaders): void {
+  const headers = ["Cache-Status", name, "Content-Length", "0"];
+  writeCachedResponse(response, { status: 504, headers, body: undefined }, addHeaders);
 }
 
 interface SharedMisses {
@@ -190,6 +202,7 @@ function createSharedMisses(o: ReadOptions, fetcher: CacheFetcher): SharedMisses
     const outcome = await shared.outcome.finally(leave);
     if (!outcome || !matchesVary(outcome.entry.varyKey, lookup.varyValueOf)) return false;
     const { entry, isStale } = outcome;
+    if (isStale ? !acceptsStale(lookup, entry) : !isSentAfter(entry, lookup.sentAfter)) return false;
     observe({ kind: "collapsed" });
     if (isStale) writeStale(o, response, lookup.request, entry, addHeaders);
     else {

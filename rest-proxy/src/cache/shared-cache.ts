@@ -41,7 +41,7 @@ export interface SharedCacheOptions {
   readonly keysOf: (reference: string, key: string) => readonly string[];
   /**
    * Whether all changes at the origin reach this cache by `invalidate`. While false, an entry older than `unfollowedMsMax` is validated before it is sent,
-   * whatever its freshness. Default: always true, for an origin whose responses are used by their own freshness.
+   * whatever its freshness, and none is sent while it is refreshed. Default: always true, for an origin whose responses are used by their own freshness.
    */
   readonly isFollowed?: (origin: string) => boolean;
   /** Default 2,000. */
@@ -68,6 +68,10 @@ export interface SharedCache extends Hits {
    * stored nor joined any more.
    */
   invalidate(what: Invalidation): void;
+  /** Removes all stored responses of an origin: any of its data may have changed. Also concerns requests that were sent before. */
+  invalidateOrigin(origin: string): void;
+  /** Marks the present for `CacheLookup.sentAfter`. Marks only grow. */
+  mark(): number;
   /** Bytes and number of the stored responses. */
   readonly size: { readonly bytes: number; readonly entries: number };
   /** Aborts the coalesced and background requests in flight, and waits for their end. */
@@ -85,15 +89,22 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
   const store = new Store(o, ({ bytes }) => observe({ kind: "evicted", bytes }));
   const invalidationLog = createInvalidationLog({ notesMax });
   const sharedFetches = createSharedFetches({ invalidationLog, nowMs });
-  const invalidate = createInvalidate({ store, sharedFetches, invalidationLog, observe });
+  const { invalidate, invalidateOrigin } = createInvalidate({ store, sharedFetches, invalidationLog, observe });
   const reads = createReads({
     ...{ ...o, store, invalidationLog, sharedFetches, collectingMax: 2 * backgroundMax },
+    isFollowed,
     isCurrent: ({ origin, isInvalidated, requestedAtMs }) =>
-      !isInvalidated && (isFollowed(origin) || nowMs() - requestedAtMs < unfollowedMsMax),
+      !isInvalidated && (isFollowed(origin) || isWithin(requestedAtMs, unfollowedMsMax)),
     rules: createRequestRules(obeysRequests),
     stale: createStaleRules(nowMs),
     unshared: createTtlSet({ entriesMax: notesMax, nowMs }),
   });
+
+  /** False after the clock was set back. */
+  function isWithin(timeMs: number, ms: number): boolean {
+    const elapsedMs = nowMs() - timeMs;
+    return elapsedMs >= 0 && elapsedMs < ms;
+  }
 
   async function respond(
     lookup: CacheLookup,
@@ -131,6 +142,7 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
 
   return {
     findFresh: reads.findFresh,
+    hasFresh: reads.hasFresh,
     async respond(lookup, response, fetchers, addHeaders) {
       try {
         await respond(lookup, response, fetchers, addHeaders);
@@ -141,6 +153,8 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
       }
     },
     invalidate,
+    invalidateOrigin,
+    mark: invalidationLog.mark,
     get size() {
       const { bytes, entries } = store;
       return { bytes, entries };

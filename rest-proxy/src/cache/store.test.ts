@@ -119,12 +119,22 @@ test("invalidating a group invalidates all its members and nothing else (RFC 987
   expect(store.find("/c", none)?.isInvalidated).toBe(true);
 });
 
-test("invalidating an origin invalidates all its responses, and no others", () => {
+test("invalidating a group of one origin does not affect the responses of another", () => {
+  const { store } = setUp();
+  store.put(entry("/a", { origin: "one", groups: '"x"', etag: '"1"' }));
+  store.put(entry("/b", { origin: "two", groups: '"x"', etag: '"1"' }));
+  expect(store.invalidateGroup("x", "one")).toBe(1);
+  expect(["/a", "/b"].map((key) => store.find(key, none)?.isInvalidated)).toEqual([true, false]);
+});
+
+test("removing an origin removes all its responses, also those that are invalidated, and no others", () => {
   const { store } = setUp();
   store.put(entry("/a", { origin: "one", etag: '"1"' }));
   store.put(entry("/b", { origin: "two", etag: '"1"' }));
-  expect(store.invalidateOrigin("one")).toBe(1);
-  expect(["/a", "/b"].map((key) => store.find(key, none)?.isInvalidated)).toEqual([true, false]);
+  store.put(entry("/c", { origin: "one", etag: '"1"' }));
+  store.invalidateKey("/c");
+  expect(store.removeOrigin("one")).toBe(1);
+  expect(["/a", "/b", "/c"].map((key) => store.find(key, none)?.isInvalidated)).toEqual([undefined, false, undefined]);
 });
 
 test("an invalidated response without a strong validator is removed, since a 304 could confirm the old state", () => {

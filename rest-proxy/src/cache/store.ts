@@ -1,4 +1,5 @@
 import type { Entry } from "./entry.ts";
+import { hasStrongEtag } from "./conditional.ts";
 import { isDisjoint, isSameVaryKey, matchesVary, type VaryValueOf } from "./vary.ts";
 
 export interface StoreLimits {
@@ -86,28 +87,29 @@ export class Store {
     return this.#invalidate(this.variants(key));
   }
 
-  /** RFC 9875, 2.2.1. @returns the number of responses that were valid before. */
-  invalidateGroup(group: string): number {
-    return this.#invalidate(this.#byGroup.get(group) ?? []);
+  /** RFC 9875, 2.2.1. @param origin undefined: of any. @returns the number of responses that were valid before. */
+  invalidateGroup(group: string, origin?: string): number {
+    const members = [...(this.#byGroup.get(group) ?? [])];
+    return this.#invalidate(origin === undefined ? members : members.filter((entry) => entry.origin === origin));
   }
 
   /** Examines all responses. @returns the number of responses that were valid before. */
-  invalidateOrigin(origin: string): number {
+  removeOrigin(origin: string): number {
     const all = [...this.#byKey.values()].flatMap(({ entries }) => entries);
-    return this.#invalidate(all.filter((entry) => entry.origin === origin));
+    const removed = all.filter((entry) => entry.origin === origin);
+    const count = this.#invalidate(removed);
+    for (const entry of removed) this.remove(entry);
+    return count;
   }
 
-  /**
-   * An invalidated entry remains, so that the origin can confirm it with a 304 instead of sending it again. Without a strong validator it is removed: a
-   * date has a resolution of one second, so a 304 could confirm the state before the change.
-   */
+  /** An invalidated entry with a strong ETag remains, so that the origin can confirm it with a 304 instead of sending it again. */
   #invalidate(entries: Iterable<Entry>): number {
     let count = 0;
     for (const entry of [...entries]) {
       if (entry.isInvalidated) continue;
       count++;
       entry.isInvalidated = true;
-      if (!hasStrongEtag(entry)) this.remove(entry);
+      if (!hasStrongEtag(entry.validators)) this.remove(entry);
     }
     return count;
   }
@@ -160,8 +162,4 @@ export class Store {
   #fits(bytes: number): boolean {
     return this.bytes + bytes <= this.#limits.bytesMax && this.entries < this.#limits.entriesMax;
   }
-}
-
-function hasStrongEtag({ validators: { etag } }: Entry): boolean {
-  return etag?.startsWith('"') ?? false;
 }

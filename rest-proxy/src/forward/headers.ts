@@ -46,6 +46,8 @@ const neverForwarded: ReadonlySet<string> = new Set([
 /** Response headers of services that clients do not get: the proxy sets them, or they reveal internals. `isForClient` also removes CORS headers. */
 const notForClients: ReadonlySet<string> = new Set([
   "api-version",
+  // Only the proxy issues receipts.
+  "consistency-token",
   "server",
   "traceparent",
   "x-content-type-options",

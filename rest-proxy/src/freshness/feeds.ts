@@ -8,7 +8,7 @@ export interface FeedsOptions {
   /** The feed's URLs of each service that has a feed. */
   readonly feedUrls: Readonly<Record<string, readonly string[]>>;
   readonly feedKey: string;
-  readonly cache: Pick<SharedCache, "invalidate">;
+  readonly cache: Pick<SharedCache, "invalidate" | "invalidateOrigin">;
   readonly observe: Observe;
 }
 
@@ -28,8 +28,8 @@ export function createFeeds({ feedUrls, feedKey, cache, observe }: FeedsOptions)
     const follower = createFeedFollower({
       urls,
       key: feedKey,
-      onChanges: (groups) => cache.invalidate({ groups }),
-      onReset: () => cache.invalidate({ origin: service }),
+      onChanges: (groups) => cache.invalidate({ groups, origin: service }),
+      onReset: () => cache.invalidateOrigin(service),
       onState: (state, cause) => observe({ kind: "feed-state", service, state, cause }),
     });
     followers.set(service, follower);

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
+import type { SharedCache } from "../shared-cache.ts";
 import { setUp, type SetUp } from "./testing.ts";
 
 const staleable = ["Cache-Control", "max-age=60, stale-while-revalidate=600, stale-if-error=6000"];
-const demandsOrigin = { "demands-origin": "yes" };
+const forbidsStale = { "forbids-stale": "yes" };
 
 /** An origin whose one resource has versions; it responds with 304 to the ETag of the current one. */
 async function withResource(options: Parameters<typeof setUp>[0] = {}) {
@@ -30,9 +31,19 @@ test("an invalidated response is confirmed by a 304, and then fresh again", asyn
   expect(await read()).toEqual([200, "version 1", expect.stringMatching(/^hit/)]);
 });
 
-test.each([{ groups: ["g"] }, { keys: ["/a"] }, { origin: "origin" }])(
-  "after the invalidation of %j the state before is never sent, neither stale nor instead of an error",
-  async (what) => {
+test("a removed response is requested without conditions, since a 304 would prove nothing", async () => {
+  const { cache, read } = await withResource();
+  cache.invalidateOrigin("origin");
+  expect(await read()).toEqual([200, "version 1", "fwd=uri-miss; fwd-status=200; stored"]);
+});
+
+test.each([
+  ["a group", { groups: ["g"] }],
+  ["a group of the origin", { groups: ["g"], origin: "origin" }],
+  ["the key", { keys: ["/a"] }],
+])(
+  "after the invalidation of %s the state before is never sent, neither stale nor instead of an error",
+  async (_, what) => {
     const { cache, origin, read, passSeconds } = await withResource();
     origin.version = 2;
     cache.invalidate(what);
@@ -45,19 +56,23 @@ test.each([{ groups: ["g"] }, { keys: ["/a"] }, { origin: "origin" }])(
   },
 );
 
-test("the invalidation of an origin does not affect another origin", async () => {
+test("the invalidation of another origin or its groups has no effect", async () => {
   const { cache, read } = await withResource();
-  cache.invalidate({ origin: "other" });
+  cache.invalidateOrigin("other");
+  cache.invalidate({ groups: ["g"], origin: "other" });
   expect((await read())[2]).toMatch(/^hit/);
 });
 
-test.each([{ groups: ["g"] }, { origin: "origin" }])(
-  "a response whose request was sent before the invalidation of %j is neither stored nor joined",
-  async (what) => {
+test.each<[string, (cache: SharedCache) => void]>([
+  ["a group", (cache) => cache.invalidate({ groups: ["g"] })],
+  ["an origin", (cache) => cache.invalidateOrigin("origin")],
+])(
+  "a response whose request was sent before the invalidation of %s is neither stored nor joined",
+  async (_, invalidate) => {
     const all: SetUp = await setUp();
     const first = all.get("/a");
     const before = await all.nextRequest();
-    all.cache.invalidate(what);
+    invalidate(all.cache);
     const second = all.get("/a");
     const after = await all.nextRequest();
     after.respond(200, [...staleable, "ETag", '"2"', "Cache-Groups", '"g"'], "new");
@@ -67,31 +82,85 @@ test.each([{ groups: ["g"] }, { origin: "origin" }])(
   },
 );
 
-test("a client that demands the origin gets no stored response, and the new one is stored for all", async () => {
-  const { origin, read } = await withResource();
+test("a client that demands a response from after a mark gets no earlier one; the new one is stored for all", async () => {
+  const { cache, origin, read } = await withResource();
   origin.version = 2;
+  const mark = cache.mark();
   expect((await read())[1]).toBe("version 1");
-  expect(await read(demandsOrigin)).toEqual([200, "version 2", "fwd=request; fwd-status=200; stored"]);
+  expect(await read(after(mark))).toEqual([200, "version 2", "fwd=request; fwd-status=200; stored"]);
+  expect(await read(after(mark))).toEqual([200, "version 2", expect.stringMatching(/^hit/)]);
   expect(await read()).toEqual([200, "version 2", expect.stringMatching(/^hit/)]);
+  expect(await read(after(cache.mark()))).toEqual([200, "version 2", "fwd=request; fwd-status=304; stored"]);
 });
 
-test("a client that demands the origin gets its error, while others get the stored response", async () => {
-  const { origin, read, passSeconds } = await withResource();
+test("a client that demands a response from after a mark, or none that is stale, gets the error of the origin", async () => {
+  const { cache, origin, read, passSeconds } = await withResource();
   passSeconds(61);
   origin.fails = true;
-  expect((await read(demandsOrigin))[0]).toBe(503);
+  expect((await read(after(cache.mark())))[0]).toBe(503);
+  expect((await read(forbidsStale))[0]).toBe(503);
   expect((await read())[0]).toBe(200);
 });
 
-test("a client that demands the origin does not join a request that is in flight", async () => {
+test("clients that wait for the request of one that forbids stale responses get the stale response", async () => {
+  const { cache, origin, get, respondAlways, nextRequest, received, passSeconds } = await withResource();
+  passSeconds(61 + 600);
+  respondAlways(undefined);
+  const [first, second] = [get("/a", forbidsStale), get("/a")];
+  await received(3);
+  const pending = await nextRequest();
+  pending.respond(503, []);
+  expect([(await first).status, (await second).status]).toEqual([503, 200]);
+  expect([cache.size.entries, origin.version]).toEqual([1, 1]);
+});
+
+test("a client that forbids stale responses gets the error if the request that it has joined fails", async () => {
+  const { get, respondAlways, nextRequest, received, passSeconds } = await withResource();
+  passSeconds(61 + 600);
+  respondAlways(undefined);
+  const [first, second] = [get("/a"), get("/a", forbidsStale)];
+  await received(3);
+  (await nextRequest()).respond(503, []);
+  expect((await first).status).toBe(200);
+  (await nextRequest()).respond(503, []);
+  expect((await second).status).toBe(503);
+});
+
+test("a client that forbids stale responses waits for the origin instead of a refresh in the background", async () => {
+  const { origin, read, passSeconds } = await withResource();
+  passSeconds(61);
+  origin.version = 2;
+  expect((await read(forbidsStale))[1]).toBe("version 2");
+});
+
+test("a client joins only a request that was sent after its mark", async () => {
   const all = await setUp();
   const first = all.get("/a");
   const before = await all.nextRequest();
-  const second = all.get("/a", demandsOrigin);
-  const after = await all.nextRequest();
-  after.respond(200, staleable, "new");
+  const mark = all.cache.mark();
+  const [second, third] = [all.get("/a", after(mark)), all.get("/a", after(mark))];
+  const later = await all.nextRequest();
+  await all.received(3);
+  later.respond(200, staleable, "new");
   before.respond(200, staleable, "old");
-  expect([(await first).body, (await second).body]).toEqual(["old", "new"]);
+  expect([(await first).body, (await second).body, (await third).body]).toEqual(["old", "new", "new"]);
+  expect(all.requestCount()).toBe(2);
+});
+
+test("a date, which a change in the same second does not alter, does not prove that a response is from after a mark", async () => {
+  const all = await setUp();
+  let text = "old";
+  const head = ["Cache-Control", "max-age=60", "Last-Modified", new Date(Date.UTC(2026, 10, 20)).toUTCString()];
+  all.respondAlways(({ headers, respond }) =>
+    headers["if-modified-since"] === undefined ? respond(200, head, text) : respond(304, head),
+  );
+  await all.get("/a");
+  text = "new";
+  const mark = all.cache.mark();
+  all.passSeconds(61);
+  expect((await all.get("/a")).body).toBe("old");
+  expect((await all.get("/a", after(mark))).body).toBe("new");
+  expect((await all.get("/a", after(mark))).headers["cache-status"]).toMatch(/^test; hit/);
 });
 
 test("while changes do not reach the cache, an entry is used for two seconds and then validated, however fresh it is", async () => {
@@ -109,6 +178,29 @@ test("while changes do not reach the cache, an entry is used for two seconds and
   expect((await read())[2]).toMatch(/^hit/);
 });
 
+test("while changes do not reach the cache, no stale response is sent while it is refreshed", async () => {
+  let isFollowed = true;
+  const all = await setUp({ isFollowed: () => isFollowed });
+  let version = 1;
+  const head = ["Cache-Control", "max-age=1, stale-while-revalidate=600"];
+  all.respondAlways(({ respond }) => respond(200, head, `version ${version}`));
+  await all.get("/a");
+  version = 2;
+  all.passSeconds(1);
+  isFollowed = false;
+  expect((await all.get("/a")).body).toBe("version 2");
+  version = 3;
+  all.passSeconds(1);
+  isFollowed = true;
+  expect((await all.get("/a")).body).toBe("version 2");
+});
+
+test("while changes do not reach the cache, an entry from the future is validated: the clock was set back", async () => {
+  const { read, passSeconds } = await withResource({ isFollowed: () => false });
+  passSeconds(-1);
+  expect((await read())[2]).toBe("fwd=stale; fwd-status=304; stored");
+});
+
 test("while changes do not reach the cache, stale responses are sent only instead of an error", async () => {
   const { origin, read, passSeconds } = await withResource({ isFollowed: () => false });
   passSeconds(61);
@@ -118,3 +210,7 @@ test("while changes do not reach the cache, stale responses are sent only instea
   origin.fails = true;
   expect((await read()).slice(0, 2)).toEqual([200, "version 2"]);
 });
+
+function after(mark: number) {
+  return { "sent-after": String(mark) };
+}

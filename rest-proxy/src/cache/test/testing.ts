@@ -45,8 +45,8 @@ export interface SetUp {
   nextRequest(): Promise<OriginRequestStub>;
   /** Requests that the origin has received. */
   readonly requestCount: () => number;
-  /** From now on the origin responds with this function. */
-  respondAlways(respond: (request: OriginRequestStub) => void): void;
+  /** From now on the origin responds with this function; undefined: the test responds to `nextRequest`. */
+  respondAlways(respond: ((request: OriginRequestStub) => void) | undefined): void;
   send(path: string, headers?: Readonly<Record<string, string>>, method?: string): Sent;
   get(path: string, headers?: Readonly<Record<string, string>>, method?: string): Promise<ReceivedResponse>;
   passSeconds(seconds: number): void;
@@ -112,9 +112,10 @@ async function forward(
   const target = request.url ?? "";
   const varyValueOf = (field: string) => request.headers[field]?.toString();
   const origin = target.startsWith("/other/") ? "other" : "origin";
-  // A header of these tests only: the caller of the cache decides which client demands the origin.
-  const demandsOrigin = request.headers["demands-origin"] !== undefined;
-  const lookup = { origin, key: target, request, varyValueOf, demandsOrigin };
+  // Headers of these tests only: the caller of the cache decides what a client demands.
+  const { "sent-after": mark, "forbids-stale": forbids } = request.headers;
+  const demands = { sentAfter: mark === undefined ? undefined : Number(mark), forbidsStale: forbids !== undefined };
+  const lookup = { origin, key: target, request, varyValueOf, ...demands };
   const addHeaders = (list: string[]) => [...list, "X-Own", "1"];
   const fresh = cache.findFresh(lookup);
   if (fresh) return void response.writeHead(fresh.status, addHeaders(fresh.headers)).end(fresh.body);
