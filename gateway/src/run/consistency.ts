@@ -17,6 +17,7 @@ export interface OperationReceipts {
 
 const none: OperationReceipts = { text: undefined, writes: [], isExtensionWanted: false };
 const headerName = receiptHeader.toLowerCase();
+const wrongType = "`extensions.consistencyToken` must be true or the text of receipts.";
 
 /**
  * Reads the receipts of a request: in the header `Consistency-Token`, or as text in `extensions.consistencyToken`, which may also be `true`.
@@ -28,12 +29,14 @@ export function readOperationReceipts(
   { extensions }: GraphqlRequest,
 ): OperationReceipts {
   const header = request.headers[headerName];
-  const extension = extensions?.["consistencyToken"];
-  if (header === undefined && extension === undefined) return none;
+  const extension = extensions?.["consistencyToken"] ?? false;
+  if (typeof extension !== "boolean" && typeof extension !== "string")
+    throw new Rejection("MALFORMED_REQUEST", wrongType);
+  if (header === undefined && extension === false) return none;
   const texts = [header, extension].flat().filter((text) => typeof text === "string");
   const text = texts.length > 0 ? texts.join(", ") : undefined;
   try {
-    return { text, writes: receipts.read(text), isExtensionWanted: extension !== undefined };
+    return { text, writes: receipts.read(text), isExtensionWanted: extension !== false };
   } catch (error) {
     throw error instanceof AppError ? new Rejection("MALFORMED_REQUEST", error.message) : error;
   }

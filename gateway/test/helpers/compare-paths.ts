@@ -20,7 +20,7 @@ export interface PathGateway {
 
 export interface Comparison {
   readonly request: RawRequest;
-  /** The response of the gateway without a fast path, as bytes, without request id, span, date and timings. */
+  /** The response of the gateway without a fast path, as bytes, without request id, span, date, timings and receipt. */
   readonly full: string;
   /** The first response of the gateway with a fast path, which may not know the operation yet. */
   readonly cold: string;
@@ -126,6 +126,9 @@ function toChunks(body: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${body.length.toString(16)}\r\n`), body, Buffer.from("\r\n"), last]);
 }
 
+/** Without request ids, times, and receipts, each of which is encrypted with another random value. */
 function withoutIds(response: string): string {
-  return response.replace(/^(X-Request-Id|traceparent|Date|Server-Timing): .*$/gm, "$1: *");
+  return response
+    .replace(/^(X-Request-Id|traceparent|Date|Server-Timing|Consistency-Token): .*$/gm, "$1: *")
+    .replace(/"consistencyToken":"(?:\\.|[^"\\])*"/, '"consistencyToken":"*"');
 }
