@@ -26,26 +26,28 @@ export interface RequestOptions {
   readonly ifMatch?: string;
 }
 
-/** @param token of the author of the posts. */
+/** The requests of the author of the posts. Without a response, the status of a result is 0. @param token of the author. */
 export function createPostClient(token: string) {
   const authorization = `Bearer ${token}`;
+  return { ...createWrites(authorization), ...createReads(authorization) };
+}
 
-  function headersOf({ receipt, ifMatch }: RequestOptions): Record<string, string> {
-    return {
-      ...(receipt === undefined ? {} : { [receiptHeader]: receipt }),
-      ...(ifMatch === undefined ? {} : { "if-match": ifMatch }),
-    };
-  }
+function headersOf({ receipt, ifMatch }: RequestOptions): Record<string, string> {
+  return {
+    ...(receipt === undefined ? {} : { [receiptHeader]: receipt }),
+    ...(ifMatch === undefined ? {} : { "if-match": ifMatch }),
+  };
+}
 
-  async function request(
-    url: string,
-    init: RequestInit,
-  ): Promise<{ readonly response: Response; readonly body: unknown }> {
-    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) });
-    return { response, body: await response.json().catch(() => undefined) };
-  }
+async function request(
+  url: string,
+  init: RequestInit,
+): Promise<{ readonly response: Response; readonly body: unknown }> {
+  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) });
+  return { response, body: await response.json().catch(() => undefined) };
+}
 
-  /** Never rejects: status 0 without a response. */
+function createWrites(authorization: string) {
   async function writeByRest(proxy: string, id: string, title: string, o: RequestOptions = {}): Promise<WriteResult> {
     try {
       const { response } = await request(`${proxy}/v2/posts/${id}`, {
@@ -92,6 +94,10 @@ export function createPostClient(token: string) {
     };
   }
 
+  return { writeByRest, writeByGraphql };
+}
+
+function createReads(authorization: string) {
   async function readByRest(
     proxy: string,
     id: string,
@@ -146,7 +152,7 @@ export function createPostClient(token: string) {
     }
   }
 
-  return { writeByRest, writeByGraphql, readByRest, readListByRest, readByGraphql };
+  return { readByRest, readListByRest, readByGraphql };
 }
 
 function toFailedWrite(error: unknown): WriteResult {
@@ -157,7 +163,7 @@ function toFailedWrite(error: unknown): WriteResult {
 export type PostClient = ReturnType<typeof createPostClient>;
 
 /** The author of all posts of these checks. */
-export const authorId = "1";
+const authorId = "1";
 
 /** SQL that inserts so many published posts, whose ids are 1 and up, with the title "0". */
 export const insertPosts = `insert into posts (author_id, title, status, published_at)

@@ -192,7 +192,7 @@ async function killInTurn(platform: Platform, run: PartRun, state: KillState): P
   for (let at = 0; !state.isOver; at++) {
     await sleep(quietMs);
     if (state.isOver) break;
-    const [name, kill] = kills[at % kills.length] ?? kills[0]!;
+    const [name, kill] = kills[at % kills.length] as (typeof kills)[number];
     state.lastKillMs = Infinity;
     await kill();
     state.lastKillMs = performance.now();
