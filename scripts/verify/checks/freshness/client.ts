@@ -1,7 +1,7 @@
 // Writes and reads the titles of posts through either API.
 import { receiptHeader } from "@tributary/kit/consistency/receipts";
 
-export interface WriteResult {
+interface WriteResult {
   readonly status: number;
   /** No connection was established: the write will never be executed. */
   readonly isUnsent?: boolean;
@@ -21,7 +21,7 @@ export interface ReadResult {
 
 const timeoutMs = 15_000;
 
-export interface RequestOptions {
+interface RequestOptions {
   readonly receipt?: string | undefined;
   readonly ifMatch?: string;
 }
