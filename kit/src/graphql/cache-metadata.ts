@@ -1,13 +1,19 @@
 // Which responses of a subgraph caches may store: a gateway that wants to know sends `extensions.cacheMetadata` with a query, and gets
-// `extensions.cache` if the response is the same for every caller and the groups of all its data are known.
+// `extensions.cache` if the response, or a part of it, is the same for every caller and its groups are known: of the whole response, and of each entity.
+import type { GraphQLResolveInfo } from "graphql";
 import type { Identity } from "../identity/tokens.ts";
 
 /** What a cache must know of a response, in its `extensions.cache`. */
 export interface CacheMetadata {
   /** How long it is fresh, in seconds. */
   readonly seconds: number;
-  /** Cache groups (RFC 9875): a change in one of them invalidates the response. */
-  readonly groups: readonly string[];
+  /** Cache groups (RFC 9875): a change in one of them invalidates the response. Undefined if the response as a whole must not be stored. */
+  readonly groups?: readonly string[];
+  /**
+   * Of a response with entities: by the response name of each `_entities` field, the groups of each entity, in the order of the representations. Null
+   * for an entity that must not be stored.
+   */
+  readonly entities?: Readonly<Record<string, readonly (readonly string[] | null)[]>>;
 }
 
 /**
@@ -20,25 +26,72 @@ export type FieldGroups = Readonly<Record<string, (source: never, args: never) =
 type ResolverMap = Readonly<Record<string, unknown>>;
 type Resolver = (...args: readonly unknown[]) => unknown;
 
-/** Collects the metadata of one response. */
+/** Where a field is in the response, from the field up to the root. */
+type Path = GraphQLResolveInfo["path"];
+
+/** Collects the metadata of one response. What happens at a path within an entity counts for this entity, and for the whole response. */
 export interface CacheRecord {
-  add(groups: readonly string[]): void;
-  /** The response must not be stored. */
-  forbid(): void;
-  /** Undefined if it must not be stored. */
+  /** Call it before the entities are resolved. @param responseName of the `_entities` field. @param count of the representations. */
+  addEntities(responseName: string, count: number): void;
+  add(groups: readonly string[], path: Path): void;
+  /** What is at the path must not be stored; without a path, nothing of the response. */
+  forbid(path?: Path): void;
+  /** Undefined if nothing may be stored. */
   read(): CacheMetadata | undefined;
 }
 
+/** Of the whole response or of one entity. */
+interface GroupRecord {
+  readonly groups: Set<string>;
+  isForbidden: boolean;
+}
+
 export function createCacheRecord(seconds: number): CacheRecord {
-  const groups = new Set<string>();
+  const whole = createGroupRecord();
+  const entities = new Map<string, readonly GroupRecord[]>();
   let isForbidden = false;
+
+  /** Undefined if the path is not within an entity. */
+  function entityAt(path: Path): GroupRecord | undefined {
+    let { key } = path;
+    let belowRoot: Path["key"] | undefined;
+    for (let step = path.prev; step; step = step.prev) [belowRoot, key] = [key, step.key];
+    return typeof belowRoot === "number" ? entities.get(String(key))?.[belowRoot] : undefined;
+  }
+
   return {
-    add(names) {
-      for (const name of names) groups.add(name);
+    addEntities: (responseName, count) =>
+      void entities.set(responseName, Array.from({ length: count }, createGroupRecord)),
+    add(names, path) {
+      const entity = entityAt(path);
+      for (const name of names) {
+        whole.groups.add(name);
+        entity?.groups.add(name);
+      }
     },
-    forbid: () => void (isForbidden = true),
-    read: () => (isForbidden ? undefined : { seconds, groups: [...groups] }),
+    forbid(path) {
+      const entity = path && entityAt(path);
+      whole.isForbidden = true;
+      if (entity) entity.isForbidden = true;
+      else isForbidden = true;
+    },
+    read() {
+      if (isForbidden) return undefined;
+      const groups = groupsOf(whole);
+      const ofWhole = groups === null ? {} : { groups };
+      if (entities.size === 0) return { seconds, ...ofWhole };
+      const listed = [...entities].map(([responseName, records]) => [responseName, records.map(groupsOf)] as const);
+      return { seconds, ...ofWhole, entities: Object.fromEntries(listed) };
+    },
   };
+}
+
+function createGroupRecord(): GroupRecord {
+  return { groups: new Set(), isForbidden: false };
+}
+
+function groupsOf({ groups, isForbidden }: GroupRecord): readonly string[] | null {
+  return isForbidden ? null : [...groups];
 }
 
 /** An identity that calls `onRead` when anything of it is read: the response then depends on the caller. */
@@ -77,14 +130,15 @@ export function recordCacheMetadata(resolvers: object, fieldGroups: FieldGroups)
 
 function record(resolver: Resolver, coordinate: string, fieldGroups: FieldGroups): Resolver {
   const isReference = coordinate.endsWith(".__resolveReference");
-  const groupsOf = fieldGroups[coordinate] as ((source: unknown, args: unknown) => readonly string[]) | undefined;
+  const findGroups = fieldGroups[coordinate] as ((source: unknown, args: unknown) => readonly string[]) | undefined;
 
   return (...values) => {
     const result = resolver(...values);
-    const context = values[isReference ? 1 : 2] as { readonly cacheRecord?: CacheRecord };
-    if (context.cacheRecord === undefined) return result;
-    if (groupsOf) context.cacheRecord.add(groupsOf(values[0], isReference ? undefined : values[1]));
-    else if (result instanceof Promise) context.cacheRecord.forbid();
+    const { cacheRecord } = values[isReference ? 1 : 2] as { readonly cacheRecord?: CacheRecord };
+    if (cacheRecord === undefined) return result;
+    const { path } = values[isReference ? 2 : 3] as GraphQLResolveInfo;
+    if (findGroups) cacheRecord.add(findGroups(values[0], isReference ? undefined : values[1]), path);
+    else if (result instanceof Promise) cacheRecord.forbid(path);
     return result;
   };
 }

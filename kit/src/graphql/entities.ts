@@ -1,7 +1,17 @@
 import { type GraphQLObjectType, type GraphQLSchema, isUnionType, Kind } from "graphql";
 import { AppError } from "../errors/app-error.ts";
+import type { CacheRecord } from "./cache-metadata.ts";
 
 type Representation = Readonly<Record<string, unknown>>;
+
+interface EntityArguments {
+  readonly representations: readonly unknown[];
+}
+
+interface EntityContext {
+  /** Undefined unless the request wants cache metadata. */
+  readonly cacheRecord?: CacheRecord;
+}
 
 /**
  * Replaces the resolver of `_entities` in the schema: each representation is resolved separately, so that an invalid one does not fail the
@@ -13,15 +23,20 @@ export function resolveEntitiesSeparately(schema: GraphQLSchema): void {
   const resolve = field?.resolve;
   if (field === undefined || resolve === undefined) return;
   const keys = readKeys(schema);
-  field.resolve = (source, args: { readonly representations: readonly unknown[] }, context, info) =>
-    args.representations.map(async (value) => {
+  field.resolve = (source, { representations }: EntityArguments, context: EntityContext, info) => {
+    context.cacheRecord?.addEntities(String(info.path.key), representations.length);
+    return representations.map(async (value, index) => {
       const representation = Object(value) as Representation;
       const typeKeys = keys.get(representation["__typename"]);
       if (typeKeys === undefined) throw new AppError("BAD_USER_INPUT", "The type is not an entity of this service.");
       if (!typeKeys.some((key) => key.every((name) => typeof representation[name] === "string"))) return null;
-      const [entity] = (await resolve(source, { representations: [representation] }, context, info)) as unknown[];
+      // The reference resolver gets the path of its entity, which the record needs, instead of that of the list.
+      const path = { prev: info.path, key: index, typename: undefined };
+      const entityInfo = context.cacheRecord ? { ...info, path } : info;
+      const [entity] = (await resolve(source, { representations: [representation] }, context, entityInfo)) as unknown[];
       return entity;
     });
+  };
 }
 
 /** By type name, the field names of each `@key`. Keys with nested selections are not supported: representations of such a key become null. */
