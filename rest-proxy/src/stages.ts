@@ -2,6 +2,7 @@
 import { type Admission, createAdmission } from "@tributary/kit/admission/admission";
 import { type Callers, createCallers } from "@tributary/kit/caller/caller";
 import type { CallerConfig } from "@tributary/kit/caller/caller-config";
+import { createFeeds, type Feeds } from "@tributary/kit/consistency/feeds";
 import { createReceipts, type Receipts } from "@tributary/kit/consistency/receipts";
 import type { ContentCoding } from "@tributary/kit/http/accept";
 import type { Cors } from "@tributary/kit/http/cors";
@@ -13,7 +14,6 @@ import { createResourceCors } from "./admit/cors.ts";
 import type { OriginFetch } from "./cache/cache-request.ts";
 import type { SharedCache } from "./cache/shared-cache.ts";
 import { createDocuments, type Documents } from "./documents/documents.ts";
-import { createFeeds, type Feeds } from "./freshness/feeds.ts";
 import { createReceiptRules, type ReceiptRules } from "./freshness/receipts.ts";
 import { createServices, type Services } from "./forward/services.ts";
 import { createCodingChooser, createCompression } from "./resource-cache/compression.ts";
@@ -108,9 +108,15 @@ export function createStages(o: RestProxyOptions): Stages {
   });
   const cache = createResourceCache(o.cacheLimits, {
     ...{ table, nowMs, observe, observer: observers?.cache },
-    isFollowed: (service) => feeds.isFollowed(service),
+    // Responses of a service without a feed are used by their own freshness.
+    isFollowed: (service) => feeds.isUp(service) ?? true,
   });
-  const feeds = createFeeds({ ...o, cache });
+  const feeds = createFeeds({
+    ...o,
+    onChanges: (service, groups) => cache.invalidate({ groups, origin: service }),
+    onReset: (service) => cache.invalidateOrigin(service),
+    onState: (service, state, cause) => observe({ kind: "feed-state", service, state, cause }),
+  });
   const receipts = createReceipts(o.consistencyKeys);
   return {
     cors: createResourceCors(o.corsOrigins),

@@ -1,4 +1,5 @@
 /** Invalidation of stored responses by writes (RFC 9111, 4.4), and of reads that were sent to the origin before a write settled. */
+import { createNoteLog } from "@tributary/kit/collections/note-log";
 import { joinHeaderLines, listHeaderValues } from "@tributary/kit/http/raw-headers";
 import type { CacheObservation, OriginResponse } from "./cache-request.ts";
 import { groupNames, type SentRead } from "./entry.ts";
@@ -116,40 +117,29 @@ export interface InvalidationLog {
  * sent before an evicted note counts as outdated and as preceding a write, which costs a request and never sends an outdated response.
  */
 export function createInvalidationLog({ notesMax }: { readonly notesMax: number }): InvalidationLog {
-  const notes = new Map<string, number>();
-  let lastPosition = 0;
-  let evictedUpTo = 0;
+  const log = createNoteLog({ notesMax });
   let lastGroupAt = 0;
 
-  function note(name: string): void {
-    notes.delete(name);
-    notes.set(name, ++lastPosition);
-    if (notes.size <= notesMax) return;
-    // A Map iterates in the order of insertion, so the first note is the oldest.
-    for (const [oldest, at] of notes) {
-      evictedUpTo = at;
-      return void notes.delete(oldest);
-    }
-  }
-
-  const isNotedAfter = (position: number, name: string) => position < evictedUpTo || (notes.get(name) ?? 0) > position;
   return {
     startRead({ origin, key }, validationSentAtMs) {
-      if (validationSentAtMs !== undefined) lastPosition++;
-      return { origin, key, position: lastPosition, validationSentAtMs };
+      if (validationSentAtMs !== undefined) log.advance();
+      return { origin, key, position: log.position, validationSentAtMs };
     },
-    mark: () => ++lastPosition,
-    noteKey: (key) => note(`key ${key}`),
+    mark() {
+      log.advance();
+      return log.position;
+    },
+    noteKey: (key) => log.note(`key ${key}`),
     noteGroup(group) {
-      note(`group ${group}`);
-      lastGroupAt = lastPosition;
+      log.note(`group ${group}`);
+      lastGroupAt = log.position;
     },
-    noteWrite: (origin) => note(`write ${origin}`),
-    noteOrigin: (origin) => note(`origin ${origin}`),
+    noteWrite: (origin) => log.note(`write ${origin}`),
+    noteOrigin: (origin) => log.note(`origin ${origin}`),
     isOutdated({ origin, key, position }, groups) {
-      if (isNotedAfter(position, `key ${key}`) || isNotedAfter(position, `origin ${origin}`)) return true;
-      return groups ? groups.some((group) => isNotedAfter(position, `group ${group}`)) : lastGroupAt > position;
+      if (log.isNotedAfter(position, `key ${key}`) || log.isNotedAfter(position, `origin ${origin}`)) return true;
+      return groups ? groups.some((group) => log.isNotedAfter(position, `group ${group}`)) : lastGroupAt > position;
     },
-    precedesWrite: ({ origin, position }) => isNotedAfter(position, `write ${origin}`),
+    precedesWrite: ({ origin, position }) => log.isNotedAfter(position, `write ${origin}`),
   };
 }

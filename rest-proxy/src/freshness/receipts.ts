@@ -3,11 +3,11 @@ import type { IncomingMessage } from "node:http";
 import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 import { receiptHeader, type Receipts, type ServiceWrite } from "@tributary/kit/consistency/receipts";
 import { writePositionHeader } from "@tributary/kit/consistency/write-position-header";
+import type { Feeds } from "@tributary/kit/consistency/feeds";
 import { readWritePosition } from "@tributary/kit/feed/position";
 import { findHeader, withoutHeaders } from "@tributary/kit/http/raw-headers";
 import type { CacheLookup, OriginResponse } from "../cache/cache-request.ts";
 import type { SharedCache } from "../cache/shared-cache.ts";
-import type { Feeds } from "./feeds.ts";
 
 /** The receipts of one request. */
 export interface RequestReceipts {
@@ -35,19 +35,16 @@ export interface ReceiptRulesOptions {
   readonly receipts: Receipts;
   readonly feeds: Pick<Feeds, "knows" | "waitFor">;
   readonly cache: Pick<SharedCache, "hasFresh" | "mark">;
-  /** Of a request: a tenth of it is the longest wait, if that is shorter. */
+  /** Of a request. */
   readonly timeoutMs: number;
 }
 
 const none: RequestReceipts = { writes: [], serviceWrites: [] };
 const requestHeader = receiptHeader.toLowerCase();
-/** A change takes some milliseconds from the commit to the cache. */
-const waitMsMax = 50;
 /** Writes whose first receipt is remembered. Of a forgotten one, the next receipt counts as the first, which costs a request to the origin. */
 const marksMax = 10_000;
 
 export function createReceiptRules({ receipts, feeds, cache, timeoutMs }: ReceiptRulesOptions): ReceiptRules {
-  const waitMs = Math.min(waitMsMax, timeoutMs / 10);
   /** When the first receipt of each unknown write arrived here. The write was committed before, so later responses of the origin include it. */
   const marks = createBoundedMap<number>({ entriesMax: marksMax });
 
@@ -76,8 +73,7 @@ export function createReceiptRules({ receipts, feeds, cache, timeoutMs }: Receip
     async awaitChanges(lookup, { serviceWrites }) {
       const unlimited = { ...lookup, sentAfter: undefined };
       if (lookup.sentAfter === undefined || !cache.hasFresh(unlimited)) return lookup;
-      const known = await Promise.all(serviceWrites.map((write) => feeds.waitFor(write, waitMs)));
-      return known.every(Boolean) ? unlimited : lookup;
+      return (await feeds.waitFor(serviceWrites, timeoutMs)) ? unlimited : lookup;
     },
   };
 }

@@ -1,0 +1,41 @@
+// The order of events in a process, for caches: was a name, such as a cache group, noted after a read was sent to the origin? Its response may then be from
+// before the change, and must not be stored.
+
+export interface NoteLog {
+  /** The position of the last note. A read gets it when it is sent. */
+  readonly position: number;
+  /** Notes the name at the next position. */
+  note(name: string): void;
+  /** Increments the position without a note, so that later reads differ from earlier ones. */
+  advance(): void;
+  /** Whether the name was noted after the position. Also true if the log does not reach back to the position. */
+  isNotedAfter(position: number, name: string): boolean;
+}
+
+/**
+ * A position is a number that only grows, not a time.
+ * @param notesMax names to remember. Each counts once, with its last position; the name that was noted longest ago is evicted.
+ */
+export function createNoteLog({ notesMax }: { readonly notesMax: number }): NoteLog {
+  const notes = new Map<string, number>();
+  let position = 0;
+  let evictedUpTo = 0;
+
+  return {
+    get position() {
+      return position;
+    },
+    note(name) {
+      notes.delete(name);
+      notes.set(name, ++position);
+      if (notes.size <= notesMax) return;
+      // A Map iterates in the order of insertion, so the first note is the oldest.
+      for (const [oldest, at] of notes) {
+        evictedUpTo = at;
+        return void notes.delete(oldest);
+      }
+    },
+    advance: () => void position++,
+    isNotedAfter: (sentAt, name) => sentAt < evictedUpTo || (notes.get(name) ?? 0) > sentAt,
+  };
+}

@@ -1,0 +1,59 @@
+// The feeds of all services that a gateway or a REST proxy follows: every write, by whichever endpoint, replica or script, reaches its cache.
+import type { ServiceWrite } from "./receipts.ts";
+import { createFeedFollower, type FeedFollower } from "../feed/feed-follower.ts";
+
+export interface FeedsOptions {
+  /** The feed's URLs of each service that has a feed. */
+  readonly feedUrls: Readonly<Record<string, readonly string[]>>;
+  readonly feedKey: string;
+  /** Called with the cache groups of changes, before `knows` is true for their writes. */
+  onChanges(service: string, groups: readonly string[]): void;
+  /** Any data of the service may have changed. */
+  onReset(service: string): void;
+  /** As in `FeedFollowerOptions`. */
+  onState(service: string, state: "up" | "down", cause?: unknown): void;
+}
+
+export interface Feeds {
+  /** Whether all changes of the service are known. Undefined for a service without a feed. */
+  isUp(service: string): boolean | undefined;
+  /** Whether the changes of the write are known. Never for a service without a feed. */
+  knows(write: ServiceWrite): boolean;
+  /**
+   * Waits until the changes of these writes are known. A change takes some milliseconds from the commit, so the wait has a short limit.
+   * @param timeoutMs of the request: a tenth of it is the limit, if that is shorter.
+   * @returns whether they are.
+   */
+  waitFor(writes: readonly ServiceWrite[], timeoutMs: number): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+const waitMsMax = 50;
+
+export function createFeeds({ feedUrls, feedKey, onChanges, onReset, onState }: FeedsOptions): Feeds {
+  const followers = new Map<string, FeedFollower>();
+  for (const [service, urls] of Object.entries(feedUrls)) {
+    const follower = createFeedFollower({
+      urls,
+      key: feedKey,
+      onChanges: (groups) => onChanges(service, groups),
+      onReset: () => onReset(service),
+      onState: (state, cause) => onState(service, state, cause),
+    });
+    followers.set(service, follower);
+  }
+  return {
+    isUp: (service) => followers.get(service)?.isUp(),
+    knows: (write) => followers.get(write.service)?.knows(write) ?? false,
+    async waitFor(writes, timeoutMs) {
+      const limitMs = Math.min(waitMsMax, timeoutMs / 10);
+      const known = writes.map(
+        (write) => followers.get(write.service)?.waitFor(write, limitMs) ?? Promise.resolve(false),
+      );
+      return (await Promise.all(known)).every(Boolean);
+    },
+    async close() {
+      await Promise.all([...followers.values()].map((follower) => follower.close()));
+    },
+  };
+}
