@@ -166,6 +166,10 @@ describe("the README", () => {
       ...Object.keys(codes),
       "SUBGRAPH_URL_<NAME>",
       "SUBGRAPH_KEY_CHECK_<NAME>",
+      "ENTITY_CACHE_<NAME>",
+      "SUBGRAPH_FEED_URL_<NAME>",
+      // Read only with an entity cache.
+      "FEED_KEYS",
     ]);
     expect([...table.keys()].filter((name) => !known.has(name))).toEqual([]);
   });

@@ -7,6 +7,7 @@ import { defaultJsonLimits } from "@tributary/kit/http/json-body";
 import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/process/env";
 import { readListenerConfig } from "@tributary/kit/process/listener-config";
 import { readTelemetryConfig } from "@tributary/kit/process/telemetry-config";
+import { readEntityCacheConfig } from "./entity-cache-config.ts";
 import type { TagHeader } from "./shape/caching-headers.ts";
 import { readRateLimitConfig } from "@tributary/kit/rate-limit/rate-limit-config";
 import type { OperationLimits } from "./parse/limits.ts";
@@ -30,6 +31,7 @@ export function readConfig(environment: Environment) {
       why: "production has no local issuer and no default CORS origins",
     });
     env.renamed("FAST_LANE", "FAST_PATH");
+    const supergraph = readSupergraph(env);
     return {
       profile,
       ...readListenerConfig(env, { port: 4000, shutdownGraceMs: 8_000 }),
@@ -38,7 +40,8 @@ export function readConfig(environment: Environment) {
       tagHeader: readTagHeader(env),
       ...readTelemetryConfig(env, { name: "gateway" }),
       ...readKnownNames(env),
-      supergraph: readSupergraph(env),
+      supergraph,
+      entityCacheConfig: readEntityCacheConfig(env, profile, supergraph.subgraphUrls),
       ...readBounds(env),
       operationLimits: readOperationLimits(env),
       planning: readPlanning(env),

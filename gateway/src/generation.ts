@@ -9,6 +9,7 @@ import type { ValidatedOperation } from "./parse/validated-operation.ts";
 import { createPlanCache, type PlanCache } from "./plan/plan-cache.ts";
 import type { PlannerPool } from "./plan/planner/planner-pool.ts";
 import type { SupergraphPlanner } from "./plan/planner/supergraph-planner.ts";
+import type { EntityCache } from "./run/caching/entity-cache.ts";
 import { createSubgraphClient, type SubgraphClient } from "./run/subgraph-client.ts";
 import type { WriteCount } from "./run/write-counts.ts";
 import { buildSupergraphSchema, createSupergraphStages, type SupergraphStages } from "./supergraph-stages.ts";
@@ -31,6 +32,8 @@ export interface GenerationOptions extends Omit<ApolloValidationOptions, "apiSch
     readonly operationsBytesMax: number;
   };
   readonly fetchSharing: boolean;
+  /** The same for all generations; undefined if it is off. */
+  readonly entityCache?: EntityCache | undefined;
   readonly introspectionBytesMax: number;
   /** Labels of progressive `@override`, other than `percent(n)`, that are true. */
   readonly overrideLabels: readonly string[];
@@ -122,6 +125,7 @@ async function buildStages(
     clientOf,
     checksKeys: (service) => !uncheckedSubgraphs.has(service),
     fetchSharing: o.fetchSharing,
+    entityCache: o.entityCache,
     fetchObserver: o.fetchObserver,
     observe: o.observe,
   });

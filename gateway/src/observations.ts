@@ -25,6 +25,7 @@ export type GatewayObservation =
   | PlanObservation
   | PlanCompiled
   | ValuesRejected
+  | EntityCacheObservation
   | (RequestIds & { readonly kind: "request-rejected"; readonly code: string; readonly status: number })
   | (RequestIds & { readonly kind: "client-disconnected" | "response-truncated" })
   /** After each fetch of the token issuer's keys. */
@@ -120,6 +121,21 @@ interface PlanCompiled {
   readonly isMerged: boolean;
   readonly fetchCount: number;
 }
+
+/** `bypass`: an earlier result was the caller's, so this one is fetched with credentials at once. */
+export type EntityLookup = "hit" | "miss" | "bypass";
+
+type EntityCacheObservation =
+  /** One request of a plan has looked up its entities or its root fields in the entity cache. */
+  | {
+      readonly kind: "entity-cache-read";
+      readonly service: string;
+      readonly results: Readonly<Record<EntityLookup, number>>;
+    }
+  /** A request without credentials is repeated with them: not all of its results are for everyone. */
+  | { readonly kind: "entity-cache-repeat"; readonly service: string }
+  /** The change feed of a subgraph is up for the first time or again, or down: then its cached results are used for two seconds. */
+  | { readonly kind: "feed-state"; readonly service: string; readonly state: "up" | "down"; readonly cause: unknown };
 
 /** Values that do not fit the schema, by their paths in the response to the client; each became null. */
 interface ValuesRejected extends RequestIds {

@@ -23,16 +23,16 @@ import { admitCaller } from "./admit/caller.ts";
 import type { Charges } from "./admit/charges.ts";
 import type { GatewayExchange } from "./admit/exchange.ts";
 import { rejectRequest, rejectVariables } from "./errors/rejections.ts";
-import type { GatewayObserver } from "./observations.ts";
+import type { GatewayObserver, OperationIdentity } from "./observations.ts";
 import type { NextIteration } from "./parse/event-loop-queue.ts";
 import { type GraphqlRequest, readGraphqlBody } from "./parse/graphql-request.ts";
 import { findVariableProblems } from "./parse/operation.ts";
 import type { ValidatedOperation } from "./parse/validated-operation.ts";
 import type { ClientResponse, ResponseType } from "./response.ts";
-import { readOperationReceipts } from "./run/consistency.ts";
-import { createCachingCollector } from "./run/response-caching.ts";
+import { readOperationReceipts, type OperationReceipts } from "./run/consistency.ts";
+import { createCachingCollector } from "./run/caching/response-caching.ts";
 import { createDeadline } from "./run/deadline.ts";
-import { createRequestScope } from "./run/request-scope.ts";
+import { createRequestScope, type RequestScope, type RequestScopeOptions } from "./run/request-scope.ts";
 import type { TagHeader } from "./shape/caching-headers.ts";
 import { addOnRequest, toCacheableResponse, toClientResponse } from "./shape/client-response.ts";
 import { listTimings } from "./shape/diagnostics.ts";
@@ -116,12 +116,9 @@ export function createPipeline(o: PipelineOptions): Pipeline {
     const deadline = createDeadline(response, o.requestTimeoutMs, () =>
       o.observe({ kind: "client-disconnected", requestId, traceId: trace.traceId, ...identity }),
     );
-    const { authorization } = request.headers;
     try {
       const receipts = readOperationReceipts(o.receipts, exchange, graphql);
-      const caching = mayBeCached(request) ? createCachingCollector() : undefined;
-      const about = { requestId, trace, identity, authorization, caching, deadline, record };
-      const scope = createRequestScope({ ...about, receipts: receipts.text });
+      const scope = openScope(exchange, receipts, identity, deadline);
       record?.enter("plan");
       const beforePlanMs = isTimed ? performance.now() : 0;
       const planned = stages.plan(operation, variables, trace.traceId);
@@ -144,7 +141,7 @@ export function createPipeline(o: PipelineOptions): Pipeline {
         ? listTimings([exchange.startedMs, beforePlanMs, beforeRunMs, beforeShapeMs])
         : noHeaders;
       const clientResponse = toClientResponse(responseType, { body, summary, headers: timings });
-      const stored = summary ? undefined : caching?.read();
+      const stored = summary ? undefined : scope.caching?.read();
       if (stored) return toCacheableResponse(clientResponse, stored, o.tagHeader);
       const exposesPlan = o.exposesPlans && request.headers["x-query-plan"] !== undefined;
       if (!scope.writes && !exposesPlan) return clientResponse;
@@ -161,6 +158,27 @@ export function createPipeline(o: PipelineOptions): Pipeline {
 
 /** The CPU time of one of so many requests is measured, and counts for all: to measure each takes about 1 % of a small request. */
 const cpuSampleEvery = 8;
+
+function openScope(
+  { request, requestId, trace, caller, record }: GatewayExchange,
+  { text, writes }: OperationReceipts,
+  identity: OperationIdentity,
+  deadline: RequestScopeOptions["deadline"],
+): RequestScope {
+  const { authorization } = request.headers;
+  return createRequestScope({
+    requestId,
+    trace,
+    identity,
+    authorization,
+    receipts: text,
+    provenWrites: writes,
+    isCallerVerified: authorization === undefined || caller?.identity.kind === "user",
+    caching: mayBeCached(request) ? createCachingCollector() : undefined,
+    deadline,
+    record,
+  });
+}
 
 /** A response to a token may depend on the caller. */
 function mayBeCached(request: GatewayExchange["request"]): boolean {

@@ -3,7 +3,7 @@ import type { RequestListener } from "node:http";
 import type { ApolloServerPlugin } from "@apollo/server";
 import { createAdmission } from "@tributary/kit/admission/admission";
 import { createCallers } from "@tributary/kit/caller/caller";
-import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
+import { type BoundedMap, createBoundedMap } from "@tributary/kit/collections/bounded-map";
 import { type Cors, isPreflight } from "@tributary/kit/http/cors";
 import { hasOneHost } from "@tributary/kit/http/host";
 import { createCallerLimits } from "@tributary/kit/rate-limit/caller-limits";
@@ -15,6 +15,7 @@ import { applyHeaders, createExchangeFactory, type GatewayExchange } from "./adm
 import { createOperationAdmission } from "./admit/operation-admission.ts";
 import { prefersPage } from "./admit/negotiation.ts";
 import type { Config } from "./config.ts";
+import { nameForEntityCache } from "./entity-cache-config.ts";
 import { Rejection, rejectRequest } from "./errors/rejections.ts";
 import { buildGeneration, type GenerationOptions } from "./generation.ts";
 import { createGraphiql, type Graphiql } from "./graphiql.ts";
@@ -25,10 +26,11 @@ import { createFullPath, type FullPath, type ReceivedParameters } from "./paths/
 import { createPipeline } from "./pipeline.ts";
 import type { PlannerPool } from "./plan/planner/planner-pool.ts";
 import type { ClientResponse } from "./response.ts";
+import { createEntityCache, type EntityCache } from "./run/caching/entity-cache.ts";
 import { createWriteCounts } from "./run/write-counts.ts";
 import { createResponseSender, type SendResponse } from "./shape/send-response.ts";
 import { createFileSource } from "./supergraph/file-source.ts";
-import { createGenerations, type Generations } from "./supergraph/generations.ts";
+import { createGenerations, type Generation, type Generations } from "./supergraph/generations.ts";
 import type { SupergraphSource } from "./supergraph/supergraph-source.ts";
 import { watchSupergraph } from "./supergraph/supergraph-watcher.ts";
 import { createUrlSource } from "./supergraph/url-source.ts";
@@ -78,6 +80,7 @@ export function createGateway({
     onEvicted: () => observe({ kind: "cache-evicted", cache: "persisted-queries" }),
   });
   const nextIteration = createEventLoopQueue();
+  const entityCache = createConfiguredEntityCache(config, observe);
   const generationOptions: GenerationOptions = {
     ...config,
     nextIteration,
@@ -85,6 +88,7 @@ export function createGateway({
     subgraphKeyChecks: config.supergraph.subgraphKeyChecks,
     persistedQueries,
     writesOf: createWriteCounts(),
+    entityCache,
     plannerPool,
     plugins: apolloPlugins,
     fetchObserver: observers?.fetchObserver,
@@ -118,22 +122,39 @@ export function createGateway({
   });
   return {
     handler: (request, response) => handle(createExchange(request, response)),
-    cacheSizes: () => ({
-      documents: generations.current?.operations.size() ?? emptyCache,
-      plans: generations.current?.sizeOfPlans() ?? emptyCache,
-      introspection: generations.current?.stages.sizeOfIntrospection() ?? emptyCache,
-      "persisted-queries": persistedQueries.size(),
-    }),
+    cacheSizes: () => listCacheSizes(generations.current, persistedQueries, entityCache),
     supergraphId: () => generations.currentId,
     isReady: () => generations.current !== undefined,
     async close() {
       stopWatching();
       admission.close();
       await generations.close();
+      await entityCache?.close();
       await plannerPool.close();
       await callerLimits.close();
     },
   };
+}
+
+function listCacheSizes(
+  generation: Generation | undefined,
+  persistedQueries: BoundedMap<string>,
+  entityCache: EntityCache | undefined,
+): CacheSizes {
+  return {
+    documents: generation?.operations.size() ?? emptyCache,
+    plans: generation?.sizeOfPlans() ?? emptyCache,
+    introspection: generation?.stages.sizeOfIntrospection() ?? emptyCache,
+    "persisted-queries": persistedQueries.size(),
+    entities: entityCache?.size() ?? emptyCache,
+  };
+}
+
+/** Undefined if it is off for all subgraphs. */
+function createConfiguredEntityCache(config: Config, observe: GatewayObserver): EntityCache | undefined {
+  const { entityCacheConfig, requestTimeoutMs } = config;
+  if (!entityCacheConfig) return undefined;
+  return createEntityCache({ ...entityCacheConfig, requestTimeoutMs, nameOf: nameForEntityCache, observe });
 }
 
 /** Who sends a request, and how many requests each caller may send. */

@@ -14,6 +14,7 @@ import { createOverrideCombinations } from "./plan/override-combinations.ts";
 import { createPlanStage, type PlanOptions } from "./plan/plan.ts";
 import { createSupergraphTypes } from "./plan/compile/supergraph-types.ts";
 import { memoizeWhileShared } from "./run/accept-response.ts";
+import type { EntityCache } from "./run/caching/entity-cache.ts";
 import { createFetchSharing } from "./run/fetch-sharing.ts";
 import { createPathRedactor } from "./run/redact-path.ts";
 import type { RequestScope } from "./run/request-scope.ts";
@@ -64,6 +65,8 @@ export interface SupergraphStagesOptions {
   readonly checksKeys: (service: string) => boolean;
   /** Whether equal reads in flight are sent once. */
   readonly fetchSharing: boolean;
+  /** The same for all supergraphs; undefined if it is off. */
+  readonly entityCache?: EntityCache | undefined;
   /** Undefined if metrics and traces are off. */
   readonly fetchObserver?: FetchObserver | undefined;
   readonly observe: GatewayObserver;
@@ -93,6 +96,7 @@ export function createSupergraphStages(o: SupergraphStagesOptions): SupergraphSt
   const runFetches = createRunStage({
     clientOf: o.clientOf,
     stoppedKeyChecks,
+    entityCache: o.entityCache,
     sharing: o.fetchSharing ? createFetchSharing() : undefined,
     fetchObserver: o.fetchObserver,
     mergeRules: { isObjectType: isObjectTypeName, applies: types.applies },

@@ -1,7 +1,7 @@
 // Stage 4 of 5: run. Checks that the entities of a response are those that were requested (Apollo Federation subgraph specification,
 // `_entities`): a subgraph that returns another row must not expose it. Called by accept-response.ts for each entity fetch with data.
 import type { CompiledFetch, Joins, KeyCheck, ObjectLayout } from "../plan/compile/compiled-plan.ts";
-import type { RepresentationSet } from "./representations.ts";
+import type { FirstObject, RepresentationSet } from "./representations.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -37,6 +37,17 @@ export function readEntities(
     reject(i);
     return undefined;
   });
+}
+
+/** Whether an entry of `_entities` is the requested entity, as `readEntities` checks it. False for null. */
+export function isRequestedEntity(
+  fetch: CompiledFetch,
+  { object, layout }: FirstObject,
+  entity: unknown,
+  joins: Joins,
+): entity is Json {
+  if (!isObject(entity) || !isOfType(entity, layout, fetch)) return false;
+  return hasRequestedKey(entity, object, fetch.keyChecks(layout), joins);
 }
 
 function isObject(entity: unknown): entity is Json {

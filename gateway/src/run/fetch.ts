@@ -4,6 +4,7 @@ import { readWritePosition } from "@tributary/kit/feed/position";
 import { createTraceParent } from "@tributary/kit/http/trace-context";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { FetchObserver } from "../telemetry/fetch-observer.ts";
+import { type CacheableRead, readThroughCache } from "./cached-fetch.ts";
 import type { FetchSharing } from "./fetch-sharing.ts";
 import type { RequestScope } from "./request-scope.ts";
 import { abortedFetch, type HttpReply, type SubgraphClient } from "./subgraph-client.ts";
@@ -16,6 +17,8 @@ interface SubgraphRequest {
   readonly isMutation: boolean;
   /** Whether another request of the plan can turn out to be equal: the result is then kept until the end of the client request. */
   readonly mayRepeat: boolean;
+  /** The parts of `body`, if the results may be read from the entity cache, and stored in it. */
+  readonly cacheable: CacheableRead | undefined;
 }
 
 export interface FetchOptions {
@@ -29,74 +32,118 @@ export interface FetchOptions {
 /** Never rejects: failures are results too. Sends nothing after the deadline of the client request. */
 export type SendFetch = (request: SubgraphRequest) => Promise<FetchResult>;
 
+/** A request to a subgraph as it is sent. */
+interface SentRequest {
+  readonly service: string;
+  readonly body: string;
+  readonly isMutation: boolean;
+  readonly authorization: string | undefined;
+  /** Whether the subgraph shall say what caches may store; `body` then has the extension. */
+  readonly wantsCaching: boolean;
+}
+
 /**
  * The fetches of one client request.
- * @param isReadOnly false within a mutation: its reads must see its writes, so they are not shared, and not reused for an equal request.
+ * @param isReadOnly false within a mutation: its reads must see its writes, so they are not shared, not cached, and not reused for an equal request.
  */
 export function createFetch(o: FetchOptions, scope: RequestScope, isReadOnly: boolean): SendFetch {
   const { clientOf, sharing, fetchObserver } = o;
+  const { caching } = scope;
   const resultsByRequest = new Map<string, Promise<FetchResult>>();
 
-  function send({ service, body, isMutation }: SubgraphRequest, signal: AbortSignalLike): Promise<FetchResult> {
-    return post(clientOf(service), { body, isIdempotent: !isMutation, signal }, scope, fetchObserver);
+  function send(request: SentRequest, signal: AbortSignalLike): Promise<FetchResult> {
+    return post(clientOf(request.service), { ...request, signal }, scope, fetchObserver);
   }
 
-  function read(request: SubgraphRequest): Promise<FetchResult> {
-    if (!sharing) return send(request, scope.signal);
-    const { service, body } = request;
-    const { authorization, receipts } = scope;
-    const settledWrites = clientOf(service).writes.settled;
+  /** @param changesCount changes of the subgraph that are known, besides the writes of this process: the read joins none that was sent before the last one. */
+  function share(
+    request: SentRequest,
+    changesCount: number,
+    sendRead: (signal: AbortSignalLike) => Promise<FetchResult>,
+  ): Promise<FetchResult> {
+    if (!sharing) return sendRead(scope.signal);
+    const { service, body, authorization } = request;
+    const { receipts } = scope;
+    // Both only grow, so their sum is the same only if both are.
+    const settledWrites = clientOf(service).writes.settled + changesCount;
     let isSender = false;
     const result = sharing.share({ service, body, authorization, settledWrites, receipts }, scope.signal, (signal) => {
       isSender = true;
-      return send(request, signal);
+      return sendRead(signal);
     });
     if (!isSender) fetchObserver?.join(service, scope.record, result);
     return result;
   }
 
-  const { caching } = scope;
-  if (caching) {
-    return async ({ body, ...request }) => {
-      const result = await fetch({ ...request, body: `${body.slice(0, -1)},"extensions":{"cacheMetadata":true}}` });
-      caching.add(result.kind === "graphql" ? result.caching : undefined);
-      return result;
-    };
+  function read({ service, body }: Pick<SubgraphRequest, "service" | "body">, changesCount = 0): Promise<FetchResult> {
+    const { authorization } = scope;
+    const request = { service, body, authorization, isMutation: false, wantsCaching: caching !== undefined };
+    return share(request, changesCount, (signal) => send(request, signal));
   }
-  return fetch;
+
+  function readCached(service: string, cacheable: CacheableRead): Promise<FetchResult> {
+    const { writes } = clientOf(service);
+    return readThroughCache(cacheable, {
+      scope,
+      settledWrites: () => writes.settled,
+      readPublic(body, onResult) {
+        const about = { service, authorization: undefined, isMutation: false, wantsCaching: true };
+        const request = { ...about, body: withCacheMetadata(body) };
+        return share(request, cacheable.cache.changesCount, async (signal) => {
+          const result = await send(request, signal);
+          onResult(result);
+          return result;
+        });
+      },
+      readOwn: (body) => read({ service, body }, cacheable.cache.changesCount),
+    });
+  }
+
+  if (!caching) return fetch;
+  return async (request) => {
+    const isCached = request.cacheable !== undefined;
+    const result = await fetch(isCached ? request : { ...request, body: withCacheMetadata(request.body) });
+    caching.add(result.kind === "graphql" ? result.caching : undefined);
+    return result;
+  };
 
   function fetch(request: SubgraphRequest): Promise<FetchResult> {
     if (scope.signal.aborted) return Promise.resolve(abortedFetch(scope.signal.reason));
-    if (!isReadOnly || request.isMutation) return send(request, scope.signal);
-    if (!request.mayRepeat) return read(request);
+    const { service, body, isMutation, cacheable } = request;
+    if (!isReadOnly || isMutation) {
+      const { authorization } = scope;
+      return send({ service, body, isMutation, authorization, wantsCaching: caching !== undefined }, scope.signal);
+    }
+    const start = () => (cacheable ? readCached(service, cacheable) : read(request));
+    if (!request.mayRepeat) return start();
     // JSON contains no raw line break, so the key is unambiguous.
-    const key = `${request.service}\n${request.body}`;
+    const key = `${service}\n${body}`;
     const known = resultsByRequest.get(key);
     if (known) return known;
-    const result = read(request);
+    const result = start();
     resultsByRequest.set(key, result);
     return result;
   }
 }
 
-interface HttpRequest {
-  readonly body: string;
-  readonly isIdempotent: boolean;
-  readonly signal: AbortSignalLike;
+/** Adds the extension that asks a service of this platform which results caches may store (kit/src/graphql/cache-metadata.ts). */
+function withCacheMetadata(body: string): string {
+  return `${body.slice(0, -1)},"extensions":{"cacheMetadata":true}}`;
 }
 
 async function post(
   client: SubgraphClient,
-  { body, isIdempotent, signal }: HttpRequest,
+  { body, isMutation, authorization, wantsCaching, signal }: SentRequest & { readonly signal: AbortSignalLike },
   scope: RequestScope,
   fetches: FetchObserver | undefined,
 ): Promise<FetchResult> {
+  const isIdempotent = !isMutation;
   const fetch = fetches?.begin(client.name, scope.record);
   const traced = fetch?.traced;
-  const headers = listHeaders(scope, traced === undefined);
+  const headers = listHeaders(scope, authorization, traced === undefined);
   const reply = await client.post(body, { headers, isIdempotent, signal, traced });
   if (!isIdempotent && reply.kind === "response") addWrite(reply, client.name, scope);
-  const result = reply.kind === "response" ? readSubgraphResponse(reply, scope.caching !== undefined) : reply;
+  const result = reply.kind === "response" ? readSubgraphResponse(reply, wantsCaching) : reply;
   fetch?.end(result);
   return result;
 }
@@ -109,9 +156,14 @@ function addWrite(reply: HttpReply & { readonly kind: "response" }, service: str
 /**
  * The request headers, as a raw list. Of the client's headers only `authorization`, the request id and the trace are forwarded. Responses must
  * not depend on the last two: reads are shared without comparing them.
+ * @param authorization undefined for a read whose result is for all callers.
  * @param sendsTrace false if each attempt has its own `traceparent`.
  */
-function listHeaders({ requestId, trace, authorization }: RequestScope, sendsTrace: boolean): readonly string[] {
+function listHeaders(
+  { requestId, trace }: RequestScope,
+  authorization: string | undefined,
+  sendsTrace: boolean,
+): readonly string[] {
   const json = "application/json";
   const list = ["accept", json, "content-type", json, "x-request-id", requestId];
   if (sendsTrace) list.push("traceparent", createTraceParent(trace));

@@ -20,6 +20,8 @@ export interface RepresentationSet extends MemoSource {
   /** The representations as JSON, separated by commas. */
   readonly text: string;
   readonly count: number;
+  /** The JSON of one representation. */
+  textOf(index: number): string;
   /**
    * The index of the representation that was sent for an object, in `text` and in the subgraph's `_entities`. Undefined if none was sent: a
    * value of the representation is missing or does not fit its type, or objects of this layout are not requested (RepresentationFieldsOf). A key of null is sent.
@@ -29,7 +31,7 @@ export interface RepresentationSet extends MemoSource {
   readonly firstObjects: readonly FirstObject[];
 }
 
-interface FirstObject {
+export interface FirstObject {
   readonly object: Json;
   readonly layout: ObjectLayout;
 }
@@ -73,7 +75,7 @@ function writeFastCase(tree: ResponseTree, paths: Paths, plan: RepresentationPla
     if (typeof value === "object" && value !== null) return void (isFastCase = false);
     indexOfValue.set(value, firstObjects.length);
     if (firstObjects.length > 0) text += ",";
-    text += single.textBefore + JSON.stringify(value) + single.textAfter;
+    text += writeSingleKey(single, value);
     firstObjects.push({ object, layout });
   });
   if (!isFastCase) return undefined;
@@ -81,9 +83,14 @@ function writeFastCase(tree: ResponseTree, paths: Paths, plan: RepresentationPla
   return {
     text,
     count: firstObjects.length,
+    textOf: (index) => (single ? writeSingleKey(single, firstObjects[index]?.object[single.key]) : ""),
     indexOf: (object) => (key === undefined ? undefined : indexOfValue.get(object[key])),
     firstObjects,
   };
+}
+
+function writeSingleKey({ textBefore, textAfter }: SingleKey, value: unknown): string {
+  return textBefore + JSON.stringify(value) + textAfter;
 }
 
 /** Any types and keys. Maps each object to its index, since its key values may be in joined data. */
@@ -108,7 +115,13 @@ function writeGeneralCase(tree: ResponseTree, paths: Paths, plan: Representation
     texts.push(writeObject(fields, values));
     firstObjects.push({ object, layout });
   });
-  return { text: texts.join(","), count: texts.length, indexOf: (object) => indexes.get(object), firstObjects };
+  return {
+    text: texts.join(","),
+    count: texts.length,
+    textOf: (index) => texts[index] ?? "",
+    indexOf: (object) => indexes.get(object),
+    firstObjects,
+  };
 }
 
 /**

@@ -4,7 +4,7 @@ import type { ServiceWrite } from "@tributary/kit/consistency/receipts";
 import type { TraceContext } from "@tributary/kit/http/trace-context";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { OperationIdentity } from "../observations.ts";
-import type { CachingCollector } from "./response-caching.ts";
+import type { CachingCollector } from "./caching/response-caching.ts";
 import type { GraphqlRequestRecord } from "../telemetry/request-record.ts";
 
 export interface RequestScope {
@@ -15,6 +15,10 @@ export interface RequestScope {
   readonly authorization: string | undefined;
   /** The client's receipts, as it sent them; undefined without receipts. */
   readonly receipts: string | undefined;
+  /** The writes that these receipts prove. */
+  readonly provenWrites: readonly ServiceWrite[];
+  /** Whether the client sent no token, or one that this process has verified: only then a cached result may be used. */
+  readonly isCallerVerified: boolean;
   /** Where the mutations of this request are in the feeds of their services. Undefined before the first. */
   writes: ServiceWrite[] | undefined;
   /** Undefined unless caches may store the response, as far as the request tells. */
@@ -27,7 +31,15 @@ export interface RequestScope {
 
 export interface RequestScopeOptions extends Pick<
   RequestScope,
-  "requestId" | "trace" | "identity" | "authorization" | "receipts" | "caching" | "record"
+  | "requestId"
+  | "trace"
+  | "identity"
+  | "authorization"
+  | "receipts"
+  | "provenWrites"
+  | "isCallerVerified"
+  | "caching"
+  | "record"
 > {
   readonly deadline: { signal(): AbortSignalLike };
 }
@@ -47,20 +59,24 @@ class Scope implements RequestScope {
   readonly identity: OperationIdentity;
   readonly authorization: string | undefined;
   readonly receipts: string | undefined;
+  readonly provenWrites: readonly ServiceWrite[];
+  readonly isCallerVerified: boolean;
   readonly caching: CachingCollector | undefined;
   readonly record: GraphqlRequestRecord | undefined;
   writes: ServiceWrite[] | undefined = undefined;
   readonly #deadline: RequestScopeOptions["deadline"];
 
-  constructor({ requestId, trace, identity, authorization, receipts, caching, record, deadline }: RequestScopeOptions) {
-    this.requestId = requestId;
-    this.trace = trace;
-    this.identity = identity;
-    this.authorization = authorization;
-    this.receipts = receipts;
-    this.caching = caching;
-    this.record = record;
-    this.#deadline = deadline;
+  constructor(o: RequestScopeOptions) {
+    this.requestId = o.requestId;
+    this.trace = o.trace;
+    this.identity = o.identity;
+    this.authorization = o.authorization;
+    this.receipts = o.receipts;
+    this.provenWrites = o.provenWrites;
+    this.isCallerVerified = o.isCallerVerified;
+    this.caching = o.caching;
+    this.record = o.record;
+    this.#deadline = o.deadline;
   }
 
   get signal(): AbortSignalLike {

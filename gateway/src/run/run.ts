@@ -10,6 +10,9 @@ import type {
 import type { StoppedKeyChecks } from "../plan/compile/key-checks.ts";
 import { acceptResponse, type AcceptOptions, memoizeWhileShared, type RunState } from "./accept-response.ts";
 import { createFailureReports } from "./failure-reports.ts";
+import type { CacheableRead, EntityList } from "./cached-fetch.ts";
+import type { EntityCache } from "./caching/entity-cache.ts";
+import { isRequestedEntity } from "./entities.ts";
 import { createFetch, type FetchOptions, type SendFetch } from "./fetch.ts";
 import type { FieldError } from "./field-errors.ts";
 import { joinToAll, type SourceJoin } from "./joins.ts";
@@ -35,6 +38,8 @@ export interface RunResult {
 
 export interface RunOptions extends FetchOptions, AcceptOptions {
   readonly stoppedKeyChecks: StoppedKeyChecks;
+  /** Undefined if it is off for all subgraphs. */
+  readonly entityCache: EntityCache | undefined;
   /** Whether, with the data fetched so far, a null in one of the first `fieldCount` root fields propagates to `data`. */
   readonly isDataNull: (plan: CompiledPlan, fetched: Pick<RunResult, "root" | "joins">, fieldCount: number) => boolean;
 }
@@ -55,10 +60,13 @@ interface Run extends RunState {
   /** By `RepresentationPlan.group`; each is written when the first fetch of its group is sent. */
   readonly representations: (RepresentationSet | undefined)[];
   readonly fetch: SendFetch;
+  /** Undefined if this request must not use it: within a mutation, and for a token that is not verified here. */
+  readonly entityCache: EntityCache | undefined;
 }
 
 export function createRunStage(o: RunOptions): RunStage {
   return async (plan, variables, scope, introspected) => {
+    const isQuery = plan.kind === OperationTypeNode.QUERY;
     const run: Run = {
       plan,
       variables,
@@ -68,7 +76,8 @@ export function createRunStage(o: RunOptions): RunStage {
       fieldErrors: [],
       representations: [],
       isShared: o.sharing !== undefined && !plan.isMerged && !introspected,
-      fetch: createFetch(o, scope, plan.kind === OperationTypeNode.QUERY),
+      fetch: createFetch(o, scope, isQuery),
+      entityCache: isQuery && scope.isCallerVerified ? o.entityCache : undefined,
     };
     // The compiled plan reads introspection fields from the join index after those of the fetches.
     if (introspected) run.joins[plan.fetches.length] = joinToAll(introspected);
@@ -95,8 +104,11 @@ async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<
   const { service, isMutation, mayRepeat, fetches } = request;
   const sets = fetches.map((fetch) => representationsOf(fetch, run));
   if (!fetches.some((fetch, i) => hasTarget(fetch, sets[i], run))) return;
-  const post = (text: RequestText) =>
-    run.fetch({ service, isMutation, mayRepeat, body: bodyOf(request, text, sets, run) });
+  const cache = run.entityCache?.of(service);
+  const post = (text: RequestText) => {
+    const cacheable = cache && toCacheableRead(cache, text, request, sets, run);
+    return run.fetch({ service, isMutation, mayRepeat, body: bodyOf(request, text, sets, run), cacheable });
+  };
   const text = request.currentText();
   const firstResult = await post(text);
   const isRepeated = stopKeyChecks(firstResult, text, service, o);
@@ -157,7 +169,26 @@ function bodyOf(
   return request.variables.length > 0 ? write() : memoizeWhileShared(sets, text, run, write);
 }
 
-/** A variable that the client did not send is left out: the request's text has the same default value as the client's operation. */
+function toCacheableRead(
+  cache: CacheableRead["cache"],
+  { head }: RequestText,
+  { fetches, variables }: CompiledRequest,
+  sets: readonly (RepresentationSet | undefined)[],
+  run: Run,
+): CacheableRead {
+  const lists = fetches.flatMap((fetch, i): EntityList | [] => {
+    const [set, plan] = [sets[i], fetch.representations];
+    if (!set || !plan) return [];
+    const { variable, entitiesKey } = plan;
+    const isRequested = (entity: unknown, index: number) => {
+      const requested = set.firstObjects[index];
+      return requested !== undefined && isRequestedEntity(fetch, requested, entity, run.joins);
+    };
+    return { variable, entitiesKey, representations: set, isRequested };
+  });
+  return { cache, head, variables: writeVariables(variables, run.variables), lists };
+}
+
 function writeBody(
   { head }: RequestText,
   { fetches, variables }: CompiledRequest,
@@ -169,9 +200,17 @@ function writeBody(
     const plan = fetches[i]?.representations;
     if (set && plan) members += `${members === "" ? "" : ","}"${plan.variable}":[${set.text}]`;
   }
+  const clientMembers = writeVariables(variables, values);
+  if (clientMembers !== "") members += members === "" ? clientMembers : `,${clientMembers}`;
+  return members === "" ? `${head}}` : `${head},"variables":{${members}}}`;
+}
+
+/** The members of the client's variables. One that the client did not send is left out: the request's text has the same default value as the client's operation. */
+function writeVariables(variables: CompiledRequest["variables"], values: Json): string {
+  let members = "";
   for (const { name, clientName } of variables) {
     if (!Object.hasOwn(values, clientName)) continue;
     members += `${members === "" ? "" : ","}${JSON.stringify(name)}:${JSON.stringify(values[clientName])}`;
   }
-  return members === "" ? `${head}}` : `${head},"variables":{${members}}}`;
+  return members;
 }

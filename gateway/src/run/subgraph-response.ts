@@ -2,7 +2,7 @@
 // entities.ts, other values in stage 5.
 import { isForwardedCode } from "../errors/codes.ts";
 import type { MemoSource } from "./memoize-by-source.ts";
-import { readResponseCaching, type ResponseCaching } from "./response-caching.ts";
+import { readSubgraphCaching, type SubgraphCaching } from "./caching/response-caching.ts";
 import type { FailedFetch, FetchFailureCode, HttpReply } from "./subgraph-client.ts";
 
 export type ResponsePath = readonly (string | number)[];
@@ -19,8 +19,8 @@ export type SubgraphResponse =
       readonly kind: "graphql";
       readonly data: Record<string, unknown> | null;
       readonly errors: readonly SubgraphError[];
-      /** Undefined if caches must not store it. Only read if the request wants it. */
-      readonly caching?: ResponseCaching | undefined;
+      /** Undefined if caches must not store it or a part of it. Only read if the request wants it. */
+      readonly caching?: SubgraphCaching | undefined;
       readonly replica: string;
     }
   | {
@@ -93,7 +93,7 @@ function readGraphqlResponse(reply: HttpResponse, wantsCaching: boolean): Subgra
     replica: reply.replica,
   } as const;
   if (!wantsCaching || status !== 200 || errors.length > 0) return response;
-  return { ...response, caching: readResponseCaching(body["extensions"], reply.cacheControl) };
+  return { ...response, caching: readSubgraphCaching(body["extensions"], reply.cacheControl) };
 }
 
 function parseObject(text: string): Record<string, unknown> | undefined {

@@ -1,7 +1,7 @@
 // Stage 5 of 5: shape. The headers of a response that caches may store.
 import { createHash } from "node:crypto";
 import { writeGroups } from "@tributary/kit/rest/caching";
-import type { ResponseCaching } from "../run/response-caching.ts";
+import type { ResponseCaching } from "../run/caching/response-caching.ts";
 
 /** A header with the cache groups for a CDN that purges by another name than `Cache-Groups`: Fastly and Varnish, or Cloudflare and Akamai. */
 export type TagHeader = "Surrogate-Key" | "Cache-Tag";

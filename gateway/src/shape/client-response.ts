@@ -1,7 +1,7 @@
 // Stage 5 of 5: shape. Assembles the response to an operation that ran: status, headers and additions to the body.
 import { receiptHeader } from "@tributary/kit/consistency/receipts";
 import { type ClientResponse, contentTypeOf, type ResponseType, statusFor } from "../response.ts";
-import type { ResponseCaching } from "../run/response-caching.ts";
+import type { ResponseCaching } from "../run/caching/response-caching.ts";
 import { etagOfBody, listCachingHeaders, type TagHeader } from "./caching-headers.ts";
 
 /** The response of an operation that ran. */

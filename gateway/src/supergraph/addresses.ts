@@ -11,7 +11,7 @@ interface Subgraph {
 
 export interface Addresses {
   readonly subgraphs: readonly Subgraph[];
-  /** Variables `SUBGRAPH_URL_…` and `SUBGRAPH_KEY_CHECK_…` that name no subgraph of this supergraph, most likely by a typo. */
+  /** Variables `SUBGRAPH_URL_…`, `SUBGRAPH_KEY_CHECK_…` and `ENTITY_CACHE_…` that name no subgraph of this supergraph, most likely by a typo. */
   readonly unknownVariables: readonly string[];
 }
 
@@ -21,6 +21,8 @@ export interface SubgraphSettings {
   readonly subgraphUrls: Readonly<Record<string, readonly string[]>>;
   /** `SUBGRAPH_KEY_CHECK_<NAME>`: false switches the check off. */
   readonly subgraphKeyChecks: Readonly<Record<string, boolean>>;
+  /** `ENTITY_CACHE_<NAME>`: the names of the subgraphs whose results are cached. */
+  readonly entityCacheConfig?: { readonly services: ReadonlySet<string> } | undefined;
 }
 
 /**
@@ -30,7 +32,7 @@ export interface SubgraphSettings {
  */
 export function readAddresses(
   supergraph: DocumentNode,
-  { subgraphUrls, subgraphKeyChecks }: SubgraphSettings,
+  { subgraphUrls, subgraphKeyChecks, entityCacheConfig }: SubgraphSettings,
 ): Addresses {
   const graphs = readJoinGraph(supergraph);
   const subgraphs = graphs.map(({ service, url }) => ({
@@ -38,18 +40,17 @@ export function readAddresses(
     urls: subgraphUrls[variableNameOf("SUBGRAPH_URL", service)] ?? (isHttpUrl(url) ? [url] : []),
     checksKeys: subgraphKeyChecks[variableNameOf("SUBGRAPH_KEY_CHECK", service)] ?? true,
   }));
-  const names = new Set(
-    graphs.flatMap(({ service }) => [
-      variableNameOf("SUBGRAPH_URL", service),
-      variableNameOf("SUBGRAPH_KEY_CHECK", service),
-    ]),
-  );
-  const variables = [...Object.keys(subgraphUrls), ...Object.keys(subgraphKeyChecks)];
+  const prefixes = ["SUBGRAPH_URL", "SUBGRAPH_KEY_CHECK", "ENTITY_CACHE"] as const;
+  const names = new Set(graphs.flatMap(({ service }) => prefixes.map((prefix) => variableNameOf(prefix, service))));
+  const cacheVariables = [...(entityCacheConfig?.services ?? [])].map((name) => `ENTITY_CACHE_${name}`);
+  const variables = [...Object.keys(subgraphUrls), ...Object.keys(subgraphKeyChecks), ...cacheVariables];
   return { subgraphs, unknownVariables: variables.filter((name) => !names.has(name)) };
 }
 
+type VariablePrefix = "SUBGRAPH_URL" | "SUBGRAPH_KEY_CHECK" | "ENTITY_CACHE";
+
 /** The variable for one subgraph: its name in upper case, with `_` for all characters but letters and digits. */
-export function variableNameOf(prefix: "SUBGRAPH_URL" | "SUBGRAPH_KEY_CHECK", service: string): string {
+export function variableNameOf(prefix: VariablePrefix, service: string): string {
   return `${prefix}_${service.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_")}`;
 }
 

@@ -3,8 +3,8 @@ import type { MapSize } from "@tributary/kit/collections/bounded-map";
 import type { Expected, gatewayMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
 import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 
-/** The caches: validated documents, query plans, introspection responses, texts of automatic persisted queries. */
-const cacheNames = ["documents", "plans", "introspection", "persisted-queries"] as const satisfies Expected<
+/** The caches: validated documents, query plans, introspection responses, texts of automatic persisted queries, entities. */
+const cacheNames = ["documents", "plans", "introspection", "persisted-queries", "entities"] as const satisfies Expected<
   typeof gatewayMetrics.tributary_gateway_cache_evictions_total,
   "cache"
 >[];

@@ -98,13 +98,19 @@ describe("gauges of caches and queues", () => {
     let entries = 1;
     const size = () => ({ entries, weight: 10 * entries });
     exposeGauges(metrics, {
-      cacheSizes: () => ({ documents: size(), plans: size(), introspection: size(), "persisted-queries": size() }),
+      cacheSizes: () => ({
+        documents: size(),
+        plans: size(),
+        introspection: size(),
+        "persisted-queries": size(),
+        entities: size(),
+      }),
       countQueuedJobs: () => entries,
     });
     await metrics.write();
     entries = 2;
     const text = await metrics.write();
-    for (const cache of ["documents", "plans", "introspection", "persisted-queries"]) {
+    for (const cache of ["documents", "plans", "introspection", "persisted-queries", "entities"]) {
       expect(text).toContain(`tributary_gateway_cache_entries{cache="${cache}"} 2`);
       expect(text).toContain(`tributary_gateway_cache_bytes{cache="${cache}"} 20`);
     }

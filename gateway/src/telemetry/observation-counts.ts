@@ -9,7 +9,13 @@ export function createObservationCounts(metrics: Metrics<typeof gatewayMetrics>)
   metrics.gauge("tributary_gateway_replicas_ejected").onScrape((gauge) => {
     for (const [subgraph, count] of ejected.counts()) gauge.set({ subgraph }, count);
   });
-  const counts = [countRequests(metrics), countPlans(metrics), countReplicas(metrics, ejected), countLoads(metrics)];
+  const counts = [
+    countRequests(metrics),
+    countPlans(metrics),
+    countReplicas(metrics, ejected),
+    countLoads(metrics),
+    countEntityCache(metrics),
+  ];
   return (observation) => {
     for (const count of counts) count(observation);
   };
@@ -69,6 +75,18 @@ function countReplicas(metrics: Metrics<typeof gatewayMetrics>, ejected: Ejected
     if (observation.kind !== "replica-ejected") return;
     ejections.add({ subgraph: observation.service });
     ejected.eject(observation.service, observation.replica);
+  };
+}
+
+function countEntityCache(metrics: Metrics<typeof gatewayMetrics>): GatewayObserver {
+  const lookups = metrics.counter("tributary_gateway_entity_cache_lookups_total");
+  const repeats = metrics.counter("tributary_gateway_entity_cache_repeats_total");
+  return (observation) => {
+    if (observation.kind === "entity-cache-repeat") repeats.add({ subgraph: observation.service });
+    if (observation.kind !== "entity-cache-read") return;
+    for (const result of ["hit", "miss", "bypass"] as const)
+      if (observation.results[result] > 0)
+        lookups.add({ subgraph: observation.service, result }, observation.results[result]);
   };
 }
 

@@ -23,7 +23,7 @@ type FailureObservation = Extract<GatewayObservation, { kind: FailureKind }> & {
 
 /** The level and message of all other observations. */
 const levels: Record<
-  Exclude<GatewayObservation["kind"], "library-log" | Exclude<FailureKind, "subgraph-errors">>,
+  Exclude<GatewayObservation["kind"], "library-log" | "feed-state" | Exclude<FailureKind, "subgraph-errors">>,
   readonly [Level, string]
 > = {
   /** If all errors are meant for the client, such as FORBIDDEN. */
@@ -54,6 +54,8 @@ const levels: Record<
   "cache-evicted": ["debug", "cache entry evicted"],
   "plan-cache-hit": ["debug", "plan cache hit"],
   "plan-cache-miss": ["debug", "plan cache miss"],
+  "entity-cache-read": ["debug", "entity cache read"],
+  "entity-cache-repeat": ["debug", "fetch repeated with credentials"],
   "plan-compiled": ["debug", "a query plan was compiled"],
   "token-keys-fetched": ["debug", "token keys fetched"],
   "request-rejected": ["debug", "request rejected"],
@@ -66,6 +68,7 @@ const levels: Record<
 export function createObservationLog(log: Log, failures: FailureLog): GatewayObserver {
   return (observation) => {
     if (observation.kind === "library-log") return log[observation.level](observation.text);
+    if (observation.kind === "feed-state") return logFeedState(log, observation);
     if (observation.kind === "lookup-failed")
       return reportFailure(failures, { ...observation, replica: observation.host }, "LOOKUP_FAILED");
     if (observation.kind === "token-keys-failed")
@@ -85,6 +88,11 @@ export function createObservationLog(log: Log, failures: FailureLog): GatewayObs
     const { kind, ...fields } = observation;
     log[level]({ observation: kind, ...toLogFields(fields) }, message);
   };
+}
+
+function logFeedState(log: Log, { kind, state, ...fields }: Extract<GatewayObservation, { kind: "feed-state" }>): void {
+  if (state === "up") log.info({ observation: kind, service: fields.service }, "change feed is up");
+  else log.warn({ observation: kind, ...toLogFields(fields) }, "change feed is down");
 }
 
 function reportFailure(failures: FailureLog, observation: FailureObservation, reason: string): void {

@@ -203,19 +203,19 @@ export const gatewayMetrics = {
   },
   tributary_gateway_cache_entries: {
     kind: "gauge",
-    help: "Entries of each cache of the current supergraph: documents, plans, introspection, persisted-queries.",
+    help: "Entries of each cache of the current supergraph: documents, plans, introspection, persisted-queries, entities.",
     labels: ["cache"],
   },
   tributary_gateway_cache_bytes: {
     kind: "gauge",
-    help: "Estimated bytes that the entries of each cache retain: documents with their compiled plans, plans, introspection, persisted-queries.",
+    help: "Estimated bytes that the entries of each cache retain: documents with their compiled plans, plans, introspection, persisted-queries, entities.",
     labels: ["cache"],
   },
   tributary_gateway_cache_evictions_total: {
     kind: "counter",
-    help: "Evicted entries, by cache: documents, plans, introspection, persisted-queries.",
+    help: "Evicted entries, by cache: documents, plans, introspection, persisted-queries, entities.",
     labels: ["cache"],
-    expected: { cache: ["documents", "plans", "introspection", "persisted-queries"] },
+    expected: { cache: ["documents", "plans", "introspection", "persisted-queries", "entities"] },
   },
   tributary_gateway_planners_replaced_total: {
     kind: "counter",
@@ -258,6 +258,17 @@ export const gatewayMetrics = {
   tributary_gateway_subgraph_fetches_shared_total: {
     kind: "counter",
     help: "Fetches that shared the response of an equal fetch in flight.",
+    labels: ["subgraph"],
+  },
+  tributary_gateway_entity_cache_lookups_total: {
+    kind: "counter",
+    help: "Entities and results of root fields: from the entity cache (hit), fetched for everyone (miss), or fetched for the caller since the last result was the caller's (bypass).",
+    labels: ["subgraph", "result"],
+    expected: { result: ["hit", "miss", "bypass"] },
+  },
+  tributary_gateway_entity_cache_repeats_total: {
+    kind: "counter",
+    help: "Fetches for the entity cache that were repeated with the caller's credentials, since a result is not for everyone.",
     labels: ["subgraph"],
   },
   tributary_gateway_subgraph_retries_total: {

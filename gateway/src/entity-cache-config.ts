@@ -1,0 +1,50 @@
+// The environment variables of the entity cache (run/caching/entity-cache.ts). config.ts reads them with all others.
+import { readFeedsConfig } from "@tributary/kit/feed/feed-config";
+import type { EnvironmentReader } from "@tributary/kit/process/env";
+import { variableNameOf } from "./supergraph/addresses.ts";
+
+/** The names in it are those of variables, such as `USERS` (`nameForEntityCache`): the supergraph with the subgraphs is not loaded yet. */
+export interface EntityCacheConfig {
+  /** The subgraphs whose results are cached. */
+  readonly services: ReadonlySet<string>;
+  readonly bytesMax: number;
+  /** The change feed of each of these subgraphs that has one. */
+  readonly feedUrls: Readonly<Record<string, readonly string[]>>;
+  readonly feedKey: string;
+}
+
+const cachePrefix = "ENTITY_CACHE_";
+const feedPrefix = "SUBGRAPH_FEED_URL_";
+const bytesName = "ENTITY_CACHE_BYTES_MAX";
+
+/**
+ * @param subgraphUrls the URLs in `SUBGRAPH_URL_<NAME>`, by variable.
+ * @returns undefined if no subgraph is cached.
+ */
+export function readEntityCacheConfig(
+  env: EnvironmentReader,
+  profile: "development" | "production",
+  subgraphUrls: Readonly<Record<string, readonly string[]>>,
+): EntityCacheConfig | undefined {
+  const bytesMax = env.integer(bytesName, {
+    fallback: 67_108_864,
+    min: 100_000,
+    max: 10_000_000_000,
+    why: "estimated memory of the entity cache; the results that were not used for the longest time are evicted",
+  });
+  const variables = Object.entries(env.withPrefix(cachePrefix)).filter(([name]) => name !== bytesName);
+  for (const [name, text] of variables)
+    if (text !== "on" && text !== "off") env.problem(`${name} is neither on nor off`);
+  const services = variables.flatMap(([name, text]) => (text === "on" ? name.slice(cachePrefix.length) : []));
+  env.withPrefix(feedPrefix);
+  if (services.length === 0) return undefined;
+  const addresses = services.map((service) => [service, subgraphUrls[`SUBGRAPH_URL_${service}`] ?? []] as const);
+  const variableOf = (service: string) => `${feedPrefix}${service}`;
+  const feeds = readFeedsConfig(env, profile, Object.fromEntries(addresses), variableOf);
+  return { services: new Set(services), bytesMax, ...feeds };
+}
+
+/** The name of a subgraph in the configuration. */
+export function nameForEntityCache(subgraph: string): string {
+  return variableNameOf("ENTITY_CACHE", subgraph).slice(cachePrefix.length);
+}

@@ -1,0 +1,257 @@
+// Stage 4 of 5: run. Reads one request of a plan through the entity cache: results that are not cached are fetched without credentials, stored and shared by
+// all callers; what then turns out to depend on the caller is fetched again with its credentials.
+import type { CacheHit, Fill, SubgraphCache } from "./caching/entity-cache.ts";
+import { type CachingCollector, createCachingCollector } from "./caching/response-caching.ts";
+import type { RepresentationSet } from "./representations.ts";
+import type { RequestScope } from "./request-scope.ts";
+import type { FetchResult, SubgraphError, SubgraphResponse } from "./subgraph-response.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+type GraphqlResponse = Extract<SubgraphResponse, { kind: "graphql" }>;
+
+/** The parts of a request for root fields or entities. */
+export interface CacheableRead {
+  readonly cache: SubgraphCache;
+  /** The request's JSON up to the variables: `{"query":"…"`. */
+  readonly head: string;
+  /** The client's variables: JSON members, separated by commas. */
+  readonly variables: string;
+  /** One for each entity fetch; none for a fetch of root fields. */
+  readonly lists: readonly EntityList[];
+}
+
+/** The entities of one fetch. */
+export interface EntityList {
+  /** The variable for its representations. */
+  readonly variable: string;
+  /** The response name of its entities. */
+  readonly entitiesKey: string;
+  readonly representations: Pick<RepresentationSet, "count" | "textOf">;
+  /** Whether an entry of the response is the entity at this index; false for null. */
+  isRequested(entity: unknown, index: number): boolean;
+}
+
+export interface CachedReadOptions {
+  readonly scope: Pick<RequestScope, "authorization" | "provenWrites" | "caching">;
+  /** The mutations of this process to the subgraph that have settled. */
+  settledWrites(): number;
+  /** Sends a read without credentials, or joins an equal one; `onResult` is called once for all that join. */
+  readPublic(body: string, onResult: (result: FetchResult) => void): Promise<FetchResult>;
+  /** Sends a read with the client's credentials, or joins an equal one. */
+  readOwn(body: string): Promise<FetchResult>;
+}
+
+/** What has its own key in the cache: an entity, or the data of a request for root fields. */
+interface Slot {
+  readonly key: string;
+  /** Undefined for root fields. */
+  readonly list: EntityList | undefined;
+  /** Of the representation. */
+  readonly index: number;
+}
+
+/** Slots that one request fetches, by their lists, each in the order of its representations. */
+type SentSlots = ReadonlyMap<EntityList | undefined, readonly Slot[]>;
+
+interface Part {
+  readonly sent: SentSlots;
+  readonly result: FetchResult;
+  /** The slots whose results are used: all, or some of a result without errors. */
+  readonly used: ReadonlySet<Slot>;
+}
+
+export async function readThroughCache(read: CacheableRead, o: CachedReadOptions): Promise<FetchResult> {
+  const { cache } = read;
+  const unknownWrites = cache.listUnknown(o.scope.provenWrites);
+  // A client that has a receipt reads nothing that was stored before its write.
+  const mayUseStored = unknownWrites.length === 0 || (await cache.waitFor(unknownWrites));
+  const hits = new Map<Slot, CacheHit>();
+  const missing: Slot[] = [];
+  const marked: Slot[] = [];
+  for (const slot of listSlots(read)) {
+    const hit = mayUseStored ? findUsable(cache, slot, o) : undefined;
+    if (hit) hits.set(slot, hit);
+    else if (o.scope.authorization !== undefined && cache.isMarked(slot.key)) marked.push(slot);
+    else missing.push(slot);
+  }
+  cache.count({ hit: hits.size, miss: missing.length, bypass: marked.length });
+  if (missing.length + marked.length === 0) return compose(read, hits, [], o);
+  const parts = await Promise.all([readMissing(read, missing, o), readOwnPart(read, marked, o)]);
+  return compose(read, hits, parts.flat(), o);
+}
+
+/** The keys: the text of the request without its representations, and one representation. */
+function listSlots({ cache, head, variables, lists }: CacheableRead): readonly Slot[] {
+  // JSON contains no raw line break, so the texts are unambiguous.
+  const text = `${head}\n${variables}`;
+  if (lists.length === 0) return [{ key: cache.toShortText(text), list: undefined, index: 0 }];
+  const slots: Slot[] = [];
+  for (const list of lists) {
+    const short = cache.toShortText(`${text}\n${list.entitiesKey}`);
+    const { representations } = list;
+    for (let index = 0; index < representations.count; index++)
+      slots.push({ key: `${short} ${representations.textOf(index)}`, list, index });
+  }
+  return slots;
+}
+
+function findUsable(cache: SubgraphCache, { key }: Slot, o: CachedReadOptions): CacheHit | undefined {
+  const hit = cache.find(key, o.settledWrites());
+  // A response that caches may store is fresh for at least a second.
+  return hit?.seconds === 0 && o.scope.caching ? undefined : hit;
+}
+
+/** Fetches slots without credentials; for a client with credentials, those that are not for everyone again with them. */
+async function readMissing(
+  read: CacheableRead,
+  slots: readonly Slot[],
+  o: CachedReadOptions,
+): Promise<readonly Part[]> {
+  if (slots.length === 0) return [];
+  const { cache } = read;
+  const sent = Map.groupBy(slots, ({ list }) => list);
+  const fill = cache.startFill(o.settledWrites());
+  const result = await o.readPublic(writeBody(read, sent), (fetched) => store(cache, fill, sent, fetched));
+  const part = { sent, result, used: new Set(slots) };
+  // A subgraph that cannot be reached is not reached with credentials either.
+  if (o.scope.authorization === undefined || result.kind === "failed" || result.kind === "abandoned") return [part];
+  const groups = findStorable(sent, result);
+  const own = slots.filter((slot) => !groups.has(slot));
+  if (own.length === 0) return [part];
+  for (const { key } of findCauses(own, sent, result)) cache.mark(key);
+  cache.countRepeat();
+  const ownPart = await readOwnPart(read, own, o);
+  return groups.size === 0 ? ownPart : [{ sent, result, used: new Set(groups.keys()) }, ...ownPart];
+}
+
+async function readOwnPart(
+  read: CacheableRead,
+  slots: readonly Slot[],
+  o: CachedReadOptions,
+): Promise<readonly Part[]> {
+  if (slots.length === 0) return [];
+  const sent = Map.groupBy(slots, ({ list }) => list);
+  return [{ sent, result: await o.readOwn(writeBody(read, sent)), used: new Set(slots) }];
+}
+
+function writeBody({ head, variables, lists }: CacheableRead, sent: SentSlots): string {
+  const members = lists.map((list) => {
+    const texts = (sent.get(list) ?? []).map(({ index }) => list.representations.textOf(index));
+    return `"${list.variable}":[${texts.join(",")}]`;
+  });
+  if (variables !== "") members.push(variables);
+  return members.length === 0 ? `${head}}` : `${head},"variables":{${members.join(",")}}}`;
+}
+
+function store(cache: SubgraphCache, fill: Fill, sent: SentSlots, result: FetchResult): void {
+  if (result.kind !== "graphql" || !result.caching) return;
+  const { seconds, needsFeed } = result.caching;
+  const values = listValues(sent, result);
+  for (const [slot, groups] of findStorable(sent, result))
+    cache.put(fill, { key: slot.key, data: values.get(slot) as Json, groups, seconds, needsFeed });
+}
+
+/** The entity of each slot, or the data for root fields. No entity for a list that has not the requested length. */
+function listValues(sent: SentSlots, { data }: GraphqlResponse): ReadonlyMap<Slot, unknown> {
+  const values = new Map<Slot, unknown>();
+  for (const [list, slots] of sent) {
+    const entities = list ? data?.[list.entitiesKey] : [data];
+    if (!Array.isArray(entities) || entities.length !== slots.length) continue;
+    for (const [place, slot] of slots.entries()) values.set(slot, entities[place]);
+  }
+  return values;
+}
+
+/** The slots whose results the subgraph says are for everyone, with their cache groups. Never a null, which can be due to missing credentials. */
+function findStorable(sent: SentSlots, result: FetchResult): ReadonlyMap<Slot, readonly string[]> {
+  const storable = new Map<Slot, readonly string[]>();
+  if (result.kind !== "graphql" || !result.caching || result.errors.length > 0) return storable;
+  const { groups: wholeGroups, entities } = result.caching;
+  const values = listValues(sent, result);
+  for (const [list, slots] of sent) {
+    for (const [place, slot] of slots.entries()) {
+      const value = values.get(slot);
+      const groups = list && entities ? entities[list.entitiesKey]?.[place] : wholeGroups;
+      const isUsable = list ? list.isRequested(value, slot.index) : isWithoutNull(value);
+      if (groups && isUsable) storable.set(slot, groups);
+    }
+  }
+  return storable;
+}
+
+function isWithoutNull(data: unknown): boolean {
+  return !Object.values(Object(data) as Json).includes(null);
+}
+
+/**
+ * The slots to mark, of those that are fetched again: with a null or an error, else all. A subgraph says for the whole response that it read the identity, also
+ * if it read it for one entity, which mostly is null without credentials.
+ */
+function findCauses(own: readonly Slot[], sent: SentSlots, result: FetchResult): readonly Slot[] {
+  if (result.kind !== "graphql") return own;
+  const values = listValues(sent, result);
+  const failed = new Set(result.errors.map(({ path }) => findSlot(path, sent)));
+  const causes = own.filter((slot) => failed.has(slot) || values.get(slot) === null);
+  return causes.length > 0 ? causes : own;
+}
+
+/** The slot of the entity within which an error occurred. */
+function findSlot(path: SubgraphError["path"], sent: SentSlots): Slot | undefined {
+  const [entitiesKey, place] = path ?? [];
+  if (typeof place !== "number") return undefined;
+  const list = [...sent.keys()].find((sentList) => sentList?.entitiesKey === entitiesKey);
+  return list && sent.get(list)?.[place];
+}
+
+/** The result as if one request had fetched everything. As without the cache, a failed request fails the whole fetch. */
+function compose(
+  { lists }: CacheableRead,
+  hits: ReadonlyMap<Slot, CacheHit>,
+  parts: readonly Part[],
+  { scope }: CachedReadOptions,
+): FetchResult {
+  const [first] = parts;
+  if (first && parts.length === 1 && hits.size === 0) return first.result;
+  const caching = createCachingCollector();
+  const values = new Map<Slot, unknown>();
+  const errors: SubgraphError[] = [];
+  let isDataNull = false;
+  for (const [slot, hit] of hits) {
+    caching.add(hit);
+    values.set(slot, hit.data);
+  }
+  for (const { sent, result, used } of parts) {
+    if (result.kind !== "graphql") return result;
+    caching.add(result.caching);
+    isDataNull ||= result.data === null;
+    for (const [slot, value] of listValues(sent, result)) if (used.has(slot)) values.set(slot, value);
+    for (const error of result.errors) errors.push(toWholePath(error, sent));
+  }
+  const data = isDataNull ? null : toData(lists, values);
+  return { kind: "graphql", data, errors, replica: "entity cache", caching: scope.caching && toCaching(caching) };
+}
+
+/** A list of which an entity is missing is null: the response had not the requested length. */
+function toData(lists: readonly EntityList[], values: ReadonlyMap<Slot, unknown>): Record<string, unknown> {
+  const entities = new Map(lists.map((list) => [list, Array.from<unknown>({ length: list.representations.count })]));
+  for (const [{ list, index }, value] of values) {
+    if (!list) return value as Record<string, unknown>;
+    const ofList = entities.get(list);
+    if (ofList) ofList[index] = value;
+  }
+  const members = [...entities].map(([{ entitiesKey }, list]) => [entitiesKey, list.includes(undefined) ? null : list]);
+  return Object.fromEntries(members) as Record<string, unknown>;
+}
+
+/** The error with the index of its entity in the whole request; without a path if there is no such entity. */
+function toWholePath(error: SubgraphError, sent: SentSlots): SubgraphError {
+  const [entitiesKey, place, ...rest] = error.path ?? [];
+  if (entitiesKey === undefined || typeof place !== "number") return error;
+  const slot = findSlot(error.path, sent);
+  return { ...error, path: slot && [entitiesKey, slot.index, ...rest] };
+}
+
+function toCaching(collector: CachingCollector): GraphqlResponse["caching"] {
+  const caching = collector.read();
+  return caching && { ...caching, entities: undefined, needsFeed: true };
+}

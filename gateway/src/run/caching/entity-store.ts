@@ -1,0 +1,97 @@
+// Stage 4 of 5: run. The entities and results of root fields that entity-cache.ts stores, in one bounded map, with an index by cache group.
+import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bounded-map";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** An entity, or the data of a request for root fields. Never changed: several client requests read it. */
+export interface StoredResult {
+  readonly key: string;
+  readonly service: string;
+  readonly data: Json;
+  readonly groups: readonly string[];
+  /** When its request was sent, by the process's monotonic clock. */
+  readonly sentAtMs: number;
+  /** How long it is fresh after that. */
+  readonly freshMs: number;
+  /** Whether it is fresh for so long only while the service's feed is up. */
+  readonly needsFeed: boolean;
+  /** Mutations of this process to the service that had settled when its request was sent. */
+  readonly settledWrites: number;
+}
+
+export interface EntityStore {
+  find(key: string): StoredResult | undefined;
+  /** Replaces the result of the key. */
+  put(result: StoredResult): void;
+  delete(key: string): void;
+  /** Removes the results in this cache group of the service. */
+  deleteGroup(service: string, group: string): void;
+  deleteService(service: string): void;
+  /** The weight is estimated memory in bytes. */
+  size(): MapSize;
+}
+
+/** The entry of the map, the object of the result, and its list of groups. */
+const resultBytes = 400;
+/** A name and its place in the index. */
+const groupBytes = 150;
+
+/**
+ * @param bytesMax estimated memory.
+ * @param onEvicted called for each result that the limit evicts.
+ */
+export function createEntityStore({
+  bytesMax,
+  onEvicted,
+}: {
+  readonly bytesMax: number;
+  readonly onEvicted: () => void;
+}): EntityStore {
+  const byGroup = new Map<string, Set<StoredResult>>();
+  const results = createBoundedMap<StoredResult>({
+    entriesMax: Infinity,
+    weightMax: bytesMax,
+    onRemoved: (result) => removeFromIndex(result),
+    onEvicted,
+  });
+
+  function removeFromIndex(result: StoredResult): void {
+    for (const group of result.groups) {
+      const name = nameGroup(result.service, group);
+      const members = byGroup.get(name);
+      members?.delete(result);
+      if (members?.size === 0) byGroup.delete(name);
+    }
+  }
+
+  return {
+    find: (key) => results.get(key),
+    put(result) {
+      if (!results.set(result.key, result, estimateBytes(result))) return;
+      for (const group of result.groups) {
+        const name = nameGroup(result.service, group);
+        const members = byGroup.get(name);
+        if (members) members.add(result);
+        else byGroup.set(name, new Set([result]));
+      }
+    },
+    delete: (key) => void results.delete(key),
+    deleteGroup(service, group) {
+      for (const { key } of byGroup.get(nameGroup(service, group)) ?? []) results.delete(key);
+    },
+    deleteService(service) {
+      for (const result of results.values()) if (result.service === service) results.delete(result.key);
+    },
+    size: results.size,
+  };
+}
+
+/** Group names contain no line break (RFC 9875, 2). */
+function nameGroup(service: string, group: string): string {
+  return `${service}\n${group}`;
+}
+
+/** A parsed value takes about twice the length of its JSON. */
+function estimateBytes({ key, data, groups }: StoredResult): number {
+  return resultBytes + 2 * key.length + 2 * JSON.stringify(data).length + groupBytes * groups.length;
+}
