@@ -1,0 +1,70 @@
+import { randomUUID } from "node:crypto";
+import type { FeedSubscriber } from "@tributary/kit/feed/change-feed";
+import { startFeedListener } from "@tributary/kit/feed/feed-listener";
+import type { WritePosition } from "@tributary/kit/feed/position";
+import { parseSnapshot } from "@tributary/kit/feed/snapshot";
+
+/** The key that a gateway with PROFILE=development sends. */
+const developmentKey = "for-development-only";
+const positionMs = 50;
+
+export interface StubFeed {
+  readonly url: string;
+  /** A new write. The feed does not include it yet. */
+  write(): WritePosition;
+  /** Sends the groups, with a position that includes all writes. */
+  change(...groups: readonly string[]): void;
+  reset(): void;
+  /** Ends the streams. New ones get no event before `goUp`. */
+  goDown(): void;
+  goUp(): void;
+  close(): Promise<void>;
+}
+
+/** The change feed of a service without a database. */
+export async function startStubFeed(): Promise<StubFeed> {
+  const epoch = randomUUID();
+  const subscribers = new Set<FeedSubscriber>();
+  let nextXid = 10;
+  let includedUpTo = 10;
+  let isUp = true;
+  const position = () => ({ epoch, snapshot: parseSnapshot(`${includedUpTo}:${includedUpTo}:`) });
+  const send = (
+    event: { readonly kind: "changes"; readonly groups: readonly string[] } | { readonly kind: "reset" },
+  ) => {
+    if (isUp) for (const subscriber of subscribers) subscriber.send({ ...event, position: position() });
+  };
+  const listener = await startFeedListener({
+    host: "127.0.0.1",
+    port: 0,
+    keys: [developmentKey],
+    feed: {
+      subscribe(subscriber, since) {
+        subscribers.add(subscriber);
+        if (isUp && !since) subscriber.send({ kind: "reset", position: position() });
+        return () => void subscribers.delete(subscriber);
+      },
+      onCommit() {},
+      close: () => Promise.resolve(),
+    },
+  });
+  const timer = setInterval(() => send({ kind: "changes", groups: [] }), positionMs);
+  return {
+    url: listener.url,
+    write: () => ({ epoch, xid: nextXid++ }),
+    change(...groups) {
+      includedUpTo = nextXid;
+      send({ kind: "changes", groups });
+    },
+    reset: () => send({ kind: "reset" }),
+    goDown() {
+      isUp = false;
+      for (const subscriber of subscribers) subscriber.end();
+    },
+    goUp: () => void (isUp = true),
+    close() {
+      clearInterval(timer);
+      return listener.close();
+    },
+  };
+}
