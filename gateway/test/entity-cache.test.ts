@@ -183,7 +183,18 @@ describe("what depends on the caller", () => {
     expect(await read(starsOfAll)).toEqual(rated(1, 2, 3));
   });
 
-  test("a subgraph that fails is not asked again with credentials", async () => {
+  test("a list of another length than requested is no response, also beside cached entities", async () => {
+    await read("{ best { stars } }");
+    stars.fault = async (response, { variables }, _request, resolve) => {
+      const [first] = variables["representations"] as readonly object[];
+      respondJson(response, 200, JSON.stringify(await resolve({ representations: [first, first, first] })));
+    };
+    const { data, errors } = await read(starsOfAll);
+    expect(data).toEqual(rated(null, null, null).data);
+    expect(errors[0].extensions.code).toBe("SUBGRAPH_BAD_ANSWER");
+  });
+
+  test("a subgraph that fails gets no second request with credentials", async () => {
     stars.fault = (_, __, request) => request.socket.destroy();
     const { errors } = await read(starsOfAll, await tokenOf("ada"));
     expect(errors[0].extensions.code).toBe("SUBGRAPH_UNAVAILABLE");

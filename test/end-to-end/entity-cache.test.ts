@@ -189,7 +189,7 @@ function sample(all: readonly string[]): readonly string[] {
 /** The users service with a fault: a name depends on the caller, but its cache metadata says that every response is for everyone. */
 async function startFaultyUsers(url: string) {
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
-    const body = await new Response(request as unknown as ReadableStream).text();
+    const body = await new Response(request).text();
     const { authorization } = request.headers;
     const headers = { "content-type": "application/json", ...(authorization && { authorization }) };
     const result = await (await fetch(`${url}/graphql`, { method: "POST", headers, body })).text();

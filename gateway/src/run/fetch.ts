@@ -52,7 +52,7 @@ export function createFetch(o: FetchOptions, scope: RequestScope, isReadOnly: bo
   const resultsByRequest = new Map<string, Promise<FetchResult>>();
 
   function send(request: SentRequest, signal: AbortSignalLike): Promise<FetchResult> {
-    return post(clientOf(request.service), { ...request, signal }, scope, fetchObserver);
+    return post(clientOf(request.service), request, signal, scope, fetchObserver);
   }
 
   /** @param changesCount changes of the subgraph that are known, besides the writes of this process: the read joins none that was sent before the last one. */
@@ -83,10 +83,13 @@ export function createFetch(o: FetchOptions, scope: RequestScope, isReadOnly: bo
 
   function readCached(service: string, cacheable: CacheableRead): Promise<FetchResult> {
     const { writes } = clientOf(service);
+    // The deadline can pass between the requests.
+    const abort = () => Promise.resolve(abortedFetch(scope.signal.reason));
     return readThroughCache(cacheable, {
       scope,
       settledWrites: () => writes.settled,
       readPublic(body, onResult) {
+        if (scope.signal.aborted) return abort();
         const about = { service, authorization: undefined, isMutation: false, wantsCaching: true };
         const request = { ...about, body: withCacheMetadata(body) };
         return share(request, cacheable.cache.changesCount, async (signal) => {
@@ -95,7 +98,7 @@ export function createFetch(o: FetchOptions, scope: RequestScope, isReadOnly: bo
           return result;
         });
       },
-      readOwn: (body) => read({ service, body }, cacheable.cache.changesCount),
+      readOwn: (body) => (scope.signal.aborted ? abort() : read({ service, body }, cacheable.cache.changesCount)),
     });
   }
 
@@ -133,7 +136,8 @@ function withCacheMetadata(body: string): string {
 
 async function post(
   client: SubgraphClient,
-  { body, isMutation, authorization, wantsCaching, signal }: SentRequest & { readonly signal: AbortSignalLike },
+  { body, isMutation, authorization, wantsCaching }: SentRequest,
+  signal: AbortSignalLike,
   scope: RequestScope,
   fetches: FetchObserver | undefined,
 ): Promise<FetchResult> {
