@@ -82,12 +82,11 @@ export function createFetch(o: FetchOptions, scope: RequestScope, isReadOnly: bo
   }
 
   function readCached(service: string, cacheable: CacheableRead): Promise<FetchResult> {
-    const { writes } = clientOf(service);
     // The deadline can pass between the requests.
     const abort = () => Promise.resolve(abortedFetch(scope.signal.reason));
     return readThroughCache(cacheable, {
       scope,
-      settledWrites: () => writes.settled,
+      settledWrites: () => clientOf(service).writes.settled,
       readPublic(body, onResult) {
         if (scope.signal.aborted) return abort();
         const about = { service, authorization: undefined, isMutation: false, wantsCaching: true };
@@ -104,8 +103,7 @@ export function createFetch(o: FetchOptions, scope: RequestScope, isReadOnly: bo
 
   if (!caching) return fetch;
   return async (request) => {
-    const isCached = request.cacheable !== undefined;
-    const result = await fetch(isCached ? request : { ...request, body: withCacheMetadata(request.body) });
+    const result = await fetch(request.cacheable ? request : { ...request, body: withCacheMetadata(request.body) });
     caching.add(result.kind === "graphql" ? result.caching : undefined);
     return result;
   };
