@@ -8,8 +8,8 @@ import { type Environment, type EnvironmentReader, readEnvironment } from "@trib
 import { readListenerConfig } from "@tributary/kit/process/listener-config";
 import { readTelemetryConfig } from "@tributary/kit/process/telemetry-config";
 import { readEntityCacheConfig } from "./entity-cache-config.ts";
-import type { TagHeader } from "./shape/caching-headers.ts";
 import { readRateLimitConfig } from "@tributary/kit/rate-limit/rate-limit-config";
+import { readTagHeader } from "@tributary/kit/rest/cache-tags";
 import type { OperationLimits } from "./parse/limits.ts";
 
 export type Config = ReturnType<typeof readConfig>;
@@ -301,13 +301,4 @@ function readIssuerUrl(env: EnvironmentReader, profile: "development" | "product
 
 function isHttpUrl(text: string): boolean {
   return URL.canParse(text) && ["http:", "https:"].includes(new URL(text).protocol);
-}
-
-function readTagHeader(env: EnvironmentReader): TagHeader | undefined {
-  const name = env.choice("CDN_TAG_HEADER", {
-    fallback: "none",
-    of: ["none", "Surrogate-Key", "Cache-Tag"],
-    why: "the header by which a CDN learns the cache groups of a response, besides Cache-Groups",
-  });
-  return name === "none" ? undefined : name;
 }

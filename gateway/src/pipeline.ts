@@ -17,6 +17,7 @@
 import type { Callers } from "@tributary/kit/caller/caller";
 import type { Receipts } from "@tributary/kit/consistency/receipts";
 import type { JsonLimits } from "@tributary/kit/http/json-body";
+import type { TagHeader } from "@tributary/kit/rest/cache-tags";
 import { type BodiesInFlight, discardRest, parseJson, receiveBody } from "./admit/body.ts";
 import { isCacheableGet } from "./admit/cacheable-get.ts";
 import { admitCaller } from "./admit/caller.ts";
@@ -33,7 +34,6 @@ import { readOperationReceipts, type OperationReceipts } from "./run/consistency
 import { createCachingCollector } from "./run/caching/response-caching.ts";
 import { createDeadline } from "./run/deadline.ts";
 import { createRequestScope, type RequestScope, type RequestScopeOptions } from "./run/request-scope.ts";
-import type { TagHeader } from "./shape/caching-headers.ts";
 import { addOnRequest, toCacheableResponse, toClientResponse } from "./shape/client-response.ts";
 import { listTimings } from "./shape/diagnostics.ts";
 import type { SupergraphStages } from "./supergraph-stages.ts";
@@ -53,7 +53,7 @@ export interface PipelineOptions {
   readonly callers: Callers;
   readonly charges: Charges;
   readonly receipts: Receipts;
-  /** The header with the cache groups for a CDN, besides `Cache-Groups`. */
+  /** The header with the cache groups and their services for a CDN, besides `Cache-Groups`. */
   readonly tagHeader: TagHeader | undefined;
   readonly observe: GatewayObserver;
 }

@@ -48,7 +48,7 @@ test("a query by the hash of a known document is cacheable, without the CSRF hea
     "cache-control": "public, max-age=0, s-maxage=5",
     "cdn-cache-control": "public, max-age=5",
     "cache-groups": '"people:1", "books"',
-    "surrogate-key": "people:1 books",
+    "surrogate-key": "people:1 books service:people service:books",
     vary: "Origin, Accept, Accept-Encoding",
   });
   expect(headers.etag).toMatch(/^"[\w-]{22}"$/);

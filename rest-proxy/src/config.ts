@@ -7,6 +7,7 @@ import { type Environment, type EnvironmentReader, readEnvironment } from "@trib
 import { readListenerConfig } from "@tributary/kit/process/listener-config";
 import { readTelemetryConfig } from "@tributary/kit/process/telemetry-config";
 import { readRateLimitConfig } from "@tributary/kit/rate-limit/rate-limit-config";
+import { readTagHeader } from "@tributary/kit/rest/cache-tags";
 import { readRetirements, type Retirement } from "./route/retirement.ts";
 
 type Profile = "development" | "production";
@@ -53,6 +54,7 @@ export function readConfig(environment: Environment, services: readonly string[]
       addresses,
       ...readFeedsConfig(env, profile, addresses, (service) => `${variablePrefix(service)}_FEED_URL`),
       ...readConsistencyConfig(env, profile),
+      tagHeader: readTagHeader(env),
       defaultVersion: env.integer("DEFAULT_VERSION", {
         fallback: 2,
         min: 1,

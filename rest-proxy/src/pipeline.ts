@@ -230,7 +230,7 @@ type ForwardedRequest = Pick<ServiceRequest, "target" | "body" | "onInformation"
 function createOriginFetch(
   admitted: AdmittedRequest,
   { target, body, onInformation }: ForwardedRequest,
-  { services, compress, receipts, observe }: Stages,
+  { services, compress, addCacheTags, receipts, observe }: Stages,
 ): OriginFetch {
   const { request, route, version, coding, record } = admitted;
   const { span } = record;
@@ -253,7 +253,11 @@ function createOriginFetch(
       );
     }
     const { service } = route;
-    return toReceipt(fetched, { service, known: admitted.receipts.writes, isRead: isRead(request) }, receipts);
+    return toReceipt(
+      addCacheTags(fetched),
+      { service, known: admitted.receipts.writes, isRead: isRead(request) },
+      receipts,
+    );
   };
 }
 

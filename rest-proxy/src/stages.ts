@@ -6,14 +6,16 @@ import { createFeeds, type Feeds } from "@tributary/kit/consistency/feeds";
 import { createReceipts, type Receipts } from "@tributary/kit/consistency/receipts";
 import type { ContentCoding } from "@tributary/kit/http/accept";
 import type { Cors } from "@tributary/kit/http/cors";
+import type { TagHeader } from "@tributary/kit/rest/cache-tags";
 import { type CallerLimits, createCallerLimits } from "@tributary/kit/rate-limit/caller-limits";
 import type { RateLimitConfig } from "@tributary/kit/rate-limit/rate-limit-config";
 import { type ReadBody, createBodyReader } from "./admit/body.ts";
 import { createRestCharges, type RestCharges } from "./admit/charges.ts";
 import { createResourceCors } from "./admit/cors.ts";
-import type { OriginFetch } from "./cache/cache-request.ts";
+import type { OriginFetch, OriginResponse } from "./cache/cache-request.ts";
 import type { SharedCache } from "./cache/shared-cache.ts";
 import { createDocuments, type Documents } from "./documents/documents.ts";
+import { addCacheTags } from "./freshness/cache-tags.ts";
 import { createReceiptRules, type ReceiptRules } from "./freshness/receipts.ts";
 import { createServices, type Services } from "./forward/services.ts";
 import { createCodingChooser, createCompression } from "./resource-cache/compression.ts";
@@ -48,6 +50,8 @@ export interface RestProxyOptions {
   readonly feedKey: string;
   /** See `createReceipts`. */
   readonly consistencyKeys: readonly string[];
+  /** The header with the cache groups and their services for a CDN, besides `Cache-Groups`. Default: none. */
+  readonly tagHeader?: TagHeader | undefined;
   readonly bodyBytesMax: number;
   readonly bodiesInFlightMax: number;
   /** Requests in flight at once, for each service. */
@@ -86,6 +90,7 @@ export interface Stages {
   /** Closed with the process. */
   readonly feeds: Feeds;
   readonly readBody: ReadBody;
+  readonly addCacheTags: (response: OriginResponse) => OriginResponse;
   readonly compress: (fetch: OriginFetch, coding: ContentCoding | undefined) => OriginFetch;
   readonly services: Services;
   readonly responseTimeout: ResponseTimeout;
@@ -136,6 +141,7 @@ export function createStages(o: RestProxyOptions): Stages {
     cache,
     feeds,
     readBody: createBodyReader(o),
+    addCacheTags: (response) => addCacheTags(response, o.tagHeader),
     compress: createCompression({ compressionsMax }),
     services: createServices({ ...o, observers: observers?.services }),
     responseTimeout: createResponseTimeout(o.responseTimeoutMs, observe),

@@ -1,10 +1,8 @@
 // Stage 5 of 5: shape. The headers of a response that caches may store.
 import { createHash } from "node:crypto";
+import { type TagHeader, writeTags } from "@tributary/kit/rest/cache-tags";
 import { writeGroups } from "@tributary/kit/rest/caching";
 import type { ResponseCaching } from "../run/caching/response-caching.ts";
-
-/** A header with the cache groups for a CDN that purges by another name than `Cache-Groups`: Fastly and Varnish, or Cloudflare and Akamai. */
-export type TagHeader = "Surrogate-Key" | "Cache-Tag";
 
 /** CDNs may use a response this long, whatever its freshness: purging improves freshness, this limit guarantees it. */
 const cdnSecondsMax = 10;
@@ -22,7 +20,7 @@ export function listCachingHeaders(
     ...["Cache-Control", `public, max-age=0, s-maxage=${sharedSeconds}`],
     ...["CDN-Cache-Control", `public, max-age=${sharedSeconds}`],
     ...(groups.length > 0 ? ["Cache-Groups", writeGroups(groups)] : []),
-    ...(groups.length > 0 && tagHeader ? [tagHeader, groups.join(tagHeader === "Cache-Tag" ? "," : " ")] : []),
+    ...(groups.length > 0 && tagHeader ? [tagHeader, writeTags(tagHeader, groups)] : []),
   ];
 }
 

@@ -1,8 +1,9 @@
 // Stage 5 of 5: shape. Assembles the response to an operation that ran: status, headers and additions to the body.
 import { receiptHeader } from "@tributary/kit/consistency/receipts";
+import type { TagHeader } from "@tributary/kit/rest/cache-tags";
 import { type ClientResponse, contentTypeOf, type ResponseType, statusFor } from "../response.ts";
 import type { ResponseCaching } from "../run/caching/response-caching.ts";
-import { etagOfBody, listCachingHeaders, type TagHeader } from "./caching-headers.ts";
+import { etagOfBody, listCachingHeaders } from "./caching-headers.ts";
 
 /** The response of an operation that ran. */
 export function toClientResponse(

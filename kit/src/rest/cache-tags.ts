@@ -1,0 +1,31 @@
+// Cache groups as the tags by which CDNs purge: CDNs read another header than `Cache-Groups` (RFC 9875).
+import type { EnvironmentReader } from "../process/env.ts";
+
+/** Fastly and Varnish read `Surrogate-Key`, Cloudflare reads `Cache-Tag`. */
+export type TagHeader = "Surrogate-Key" | "Cache-Tag";
+
+/** The header for responses that caches may store; undefined for none. */
+export function readTagHeader(env: EnvironmentReader): TagHeader | undefined {
+  const name = env.choice("CDN_TAG_HEADER", {
+    fallback: "none",
+    of: ["none", "Surrogate-Key", "Cache-Tag"],
+    why: "the header by which a CDN learns the cache groups of a response and their services, besides Cache-Groups",
+  });
+  return name === "none" ? undefined : name;
+}
+
+/** The value of the header: the groups, and for each service of a group the tag of its responses. */
+export function writeTags(header: TagHeader, groups: readonly string[]): string {
+  const tags = [...groups, ...new Set(groups.map((group) => tagOfService(serviceOf(group))))];
+  return tags.join(header === "Cache-Tag" ? "," : " ");
+}
+
+/** The tag of all responses with data of the service. A purger that may have missed changes of the service purges it. */
+export function tagOfService(service: string): string {
+  return `service:${service}`;
+}
+
+/** The name of a group begins with that of its service: `posts`, `posts:7`. */
+function serviceOf(group: string): string {
+  return group.split(":", 1)[0] ?? "";
+}
