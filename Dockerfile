@@ -15,6 +15,7 @@ COPY services/orders/package.json services/orders/
 COPY gateway/package.json gateway/
 COPY rest-proxy/package.json rest-proxy/
 COPY infra/issuer/package.json infra/issuer/
+COPY infra/purger/package.json infra/purger/
 RUN npm ci --ignore-scripts --include=dev && npm cache clean --force
 
 # GraphiQL's page, which the gateway serves.
@@ -53,6 +54,11 @@ FROM files AS issuer-files
 COPY infra/issuer/package.json infra/issuer/
 COPY infra/issuer/src infra/issuer/src
 RUN --mount=type=bind,from=installed,source=/app,target=/installed node infra/images/collect.ts infra/issuer/src/main.ts /installed
+
+FROM files AS purger-files
+COPY infra/purger/package.json infra/purger/
+COPY infra/purger/src infra/purger/src
+RUN --mount=type=bind,from=installed,source=/app,target=/installed node infra/images/collect.ts infra/purger/src/main.ts /installed
 
 FROM files AS seed-files
 COPY package.json scripts/seed.ts scripts/
@@ -116,6 +122,19 @@ ARG REVISION=unknown
 ENV BUILD_VERSION=${VERSION} BUILD_REVISION=${REVISION} PORT=4010 ADMIN_PORT=9464
 EXPOSE 4010
 CMD ["node", "rest-proxy/src/main.ts"]
+
+# Only with a CDN or a cache in front of the platform.
+FROM process AS purger
+COPY --from=purger-files /app/node_modules node_modules
+COPY --from=purger-files /app/kit kit
+COPY --from=purger-files /app/infra/purger infra/purger
+USER node
+RUN node infra/images/compile.ts infra/purger/src/main.ts
+ARG VERSION=development
+ARG REVISION=unknown
+ENV BUILD_VERSION=${VERSION} BUILD_REVISION=${REVISION} PORT=4030 ADMIN_PORT=9464
+EXPOSE 4030
+CMD ["node", "infra/purger/src/main.ts"]
 
 # For development only: it issues tokens to any client without authentication.
 FROM process AS issuer

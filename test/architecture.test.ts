@@ -21,6 +21,7 @@ const filesMin: Readonly<Record<string, number>> = {
   gateway: 20,
   "rest-proxy": 10,
   "infra/issuer": 5,
+  "infra/purger": 5,
 };
 
 test("the rules read every package's files, imports and manifest", () => {

@@ -36,6 +36,19 @@ export interface TracingConfig {
 /** @param name of the process: the default of OTEL_SERVICE_NAME. */
 export function readTelemetryConfig(env: EnvironmentReader, { name }: { readonly name: string }): TelemetryConfig {
   return {
+    ...readMetricsConfig(env),
+    accessLog: env.choice("ACCESS_LOG", {
+      fallback: "sampled",
+      of: ["all", "sampled", "off"],
+      why: "which requests get a log line; sampled: those that are traced, and those that failed by a fault of the platform",
+    }),
+    tracing: readTracingConfig(env, name),
+  };
+}
+
+/** The part for a process that serves no clients: nothing to trace, and no access log. */
+export function readMetricsConfig(env: EnvironmentReader): Pick<TelemetryConfig, "adminPort" | "adminHost" | "build"> {
+  return {
     adminPort: env.optionalInteger("ADMIN_PORT", {
       min: 0,
       max: 65_535,
@@ -45,12 +58,6 @@ export function readTelemetryConfig(env: EnvironmentReader, { name }: { readonly
       fallback: "127.0.0.1",
       why: "the address to listen on with ADMIN_PORT; 0.0.0.0 is every one",
     }),
-    accessLog: env.choice("ACCESS_LOG", {
-      fallback: "sampled",
-      of: ["all", "sampled", "off"],
-      why: "which requests get a log line; sampled: those that are traced, and those that failed by a fault of the platform",
-    }),
-    tracing: readTracingConfig(env, name),
     build: {
       version: env.string("BUILD_VERSION", {
         fallback: "development",

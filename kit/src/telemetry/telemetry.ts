@@ -20,7 +20,9 @@ export interface TelemetryOptions<D extends MetricDeclarations> {
   readonly name: string;
   /** From `metricsOf`, for this kind of process. */
   readonly declarations: D;
-  readonly config: Pick<TelemetryConfig, "adminPort" | "tracing" | "build"> & { readonly logLevel: string };
+  /** Without `tracing` nothing is traced. */
+  readonly config: Pick<TelemetryConfig, "adminPort" | "build"> &
+    Partial<Pick<TelemetryConfig, "tracing">> & { readonly logLevel: string };
   /** The current supergraph, for `tributary_build_info`; called at each scrape. */
   readonly supergraph?: () => string | undefined;
   /** Fields of the current request, added to every log line. */
@@ -59,8 +61,8 @@ async function createTrace(
   log: Log,
   instanceId: string,
 ): Promise<Trace> {
-  const { endpoint, sampler } = tracing;
-  if (endpoint === undefined || sampler === "always_off") return noTrace;
+  const { endpoint, sampler } = tracing ?? {};
+  if (!tracing || endpoint === undefined || sampler === "always_off") return noTrace;
   const { deliver, stop } = await createSpanExport({
     endpoint,
     serviceName: tracing.serviceName,

@@ -1,0 +1,166 @@
+// Purges one cache: sends the tags of its queue, one request at a time, and repeats those that fail.
+import { setTimeout as sleep } from "node:timers/promises";
+import { tagOfService } from "@tributary/kit/rest/cache-tags";
+import { createPurgeQueue, type PurgeQueue, type QueuedTag } from "./purge-queue.ts";
+import { type PurgeTarget, tagsMaxOf, toPurgeRequest } from "./purge-request.ts";
+
+export interface CachePurgerOptions {
+  readonly target: PurgeTarget;
+  /** Tags that wait; beyond it whole services are purged instead. */
+  readonly queueMax: number;
+  readonly requestTimeoutMs: number;
+  readonly observe: (observation: PurgeObservation) => void;
+}
+
+export type PurgeObservation =
+  /** @param lagsMs the age of each change that is purged for the first time. */
+  | { readonly kind: "purged"; readonly url: string; readonly tags: number; readonly lagsMs: readonly number[] }
+  /** The request is repeated until it succeeds. */
+  | { readonly kind: "failed"; readonly url: string; readonly cause: unknown }
+  /** Too many tags waited: whole services are purged instead. */
+  | { readonly kind: "overflow"; readonly url: string };
+
+/** Sends the purges of one cache. */
+export interface CachePurger {
+  readonly url: string;
+  purgeGroups(service: string, groups: readonly string[]): void;
+  purgeService(service: string): void;
+  /** Whether the cache accepted the last request, and all purges of whole services. False before the first request. */
+  isUpToDate(): boolean;
+  /** Tags that wait for a request. */
+  size(): number;
+  /** Sends what waits, the second purges too, until a request fails, for `closeMsMax` at most. */
+  close(): Promise<void>;
+}
+
+/** Between two requests to one cache: changes meanwhile are sent together, each group once. */
+const intervalMs = 25;
+const retryMsMin = 100;
+const retryMsMax = 5_000;
+/** The longest `Retry-After` that is respected. */
+const retryAfterMsMax = 60_000;
+const closeMsMax = 2_000;
+const idleWaitMs = 60_000;
+
+export function createCachePurger(o: CachePurgerOptions): CachePurger {
+  return new QueuedCachePurger(o);
+}
+
+class QueuedCachePurger implements CachePurger {
+  readonly url: string;
+  readonly #o: CachePurgerOptions;
+  readonly #queue: PurgeQueue;
+  readonly #tagsMax: number;
+  readonly #closing = new AbortController();
+  /** Ends also the request in flight. */
+  readonly #closeDeadline = new AbortController();
+  readonly #running: Promise<void>;
+  /** Requests that failed since the last one that the cache accepted. Undefined before the first request. */
+  #failures: number | undefined;
+  /** The tags of services whose purge the cache has not accepted yet. */
+  readonly #unpurgedServices = new Set<string>();
+  #wake = () => {};
+
+  constructor(o: CachePurgerOptions) {
+    this.url = o.target.url;
+    this.#o = o;
+    this.#queue = createPurgeQueue(o.queueMax);
+    this.#tagsMax = tagsMaxOf[o.target.form];
+    this.#running = this.#run();
+  }
+
+  purgeGroups(service: string, groups: readonly string[]): void {
+    const hasRoom = this.#queue.addGroups(service, groups, performance.now());
+    if (!hasRoom) this.#o.observe({ kind: "overflow", url: this.url });
+    this.#wake();
+  }
+
+  purgeService(service: string): void {
+    this.#unpurgedServices.add(tagOfService(service));
+    this.#queue.addService(service, performance.now());
+    this.#wake();
+  }
+
+  isUpToDate(): boolean {
+    return this.#failures === 0 && this.#unpurgedServices.size === 0;
+  }
+
+  size(): number {
+    return this.#queue.size();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#wake();
+    const timer = setTimeout(() => this.#closeDeadline.abort(new Error("The purger stops.")), closeMsMax);
+    await this.#running;
+    while (this.#queue.size() > 0) {
+      await this.#send(this.#queue.take(this.#tagsMax, Infinity));
+      if (this.#failures !== 0) break;
+    }
+    clearTimeout(timer);
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      const tags = this.#queue.take(this.#tagsMax, performance.now());
+      if (tags.length === 0) await this.#waitForWork();
+      else await sleep(await this.#send(tags), undefined, { signal }).catch(() => {});
+    }
+  }
+
+  async #waitForWork(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, Math.min(idleWaitMs, Math.max(0, this.#queue.nextDueMs() - performance.now())));
+    this.#wake = resolve;
+    await promise;
+    clearTimeout(timer);
+  }
+
+  /** @returns how long to wait before the next request, in milliseconds. */
+  async #send(tags: readonly QueuedTag[]): Promise<number> {
+    const signal = AbortSignal.any([AbortSignal.timeout(this.#o.requestTimeoutMs), this.#closeDeadline.signal]);
+    const names = tags.map(({ tag }) => tag);
+    try {
+      const { status, retryAfterMs } = await sendPurge(this.#o.target, names, signal);
+      if (status >= 200 && status < 300) return this.#succeed(tags);
+      return this.#fail(tags, new Error(`The cache responded with status ${status}.`), retryAfterMs);
+    } catch (cause) {
+      return this.#fail(tags, cause, 0);
+    }
+  }
+
+  #succeed(tags: readonly QueuedTag[]): number {
+    const nowMs = performance.now();
+    this.#failures = 0;
+    this.#queue.onPurged(tags, nowMs);
+    for (const { tag } of tags) this.#unpurgedServices.delete(tag);
+    const lagsMs = tags.flatMap(({ changedAtMs }) => (changedAtMs === undefined ? [] : [nowMs - changedAtMs]));
+    this.#o.observe({ kind: "purged", url: this.url, tags: tags.length, lagsMs });
+    return intervalMs;
+  }
+
+  #fail(tags: readonly QueuedTag[], cause: unknown, retryAfterMs: number): number {
+    const failures = this.#failures ?? 0;
+    this.#failures = failures + 1;
+    this.#queue.onFailed(tags);
+    this.#o.observe({ kind: "failed", url: this.url, cause });
+    const backoffMs = Math.min(retryMsMax, retryMsMin * 2 ** failures) * (0.5 + Math.random() / 2);
+    return Math.max(backoffMs, Math.min(retryAfterMs, retryAfterMsMax));
+  }
+}
+
+interface PurgeResult {
+  readonly status: number;
+  /** From `Retry-After` in seconds; 0 without it. */
+  readonly retryAfterMs: number;
+}
+
+/** @throws if there is no response. */
+async function sendPurge(target: PurgeTarget, tags: readonly string[], signal: AbortSignal): Promise<PurgeResult> {
+  const response = await fetch(target.url, { ...toPurgeRequest(target, tags), redirect: "manual", signal });
+  await response.body?.cancel();
+  const seconds = Number(response.headers.get("retry-after") ?? 0);
+  return { status: response.status, retryAfterMs: Number.isFinite(seconds) ? seconds * 1_000 : 0 };
+}

@@ -1,0 +1,63 @@
+// Log lines and metrics of what the purger observes.
+import type { Log } from "@tributary/kit/process/log";
+import type { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarations";
+import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
+import type { Purger, PurgerObservation } from "./purger.ts";
+
+type PurgerMetrics = Metrics<typeof metricsOf.purger>;
+
+/** Logs the first failure of a cache and its next success, and counts everything. */
+export function createPurgerObserver(log: Log, metrics: PurgerMetrics): (observation: PurgerObservation) => void {
+  const requests = metrics.counter("tributary_purger_requests_total");
+  const tags = metrics.counter("tributary_purger_tags_total");
+  const lags = metrics.histogram("tributary_purger_lag_seconds");
+  const overflows = metrics.counter("tributary_purger_overflows_total");
+  const resets = metrics.counter("tributary_purger_resets_total");
+  const feeds = metrics.gauge("tributary_purger_feed_up");
+  const failing = new Set<string>();
+
+  return (observation) => {
+    switch (observation.kind) {
+      case "purged": {
+        const { url: cache } = observation;
+        requests.add({ cache, result: "ok" });
+        tags.add({ cache }, observation.tags);
+        for (const lagMs of observation.lagsMs) lags.observe({ cache }, lagMs / 1_000);
+        if (failing.delete(cache)) log.info({ cache }, "cache accepts purges again");
+        return;
+      }
+      case "failed": {
+        const { url: cache, cause } = observation;
+        requests.add({ cache, result: "failed" });
+        if (!failing.has(cache)) log.warn({ cache, err: cause }, "purge failed; repeated until the cache accepts it");
+        failing.add(cache);
+        return;
+      }
+      case "overflow":
+        overflows.add({ cache: observation.url });
+        return log.warn({ cache: observation.url }, "purge queue full; whole services are purged");
+      case "reset":
+        resets.add({ service: observation.service });
+        return log.info({ service: observation.service }, "whole service purged: changes of its feed may be missing");
+      case "feed-state": {
+        const { service, state, cause } = observation;
+        feeds.set({ service }, state === "up" ? 1 : 0);
+        if (state === "up") log.info({ service }, "change feed is up");
+        else log.warn({ service, err: cause }, "change feed is down");
+      }
+    }
+  };
+}
+
+/** Exports 0 for what has not happened yet, and the sizes of the queues. */
+export function announce(
+  metrics: PurgerMetrics,
+  { caches, services }: { readonly caches: readonly string[]; readonly services: readonly string[] },
+  purger: Pick<Purger, "sizes">,
+): void {
+  for (const cache of caches) metrics.announce({ cache });
+  for (const service of services) metrics.announce({ service });
+  metrics.gauge("tributary_purger_queue_size").onScrape((gauge) => {
+    for (const { url, size } of purger.sizes()) gauge.set({ cache: url }, size);
+  });
+}

@@ -1,0 +1,57 @@
+// Follows the change feeds of all services, and purges the changed groups at every cache.
+import { createFeedFollower } from "@tributary/kit/feed/feed-follower";
+import { type CachePurger, createCachePurger, type PurgeObservation } from "./cache-purger.ts";
+import type { PurgeTarget } from "./purge-request.ts";
+
+export interface PurgerOptions {
+  /** The feed's URLs of each service. */
+  readonly feedUrls: Readonly<Record<string, readonly string[]>>;
+  readonly feedKey: string;
+  /** Each gets every purge. */
+  readonly targets: readonly PurgeTarget[];
+  readonly queueMax: number;
+  readonly requestTimeoutMs: number;
+  readonly observe: (observation: PurgerObservation) => void;
+}
+
+export type PurgerObservation =
+  | PurgeObservation
+  /** Changes of the service may be unknown, as at the start: all its responses are purged. */
+  | { readonly kind: "reset"; readonly service: string }
+  | { readonly kind: "feed-state"; readonly service: string; readonly state: "up" | "down"; readonly cause: unknown };
+
+export interface Purger {
+  /** Whether every feed is up, and every cache accepted its last purge and those of whole services: a feed begins with one. */
+  isReady(): boolean;
+  /** Tags that wait, of each cache. */
+  sizes(): readonly { readonly url: string; readonly size: number }[];
+  /** Purges what is known to have changed, then ends. */
+  close(): Promise<void>;
+}
+
+export function createPurger({ feedUrls, feedKey, targets, observe, ...limits }: PurgerOptions): Purger {
+  const caches: readonly CachePurger[] = targets.map((target) => createCachePurger({ target, observe, ...limits }));
+  const followers = Object.entries(feedUrls).map(([service, urls]) =>
+    createFeedFollower({
+      urls,
+      key: feedKey,
+      onChanges(groups) {
+        for (const cache of caches) cache.purgeGroups(service, groups);
+      },
+      // Also the first event of a stream without a position: this process may have missed any change before it.
+      onReset() {
+        observe({ kind: "reset", service });
+        for (const cache of caches) cache.purgeService(service);
+      },
+      onState: (state, cause) => observe({ kind: "feed-state", service, state, cause }),
+    }),
+  );
+  return {
+    isReady: () => followers.every((follower) => follower.isUp()) && caches.every((cache) => cache.isUpToDate()),
+    sizes: () => caches.map((cache) => ({ url: cache.url, size: cache.size() })),
+    async close() {
+      await Promise.all(followers.map((follower) => follower.close()));
+      await Promise.all(caches.map((cache) => cache.close()));
+    },
+  };
+}
