@@ -4,8 +4,12 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
-/** The folder of a service, the gateway or the REST proxy, relative to the repository's root. */
-export type PartFolder = `services/${"users" | "posts" | "comments" | "orders"}` | "gateway" | "rest-proxy";
+/** The folder of a process, relative to the repository's root. */
+export type PartFolder =
+  | `services/${"users" | "posts" | "comments" | "orders"}`
+  | "gateway"
+  | "rest-proxy"
+  | "infra/purger";
 
 /** Much longer than a start takes, for a busy machine that runs a dozen processes. */
 const readyTimeoutMs = 120_000;

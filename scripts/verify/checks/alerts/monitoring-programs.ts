@@ -1,9 +1,10 @@
 // Finds or installs the programs of Prometheus, Alertmanager and the rate limit store, and checks the unchanged configuration files with them.
 import { spawnSync } from "node:child_process";
-import { accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { findStoreProgram } from "@tributary/kit/testing/store-server";
+import { installDebianPackages, isProgram } from "../../debian-packages.ts";
 import { MissingToolError } from "../../verification.ts";
 import { defaultReceivers, joinAlertmanagerSettings, observabilityFolder } from "./monitoring-settings.ts";
 
@@ -28,9 +29,7 @@ export function findPrograms(folder: string | undefined, print: (line: string) =
   const installed = findIn(folders);
   if (installed) return installed;
   if (folder !== undefined) throw new MissingToolError(`${folder} does not contain all programs.`);
-  if (process.getuid?.() !== 0) throw new MissingToolError(`install ${packages.join(", ")}, or use --programs FOLDER.`);
-  print(`Installing Debian's ${packages.join(", ")}, without starting them as services.`);
-  install();
+  installDebianPackages(packages, { hint: `install ${packages.join(", ")}, or use --programs FOLDER.`, print });
   const programs = findIn(folders);
   if (!programs) throw new MissingToolError("Debian's packages do not contain all programs.");
   return programs;
@@ -44,25 +43,6 @@ function findIn(folders: readonly string[]): MonitoringPrograms | undefined {
   const store = findStoreProgram(folders.join(delimiter)) ?? findStoreProgram();
   if (!prometheus || !promtool || !alertmanager || !amtool || !store) return undefined;
   return { prometheus, promtool, alertmanager, amtool, store };
-}
-
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** @throws MissingToolError */
-function install(): void {
-  // Prevents that the packages start services: systemd units are masked before the installation, and in runlevel 1 SysV init starts none.
-  spawnSync("systemctl", ["mask", ...packages.map((name) => `${name}.service`)]);
-  const env = { ...process.env, RUNLEVEL: "1", DEBIAN_FRONTEND: "noninteractive" };
-  const args = ["install", "--quiet", "--yes", "--no-install-recommends", ...packages];
-  const { status, stderr, error } = spawnSync("apt-get", args, { env, encoding: "utf8" });
-  if (status !== 0) throw new MissingToolError(`apt-get ${args.join(" ")} failed: ${error?.message ?? stderr.trim()}`);
 }
 
 interface FileCheck {

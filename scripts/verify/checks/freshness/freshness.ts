@@ -1,6 +1,7 @@
 // A write through either API is seen through both: with a receipt always, without one soon.
 import { runParts } from "../../parts.ts";
 import { defineVerification } from "../../verification.ts";
+import { cdnPart } from "./cdn.ts";
 import { conditionalPart } from "./conditional.ts";
 import { consistencyPart } from "./consistency.ts";
 import { feedLoadPart } from "./feed-load.ts";
@@ -17,6 +18,7 @@ const parts: readonly FreshnessPart[] = [
   hitsPart,
   writeCostPart,
   feedLoadPart,
+  cdnPart,
 ];
 
 export const freshness = defineVerification({
