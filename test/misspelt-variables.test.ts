@@ -9,6 +9,7 @@ test("every process logs a warning for a misspelt variable at start", async () =
     run("rest-proxy/src/main.ts", {}),
     run("services/users/src/main.ts", { DATABASE_URL: "postgres://users@127.0.0.1:9/none" }),
     run("infra/issuer/src/main.ts", {}),
+    run("infra/purger/src/main.ts", { PURGE_URL: "http://127.0.0.1:9/" }),
   ];
   for (const output of outputs)
     await vi.waitFor(() => expect(output()).toContain("did you mean DRAIN_DELAY_MS?"), 20_000);

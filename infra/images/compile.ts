@@ -15,6 +15,7 @@ const environment = {
   ...process.env,
   PORT: "0",
   DATABASE_URL: "postgres://user@127.0.0.1:1/database",
+  PURGE_URL: "http://127.0.0.1:1/",
   APOLLO_TELEMETRY_DISABLED: "1",
   // With these, the process also loads its optional modules.
   ADMIN_PORT: "0",

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
 import { environmentOf, getPod, renderOverlay } from "./cluster.ts";
+import { readConfig as readPurger } from "../../infra/purger/src/config.ts";
 import { describeEnvironment } from "../../kit/src/process/env.ts";
 import { subgraphs } from "../../supergraph/subgraphs.ts";
 import { readRules } from "../../scripts/verify/checks/alerts/monitoring-settings.ts";
@@ -13,6 +14,8 @@ import { issuer, serviceNames, units } from "./units.ts";
 
 interface ComposeService {
   readonly image: string;
+  readonly profiles?: readonly string[];
+  readonly networks?: readonly string[];
   readonly build: { readonly target: string; readonly args?: Readonly<Record<string, string>> };
   readonly command?: readonly string[];
   readonly ports?: readonly string[];
@@ -103,6 +106,23 @@ test("the services have the keys of the gateway and the REST proxy for change fe
   }
 });
 
+test("the purger runs only with the profile cdn, and has the feeds and keys of all services", () => {
+  const { profiles, image, build, volumes, ports, environment = {}, ...others } = compose["purger"]!;
+  expect({ profiles, image: withDefaults(image), volumes, ports }).toEqual({
+    profiles: ["cdn"],
+    image: "tributary/purger:local",
+    volumes: ["feed-keys:/run/secrets/feed:ro"],
+    ports: undefined,
+  });
+  expect(others).toMatchObject({ restart: "unless-stopped", init: true, networks: ["inside"] });
+  const variables = Object.entries(environment).map(([name, value]) => [name, withDefaults(value)]);
+  const secrets = { FEED_KEYS: "0123456789abcdef", PURGE_URL: "http://varnish/" };
+  const { port, feedUrls } = readPurger({ ...Object.fromEntries(variables), ...secrets });
+  expect(port).toBe(portOfTarget(build.target));
+  const feedOf = (name: string) => `http://${name}:${Number(compose[name]?.build.args?.["PORT"]) + 100}`;
+  expect(feedUrls).toEqual(Object.fromEntries(serviceNames.map((name) => [name, [feedOf(name)]])));
+});
+
 test("the port of a change feed is not published", () => {
   for (const name of serviceNames) expect(compose[name]?.ports).toBe(undefined);
 });
@@ -110,7 +130,8 @@ test("the port of a change feed is not published", () => {
 test("an image reads each secret variable of its process from a file", () => {
   const [, names = ""] = /^for name in ([^;]*);/m.exec(read("infra/images/start")) ?? [];
   const readable = names.split(/[\s\\]+/);
-  const secrets = units.flatMap(({ readConfig }) => describeEnvironment(readConfig).filter(({ secret }) => secret));
+  const processes = [...units, { readConfig: readPurger }];
+  const secrets = processes.flatMap(({ readConfig }) => describeEnvironment(readConfig).filter(({ secret }) => secret));
   for (const { name } of secrets) expect(readable).toContain(name);
 });
 
