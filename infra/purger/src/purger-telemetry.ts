@@ -38,7 +38,10 @@ export function createPurgerObserver(log: Log, metrics: PurgerMetrics): (observa
         return log.warn({ cache: observation.url }, "purge queue full; whole services are purged");
       case "reset":
         resets.add({ service: observation.service });
-        return log.info({ service: observation.service }, "whole service is purged: changes of its feed may be missing");
+        return log.info(
+          { service: observation.service },
+          "whole service is purged: changes of its feed may be missing",
+        );
       case "feed-state": {
         const { service, state, cause } = observation;
         feeds.set({ service }, state === "up" ? 1 : 0);
