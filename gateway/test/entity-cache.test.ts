@@ -264,6 +264,18 @@ describe("freshness", () => {
     },
   );
 
+  test("a read joins no equal read that was sent before a change", async () => {
+    const release = hold();
+    const early = read(starsOfAll);
+    await expect.poll(() => stars.requests.length).toBe(1);
+    ratings["b2"] = 5;
+    await change("stars:b9");
+    const late = read(starsOfAll);
+    await expect.poll(() => stars.requests.length).toBe(2);
+    release();
+    expect([(await early).data, (await late).data]).toEqual([rated(1, 2, 3).data, rated(1, 5, 3).data]);
+  });
+
   test("while the feed is down, results are used for two seconds", async () => {
     feed.goDown();
     await gateway.seen("feed-state", 2);
