@@ -8,6 +8,7 @@ const postsCount = 50;
 const loopDelayMsMax = 50;
 const p99MsMax = 100;
 const longestMsMax = 1_000;
+const controlSamplesMax = 5;
 /** So many of the writes are SQL, as by a script; the others are GraphQL. */
 const sqlEvery = 10;
 
@@ -39,7 +40,9 @@ export const latencyPart: FreshnessPart = {
     const samplesMs: number[] = [];
     const sqlSamplesMs: number[] = [];
     let discarded = 0;
-    for (let at = 0; at < options.samples; at++) {
+    // Without a feed each write is stale for many seconds.
+    const samples = isControl ? Math.min(controlSamplesMax, options.samples) : options.samples;
+    for (let at = 0; at < samples; at++) {
       const id = String(1 + (at % postsCount));
       const title = `sample ${at}`;
       // Twice, so that the response is in the cache.
@@ -76,13 +79,9 @@ export const latencyPart: FreshnessPart = {
         control: "fails",
       },
     );
-    claim(
-      "at most 5 % of the samples are discarded because this process was late",
-      discarded <= options.samples * 0.05,
-      {
-        measured: `${discarded} of ${options.samples}`,
-      },
-    );
+    claim("at most 5 % of the samples are discarded because this process was late", discarded <= samples * 0.05, {
+      measured: `${discarded} of ${samples}`,
+    });
   },
 };
 
