@@ -116,7 +116,8 @@ export const graphiqlChecks: readonly Check[] = [
       await editor.locator(".view-line", { hasText: "AcrossFourServices" }).waitFor({ state: "detached" });
       await editor.locator(".monaco-editor").click();
       // The text of the first tab can appear again while the new tab opens.
-      await newPage.keyboard.press("ControlOrMeta+a");
+      await newPage.waitForTimeout(1_000);
+      await editor.locator(".view-line", { hasText: /\w/ }).first().waitFor({ state: "detached" });
       await newPage.keyboard.insertText(
         'mutation Comment{addComment(input:{postId:1,body:"Well said."}){comment{id}}}',
       );
