@@ -69,7 +69,7 @@ export function parseArguments(words: readonly string[], benchmark: Benchmark): 
 }
 
 export function takesPart(contender: Contender, workload: Workload): boolean {
-  return contender.workloads?.includes(workload.name) ?? true;
+  return contender.workloads?.includes(workload.name) ?? !workload.isSpecial;
 }
 
 /** Selects items by comma-separated names; all if `names` is undefined. */

@@ -24,7 +24,7 @@ export interface Contender {
   /** Whether it is Tributary's; only then do the targets for memory and pauses apply. */
   readonly isOurs: boolean;
   readonly requires?: "peers" | "nginx" | "posts database";
-  /** The names of the workloads that it takes part in; all if undefined. */
+  /** The names of the workloads that it takes part in; all that are not special if undefined. */
   readonly workloads?: readonly string[];
   /** Measured at the same time on the same core, for the ratio of their CPU per request. */
   readonly baseline?: Contender;
@@ -38,6 +38,10 @@ export interface BackendUrls {
   readonly subgraphUrls: SubgraphUrls;
   readonly originUrl: string;
   readonly collectorUrl: string;
+  /** The public keys of the callers' issuer. */
+  readonly jwksUrl: string;
+  /** The change feed of every subgraph: nothing changes. */
+  readonly feedUrl: string;
 }
 
 export interface ContenderContext extends BackendUrls {
@@ -60,6 +64,8 @@ export interface Workload {
   readonly name: string;
   readonly title: string;
   readonly requests: readonly LoadRequest[];
+  /** Whether only the contenders that name the workload take part in it. */
+  readonly isSpecial?: boolean;
   /** Sent once each before the warm-up, to fill the caches. Defaults to `requests`. */
   readonly primingRequests?: readonly LoadRequest[];
   /** Whether the requests have `If-None-Match` with the ETag of an earlier response, and the expected status is 304 instead of 200. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { composeServices } from "@apollo/composition";
 import { parse } from "graphql";
 import type { Contender, ContenderContext } from "../benchmark.ts";
+import { issuer } from "../graph/callers.ts";
 import { subgraphNames, subgraphSdl } from "../graph/schemas.ts";
 import { readNodeArguments } from "./image-arguments.ts";
 
@@ -41,7 +42,33 @@ export const gateways: readonly Contender[] = [
     FAST_PATH: "false",
     FETCH_SHARING: "false",
   }),
+  createCached("ours-callers", "Tributary", false),
+  createCached("ours-entity-cache", "Tributary, entity cache", true),
 ];
+
+/** Verifies the tokens of the callers, so that what is for everyone may be shared by them. */
+function createCached(name: string, title: string, isOn: boolean): Contender {
+  const cached = (context: ContenderContext) =>
+    subgraphNames.flatMap((subgraph) => [
+      [`ENTITY_CACHE_${subgraph.toUpperCase()}`, "on"],
+      [`SUBGRAPH_FEED_URL_${subgraph.toUpperCase()}`, context.feedUrl],
+    ]);
+  return {
+    name,
+    title,
+    isOurs: true,
+    workloads: ["callers", "callers-heavy", "callers-mixed"],
+    start: (context) => ({
+      command: readNodeArguments("gateway"),
+      environment: {
+        ...toEnvironment(context),
+        ISSUER: issuer,
+        JWKS_URL: `${context.jwksUrl}/jwks`,
+        ...Object.fromEntries(isOn ? cached(context) : []),
+      },
+    }),
+  };
+}
 
 function createHive(name: string, title: string, inboundDedup: string): Contender {
   const bin = join(bench, "peers/node_modules/@graphql-hive/gateway/dist/bin.js");

@@ -1,8 +1,10 @@
 // What the contenders talk to, in one process on the load's core: HTTP servers on raw sockets that send canned responses. The four subgraphs, the origin
-// of the REST proxies, and an OTLP collector that discards its traces. Sends their URLs once over IPC; then replies to each message with the fetch counts.
+// of the REST proxies, an OTLP collector that discards its traces, the public keys of the callers, and a change feed. Sends their URLs once over IPC; then replies to each message with the fetch counts.
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
+import { startStubFeed } from "@tributary/kit/testing/stub-feed";
 import type { BackendUrls } from "../benchmark.ts";
+import { publicKeys } from "../graph/callers.ts";
 import { type BenchmarkSubgraphName, subgraphNames, type SubgraphUrls } from "../graph/schemas.ts";
 import { createHttpReader } from "../load/http-reader.ts";
 import { cacheablePath, originBody, uncacheablePath } from "../workloads/rest-workloads.ts";
@@ -34,6 +36,8 @@ const urls: BackendUrls = {
   originUrl: await listen(createOrigin()),
   // An empty protobuf body reports that all spans were accepted (OTLP specification, "Full Success").
   collectorUrl: await listen(() => toHttp("", ["Content-Type: application/x-protobuf"])),
+  jwksUrl: await listen(() => toHttp(publicKeys, ["Content-Type: application/json"])),
+  feedUrl: (await startStubFeed()).url,
 };
 
 process.on("message", () => process.send?.(counts));

@@ -1,10 +1,13 @@
 import { buildSubgraphSchema } from "@apollo/subgraph";
-import { execute, parse } from "graphql";
+import type { CacheMetadata } from "@tributary/kit/graphql/cache-metadata";
+import { type DocumentNode, execute, Kind, parse, type SelectionNode } from "graphql";
 import { subgraphResolvers } from "../graph/resolvers.ts";
 import { type BenchmarkSubgraphName, subgraphSdl } from "../graph/schemas.ts";
 
 /** Limit of stored bytes, several times what a whole run needs. Beyond it responses are computed for each request, and counted. */
 const storedBytesMax = 4_000_000_000;
+
+type Variables = Readonly<Record<string, unknown>>;
 
 /**
  * The responses of one subgraph: graphql-js computes one response per request body, which is stored and sent again.
@@ -21,14 +24,40 @@ export function createCannedResponses(name: BenchmarkSubgraphName, onCompute: ()
   const compute = async (body: string): Promise<Buffer> => {
     onCompute();
     const text = Buffer.from(body, "latin1").toString();
-    const { query, variables, operationName } = JSON.parse(text);
-    const result = await execute({ schema, document: parse(query), variableValues: variables, operationName });
-    const response = toHttp(JSON.stringify(result), ["Content-Type: application/json"]);
+    const { query, variables, operationName, extensions } = JSON.parse(text);
+    const document = parse(query);
+    const result = await execute({ schema, document, variableValues: variables, operationName });
+    const isPublic = name !== "people" && extensions?.cacheMetadata;
+    const cache = isPublic ? { extensions: { cache: toCacheMetadata(document, variables) } } : {};
+    const response = toHttp(JSON.stringify({ ...result, ...cache }), ["Content-Type: application/json"]);
     storedBytes += response.length + body.length;
     if (storedBytes < storedBytesMax) stored.set(body, response);
     return response;
   };
   return (body: string): Buffer | Promise<Buffer> => stored.get(body) ?? compute(body);
+}
+
+/** What a service of the platform says of a response for everyone, as those of all subgraphs but `people`. Each entity is a cache group, and so is each root field. */
+function toCacheMetadata({ definitions }: DocumentNode, variables: Variables = {}): CacheMetadata {
+  const fields = definitions.flatMap((definition) =>
+    definition.kind === Kind.OPERATION_DEFINITION ? definition.selectionSet.selections : [],
+  );
+  const lists = fields.flatMap((field) => listEntities(field, variables));
+  if (lists.length === 0) return { seconds: 60, groups: [...new Set(fields.map(nameOf))] };
+  const entities = lists.map(([key, list]) => [key, list.map((each) => [Object.values(each).join(":")])] as const);
+  return { seconds: 60, entities: Object.fromEntries(entities) };
+}
+
+/** The response name and the representations of an `_entities` field. */
+function listEntities(field: SelectionNode, variables: Variables): readonly (readonly [string, readonly object[]])[] {
+  if (field.kind !== Kind.FIELD || field.name.value !== "_entities") return [];
+  const value = field.arguments?.[0]?.value;
+  if (value?.kind !== Kind.VARIABLE) throw new Error("The representations are not a variable.");
+  return [[(field.alias ?? field.name).value, variables[value.name.value] as readonly object[]]];
+}
+
+function nameOf(selection: SelectionNode): string {
+  return selection.kind === Kind.FIELD ? selection.name.value : "all";
 }
 
 /** Returns the bytes of a response with status 200. */

@@ -1,11 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Workload } from "../benchmark.ts";
+import { authorize } from "../graph/callers.ts";
 import { type BenchmarkRequest, createReferenceExecutor } from "../graph/reference-executor.ts";
 import type { LoadRequest } from "../load/connection.ts";
 import {
+  circleOperation,
   createColdDocument,
   createDocument,
   heavyOperation,
+  shopOperation,
   smallOperation,
   trivialOperation,
   typenameOperation,
@@ -15,6 +18,11 @@ import {
 const heavyVariants = 96;
 const smallVariants = 1_000;
 const documentsCount = 2_000;
+const callersCount = 1_000;
+const callersRequests = 5_000;
+/** Books and pages of the callers' requests: a few are requested often (Zipf with exponent 1.1). */
+const drawBook = createZipf(1_000);
+const drawPage = createZipf(100);
 
 /** Sent before the measurement, because a process's first plan takes ten times as long as later plans. */
 const coldPrimingCount = 20;
@@ -69,10 +77,49 @@ export const gatewayWorkloads: readonly Workload[] = [
     order: "once",
     probeEveryMs: 1,
   },
+  {
+    ...common,
+    name: "callers",
+    title: "callers, small",
+    isSpecial: true,
+    requests: listForCallers((n) => ({ query: smallOperation, variables: { isbn: `978-${drawBook(n)}` } })),
+  },
+  {
+    ...common,
+    name: "callers-heavy",
+    title: "callers, heavy",
+    isSpecial: true,
+    requests: listForCallers((n) => ({ query: shopOperation, variables: { skip: drawPage(n) * 9 } })),
+  },
+  {
+    ...common,
+    name: "callers-mixed",
+    title: "callers, own people",
+    isSpecial: true,
+    requests: listForCallers((n) => ({ query: circleOperation, variables: { skip: (n * 7) % callersCount } })),
+  },
 ];
 
 function list(count: number, toRequest: (index: number) => BenchmarkRequest): readonly LoadRequest[] {
   return Array.from({ length: count }, (_, n) => ({ path: "/graphql", body: JSON.stringify(toRequest(n)) }));
+}
+
+/** Requests of callers in turn, each with its own token. */
+function listForCallers(toRequest: (index: number) => BenchmarkRequest): readonly LoadRequest[] {
+  const tokens = Array.from({ length: callersCount }, (_, caller) => authorize(caller + 1));
+  const requests = list(callersRequests, toRequest);
+  return requests.map((request, n) => ({ ...request, authorization: tokens[n % callersCount] as string }));
+}
+
+/** Draws numbers from 0 to `count` - 1, of which `n` has the weight 1 / (n + 1) ** 1.1; the same one for the same index. */
+function createZipf(count: number): (index: number) => number {
+  let sum = 0;
+  const sums = Array.from({ length: count }, (_, n) => (sum += 1 / (n + 1) ** 1.1));
+  return (index) => {
+    // The golden ratio's multiples are evenly distributed.
+    const point = ((index * 0.618_033_988_749_895) % 1) * sum;
+    return sums.findIndex((each) => point < each);
+  };
 }
 
 /** Whether the result has no errors and the same data as graphql-js produces from one schema over the same rows. */

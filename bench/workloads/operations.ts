@@ -82,6 +82,60 @@ export const smallOperation = /* GraphQL */ `
   }
 `;
 
+/** Some 30 KB and 6 fetches, all from subgraphs whose data is for everyone. */
+export const shopOperation = /* GraphQL */ `
+  query Shop($skip: Int!) {
+    books(skip: $skip, first: 9) {
+      isbn
+      title
+      writer
+      subtitle
+      pages
+      onShelf
+      postageMinor
+      reviews(first: 4) {
+        id
+        text
+        stars
+        reader {
+          id
+          borrowed
+          reviews(first: 3) {
+            id
+            stars
+            book {
+              isbn
+              title
+              onShelf
+            }
+          }
+        }
+      }
+    }
+  }
+`;
+
+/** Some 5 KB and 4 fetches: the people are for the caller alone, their reviews and the books for everyone. */
+export const circleOperation = /* GraphQL */ `
+  query Circle($skip: Int!) {
+    people(skip: $skip, first: 6) {
+      id
+      name
+      reviews(first: 3) {
+        id
+        text
+        stars
+        book {
+          isbn
+          title
+          writer
+          onShelf
+        }
+      }
+    }
+  }
+`;
+
 /** One field, one fetch. */
 export const trivialOperation = '{ book(isbn: "978-7") { title } }';
 

@@ -4,7 +4,7 @@ import { createReceipts } from "@tributary/kit/consistency/receipts";
 import { startTestIssuer, type TestIssuer } from "@tributary/kit/testing/issuer";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
-import { startStubFeed, type StubFeed } from "./helpers/stub-feed.ts";
+import { startStubFeed, type StubFeed } from "@tributary/kit/testing/stub-feed";
 import {
   composeSupergraph,
   type Fault,

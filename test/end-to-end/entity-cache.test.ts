@@ -6,7 +6,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { buildSchema } from "graphql";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { createSharedPlannerPool, type RunningGateway, startGateway } from "../../gateway/test/helpers/gateway.ts";
-import { startStubFeed, type StubFeed } from "../../gateway/test/helpers/stub-feed.ts";
+import { startStubFeed, type StubFeed } from "@tributary/kit/testing/stub-feed";
 import { generateQueries } from "./operations.ts";
 import { type Platform, type ServiceName, startPlatform } from "./platform.ts";
 

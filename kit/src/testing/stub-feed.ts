@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import type { FeedSubscriber } from "@tributary/kit/feed/change-feed";
-import { startFeedListener } from "@tributary/kit/feed/feed-listener";
-import type { WritePosition } from "@tributary/kit/feed/position";
-import { parseSnapshot } from "@tributary/kit/feed/snapshot";
+import type { FeedSubscriber } from "../feed/change-feed.ts";
+import { startFeedListener } from "../feed/feed-listener.ts";
+import type { WritePosition } from "../feed/position.ts";
+import { parseSnapshot } from "../feed/snapshot.ts";
 
 /** The key that a gateway with PROFILE=development sends. */
 const developmentKey = "for-development-only";
