@@ -9,9 +9,17 @@ import type { FetchResult, SubgraphError, SubgraphResponse } from "./subgraph-re
 type Json = Readonly<Record<string, unknown>>;
 type GraphqlResponse = Extract<SubgraphResponse, { kind: "graphql" }>;
 
-/** The parts of a request for root fields or entities. */
+/** A request for root fields or entities. */
 export interface CacheableRead {
   readonly cache: SubgraphCache;
+  /** The request's JSON. */
+  readonly body: string;
+  /** Called at most once. */
+  listParts(): ReadParts;
+}
+
+/** The parts of a request. */
+export interface ReadParts {
   /** The request's JSON up to the variables: `{"query":"…"`. */
   readonly head: string;
   /** The client's variables: JSON members, separated by commas. */
@@ -41,6 +49,10 @@ export interface CachedReadOptions {
   readOwn(body: string): Promise<FetchResult>;
 }
 
+interface Read extends ReadParts {
+  readonly cache: SubgraphCache;
+}
+
 /** What has its own key in the cache: an entity, or the data of a request for root fields. */
 interface Slot {
   readonly key: string;
@@ -60,11 +72,18 @@ interface Part {
   readonly used: ReadonlySet<Slot>;
 }
 
-export async function readThroughCache(read: CacheableRead, o: CachedReadOptions): Promise<FetchResult> {
-  const { cache } = read;
+export async function readThroughCache(
+  { cache, body, listParts }: CacheableRead,
+  o: CachedReadOptions,
+): Promise<FetchResult> {
   const unknownWrites = cache.listUnknown(o.scope.provenWrites);
   // A client that has a receipt reads nothing that was stored before its write.
   const mayUseStored = unknownWrites.length === 0 || (await cache.waitFor(unknownWrites));
+  // How long a whole result remains fresh is not known.
+  const keepsWhole = mayUseStored && !o.scope.caching;
+  const whole = keepsWhole ? cache.findWhole(body, o.settledWrites()) : undefined;
+  if (whole) return whole;
+  const read = { cache, ...listParts() };
   const hits = new Map<Slot, CacheHit>();
   const missing: Slot[] = [];
   const marked: Slot[] = [];
@@ -75,13 +94,17 @@ export async function readThroughCache(read: CacheableRead, o: CachedReadOptions
     else missing.push(slot);
   }
   cache.count({ hit: hits.size, miss: missing.length, bypass: marked.length });
-  if (missing.length + marked.length === 0) return compose(read, hits, [], o);
+  if (missing.length + marked.length === 0) {
+    const result = compose(read, hits, [], o);
+    if (keepsWhole) cache.putWhole(body, result, hits.values());
+    return result;
+  }
   const parts = await Promise.all([readMissing(read, missing, o), readOwnPart(read, marked, o)]);
   return compose(read, hits, parts.flat(), o);
 }
 
 /** The keys: the text of the request without its representations, and one representation. */
-function listSlots({ cache, head, variables, lists }: CacheableRead): readonly Slot[] {
+function listSlots({ cache, head, variables, lists }: Read): readonly Slot[] {
   // JSON contains no raw line break, so the texts are unambiguous.
   const text = `${head}\n${variables}`;
   if (lists.length === 0) return [{ key: cache.toShortText(text), list: undefined, index: 0 }];
@@ -102,11 +125,7 @@ function findUsable(cache: SubgraphCache, { key }: Slot, o: CachedReadOptions): 
 }
 
 /** Fetches slots without credentials; for a client with credentials, those that are not for everyone again with them. */
-async function readMissing(
-  read: CacheableRead,
-  slots: readonly Slot[],
-  o: CachedReadOptions,
-): Promise<readonly Part[]> {
+async function readMissing(read: Read, slots: readonly Slot[], o: CachedReadOptions): Promise<readonly Part[]> {
   if (slots.length === 0) return [];
   const { cache } = read;
   const sent = Map.groupBy(slots, ({ list }) => list);
@@ -124,17 +143,13 @@ async function readMissing(
   return groups.size === 0 ? ownPart : [{ sent, result, used: new Set(groups.keys()) }, ...ownPart];
 }
 
-async function readOwnPart(
-  read: CacheableRead,
-  slots: readonly Slot[],
-  o: CachedReadOptions,
-): Promise<readonly Part[]> {
+async function readOwnPart(read: Read, slots: readonly Slot[], o: CachedReadOptions): Promise<readonly Part[]> {
   if (slots.length === 0) return [];
   const sent = Map.groupBy(slots, ({ list }) => list);
   return [{ sent, result: await o.readOwn(writeBody(read, sent)), used: new Set(slots) }];
 }
 
-function writeBody({ head, variables, lists }: CacheableRead, sent: SentSlots): string {
+function writeBody({ head, variables, lists }: ReadParts, sent: SentSlots): string {
   const members = lists.map((list) => {
     const texts = (sent.get(list) ?? []).map(({ index }) => list.representations.textOf(index));
     return `"${list.variable}":[${texts.join(",")}]`;
@@ -205,7 +220,7 @@ function findSlot(path: SubgraphError["path"], sent: SentSlots): Slot | undefine
 
 /** The result as if one request had fetched everything. As without the cache, a failed request fails the whole fetch. */
 function compose(
-  { lists }: CacheableRead,
+  { lists }: ReadParts,
   hits: ReadonlyMap<Slot, CacheHit>,
   parts: readonly Part[],
   { scope }: CachedReadOptions,

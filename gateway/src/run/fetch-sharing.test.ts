@@ -34,15 +34,15 @@ describe("shared fetches", () => {
   });
 
   test("a result is shared if two requests waited for it to the end", async () => {
-    const { share, reads, sharing } = setUp();
+    const { share, reads } = setUp();
     const controller = new AbortController();
     const alone = share("a");
     void share("a", controller.signal);
     controller.abort("disconnected");
     const both = [share("b"), share("b")];
     for (const read of reads) read.end();
-    expect(sharing.isShared(await alone)).toBe(false);
-    expect(sharing.isShared(await both[0]!)).toBe(true);
+    expect((await alone).isShared).toBeUndefined();
+    expect((await both[0]!).isShared).toBe(true);
   });
 
   test("a read that has ended is sent again", async () => {

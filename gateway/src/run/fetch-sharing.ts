@@ -11,11 +11,9 @@ type SendRead = (signal: AbortSignalLike) => Promise<FetchResult>;
 export interface FetchSharing {
   /**
    * The result of an equal read in flight, else of a new one that `send` sends. When `signal` is aborted it resolves at once, as an aborted fetch;
-   * the read itself is aborted when the last request that waits for it is.
+   * the read itself is aborted when the last request that waits for it is. `isShared` is set if several requests waited to the end.
    */
   share(key: ReadKey, signal: AbortSignalLike, send: SendRead): Promise<FetchResult>;
-  /** Whether several client requests waited for this result when it arrived. */
-  isShared(result: FetchResult): boolean;
 }
 
 /** Everything that a response may depend on. Of the forwarded headers this is only `authorization`: not the request id and the trace. */
@@ -44,7 +42,6 @@ interface InFlightRead {
 
 export function createFetchSharing(): FetchSharing {
   const reads = createReadTable();
-  const sharedResults = new WeakSet<FetchResult>();
 
   function start(key: ReadKey, send: SendRead): InFlightRead {
     const abortSource = new AbortSource();
@@ -58,7 +55,7 @@ export function createFetchSharing(): FetchSharing {
   }
 
   function complete(read: InFlightRead, result: FetchResult): void {
-    if (read.waitersCount > 1) sharedResults.add(result);
+    if (read.waitersCount > 1) result.isShared = true;
     reads.remove(read);
   }
 
@@ -91,7 +88,6 @@ export function createFetchSharing(): FetchSharing {
 
   return {
     share: (key, signal, send) => waitFor(reads.find(key) ?? start(key, send), signal),
-    isShared: (result) => sharedResults.has(result),
   };
 }
 

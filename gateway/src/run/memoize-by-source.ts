@@ -5,6 +5,11 @@
 export interface MemoSource {
   /** Values computed from this source, alone or with others; undefined if there are none yet. A WeakMap would cost more in garbage collection than it saves. */
   memos?: Memo[] | undefined;
+  /**
+   * Called with the estimated bytes of each value that is memoized on this source, or on a value that is memoized on it. Undefined for a source that is
+   * freed with the requests that share it.
+   */
+  onMemo?: ((bytes: number) => void) | undefined;
 }
 
 interface Memo {
@@ -12,6 +17,13 @@ interface Memo {
   readonly key: object;
   readonly value: unknown;
 }
+
+/** Values on one source, which the operations that read it can make many; the oldest one is dropped. */
+const memosMax = 256;
+/** The object of a memo, and its sources. */
+const memoBytes = 200;
+/** An entry of a list or of a map in a memoized value. */
+const entryBytes = 100;
 
 /**
  * The value that `compute` returned for the same sources and key before, else what it returns now.
@@ -27,10 +39,29 @@ export function memoizeBySource<Value>(
   const memo = first.memos?.find((candidate) => candidate.key === key && areSame(candidate.sources, sources));
   if (memo) return memo.value as Value;
   const value = compute();
-  (first.memos ??= []).push({ sources, key, value });
+  const memos = (first.memos ??= []);
+  if (memos.length >= memosMax) memos.shift();
+  memos.push({ sources, key, value });
+  if (first.onMemo) {
+    first.onMemo(memoBytes + estimateBytes(value));
+    if (typeof value === "object" && value !== null) (value as MemoSource).onMemo = first.onMemo;
+  }
   return value;
 }
 
 function areSame(a: readonly MemoSource[], b: readonly MemoSource[]): boolean {
   return a.length === b.length && a.every((source, i) => source === b[i]);
+}
+
+/** Of a text, or of an object whose texts, bytes and lists are its own members. */
+function estimateBytes(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 0;
+  let bytes = 0;
+  for (const member of Object.values(value)) {
+    if (typeof member === "string") bytes += member.length;
+    else if (member instanceof Uint8Array) bytes += member.byteLength;
+    else if (Array.isArray(member)) bytes += entryBytes * member.length;
+  }
+  return bytes;
 }

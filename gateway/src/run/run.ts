@@ -10,7 +10,7 @@ import type {
 import type { StoppedKeyChecks } from "../plan/compile/key-checks.ts";
 import { acceptResponse, type AcceptOptions, memoizeWhileShared, type RunState } from "./accept-response.ts";
 import { createFailureReports } from "./failure-reports.ts";
-import type { CacheableRead, EntityList } from "./cached-fetch.ts";
+import type { EntityList, ReadParts } from "./cached-fetch.ts";
 import type { EntityCache } from "./caching/entity-cache.ts";
 import { isRequestedEntity } from "./entities.ts";
 import { createFetch, type FetchOptions, type SendFetch } from "./fetch.ts";
@@ -106,14 +106,15 @@ async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<
   if (!fetches.some((fetch, i) => hasTarget(fetch, sets[i], run))) return;
   const cache = run.entityCache?.of(service);
   const post = (text: RequestText) => {
-    const cacheable = cache && toCacheableRead(cache, text, request, sets, run);
-    return run.fetch({ service, isMutation, mayRepeat, body: bodyOf(request, text, sets, run), cacheable });
+    const body = bodyOf(request, text, sets, run);
+    const cacheable = cache && { cache, body, listParts: () => toReadParts(text, request, sets, run) };
+    return run.fetch({ service, isMutation, mayRepeat, body, cacheable });
   };
   const text = request.currentText();
   const firstResult = await post(text);
   const isRepeated = stopKeyChecks(firstResult, text, service, o);
   const result = isRepeated ? await post(request.textWithoutAddedKeys()) : firstResult;
-  run.isShared &&= o.sharing?.isShared(result) === true;
+  run.isShared &&= result.isShared === true;
   reportFailures(result, service, run, o);
   fetches.forEach((fetch, i) => acceptResponse(result, { fetch, representations: sets[i] }, run, o));
 }
@@ -169,13 +170,12 @@ function bodyOf(
   return request.variables.length > 0 ? write() : memoizeWhileShared(sets, text, run, write);
 }
 
-function toCacheableRead(
-  cache: CacheableRead["cache"],
+function toReadParts(
   { head }: RequestText,
   { fetches, variables }: CompiledRequest,
   sets: readonly (RepresentationSet | undefined)[],
   run: Run,
-): CacheableRead {
+): ReadParts {
   const lists = fetches.flatMap((fetch, i): EntityList | [] => {
     const [set, plan] = [sets[i], fetch.representations];
     if (!set || !plan) return [];
@@ -186,7 +186,7 @@ function toCacheableRead(
     };
     return { variable, entitiesKey, representations: set, isRequested };
   });
-  return { cache, head, variables: writeVariables(variables, run.variables), lists };
+  return { head, variables: writeVariables(variables, run.variables), lists };
 }
 
 function writeBody(

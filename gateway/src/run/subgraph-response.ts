@@ -45,7 +45,11 @@ interface ResponseDefect {
 }
 
 /** The result of one request to a subgraph. Never changed, since several client requests can share it. */
-export type FetchResult = (FailedFetch | SubgraphResponse) & MemoSource;
+export type FetchResult = (FailedFetch | SubgraphResponse) &
+  MemoSource & {
+    /** Whether several client requests got this object, or will: values that are computed from it are then worth memoizing. */
+    isShared?: boolean;
+  };
 
 /** Steps of an error's path that are read; the rest is cut. */
 const pathStepsMax = 200;

@@ -1,4 +1,6 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { type MemoSource, memoizeBySource } from "../memoize-by-source.ts";
+import type { FetchResult } from "../subgraph-response.ts";
 import { createEntityCache, type SubgraphCache } from "./entity-cache.ts";
 
 // Without a feed; gateway/test/entity-cache.test.ts has one.
@@ -23,7 +25,7 @@ test("a result is used until its freshness ends, counted from when its request w
   nowMs += 1_000;
   cache.put(fill, public5);
   nowMs += 500;
-  expect(cache.find("k", 0)).toEqual({ data: { a: 1 }, groups: [], seconds: 3 });
+  expect(cache.find("k", 0)).toMatchObject({ data: { a: 1 }, groups: [], seconds: 3 });
   nowMs += 3_499;
   expect(cache.find("k", 0)?.seconds).toBe(0);
   nowMs += 1;
@@ -36,6 +38,66 @@ test("without a feed, a write of this process makes the results from before it u
   expect(cache.find("k", 3)).toBeDefined();
   expect(cache.find("k", 4)).toBeUndefined();
 });
+
+describe("a whole result", () => {
+  test("is the same object until a part of it is no longer fresh", () => {
+    const cache = open();
+    const result = keepWhole(cache, { a: 5, b: 2 });
+    nowMs += 1_999;
+    expect(cache.findWhole("body", 0)).toBe(result);
+    nowMs += 1;
+    expect(cache.findWhole("body", 0)).toBeUndefined();
+  });
+
+  test("is not used after a part of it was replaced", () => {
+    const cache = open();
+    keepWhole(cache, { a: 5, b: 5 });
+    cache.put(cache.startFill(0), { ...public5, key: "b" });
+    expect(cache.findWhole("body", 0)).toBeUndefined();
+  });
+
+  test("without a feed, is not used after a write of this process", () => {
+    const cache = open();
+    const result = keepWhole(cache, { a: 5 });
+    expect(cache.findWhole("body", 1)).toBeUndefined();
+    expect(cache.findWhole("body", 0)).toBe(result);
+  });
+
+  test("is evicted when too much was memoized on it, or on what was memoized on it", () => {
+    const cache = open(100_000);
+    const result = keepWhole(cache, { a: 5 });
+    expect(result.isShared).toBe(true);
+    const join: MemoSource = memoizeBySource([result], {}, () => ({}));
+    memoizeBySource([join], {}, () => "x".repeat(30_000));
+    expect(cache.findWhole("body", 0)).toBe(result);
+    memoizeBySource([join], {}, () => ({ bytes: Buffer.alloc(10_000) }));
+    expect(cache.findWhole("body", 0)).toBeUndefined();
+  });
+
+  test("keeps its parts in the cache while it is used", () => {
+    const cache = open(20_000);
+    keepWhole(cache, { a: 5 });
+    for (let i = 0; i < 60; i++) {
+      nowMs += 80;
+      cache.findWhole("body", 0);
+      cache.put(cache.startFill(0), { ...public5, key: `other ${i}`, seconds: 1 });
+    }
+    expect(cache.findWhole("body", 0)).toBeDefined();
+  });
+});
+
+/** Stores results with these keys, which are fresh for so many seconds, and a whole result of them. */
+function keepWhole(cache: SubgraphCache, secondsOf: Readonly<Record<string, number>>): FetchResult {
+  const keys = Object.keys(secondsOf);
+  for (const key of keys) cache.put(cache.startFill(0), { ...public5, key, seconds: secondsOf[key] ?? 0 });
+  const result: FetchResult = { kind: "graphql", data: {}, errors: [], replica: "entity cache" };
+  cache.putWhole(
+    "body",
+    result,
+    keys.flatMap((key) => cache.find(key, 0) ?? []),
+  );
+  return result;
+}
 
 test("a result that needs a feed, or is in too many groups, is not stored", () => {
   const cache = open();

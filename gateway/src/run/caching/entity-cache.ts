@@ -6,8 +6,10 @@ import { createNoteLog, type NoteLog } from "@tributary/kit/collections/note-log
 import { createFeeds, type Feeds } from "@tributary/kit/consistency/feeds";
 import type { ServiceWrite } from "@tributary/kit/consistency/receipts";
 import type { EntityLookup, GatewayObserver } from "../../observations.ts";
+import type { FetchResult } from "../subgraph-response.ts";
 import { createEntityStore, type EntityStore, type StoredResult } from "./entity-store.ts";
 import { groupsMax } from "./response-caching.ts";
+import { createWholeResults, type WholeResult, type WholeResults } from "./whole-results.ts";
 
 export interface EntityCacheOptions {
   /** The subgraphs whose results are cached, as `nameOf` names them. */
@@ -49,6 +51,7 @@ interface Storable extends Pick<StoredResult, "key" | "data" | "groups" | "needs
 
 /** A result in the cache that may be used now. */
 export interface CacheHit extends Pick<StoredResult, "data" | "groups"> {
+  readonly stored: StoredResult;
   /** How long it remains fresh, in whole seconds; 0 for less than one. */
   readonly seconds: number;
 }
@@ -61,6 +64,10 @@ export interface SubgraphCache {
   toShortText(text: string): string;
   /** @param settledWrites mutations of this process to the subgraph that have settled. */
   find(key: string, settledWrites: number): CacheHit | undefined;
+  /** The result of a whole request that was composed of results that may all be used now; counts them as read. */
+  findWhole(body: string, settledWrites: number): FetchResult | undefined;
+  /** Stores the result of a whole request that is composed of these results, which were all found. */
+  putWhole(body: string, result: FetchResult, hits: Iterable<CacheHit>): void;
   /** Call it when the request is sent. */
   startFill(settledWrites: number): Fill;
   /** Stores a result unless it may be older than a change that is known, or the subgraph has no feed and the result needs one. */
@@ -86,15 +93,18 @@ const markMs = 10_000;
 const fedSecondsMax = 60;
 /** While the feed of a subgraph is down, its results are used for so long. */
 const unfedMsMax = 2_000;
-/** The share of the memory for the texts of requests. */
+/** The shares of the memory for the texts of requests, and for whole results. */
 const textsShare = 0.1;
+const wholesShare = 0.4;
+/** A whole result marks its parts as used at most so often. */
+const usedEveryMs = 1_000;
 const textBytes = 150;
 
 export function createEntityCache(o: EntityCacheOptions): EntityCache {
   const { nowMs = () => performance.now(), observe } = o;
   const caches = new Map<string, SubgraphCacheState | undefined>();
   const store = createEntityStore({
-    bytesMax: o.bytesMax * (1 - textsShare),
+    bytesMax: o.bytesMax * (1 - textsShare - wholesShare),
     onEvicted: () => observe({ kind: "cache-evicted", cache: "entities" }),
   });
   const changesCounts = new Map<string, number>();
@@ -119,6 +129,7 @@ export function createEntityCache(o: EntityCacheOptions): EntityCache {
     ...{ store, log, feeds, nowMs, observe, requestTimeoutMs: o.requestTimeoutMs },
     shortTexts: createShortTexts(o.bytesMax * textsShare),
     marks: createBoundedMap({ entriesMax: marksMax }),
+    wholesBytesMax: (o.bytesMax * wholesShare) / o.services.size,
     changesCountOf: (name) => changesCounts.get(name) ?? 0,
   };
 
@@ -143,6 +154,8 @@ interface CacheParts {
   readonly shortTexts: (text: string) => string;
   /** Until when a key is marked. */
   readonly marks: BoundedMap<number>;
+  /** Estimated memory of the whole results of one subgraph. */
+  readonly wholesBytesMax: number;
   readonly changesCountOf: (name: string) => number;
   readonly requestTimeoutMs: number;
   readonly nowMs: () => number;
@@ -154,11 +167,13 @@ class SubgraphCacheState implements SubgraphCache {
   /** Of the subgraph, in the configuration. */
   readonly #name: string;
   readonly #parts: CacheParts;
+  readonly #wholes: WholeResults;
 
   constructor(subgraph: string, name: string, parts: CacheParts) {
     this.#subgraph = subgraph;
     this.#name = name;
     this.#parts = parts;
+    this.#wholes = createWholeResults(parts.wholesBytesMax);
   }
 
   get changesCount(): number {
@@ -182,7 +197,39 @@ class SubgraphCacheState implements SubgraphCache {
       // Without the feed, a write of another process is not known, but one of this process is.
       if (result.settledWrites !== settledWrites || (result.needsFeed && ageMs >= unfedMsMax)) return undefined;
     }
-    return { data: result.data, groups: result.groups, seconds: Math.floor((result.freshMs - ageMs) / 1_000) };
+    return {
+      stored: result,
+      data: result.data,
+      groups: result.groups,
+      seconds: Math.floor((result.freshMs - ageMs) / 1_000),
+    };
+  }
+
+  findWhole(body: string, settledWrites: number): FetchResult | undefined {
+    const { store, feeds, nowMs } = this.#parts;
+    const now = nowMs();
+    const whole = this.#wholes.find(body, now);
+    if (!whole || !this.#knowsChanges(whole, settledWrites)) return undefined;
+    if (now - whole.usedAtMs > usedEveryMs) {
+      whole.usedAtMs = now;
+      for (const { key } of whole.parts) store.find(key);
+    }
+    this.count({ hit: whole.parts.length, miss: 0, bypass: 0 });
+    return whole.result;
+  }
+
+  /** While the feed is down, the parts are checked one by one. Without a feed, only the writes of this process are known. */
+  #knowsChanges({ parts }: WholeResult, settledWrites: number): boolean {
+    const isUp = this.#parts.feeds.isUp(this.#name);
+    return isUp ?? parts.every((part) => part.settledWrites === settledWrites);
+  }
+
+  putWhole(body: string, result: FetchResult, hits: Iterable<CacheHit>): void {
+    this.#wholes.put(
+      body,
+      result,
+      Array.from(hits, ({ stored }) => stored),
+    );
   }
 
   startFill(settledWrites: number): Fill {

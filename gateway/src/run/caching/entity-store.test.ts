@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createEntityStore, type StoredResult } from "./entity-store.ts";
+import { createEntityStore, type NewResult } from "./entity-store.ts";
 
 test("a group removes its results of its service only", () => {
   const store = createEntityStore({ bytesMax: 100_000, onEvicted: () => {} });
@@ -36,7 +36,7 @@ test("the estimated bytes are limited: the results that were not used are evicte
   expect([keysOf(store), evicted]).toEqual([["a", "c", "d", "e"], 1]);
 });
 
-function result(key: string, o: Partial<StoredResult> = {}): StoredResult {
+function result(key: string, o: Partial<NewResult> = {}): NewResult {
   const about = {
     service: "things",
     data: {},

@@ -17,12 +17,16 @@ export interface StoredResult {
   readonly needsFeed: boolean;
   /** Mutations of this process to the service that had settled when its request was sent. */
   readonly settledWrites: number;
+  /** Whether it is in the store. */
+  isStored: boolean;
 }
+
+export type NewResult = Omit<StoredResult, "isStored">;
 
 export interface EntityStore {
   find(key: string): StoredResult | undefined;
   /** Replaces the result of the key. */
-  put(result: StoredResult): void;
+  put(result: NewResult): void;
   delete(key: string): void;
   /** Removes the results in this cache group of the service. */
   deleteGroup(service: string, group: string): void;
@@ -51,11 +55,12 @@ export function createEntityStore({
   const results = createBoundedMap<StoredResult>({
     entriesMax: Infinity,
     weightMax: bytesMax,
-    onRemoved: (result) => removeFromIndex(result),
+    onRemoved: (result) => leave(result),
     onEvicted,
   });
 
-  function removeFromIndex(result: StoredResult): void {
+  function leave(result: StoredResult): void {
+    result.isStored = false;
     for (const group of result.groups) {
       const name = nameGroup(result.service, group);
       const members = byGroup.get(name);
@@ -66,7 +71,8 @@ export function createEntityStore({
 
   return {
     find: (key) => results.get(key),
-    put(result) {
+    put(newResult) {
+      const result = { ...newResult, isStored: true };
       if (!results.set(result.key, result, estimateBytes(result))) return;
       for (const group of result.groups) {
         const name = nameGroup(result.service, group);

@@ -1,0 +1,56 @@
+// Stage 4 of 5: run. The results of whole subgraph requests that were composed of the entity cache: an equal request of any caller gets the same object, on
+// which values are memoized (../memoize-by-source.ts). entity-cache.ts has one store of them for each subgraph.
+import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bounded-map";
+import type { FetchResult } from "../subgraph-response.ts";
+import type { StoredResult } from "./entity-store.ts";
+
+export interface WholeResult {
+  readonly result: FetchResult;
+  /** What it is composed of. */
+  readonly parts: readonly StoredResult[];
+  /** When the first part is no longer fresh, by the process's monotonic clock. */
+  readonly freshUntilMs: number;
+  /** When the parts were last marked as used. */
+  usedAtMs: number;
+}
+
+export interface WholeResults {
+  /**
+   * Undefined if a part is no longer fresh, or no longer stored.
+   * @param body the JSON of the request.
+   */
+  find(body: string, nowMs: number): WholeResult | undefined;
+  /** Sets `isShared` of the result. */
+  put(body: string, result: FetchResult, parts: readonly StoredResult[]): void;
+  /** The weight is estimated memory in bytes, with the memoized values and without the parts. */
+  size(): MapSize;
+}
+
+/** The entry of the map and the objects of the result. */
+const wholeBytes = 600;
+/** A reference from the list of parts, and one from the composed list of entities. */
+const partBytes = 16;
+
+/** @param bytesMax estimated memory. */
+export function createWholeResults(bytesMax: number): WholeResults {
+  const wholes = createBoundedMap<WholeResult>({ entriesMax: Infinity, weightMax: bytesMax });
+  return {
+    find(body, nowMs) {
+      const whole = wholes.get(body);
+      if (!whole) return undefined;
+      if (nowMs < whole.freshUntilMs && whole.parts.every(({ isStored }) => isStored)) return whole;
+      wholes.delete(body);
+      return undefined;
+    },
+    put(body, result, parts) {
+      const freshUntilMs = Math.min(...parts.map(({ sentAtMs, freshMs }) => sentAtMs + freshMs));
+      const whole = { result, parts, freshUntilMs, usedAtMs: 0 };
+      result.isShared = true;
+      result.onMemo = (bytes) => {
+        if (wholes.get(body) === whole) wholes.addWeight(body, bytes);
+      };
+      wholes.set(body, whole, wholeBytes + body.length + partBytes * parts.length);
+    },
+    size: wholes.size,
+  };
+}
