@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { createReceipts } from "@tributary/kit/consistency/receipts";
+import { writePositionHeader } from "@tributary/kit/consistency/write-position-header";
+import { type WritePosition, writeWritePosition } from "@tributary/kit/feed/position";
 import { startTestIssuer, type TestIssuer } from "@tributary/kit/testing/issuer";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
@@ -311,6 +313,26 @@ describe("freshness", () => {
     expect(stars.requests).toHaveLength(2);
   });
 
+  test("a read uses no result from before a mutation of this process, without a receipt", async () => {
+    await fill();
+    await rate("b1", feed.write());
+    expect(await read(starsOfAll)).toEqual(rated(5, 2, 3));
+    feed.change("stars:b1");
+    expect(await read(starsOfAll)).toEqual(rated(5, 2, 3));
+    const count = stars.requests.length;
+    expect(await read(starsOfAll)).toEqual(rated(5, 2, 3));
+    expect(stars.requests).toHaveLength(count);
+  });
+
+  test("a mutation of this process without an epoch invalidates everything of the service", async () => {
+    await fill();
+    await rate("b1", { ...feed.write(), epoch: undefined });
+    expect(gateway.cacheSizes().entities.entries).toBe(0);
+    expect(await read(starsOfAll)).toEqual(rated(5, 2, 3));
+    expect(await read(starsOfAll)).toEqual(rated(5, 2, 3));
+    expect(sent().slice(2)).toEqual([["b1 b2 b3", "anonymous"]]);
+  });
+
   test("a read with a receipt of another service uses the cache", async () => {
     await read(starsOfAll);
     const write = { service: "shelf", ...feed.write() };
@@ -445,6 +467,16 @@ function callerOf(authorization: string | undefined): string {
 async function fill(): Promise<void> {
   for (let i = 0; i < 3; i++) expect(await read(starsOfAll)).toEqual(rated(1, 2, 3));
   expect(stars.requests).toHaveLength(1);
+}
+
+/** Gives a book five stars, by a mutation whose response has this position. */
+async function rate(isbn: string, position: WritePosition): Promise<void> {
+  stars.fault = (response, ...rest) => {
+    response.setHeader(writePositionHeader, writeWritePosition(position));
+    return respondWithMetadata(response, ...rest);
+  };
+  await read(`mutation { rate(isbn: "${isbn}", stars: 5) { isbn } }`);
+  stars.fault = respondWithMetadata;
 }
 
 /** Sends changes, and waits until the gateway knows them. */

@@ -1,6 +1,6 @@
 // Stage 4 of 5: run. Reads one request of a plan through the entity cache: results that are not cached are fetched without credentials, stored and shared by
 // all callers; what then turns out to depend on the caller is fetched again with its credentials.
-import type { CacheHit, Fill, SubgraphCache } from "./caching/entity-cache.ts";
+import type { CacheHit, Fill, SubgraphCache } from "./caching/subgraph-cache.ts";
 import { type CachingCollector, createCachingCollector } from "./caching/response-caching.ts";
 import type { RepresentationSet } from "./representations.ts";
 import type { RequestScope } from "./request-scope.ts";
@@ -77,7 +77,7 @@ export async function readThroughCache(
   o: CachedReadOptions,
 ): Promise<FetchResult> {
   const unknownWrites = cache.listUnknown(o.scope.provenWrites);
-  // A client that has a receipt reads nothing that was stored before its write.
+  // A client reads nothing that was stored before a write of which it has a receipt, or a response of this process.
   const mayUseStored = unknownWrites.length === 0 || (await cache.waitFor(unknownWrites));
   // How long a whole result remains fresh is not known.
   const keepsWhole = mayUseStored && !o.scope.caching;

@@ -4,6 +4,7 @@ import { readWritePosition } from "@tributary/kit/feed/position";
 import { createTraceParent } from "@tributary/kit/http/trace-context";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { FetchObserver } from "../telemetry/fetch-observer.ts";
+import type { EntityCache } from "./caching/entity-cache.ts";
 import { type CacheableRead, readThroughCache } from "./cached-fetch.ts";
 import type { FetchSharing } from "./fetch-sharing.ts";
 import type { RequestScope } from "./request-scope.ts";
@@ -25,6 +26,8 @@ export interface FetchOptions {
   readonly clientOf: (service: string) => SubgraphClient;
   /** Undefined if FETCH_SHARING is off: every read is sent. */
   readonly sharing: FetchSharing | undefined;
+  /** Undefined if it is off for all subgraphs. */
+  readonly entityCache: EntityCache | undefined;
   /** Undefined if metrics and traces are off. */
   readonly fetchObserver?: FetchObserver | undefined;
 }
@@ -47,12 +50,12 @@ interface SentRequest {
  * @param isReadOnly false within a mutation: its reads must see its writes, so they are not shared, not cached, and not reused for an equal request.
  */
 export function createFetch(o: FetchOptions, scope: RequestScope, isReadOnly: boolean): SendFetch {
-  const { clientOf, sharing, fetchObserver } = o;
+  const { clientOf, sharing, fetchObserver, entityCache } = o;
   const { caching } = scope;
   const resultsByRequest = new Map<string, Promise<FetchResult>>();
 
   function send(request: SentRequest, signal: AbortSignalLike): Promise<FetchResult> {
-    return post(clientOf(request.service), request, signal, scope, fetchObserver);
+    return post(clientOf(request.service), request, signal, scope, { fetchObserver, entityCache });
   }
 
   /** @param changesCount changes of the subgraph that are known, besides the writes of this process: the read joins none that was sent before the last one. */
@@ -137,22 +140,29 @@ async function post(
   { body, isMutation, authorization, wantsCaching }: SentRequest,
   signal: AbortSignalLike,
   scope: RequestScope,
-  fetches: FetchObserver | undefined,
+  { fetchObserver, entityCache }: Pick<FetchOptions, "fetchObserver" | "entityCache">,
 ): Promise<FetchResult> {
   const isIdempotent = !isMutation;
-  const fetch = fetches?.begin(client.name, scope.record);
+  const fetch = fetchObserver?.begin(client.name, scope.record);
   const traced = fetch?.traced;
   const headers = listHeaders(scope, authorization, traced === undefined);
   const reply = await client.post(body, { headers, isIdempotent, signal, traced });
-  if (!isIdempotent && reply.kind === "response") addWrite(reply, client.name, scope);
+  if (!isIdempotent && reply.kind === "response") addWrite(reply, client.name, scope, entityCache);
   const result = reply.kind === "response" ? readSubgraphResponse(reply, wantsCaching) : reply;
   fetch?.end(result);
   return result;
 }
 
-function addWrite(reply: HttpReply & { readonly kind: "response" }, service: string, scope: RequestScope): void {
+function addWrite(
+  reply: HttpReply & { readonly kind: "response" },
+  service: string,
+  scope: RequestScope,
+  entityCache: EntityCache | undefined,
+): void {
   const position = reply.writePosition === undefined ? undefined : readWritePosition(reply.writePosition);
-  if (position) (scope.writes ??= []).push({ service, ...position });
+  if (!position) return;
+  (scope.writes ??= []).push({ service, ...position });
+  entityCache?.of(service)?.noteWrite(position);
 }
 
 /**

@@ -38,8 +38,6 @@ export interface RunResult {
 
 export interface RunOptions extends FetchOptions, AcceptOptions {
   readonly stoppedKeyChecks: StoppedKeyChecks;
-  /** Undefined if it is off for all subgraphs. */
-  readonly entityCache: EntityCache | undefined;
   /** Whether, with the data fetched so far, a null in one of the first `fieldCount` root fields propagates to `data`. */
   readonly isDataNull: (plan: CompiledPlan, fetched: Pick<RunResult, "root" | "joins">, fieldCount: number) => boolean;
 }

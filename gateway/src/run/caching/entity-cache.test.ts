@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { type MemoSource, memoizeBySource } from "../memoize-by-source.ts";
 import type { FetchResult } from "../subgraph-response.ts";
-import { createEntityCache, type SubgraphCache } from "./entity-cache.ts";
+import { createEntityCache } from "./entity-cache.ts";
+import type { SubgraphCache } from "./subgraph-cache.ts";
 
 // Without a feed; gateway/test/entity-cache.test.ts has one.
 

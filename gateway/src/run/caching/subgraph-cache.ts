@@ -1,0 +1,238 @@
+// Stage 4 of 5: run. What entity-cache.ts stores of one subgraph, with the rules for when it may be used. ../cached-fetch.ts reads through it.
+import type { BoundedMap } from "@tributary/kit/collections/bounded-map";
+import type { NoteLog } from "@tributary/kit/collections/note-log";
+import type { Feeds } from "@tributary/kit/consistency/feeds";
+import type { ServiceWrite } from "@tributary/kit/consistency/receipts";
+import type { WritePosition } from "@tributary/kit/feed/position";
+import type { EntityLookup, GatewayObserver } from "../../observations.ts";
+import type { FetchResult } from "../subgraph-response.ts";
+import type { EntityStore, StoredResult } from "./entity-store.ts";
+import { groupsMax } from "./response-caching.ts";
+import { createWholeResults, type WholeResult, type WholeResults } from "./whole-results.ts";
+
+/** The place of a request in the order of changes, from when it was sent. */
+export interface Fill {
+  readonly position: number;
+  readonly sentAtMs: number;
+  readonly settledWrites: number;
+}
+
+/** What a response says of one of its results. */
+interface Storable extends Pick<StoredResult, "key" | "data" | "groups" | "needsFeed"> {
+  /** How long it is fresh, at least 1. */
+  readonly seconds: number;
+}
+
+/** A result in the cache that may be used now. */
+export interface CacheHit extends Pick<StoredResult, "data" | "groups"> {
+  readonly stored: StoredResult;
+  /** How long it remains fresh, in whole seconds; 0 for less than one. */
+  readonly seconds: number;
+}
+
+/** The cache of one subgraph. */
+export interface SubgraphCache {
+  /** Increases with each change of the subgraph that becomes known. */
+  readonly changesCount: number;
+  /** A short text for a request's text, for keys. Not the same after the text was evicted; then keys that contain it are never found. */
+  toShortText(text: string): string;
+  /** @param settledWrites mutations of this process to the subgraph that have settled. */
+  find(key: string, settledWrites: number): CacheHit | undefined;
+  /** The result of a whole request that was composed of results that may all be used now; counts them as read. */
+  findWhole(body: string, settledWrites: number): FetchResult | undefined;
+  /** Stores the result of a whole request that is composed of these results, which were all found. */
+  putWhole(body: string, result: FetchResult, hits: Iterable<CacheHit>): void;
+  /** Call it when the request is sent. */
+  startFill(settledWrites: number): Fill;
+  /** Stores a result unless it may be older than a change that is known, or the subgraph has no feed and the result needs one. */
+  put(fill: Fill, storable: Storable): void;
+  /** Notes that the result depends on the caller, or is no use to others: for ten seconds, callers with credentials fetch it with them at once. */
+  mark(key: string): void;
+  isMarked(key: string): boolean;
+  /** Reports how many results a request reads from the cache, fetches without credentials, and fetches with credentials since they are marked. */
+  count(results: Readonly<Record<EntityLookup, number>>): void;
+  /** Reports that a request is repeated with credentials. */
+  countRepeat(): void;
+  /** Notes a write of this process: a client that has its response must not read anything older, even without a receipt. */
+  noteWrite(position: WritePosition): void;
+  /** The writes to this subgraph whose changes are not known yet: those of the receipts, and those of this process. */
+  listUnknown(receipts: readonly ServiceWrite[]): readonly ServiceWrite[];
+  /** Waits shortly until the changes of these writes are known. @returns whether they are. */
+  waitFor(writes: readonly ServiceWrite[]): Promise<boolean>;
+}
+
+const markMs = 10_000;
+/** Results of a subgraph with a feed are fresh for at most so long, whatever it says. */
+const fedSecondsMax = 60;
+/** While the feed of a subgraph is down, its results are used for so long. */
+const unfedMsMax = 2_000;
+/** Writes of this process to one subgraph to remember until their changes are known, mostly for some milliseconds; with more, everything is invalidated. */
+const ownWritesMax = 1_000;
+/** A whole result marks its parts as used at most so often. */
+const usedEveryMs = 1_000;
+
+/** What the caches of all subgraphs share. */
+export interface CacheParts {
+  readonly store: EntityStore;
+  /** Of subgraphs, and of their groups (`nameGroup`). */
+  readonly log: NoteLog;
+  /** The writes of this process to each service whose changes may not be known yet. */
+  readonly ownWrites: Map<string, readonly ServiceWrite[]>;
+  /** Removes the results of a service; those in flight will not be stored. */
+  readonly invalidate: (service: string) => void;
+  readonly feeds: Feeds;
+  readonly shortTexts: (text: string) => string;
+  /** Until when a key is marked. */
+  readonly marks: BoundedMap<number>;
+  /** Estimated memory of the whole results of one subgraph. */
+  readonly wholesBytesMax: number;
+  readonly changesCountOf: (name: string) => number;
+  readonly requestTimeoutMs: number;
+  readonly nowMs: () => number;
+  readonly observe: GatewayObserver;
+}
+
+export class SubgraphCacheState implements SubgraphCache {
+  readonly #subgraph: string;
+  /** Of the subgraph, in the configuration. */
+  readonly #name: string;
+  readonly #parts: CacheParts;
+  readonly #wholes: WholeResults;
+  constructor(subgraph: string, name: string, parts: CacheParts) {
+    this.#subgraph = subgraph;
+    this.#name = name;
+    this.#parts = parts;
+    this.#wholes = createWholeResults(parts.wholesBytesMax);
+  }
+
+  get changesCount(): number {
+    return this.#parts.changesCountOf(this.#name);
+  }
+
+  toShortText(text: string): string {
+    return this.#parts.shortTexts(`${this.#subgraph}\n${text}`);
+  }
+
+  find(key: string, settledWrites: number): CacheHit | undefined {
+    const { store, feeds, nowMs } = this.#parts;
+    const result = store.find(key);
+    if (!result) return undefined;
+    const ageMs = nowMs() - result.sentAtMs;
+    if (ageMs >= result.freshMs) {
+      store.delete(key);
+      return undefined;
+    }
+    if (feeds.isUp(this.#name) !== true) {
+      // Without the feed, a write of another process is not known, but one of this process is.
+      if (result.settledWrites !== settledWrites || (result.needsFeed && ageMs >= unfedMsMax)) return undefined;
+    }
+    return {
+      stored: result,
+      data: result.data,
+      groups: result.groups,
+      seconds: Math.floor((result.freshMs - ageMs) / 1_000),
+    };
+  }
+
+  findWhole(body: string, settledWrites: number): FetchResult | undefined {
+    const { store, feeds, nowMs } = this.#parts;
+    const now = nowMs();
+    const whole = this.#wholes.find(body, now);
+    if (!whole || !this.#knowsChanges(whole, settledWrites)) return undefined;
+    if (now - whole.usedAtMs > usedEveryMs) {
+      whole.usedAtMs = now;
+      for (const { key } of whole.parts) store.find(key);
+    }
+    this.count({ hit: whole.parts.length, miss: 0, bypass: 0 });
+    return whole.result;
+  }
+
+  /** While the feed is down, the parts are checked one by one. Without a feed, only the writes of this process are known. */
+  #knowsChanges({ parts }: WholeResult, settledWrites: number): boolean {
+    const isUp = this.#parts.feeds.isUp(this.#name);
+    return isUp ?? parts.every((part) => part.settledWrites === settledWrites);
+  }
+
+  putWhole(body: string, result: FetchResult, hits: Iterable<CacheHit>): void {
+    this.#wholes.put(
+      body,
+      result,
+      Array.from(hits, ({ stored }) => stored),
+    );
+  }
+
+  startFill(settledWrites: number): Fill {
+    return { position: this.#parts.log.position, sentAtMs: this.#parts.nowMs(), settledWrites };
+  }
+
+  put(fill: Fill, { seconds, ...result }: Storable): void {
+    const { store, marks, feeds } = this.#parts;
+    const hasFeed = feeds.isUp(this.#name) !== undefined;
+    if ((result.needsFeed && !hasFeed) || result.groups.length > groupsMax || this.#isOutdated(fill, result.groups))
+      return;
+    const freshMs = 1_000 * (result.needsFeed ? Math.min(seconds, fedSecondsMax) : seconds);
+    store.put({ ...result, service: this.#name, freshMs, sentAtMs: fill.sentAtMs, settledWrites: fill.settledWrites });
+    marks.delete(result.key);
+  }
+
+  mark(key: string): void {
+    this.#parts.marks.set(key, this.#parts.nowMs() + markMs);
+  }
+
+  isMarked(key: string): boolean {
+    const untilMs = this.#parts.marks.get(key);
+    return untilMs !== undefined && this.#parts.nowMs() < untilMs;
+  }
+
+  count(results: Readonly<Record<EntityLookup, number>>): void {
+    this.#parts.observe({ kind: "entity-cache-read", service: this.#subgraph, results });
+  }
+
+  countRepeat(): void {
+    this.#parts.observe({ kind: "entity-cache-repeat", service: this.#subgraph });
+  }
+
+  noteWrite(position: WritePosition): void {
+    // Without a feed, a result from before a write of this process is not used.
+    const { feeds, ownWrites, invalidate } = this.#parts;
+    if (feeds.isUp(this.#name) === undefined) return;
+    const writes = [...this.#listOwnUnknown(), { ...position, service: this.#name }];
+    // Without an epoch, the change is never known.
+    if (position.epoch === undefined || writes.length > ownWritesMax) {
+      invalidate(this.#name);
+      ownWrites.delete(this.#name);
+    } else ownWrites.set(this.#name, writes);
+  }
+
+  #listOwnUnknown(): readonly ServiceWrite[] {
+    const { feeds, ownWrites } = this.#parts;
+    const writes = ownWrites.get(this.#name) ?? [];
+    if (writes.length === 0) return writes;
+    const unknown = writes.filter((write) => !feeds.knows(write));
+    ownWrites.set(this.#name, unknown);
+    return unknown;
+  }
+
+  listUnknown(receipts: readonly ServiceWrite[]): readonly ServiceWrite[] {
+    const ownUnknown = this.#listOwnUnknown();
+    if (receipts.length === 0) return ownUnknown;
+    const ofSubgraph = receipts.filter(({ service }) => service === this.#subgraph);
+    const proven = ofSubgraph.map((write) => ({ ...write, service: this.#name }));
+    return [...proven.filter((write) => !this.#parts.feeds.knows(write)), ...ownUnknown];
+  }
+
+  waitFor(writes: readonly ServiceWrite[]): Promise<boolean> {
+    return this.#parts.feeds.waitFor(writes, this.#parts.requestTimeoutMs);
+  }
+
+  #isOutdated({ position }: Fill, groups: readonly string[]): boolean {
+    const { log } = this.#parts;
+    if (log.isNotedAfter(position, this.#name)) return true;
+    return groups.some((group) => log.isNotedAfter(position, nameGroup(this.#name, group)));
+  }
+}
+
+/** Group names contain no line break (RFC 9875, 2). */
+export function nameGroup(service: string, group: string): string {
+  return `${service}\n${group}`;
+}
