@@ -45,6 +45,12 @@ export const gatewayBenchmark: Benchmark = {
       min: { heavy: 9, "heavy-varying": 9, small: 1.4, "small-unshareable": 1.4, trivial: 1.4 },
     },
     {
+      title: "Tributary ÷ Tributary, entity cache",
+      numerator: "ours-callers",
+      denominator: "ours-entity-cache",
+      min: { "callers-heavy": 3 },
+    },
+    {
       title: "stock ÷ Tributary, full path, fetch sharing off",
       numerator: "stock",
       denominator: "ours-full-alone",

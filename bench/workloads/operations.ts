@@ -82,7 +82,7 @@ export const smallOperation = /* GraphQL */ `
   }
 `;
 
-/** Some 30 KB and 6 fetches, all from subgraphs whose data is for everyone. */
+/** Some 30 KB and 5 fetches, all from subgraphs whose data is for everyone. */
 export const shopOperation = /* GraphQL */ `
   query Shop($skip: Int!) {
     books(skip: $skip, first: 9) {

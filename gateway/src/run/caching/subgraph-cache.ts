@@ -135,7 +135,7 @@ export class SubgraphCacheState implements SubgraphCache {
   }
 
   findWhole(body: string, settledWrites: number): FetchResult | undefined {
-    const { store, feeds, nowMs } = this.#parts;
+    const { store, nowMs } = this.#parts;
     const now = nowMs();
     const whole = this.#wholes.find(body, now);
     if (!whole || !this.#knowsChanges(whole, settledWrites)) return undefined;
