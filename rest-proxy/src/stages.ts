@@ -113,8 +113,7 @@ export function createStages(o: RestProxyOptions): Stages {
   });
   const cache = createResourceCache(o.cacheLimits, {
     ...{ table, nowMs, observe, observer: observers?.cache },
-    // Responses of a service without a feed are used by their own freshness.
-    isFollowed: (service) => feeds.isUp(service) ?? true,
+    isFollowed: (service) => feeds.isUp(service),
   });
   const feeds = createFeeds({
     ...o,

@@ -12,7 +12,7 @@ import { toVaryKey, varyFields, type VaryKey, type VaryValueOf } from "./vary.ts
 /** The head of a response as it is stored, with everything that is derived from it. */
 export interface StoredHead {
   readonly status: number;
-  /** Alternating names and values, without `Age`, which is added at each use. */
+  /** Alternating names and values, without `Age`, which is added at each use. `Date` is the last one. */
   readonly headers: readonly string[];
   /** The subset for a 304 (RFC 9110, 15.4.5). */
   readonly notModifiedHeaders: readonly string[];
@@ -53,6 +53,8 @@ export interface Entry extends StoredHead {
   readonly bytes: number;
   /** Only `Store` sets it. Such an entry is sent only after the origin has confirmed it. */
   isInvalidated: boolean;
+  /** When the entry was last known to be what the origin would send, if that was after its generation; see `SharedCacheOptions.isFollowed`. */
+  confirmedAtMs: number | undefined;
 }
 
 /** Whether the request to the origin was sent after the call of `SharedCache.mark`. @param mark undefined: at any time. */
@@ -101,7 +103,7 @@ export function toStoredHead(received: ReceivedHead, targetedFields: readonly st
   const hasValidator = ["etag", "last-modified"].some((name) => findHeader(received.headers, name) !== undefined);
   const groups = readGroups(received.headers);
   if (!groups || !isWorthStoring({ policy, heuristicSeconds: heuristic, hasValidator })) return undefined;
-  const headers = withDate(endToEndHeaders(received.headers, [...policy.unstoredFields, "age"]), receivedAtMs);
+  const headers = withDateLast(endToEndHeaders(received.headers, [...policy.unstoredFields, "age"]), receivedAtMs);
   return {
     status,
     headers,
@@ -125,7 +127,18 @@ export function toEntry(
   let bytes = entryOverheadBytes + body.length + 2 * key.length;
   // Twice the length, since the list for a 304 repeats some of the headers.
   for (const part of headers) bytes += 2 * part.length;
-  return { ...head, headers, origin, key, position, validationSentAtMs, body, bytes, isInvalidated: false };
+  return {
+    ...head,
+    headers,
+    origin,
+    key,
+    position,
+    validationSentAtMs,
+    body,
+    bytes,
+    isInvalidated: false,
+    confirmedAtMs: undefined,
+  };
 }
 
 /**
@@ -145,9 +158,15 @@ export function ageValueSeconds(headers: readonly string[]): number {
   return /^\d+$/.test(first) ? Math.min(Number(first), secondsMax) : 0;
 }
 
-/** The age in whole seconds. At least 0, also after the clock was set back. */
-export function ageSeconds({ generatedAtMs }: Pick<StoredHead, "generatedAtMs">, nowMs: number): number {
-  return Math.max(0, Math.floor((nowMs - generatedAtMs) / 1_000));
+/** The age in whole seconds since the origin generated or confirmed the response (RFC 9111, 5.1). At least 0, also after the clock was set back. */
+export function ageSeconds(
+  {
+    generatedAtMs,
+    confirmedAtMs = generatedAtMs,
+  }: Pick<Entry, "generatedAtMs"> & Partial<Pick<Entry, "confirmedAtMs">>,
+  nowMs: number,
+): number {
+  return Math.max(0, Math.floor((nowMs - confirmedAtMs) / 1_000));
 }
 
 /** Seconds of freshness that remain; 0 or negative when stale. */
@@ -189,10 +208,17 @@ export function withDate(headers: string[], receivedAtMs: number): string[] {
   return [...headers, "Date", new Date(receivedAtMs).toUTCString()];
 }
 
+/** As `withDate`, with `Date` at the end, where write-response.ts replaces it. */
+function withDateLast(headers: string[], receivedAtMs: number): string[] {
+  const dated = withDate(headers, receivedAtMs);
+  const date = findHeader(dated, "date") ?? "";
+  return [...withoutHeaders(dated, (name) => name === "date"), "Date", date];
+}
+
 /** The headers with the `Content-Length` of the stored body. A 204 has none (RFC 9110, 8.6). */
 function withLength({ status, headers }: StoredHead, body: Buffer): readonly string[] {
   const others = withoutHeaders(headers, (name) => name === "content-length");
-  return status === 204 ? others : [...others, "Content-Length", String(body.length)];
+  return status === 204 ? others : ["Content-Length", String(body.length), ...others];
 }
 
 /** The headers that a 304 repeats (RFC 9110, 15.4.5), with further headers for caches. */

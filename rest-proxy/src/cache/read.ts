@@ -30,8 +30,10 @@ export interface ReadOptions extends CacheFetchOptions {
   readonly rules: RequestRules;
   /** Whether no change has outdated the entry, as far as the cache can know: if it is fresh, it may be sent. */
   readonly isCurrent: (entry: Entry) => boolean;
-  /** See `SharedCacheOptions.isFollowed`. */
-  readonly isFollowed: (origin: string) => boolean;
+  /** Notes that the entry is what the origin would send now, if the cache knows that. */
+  readonly confirm: (entry: Entry) => void;
+  /** Whether a stale entry of the origin may be sent while it is refreshed; see `SharedCacheOptions.isFollowed`. */
+  readonly mayRefresh: (origin: string) => boolean;
   /** Coalesced misses and background refreshes in flight at once. */
   readonly backgroundMax: number;
 }
@@ -72,15 +74,22 @@ const pausesMax = 10_000;
 const hit: CacheObservation = { kind: "hit" };
 
 export function createReads(o: ReadOptions): Reads {
-  const { store, rules, stale, isCurrent, isFollowed, nowMs, observe } = o;
+  const { store, rules, stale, isCurrent, confirm, nowMs, observe } = o;
   const fetcher = new CacheFetcher(o);
   const { fetchShared, refresh } = createSharedMisses(o, fetcher);
   const validateByHead = createHeadValidation(o);
 
-  function findUsable({ key, request, varyValueOf, sentAfter }: CacheLookup, atMs: number): Entry | undefined {
+  function find({ key, varyValueOf }: CacheLookup): Entry | undefined {
+    const entry = store.find(key, varyValueOf);
+    if (entry) confirm(entry);
+    return entry;
+  }
+
+  function findUsable(lookup: CacheLookup, atMs: number): Entry | undefined {
+    const { request, sentAfter } = lookup;
     if (request.method !== "GET" && request.method !== "HEAD") return undefined;
     if (rules.isForOrigin(request)) return undefined;
-    const entry = store.find(key, varyValueOf);
+    const entry = find(lookup);
     if (!entry || !isSentAfter(entry, sentAfter)) return undefined;
     return rules.isUsable(entry, request, atMs) && isCurrent(entry) ? entry : undefined;
   }
@@ -105,10 +114,10 @@ export function createReads(o: ReadOptions): Reads {
     }
     const fresh = findFresh(lookup);
     if (fresh) return writeCachedResponse(response, fresh, addHeaders);
-    const entry = store.find(lookup.key, lookup.varyValueOf);
+    const entry = find(lookup);
     const isValidation = mustValidate(request);
     const mayBeStale = entry !== undefined && acceptsStale(lookup, entry) && isCurrent(entry);
-    const mayRefresh = mayBeStale && isFollowed(entry.origin) && stale.mayWhileRevalidating(entry);
+    const mayRefresh = mayBeStale && o.mayRefresh(entry.origin) && stale.mayWhileRevalidating(entry);
     if (mayRefresh && !isValidation && !isFresh(entry, nowMs())) {
       refresh(lookup, fetchers, entry);
       observe({ kind: "stale", because: "while-revalidate" });

@@ -40,10 +40,16 @@ export interface SharedCacheOptions {
    */
   readonly keysOf: (reference: string, key: string) => readonly string[];
   /**
-   * Whether all changes at the origin reach this cache by `invalidate`. While false, an entry older than `unfollowedMsMax` is validated before it is sent,
-   * whatever its freshness, and none is sent while it is refreshed. Default: always true, for an origin whose responses are used by their own freshness.
+   * Whether all changes at the origin reach this cache by `invalidate`.
+   *
+   * While true, an entry is as if the origin had confirmed it now (RFC 9111, 4.3.4): its age is 0, its `Date` is the present, and it
+   * is fresh for its whole lifetime from now on; for `followedMsMax` after its request. While false, an entry older than `unfollowedMsMax` is validated before
+   * it is sent, whatever its freshness, and none is sent while it is refreshed. Undefined: the responses of the origin are used by their own freshness; this
+   * is the default.
    */
-  readonly isFollowed?: (origin: string) => boolean;
+  readonly isFollowed?: (origin: string) => boolean | undefined;
+  /** Default 60,000: a change that is never published is seen after it. */
+  readonly followedMsMax?: number;
   /** Default 2,000. */
   readonly unfollowedMsMax?: number;
   /** Whether the error of an origin fetch means that nothing was sent, so that a write has changed nothing. Default: never. */
@@ -83,7 +89,7 @@ const notesMax = 10_000;
 
 export function createSharedCache(options: SharedCacheOptions): SharedCache {
   const { obeysRequests = false, isUnsent = () => false, observe = () => {} } = options;
-  const { isFollowed = () => true, unfollowedMsMax = 2_000 } = options;
+  const { isFollowed = () => undefined, followedMsMax = 60_000, unfollowedMsMax = 2_000 } = options;
   const { nowMs, backgroundMax, keysOf } = options;
   const o = { ...options, observe };
   const store = new Store(o, ({ bytes }) => observe({ kind: "evicted", bytes }));
@@ -92,9 +98,13 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
   const { invalidate, invalidateOrigin } = createInvalidate({ store, sharedFetches, invalidationLog, observe });
   const reads = createReads({
     ...{ ...o, store, invalidationLog, sharedFetches, collectingMax: 2 * backgroundMax },
-    isFollowed,
+    mayRefresh: (origin) => isFollowed(origin) !== false,
+    confirm(entry) {
+      if (isFollowed(entry.origin) === true && isWithin(entry.requestedAtMs, followedMsMax))
+        entry.confirmedAtMs = nowMs();
+    },
     isCurrent: ({ origin, isInvalidated, requestedAtMs }) =>
-      !isInvalidated && (isFollowed(origin) || isWithin(requestedAtMs, unfollowedMsMax)),
+      !isInvalidated && (isFollowed(origin) !== false || isWithin(requestedAtMs, unfollowedMsMax)),
     rules: createRequestRules(obeysRequests),
     stale: createStaleRules(nowMs),
     unshared: createTtlSet({ entriesMax: notesMax, nowMs }),

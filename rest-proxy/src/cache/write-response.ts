@@ -46,6 +46,7 @@ export function createCachedResponse(
 ): CachedResponse {
   const isUnchanged = entry.status === 200 && isNotModified(request.headers, entry.validators, nowMs);
   const headers = (isUnchanged ? entry.notModifiedHeaders : entry.headers).slice();
+  if (entry.confirmedAtMs !== undefined) headers[headers.length - 1] = new Date(entry.confirmedAtMs).toUTCString();
   headers.push("Age", String(ageSeconds(entry, nowMs)), "Cache-Status", cacheStatus);
   const body = isUnchanged || request.method === "HEAD" ? undefined : entry.body;
   return { status: isUnchanged ? 304 : entry.status, headers, body };

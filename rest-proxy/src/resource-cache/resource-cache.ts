@@ -13,8 +13,8 @@ import type { Observe } from "../telemetry/observations.ts";
 export interface ResourceCacheOptions {
   readonly table: RouteTable;
   readonly nowMs: () => number;
-  /** Whether all changes of the service reach the cache, or it has no feed. */
-  readonly isFollowed: (service: string) => boolean;
+  /** Whether all changes of the service reach the cache. Undefined for a service without a feed. */
+  readonly isFollowed: (service: string) => boolean | undefined;
   readonly observe: Observe;
   /** Undefined if telemetry is off. */
   readonly observer?: CacheObserver | undefined;

@@ -11,7 +11,7 @@ export interface StoredResult {
   readonly groups: readonly string[];
   /** When its request was sent, by the process's monotonic clock. */
   readonly sentAtMs: number;
-  /** How long it is fresh after that. */
+  /** How long it is fresh after that, or after the service's feed has last confirmed it. */
   readonly freshMs: number;
   /** Whether it is fresh for so long only while the service's feed is up. */
   readonly needsFeed: boolean;
@@ -21,13 +21,20 @@ export interface StoredResult {
   isStored: boolean;
 }
 
+/** A feed confirms a result for so long: a change that is never published is seen after it. */
+const confirmedMsMax = 60_000;
+
+/** How long after its request a result may be used while the service's feed, if it needs one, is up. */
+export function confirmedMsOf({ needsFeed, freshMs }: Pick<StoredResult, "needsFeed" | "freshMs">): number {
+  return needsFeed ? Math.max(confirmedMsMax, freshMs) : freshMs;
+}
+
 export type NewResult = Omit<StoredResult, "isStored">;
 
 export interface EntityStore {
   find(key: string): StoredResult | undefined;
   /** Replaces the result of the key. */
   put(result: NewResult): void;
-  delete(key: string): void;
   /** Removes the results in this cache group of the service. */
   deleteGroup(service: string, group: string): void;
   deleteService(service: string): void;
@@ -81,7 +88,6 @@ export function createEntityStore({
         else byGroup.set(name, new Set([result]));
       }
     },
-    delete: (key) => void results.delete(key),
     deleteGroup(service, group) {
       for (const { key } of byGroup.get(nameGroup(service, group)) ?? []) results.delete(key);
     },

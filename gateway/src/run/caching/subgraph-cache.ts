@@ -6,7 +6,7 @@ import type { ServiceWrite } from "@tributary/kit/consistency/receipts";
 import type { WritePosition } from "@tributary/kit/feed/position";
 import type { EntityLookup, GatewayObserver } from "../../observations.ts";
 import type { FetchResult } from "../subgraph-response.ts";
-import type { EntityStore, StoredResult } from "./entity-store.ts";
+import { confirmedMsOf, type EntityStore, type StoredResult } from "./entity-store.ts";
 import { groupsMax } from "./response-caching.ts";
 import { createWholeResults, type WholeResult, type WholeResults } from "./whole-results.ts";
 
@@ -62,8 +62,6 @@ export interface SubgraphCache {
 }
 
 const markMs = 10_000;
-/** Results of a subgraph with a feed are fresh for at most so long, whatever it says. */
-const fedSecondsMax = 60;
 /** While the feed of a subgraph is down, its results are used for so long. */
 const unfedMsMax = 2_000;
 /** Writes of this process to one subgraph to remember until their changes are known, mostly for some milliseconds; with more, everything is invalidated. */
@@ -118,11 +116,11 @@ export class SubgraphCacheState implements SubgraphCache {
     const result = store.find(key);
     if (!result) return undefined;
     const ageMs = nowMs() - result.sentAtMs;
-    if (ageMs >= result.freshMs) {
-      store.delete(key);
-      return undefined;
-    }
-    if (feeds.isUp(this.#name) !== true) {
+    const isUp = feeds.isUp(this.#name) === true;
+    // A feed that is up confirms now what it has not invalidated.
+    const isConfirmed = isUp && result.needsFeed;
+    if (ageMs >= (isConfirmed ? confirmedMsOf(result) : result.freshMs)) return undefined;
+    if (!isUp) {
       // Without the feed, a write of another process is not known, but one of this process is.
       if (result.settledWrites !== settledWrites || (result.needsFeed && ageMs >= unfedMsMax)) return undefined;
     }
@@ -130,7 +128,7 @@ export class SubgraphCacheState implements SubgraphCache {
       stored: result,
       data: result.data,
       groups: result.groups,
-      seconds: Math.floor((result.freshMs - ageMs) / 1_000),
+      seconds: Math.floor((result.freshMs - (isConfirmed ? 0 : ageMs)) / 1_000),
     };
   }
 
@@ -170,8 +168,13 @@ export class SubgraphCacheState implements SubgraphCache {
     const hasFeed = feeds.isUp(this.#name) !== undefined;
     if ((result.needsFeed && !hasFeed) || result.groups.length > groupsMax || this.#isOutdated(fill, result.groups))
       return;
-    const freshMs = 1_000 * (result.needsFeed ? Math.min(seconds, fedSecondsMax) : seconds);
-    store.put({ ...result, service: this.#name, freshMs, sentAtMs: fill.sentAtMs, settledWrites: fill.settledWrites });
+    store.put({
+      ...result,
+      service: this.#name,
+      freshMs: 1_000 * seconds,
+      sentAtMs: fill.sentAtMs,
+      settledWrites: fill.settledWrites,
+    });
     marks.delete(result.key);
   }
 

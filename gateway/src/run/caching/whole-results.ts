@@ -2,13 +2,13 @@
 // which values are memoized (../memoize-by-source.ts). entity-cache.ts has one store of them for each subgraph.
 import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bounded-map";
 import type { FetchResult } from "../subgraph-response.ts";
-import type { StoredResult } from "./entity-store.ts";
+import { confirmedMsOf, type StoredResult } from "./entity-store.ts";
 
 export interface WholeResult {
   readonly result: FetchResult;
   /** What it is composed of. */
   readonly parts: readonly StoredResult[];
-  /** When the first part is no longer fresh, by the process's monotonic clock. */
+  /** When the first part may no longer be used (`confirmedMsOf`), by the process's monotonic clock. */
   readonly freshUntilMs: number;
   /** When the parts were last marked as used. */
   usedAtMs: number;
@@ -43,7 +43,7 @@ export function createWholeResults(bytesMax: number): WholeResults {
       return undefined;
     },
     put(body, result, parts) {
-      const freshUntilMs = Math.min(...parts.map(({ sentAtMs, freshMs }) => sentAtMs + freshMs));
+      const freshUntilMs = Math.min(...parts.map((part) => part.sentAtMs + confirmedMsOf(part)));
       const whole = { result, parts, freshUntilMs, usedAtMs: 0 };
       result.isShared = true;
       result.onMemo = (bytes) => {

@@ -1,28 +1,8 @@
 import { expect, test } from "vitest";
 import type { SharedCache } from "../shared-cache.ts";
-import { setUp, type SetUp } from "./testing.ts";
+import { setUp, type SetUp, staleable, withResource } from "./testing.ts";
 
-const staleable = ["Cache-Control", "max-age=60, stale-while-revalidate=600, stale-if-error=6000"];
 const forbidsStale = { "forbids-stale": "yes" };
-
-/** An origin whose one resource has versions; it responds with 304 to the ETag of the current one. */
-async function withResource(options: Parameters<typeof setUp>[0] = {}) {
-  const all = await setUp(options);
-  const origin = { version: 1, fails: false };
-  all.respondAlways(({ headers, respond }) => {
-    const etag = `"${origin.version}"`;
-    const head = [...staleable, "ETag", etag, "Cache-Groups", '"g"'];
-    if (origin.fails) return respond(503, []);
-    if (headers["if-none-match"] === etag) return respond(304, head);
-    respond(200, head, `version ${origin.version}`);
-  });
-  const read = async (headers: Readonly<Record<string, string>> = {}) => {
-    const response = await all.get("/a", headers);
-    return [response.status, response.body, String(response.headers["cache-status"]).replace("test; ", "")];
-  };
-  await read();
-  return { ...all, origin, read };
-}
 
 test("an invalidated response is confirmed by a 304, and then fresh again", async () => {
   const { cache, read } = await withResource();
@@ -161,54 +141,6 @@ test("a date, which a change in the same second does not alter, does not prove t
   expect((await all.get("/a")).body).toBe("old");
   expect((await all.get("/a", after(mark))).body).toBe("new");
   expect((await all.get("/a", after(mark))).headers["cache-status"]).toMatch(/^test; hit/);
-});
-
-test("while changes do not reach the cache, an entry is used for two seconds and then validated, however fresh it is", async () => {
-  let isFollowed = true;
-  const { origin, read, passSeconds } = await withResource({ isFollowed: () => isFollowed });
-  passSeconds(30);
-  expect((await read())[2]).toMatch(/^hit/);
-  isFollowed = false;
-  origin.version = 2;
-  expect(await read()).toEqual([200, "version 2", "fwd=stale; fwd-status=200; stored"]);
-  passSeconds(1);
-  expect((await read())[2]).toMatch(/^hit/);
-  passSeconds(2);
-  expect((await read())[2]).toBe("fwd=stale; fwd-status=304; stored");
-  expect((await read())[2]).toMatch(/^hit/);
-});
-
-test("while changes do not reach the cache, no stale response is sent while it is refreshed", async () => {
-  let isFollowed = true;
-  const all = await setUp({ isFollowed: () => isFollowed });
-  let version = 1;
-  const head = ["Cache-Control", "max-age=1, stale-while-revalidate=600"];
-  all.respondAlways(({ respond }) => respond(200, head, `version ${version}`));
-  await all.get("/a");
-  version = 2;
-  all.passSeconds(1);
-  isFollowed = false;
-  expect((await all.get("/a")).body).toBe("version 2");
-  version = 3;
-  all.passSeconds(1);
-  isFollowed = true;
-  expect((await all.get("/a")).body).toBe("version 2");
-});
-
-test("while changes do not reach the cache, an entry from the future is validated: the clock was set back", async () => {
-  const { read, passSeconds } = await withResource({ isFollowed: () => false });
-  passSeconds(-1);
-  expect((await read())[2]).toBe("fwd=stale; fwd-status=304; stored");
-});
-
-test("while changes do not reach the cache, stale responses are sent only instead of an error", async () => {
-  const { origin, read, passSeconds } = await withResource({ isFollowed: () => false });
-  passSeconds(61);
-  origin.version = 2;
-  expect((await read())[1]).toBe("version 2");
-  passSeconds(61);
-  origin.fails = true;
-  expect((await read()).slice(0, 2)).toEqual([200, "version 2"]);
 });
 
 function after(mark: number) {

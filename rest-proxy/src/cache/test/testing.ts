@@ -103,6 +103,27 @@ export async function setUp(options: Partial<SharedCacheOptions> = {}): Promise<
   };
 }
 
+export const staleable = ["Cache-Control", "max-age=60, stale-while-revalidate=600, stale-if-error=6000"];
+
+/** An origin whose one resource has versions; it responds with 304 to the ETag of the current one. */
+export async function withResource(options: Partial<SharedCacheOptions> = {}) {
+  const all = await setUp(options);
+  const origin = { version: 1, fails: false };
+  all.respondAlways(({ headers, respond }) => {
+    const etag = `"${origin.version}"`;
+    const head = [...staleable, "ETag", etag, "Cache-Groups", '"g"'];
+    if (origin.fails) return respond(503, []);
+    if (headers["if-none-match"] === etag) return respond(304, head);
+    respond(200, head, `version ${origin.version}`);
+  });
+  const read = async (headers: Readonly<Record<string, string>> = {}) => {
+    const response = await all.get("/a", headers);
+    return [response.status, response.body, String(response.headers["cache-status"]).replace("test; ", "")];
+  };
+  await read();
+  return { ...all, origin, read };
+}
+
 async function forward(
   cache: SharedCache,
   fetchOrigin: HttpOrigin["fetch"],
