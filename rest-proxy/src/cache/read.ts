@@ -21,19 +21,14 @@ import {
   writeCachedResponse,
   writeStale,
 } from "./write-response.ts";
-import { mustValidate, type RequestRules } from "./reuse-rules.ts";
+import { type FollowRules, mustValidate, type RequestRules } from "./reuse-rules.ts";
 import { createTtlSet, type TtlSet } from "./ttl-set.ts";
 import { matchesVary, toVaryKey } from "./vary.ts";
 
 export interface ReadOptions extends CacheFetchOptions {
   readonly sharedFetches: SharedFetches;
   readonly rules: RequestRules;
-  /** Whether no change has outdated the entry, as far as the cache can know: if it is fresh, it may be sent. */
-  readonly isCurrent: (entry: Entry) => boolean;
-  /** Notes that the entry is what the origin would send now, if the cache knows that. */
-  readonly confirm: (entry: Entry) => void;
-  /** Whether a stale entry of the origin may be sent while it is refreshed; see `SharedCacheOptions.isFollowed`. */
-  readonly mayRefresh: (origin: string) => boolean;
+  readonly following: FollowRules;
   /** Coalesced misses and background refreshes in flight at once. */
   readonly backgroundMax: number;
 }
@@ -74,24 +69,17 @@ const pausesMax = 10_000;
 const hit: CacheObservation = { kind: "hit" };
 
 export function createReads(o: ReadOptions): Reads {
-  const { store, rules, stale, isCurrent, confirm, nowMs, observe } = o;
+  const { store, rules, stale, following, nowMs, observe } = o;
   const fetcher = new CacheFetcher(o);
   const { fetchShared, refresh } = createSharedMisses(o, fetcher);
   const validateByHead = createHeadValidation(o);
 
-  function find({ key, varyValueOf }: CacheLookup): Entry | undefined {
-    const entry = store.find(key, varyValueOf);
-    if (entry) confirm(entry);
-    return entry;
-  }
-
-  function findUsable(lookup: CacheLookup, atMs: number): Entry | undefined {
-    const { request, sentAfter } = lookup;
+  function findUsable({ key, request, varyValueOf, sentAfter }: CacheLookup, atMs: number): Entry | undefined {
     if (request.method !== "GET" && request.method !== "HEAD") return undefined;
     if (rules.isForOrigin(request)) return undefined;
-    const entry = find(lookup);
+    const entry = following.confirm(store.find(key, varyValueOf));
     if (!entry || !isSentAfter(entry, sentAfter)) return undefined;
-    return rules.isUsable(entry, request, atMs) && isCurrent(entry) ? entry : undefined;
+    return rules.isUsable(entry, request, atMs) && following.isCurrent(entry) ? entry : undefined;
   }
 
   function findFresh(lookup: CacheLookup): CachedResponse | undefined {
@@ -114,10 +102,10 @@ export function createReads(o: ReadOptions): Reads {
     }
     const fresh = findFresh(lookup);
     if (fresh) return writeCachedResponse(response, fresh, addHeaders);
-    const entry = find(lookup);
+    const entry = following.confirm(store.find(lookup.key, lookup.varyValueOf));
     const isValidation = mustValidate(request);
-    const mayBeStale = entry !== undefined && acceptsStale(lookup, entry) && isCurrent(entry);
-    const mayRefresh = mayBeStale && o.mayRefresh(entry.origin) && stale.mayWhileRevalidating(entry);
+    const mayBeStale = entry !== undefined && acceptsStale(lookup, entry) && following.isCurrent(entry);
+    const mayRefresh = mayBeStale && following.mayRefresh(entry) && stale.mayWhileRevalidating(entry);
     if (mayRefresh && !isValidation && !isFresh(entry, nowMs())) {
       refresh(lookup, fetchers, entry);
       observe({ kind: "stale", because: "while-revalidate" });
@@ -147,7 +135,7 @@ export function createReads(o: ReadOptions): Reads {
   }
 
   function whyForwarded({ key }: CacheLookup, entry: Entry | undefined): ForwardReason {
-    if (entry) return isFresh(entry, nowMs()) && isCurrent(entry) ? "request" : "stale";
+    if (entry) return isFresh(entry, nowMs()) && following.isCurrent(entry) ? "request" : "stale";
     return store.variants(key).length > 0 ? "vary-miss" : "uri-miss";
   }
 

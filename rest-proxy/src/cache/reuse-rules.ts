@@ -130,3 +130,53 @@ export function createStaleRules(nowMs: () => number): StaleRules {
     mayAfterError: (entry) => isRecentValidation(failedAtMs.get(entry), nowMs()) && mayOnError(entry, undefined),
   };
 }
+
+export interface FollowOptions {
+  /** Milliseconds since 1970. */
+  readonly nowMs: () => number;
+  /**
+   * Whether all changes at the origin reach this cache by `invalidate`.
+   *
+   * While true, an entry is as if the origin had confirmed it now (RFC 9111, 4.3.4): its age is 0, its `Date` is the present, and it
+   * is fresh for its whole lifetime from now on; for `followedMsMax` after its request. While false, an entry older than `unfollowedMsMax` is validated before
+   * it is sent, whatever its freshness, and none is sent while it is refreshed. Undefined: the responses of the origin are used by their own freshness; this
+   * is the default.
+   */
+  readonly isFollowed?: (origin: string) => boolean | undefined;
+  /** Default 60,000: a change that is never published is seen after it. */
+  readonly followedMsMax?: number;
+  /** Default 2,000. */
+  readonly unfollowedMsMax?: number;
+}
+
+/** What it means for entries that changes at their origin reach the cache, or do not (`FollowOptions.isFollowed`). */
+export interface FollowRules {
+  /** Notes that the entry is what its origin would send now, if the cache knows that. Returns the entry. */
+  confirm(entry: Entry | undefined): Entry | undefined;
+  /** Whether no change has outdated the entry, as far as the cache can know: if it is fresh, it may be sent. */
+  isCurrent(entry: Entry): boolean;
+  /** Whether a stale entry may be sent while it is refreshed. */
+  mayRefresh(entry: Entry): boolean;
+}
+
+export function createFollowRules({
+  nowMs,
+  isFollowed = () => undefined,
+  followedMsMax = 60_000,
+  unfollowedMsMax = 2_000,
+}: FollowOptions): FollowRules {
+  /** False after the clock was set back. */
+  const isWithin = ({ requestedAtMs }: Entry, ms: number) => {
+    const elapsedMs = nowMs() - requestedAtMs;
+    return elapsedMs >= 0 && elapsedMs < ms;
+  };
+  return {
+    confirm(entry) {
+      if (entry && isFollowed(entry.origin) === true && isWithin(entry, followedMsMax)) entry.confirmedAtMs = nowMs();
+      return entry;
+    },
+    isCurrent: (entry) =>
+      !entry.isInvalidated && (isFollowed(entry.origin) !== false || isWithin(entry, unfollowedMsMax)),
+    mayRefresh: ({ origin }) => isFollowed(origin) !== false,
+  };
+}

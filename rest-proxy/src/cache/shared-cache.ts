@@ -8,11 +8,11 @@ import { createSharedFetches } from "./coalescing.ts";
 import { createInvalidate, createInvalidationLog, type Invalidation, invalidatedBy, isSafe } from "./invalidation.ts";
 import { createReads, type Hits } from "./read.ts";
 import { forwardPastCache, type AddHeaders } from "./write-response.ts";
-import { createRequestRules, createStaleRules } from "./reuse-rules.ts";
+import { createFollowRules, createRequestRules, createStaleRules, type FollowOptions } from "./reuse-rules.ts";
 import { Store } from "./store.ts";
 import { createTtlSet } from "./ttl-set.ts";
 
-export interface SharedCacheOptions {
+export interface SharedCacheOptions extends FollowOptions {
   /** The name in `Cache-Status` (RFC 9211, 2): a token. */
   readonly name: string;
   /** For all stored responses: bodies, headers, keys, and an estimate for objects. */
@@ -32,26 +32,11 @@ export interface SharedCacheOptions {
    * once per second and cache entry (see `mustValidate`), and the caller must not forward the three conditions.
    */
   readonly obeysRequests?: boolean;
-  /** Milliseconds since 1970. */
-  readonly nowMs: () => number;
   /**
    * Called after a write, to find the keys to invalidate: `reference` is its `Location`, its `Content-Location` or its own key; `key` is its key.
    * Returns the keys of the resource that the reference names, none for another origin (RFC 9111, 4.4).
    */
   readonly keysOf: (reference: string, key: string) => readonly string[];
-  /**
-   * Whether all changes at the origin reach this cache by `invalidate`.
-   *
-   * While true, an entry is as if the origin had confirmed it now (RFC 9111, 4.3.4): its age is 0, its `Date` is the present, and it
-   * is fresh for its whole lifetime from now on; for `followedMsMax` after its request. While false, an entry older than `unfollowedMsMax` is validated before
-   * it is sent, whatever its freshness, and none is sent while it is refreshed. Undefined: the responses of the origin are used by their own freshness; this
-   * is the default.
-   */
-  readonly isFollowed?: (origin: string) => boolean | undefined;
-  /** Default 60,000: a change that is never published is seen after it. */
-  readonly followedMsMax?: number;
-  /** Default 2,000. */
-  readonly unfollowedMsMax?: number;
   /** Whether the error of an origin fetch means that nothing was sent, so that a write has changed nothing. Default: never. */
   readonly isUnsent?: (error: unknown) => boolean;
   readonly observe?: (observation: CacheObservation) => void;
@@ -89,7 +74,6 @@ const notesMax = 10_000;
 
 export function createSharedCache(options: SharedCacheOptions): SharedCache {
   const { obeysRequests = false, isUnsent = () => false, observe = () => {} } = options;
-  const { isFollowed = () => undefined, followedMsMax = 60_000, unfollowedMsMax = 2_000 } = options;
   const { nowMs, backgroundMax, keysOf } = options;
   const o = { ...options, observe };
   const store = new Store(o, ({ bytes }) => observe({ kind: "evicted", bytes }));
@@ -98,23 +82,11 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
   const { invalidate, invalidateOrigin } = createInvalidate({ store, sharedFetches, invalidationLog, observe });
   const reads = createReads({
     ...{ ...o, store, invalidationLog, sharedFetches, collectingMax: 2 * backgroundMax },
-    mayRefresh: (origin) => isFollowed(origin) !== false,
-    confirm(entry) {
-      if (isFollowed(entry.origin) === true && isWithin(entry.requestedAtMs, followedMsMax))
-        entry.confirmedAtMs = nowMs();
-    },
-    isCurrent: ({ origin, isInvalidated, requestedAtMs }) =>
-      !isInvalidated && (isFollowed(origin) !== false || isWithin(requestedAtMs, unfollowedMsMax)),
+    following: createFollowRules(options),
     rules: createRequestRules(obeysRequests),
     stale: createStaleRules(nowMs),
     unshared: createTtlSet({ entriesMax: notesMax, nowMs }),
   });
-
-  /** False after the clock was set back. */
-  function isWithin(timeMs: number, ms: number): boolean {
-    const elapsedMs = nowMs() - timeMs;
-    return elapsedMs >= 0 && elapsedMs < ms;
-  }
 
   async function respond(
     lookup: CacheLookup,
