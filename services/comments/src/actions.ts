@@ -106,7 +106,7 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
         requireEdit(await requireExisting(id, deletedAs), { identity, writtenSince, precondition: readConditions });
       };
       const { versions, change } = await readChange({ precondition, input }, requireEditable);
-      const edited = await store.editComment(id, { ...change, authorId: userId, writtenSince, versions });
+      const edited = await store.editComment(id, change, { authorId: userId, writtenSince, versions });
       if (edited !== undefined) return edited;
       await requireEditable();
       throw toVersionError();

@@ -3,9 +3,11 @@ import { type IdempotentResult, type Stored, writeOnce } from "@tributary/kit/id
 import { isRowId, onlyRowIds } from "@tributary/kit/postgres/row-id";
 import { createKeyset, type ListPage, type PageRequest, toPage } from "@tributary/kit/lists/keyset";
 import { toIdOrder } from "@tributary/kit/lists/list-order";
+import { changedFields, defineColumns, type SelectList } from "@tributary/kit/postgres/columns";
 import type { Database, Queryable, Writer } from "@tributary/kit/postgres/postgres";
 import type {
   Comment,
+  CommentChange,
   CommentFilters,
   CommentState,
   ParentPageRequest,
@@ -16,7 +18,29 @@ import type {
 
 export type CommentStore = ReturnType<typeof createCommentStore>;
 
-const columns = toColumns("");
+const table = defineColumns<Comment>()({
+  id: "id",
+  postId: "post_id",
+  authorId: "author_id",
+  body: "body",
+  createdAt: "created_at",
+  editedAt: "edited_at",
+  deletedAt: "deleted_at",
+  rowVersion: "row_version",
+});
+
+const columns = table.all();
+/** Of rows that are not deleted. */
+const visibleColumns = columns as SelectList<VisibleComment>;
+const stateColumns: SelectList<CommentState> = table.only(["id", "createdAt", "editedAt", "deletedAt", "rowVersion"]);
+const versionColumns: SelectList<RowVersion> = table.only(["id", "rowVersion"]);
+
+/** A row of `insertComment`. */
+interface InsertedComment extends Omit<NewComment, "idempotencyKey"> {
+  readonly authorId: string;
+}
+
+const insertion = table.insertion<InsertedComment>()(["postId", "authorId", "body"]);
 
 /** All SQL of the comments service. A malformed id matches no row. Checks no scopes. */
 export function createCommentStore(database: Database) {
@@ -36,8 +60,7 @@ function createReads(database: Queryable) {
     async findCommentStates(ids: readonly string[]): Promise<readonly CommentState[]> {
       const validIds = onlyRowIds(ids);
       if (validIds.length === 0) return [];
-      const text = `select id, created_at as "createdAt", edited_at as "editedAt", deleted_at as "deletedAt",
-        row_version as "rowVersion" from comments where id = any($1::bigint[])`;
+      const text = `select ${stateColumns} from comments where id = any($1::bigint[])`;
       return database.rows<CommentState>("find-comment-states", text, [validIds]);
     },
 
@@ -54,8 +77,8 @@ function createReads(database: Queryable) {
   };
 }
 
-interface ListKind {
-  readonly selected: string;
+interface ListKind<Row> {
+  readonly selected: SelectList<Row>;
   /** Distinguishes the statement's name if `selected` is not all columns. */
   readonly rows?: string;
   /** Excludes tombstones. */
@@ -66,7 +89,7 @@ function createLists(database: Queryable) {
   async function list<Row>(
     { postId, authorId, sort }: CommentFilters,
     request: PageRequest,
-    { selected, rows, visibleOnly }: ListKind,
+    { selected, rows, visibleOnly }: ListKind<Row>,
   ): Promise<ListPage<Row>> {
     if ([postId, authorId].some((id) => id !== undefined && !isRowId(id))) return toPage([], request);
     const set = createKeyset("id", "$1::bigint", request, toIdOrder(sort));
@@ -84,18 +107,14 @@ function createLists(database: Queryable) {
   return {
     /** Includes tombstones. */
     listComments: (filters: CommentFilters, request: PageRequest) =>
-      list<Comment>(filters, request, { selected: columns, visibleOnly: false }),
+      list(filters, request, { selected: columns, visibleOnly: false }),
 
     listVisible: (filters: CommentFilters, request: PageRequest) =>
-      list<VisibleComment>(filters, request, { selected: columns, visibleOnly: true }),
+      list(filters, request, { selected: visibleColumns, visibleOnly: true }),
 
     /** The ids and versions of the rows that `listVisible` returns. */
     listVisibleVersions: (filters: CommentFilters, request: PageRequest) =>
-      list<RowVersion>(filters, request, {
-        selected: `id, row_version as "rowVersion"`,
-        rows: "versions",
-        visibleOnly: true,
-      }),
+      list(filters, request, { selected: versionColumns, rows: "versions", visibleOnly: true }),
 
     /** One page of each parent's list, with tombstones, in one statement; the result has one page per request, in the same sequence. */
     async listPagesOfParents(
@@ -126,19 +145,20 @@ function createChanges(database: Database) {
      * @throws AppError with a key, as `writeOnce`.
      */
     async insertComment(
-      { postId, body, idempotencyKey: key }: NewComment,
+      { idempotencyKey: key, ...comment }: NewComment,
       authorId: string,
     ): Promise<IdempotentResult<VisibleComment>> {
-      const text = `insert into comments (post_id, author_id, body) values ($1, $2, $3) returning ${columns}`;
+      const text = `insert into comments ${insertion.text} returning ${columns}`;
+      const values = insertion.valuesOf({ ...comment, authorId });
       const run = async (writer: Writer) => {
-        const [comment] = await writer.write<VisibleComment>("insert-comment", text, [postId, authorId, body]);
-        return comment as VisibleComment;
+        const [row] = await writer.write<VisibleComment>("insert-comment", text, values);
+        return row as VisibleComment;
       };
       if (key === undefined) return { result: await run(database), replayed: false };
       return writeOnce(database, {
         callerId: authorId,
         key,
-        input: { postId, body },
+        input: comment,
         run,
         entityIdOf: ({ id }) => id,
         restore: restoreComment,
@@ -151,19 +171,17 @@ function createChanges(database: Database) {
      */
     async editComment(
       id: string,
-      o: {
-        readonly body: string;
-        readonly authorId: string;
-        readonly writtenSince: Date;
-        readonly versions: Precondition;
-      },
+      change: CommentChange,
+      o: { readonly authorId: string; readonly writtenSince: Date; readonly versions: Precondition },
     ): Promise<VisibleComment | undefined> {
       if (!isRowId(id)) return undefined;
-      const text = `update comments set body = $4, edited_at = date_trunc('milliseconds', now())
+      const values: unknown[] = [id, ...toVersionValues(o.versions), o.authorId, o.writtenSince];
+      const sets = table.assignments(change, values);
+      const name = ["edit-comment", ...changedFields(change)].join("-");
+      const text = `update comments set ${sets.join(", ")}, edited_at = date_trunc('milliseconds', now())
         where id = $1 and ${versionIsAccepted} and deleted_at is null
-          and author_id = $5 and created_at >= $6 returning ${columns}`;
-      const values = [id, ...toVersionValues(o.versions), o.body, o.authorId, o.writtenSince];
-      const [comment] = await database.write<VisibleComment>("edit-comment", text, values);
+          and author_id = $4 and created_at >= $5 returning ${columns}`;
+      const [comment] = await database.write<VisibleComment>(name, text, values);
       return comment;
     },
 
@@ -207,19 +225,13 @@ const columnOf: Readonly<Record<Parent, string>> = { post: "post_id", author: "a
 
 /** One index scan per page, limited to `length` rows; `index` is the position of the page in the result. */
 function toParentPagesSql(parent: Parent): string {
-  return `select ${toColumns("list.")}, page.index
+  return `select ${table.all("list.")}, page.index
     from unnest($1::int[], $2::bigint[], $3::bigint[], $4::int[]) as page (index, parent_id, after_id, length)
     cross join lateral (
       select * from comments where ${columnOf[parent]} = page.parent_id and id < coalesce(page.after_id, ${largestBigint})
       order by id desc limit page.length
     ) as list
     order by page.index, list.id desc`;
-}
-
-function toColumns(prefix: string): string {
-  return `${prefix}id, ${prefix}post_id as "postId", ${prefix}author_id as "authorId", ${prefix}body,
-    ${prefix}created_at as "createdAt", ${prefix}edited_at as "editedAt", ${prefix}deleted_at as "deletedAt",
-    ${prefix}row_version as "rowVersion"`;
 }
 
 function hasValidIds({ parentId, afterId }: ParentPageRequest): boolean {

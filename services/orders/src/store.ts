@@ -3,6 +3,7 @@ import { type IdempotentResult, type Stored, writeOnce } from "@tributary/kit/id
 import { isRowId } from "@tributary/kit/postgres/row-id";
 import { createKeyset, type ListPage, type PageRequest, toPage } from "@tributary/kit/lists/keyset";
 import { toIdOrder } from "@tributary/kit/lists/list-order";
+import { defineColumns, type SelectList } from "@tributary/kit/postgres/columns";
 import type { Database, Queryable, Writer } from "@tributary/kit/postgres/postgres";
 import {
   isOrderId,
@@ -22,15 +23,44 @@ import { type PricedOrder, priceOrder } from "./pricing.ts";
 
 export type OrderStore = ReturnType<typeof createOrderStore>;
 
-const orderColumns = `o.id, o.customer_id as "customerId", o.status, o.total_minor as "totalMinor", o.currency,
-  o.placed_at as "placedAt", o.row_version as "rowVersion"`;
+/** Statements on orders have the alias `o`, those on products `p`. */
+const orderTable = defineColumns<Order>()({
+  id: "id",
+  customerId: "customer_id",
+  status: "status",
+  totalMinor: "total_minor",
+  currency: "currency",
+  placedAt: "placed_at",
+  rowVersion: "row_version",
+});
+const productTable = defineColumns<Product>()({
+  sku: "sku",
+  title: "title",
+  priceMinor: "price_minor",
+  currency: "currency",
+  stock: "stock",
+  postId: "post_id",
+  rowVersion: "row_version",
+});
+const lineColumns = defineColumns<OrderLine>()({
+  orderId: "l.order_id",
+  sku: "l.sku",
+  quantity: "l.quantity",
+  unitPriceMinor: "l.unit_price_minor",
+  currency: "o.currency",
+}).all();
 
-const productColumns = `p.sku, p.title, p.price_minor as "priceMinor", p.currency, p.stock, p.post_id as "postId",
-  p.row_version as "rowVersion"`;
+const orderColumns = orderTable.all("o.");
+const orderStateColumns: SelectList<OrderState> = orderTable.only(["id", "rowVersion", "customerId"], "o.");
+const orderVersionColumns: SelectList<RowVersion> = orderTable.only(["id", "rowVersion"], "o.");
+const productColumns = productTable.all("p.");
+const productVersionColumns = defineColumns<RowVersion>()({ id: "sku", rowVersion: "row_version" }).all("p.");
 
-const orderVersionColumns = `o.id, o.row_version as "rowVersion"`;
-
-const productVersionColumns = `p.sku as id, p.row_version as "rowVersion"`;
+const orderInsertion = orderTable.insertion<Pick<Order, "customerId" | "totalMinor" | "currency">>()([
+  "customerId",
+  "totalMinor",
+  "currency",
+]);
 
 /**
  * All SQL of the orders service. A malformed id or sku matches no row (except in `findLines`). Every transaction locks rows in the same
@@ -57,13 +87,13 @@ function createProductReads(database: Queryable) {
       return database.rows<RowVersion>("find-product-versions", text, [validSkus]);
     },
 
-    listProducts: (request: PageRequest) => list<Product>("products", productColumns, request),
+    listProducts: (request: PageRequest) => list("products", productColumns, request),
 
     /** The skus and versions of the rows that `listProducts` returns. */
-    listProductVersions: (request: PageRequest) => list<RowVersion>("product-versions", productVersionColumns, request),
+    listProductVersions: (request: PageRequest) => list("product-versions", productVersionColumns, request),
   };
 
-  async function list<Row>(rows: string, selected: string, request: PageRequest): Promise<ListPage<Row>> {
+  async function list<Row>(rows: string, selected: SelectList<Row>, request: PageRequest): Promise<ListPage<Row>> {
     const set = createKeyset("p.sku", "$1::text", request, "ascending");
     const text = `select ${selected} from products p where ${set.where} order by ${set.orderBy} limit $2`;
     return toPage(await database.rows<Row>(`list-${rows}-${set.direction}`, text, [set.id, set.limit]), request);
@@ -82,7 +112,7 @@ function createOrderReads(database: Queryable) {
     /** Sorted by order, then by sku. `orderIds` must be well-formed: they come from loaded orders. */
     async findLines(orderIds: readonly string[]): Promise<readonly OrderLine[]> {
       if (orderIds.length === 0) return [];
-      const text = `select l.order_id as "orderId", l.sku, l.quantity, l.unit_price_minor as "unitPriceMinor", o.currency
+      const text = `select ${lineColumns}
         from order_lines l join orders o on o.id = l.order_id where l.order_id = any($1::uuid[]) order by l.order_id, l.sku`;
       return database.rows<OrderLine>("find-lines", text, [orderIds]);
     },
@@ -90,17 +120,17 @@ function createOrderReads(database: Queryable) {
     /** The columns that an order's readers and its ETag depend on. */
     async findOrderState(id: string): Promise<OrderState | undefined> {
       if (!isOrderId(id)) return undefined;
-      const text = `select ${orderVersionColumns}, o.customer_id as "customerId" from orders o where o.id = $1`;
+      const text = `select ${orderStateColumns} from orders o where o.id = $1`;
       const [state] = await database.rows<OrderState>("find-order-state", text, [id]);
       return state;
     },
 
     listOrders: (customerId: string, filters: OrderFilters, request: PageRequest) =>
-      list<Order>("orders", orderColumns, { customerId, ...filters }, request),
+      list("orders", orderColumns, { customerId, ...filters }, request),
 
     /** The ids and versions of the rows that `listOrders` returns. */
     listOrderVersions: (customerId: string, filters: OrderFilters, request: PageRequest) =>
-      list<RowVersion>("order-versions", orderVersionColumns, { customerId, ...filters }, request),
+      list("order-versions", orderVersionColumns, { customerId, ...filters }, request),
 
     /** One page of each customer's list, newest first, in one statement; the result has one page per request, in the same sequence. */
     async listPagesOfCustomers(requests: readonly CustomerPageRequest[]): Promise<readonly (readonly Order[])[]> {
@@ -121,7 +151,7 @@ function createOrderReads(database: Queryable) {
 
   async function list<Row>(
     rows: string,
-    selected: string,
+    selected: SelectList<Row>,
     { customerId, status, sort }: OrderFilters & { readonly customerId: string },
     request: PageRequest,
   ): Promise<ListPage<Row>> {
@@ -205,14 +235,15 @@ async function insertOrder(
   const lock = `select ${productColumns} from products p where p.sku = any($1::text[]) order by p.sku for no key update`;
   const priced = priceOrder(newLines, await transaction.rows<Product>("lock-products", lock, [skus]));
   const products = await takeStock(transaction, priced);
-  const insert = `insert into orders as o (customer_id, total_minor, currency) values ($1, $2, $3) returning ${orderColumns}`;
-  const values = [customerId, priced.totalMinor, priced.currency];
+  const insert = `insert into orders as o ${orderInsertion.text} returning ${orderColumns}`;
+  const { totalMinor, currency } = priced;
+  const values = orderInsertion.valuesOf({ customerId, totalMinor, currency });
   const [order] = await transaction.write<Order>("insert-order", insert, values);
   if (order === undefined) throw new Error("insert-order returned no row");
   const insertLines = `insert into order_lines (order_id, sku, quantity, unit_price_minor)
     select $1, line.* from unnest($2::text[], $3::int[], $4::int[]) as line (sku, quantity, unit_price_minor)`;
   await transaction.rows("insert-lines", insertLines, [order.id, ...columnsOf(priced)]);
-  const { id: orderId, currency } = order;
+  const { id: orderId } = order;
   const lines = priced.lines.map(({ sku, quantity, unitPriceMinor }) => ({
     orderId,
     sku,

@@ -3,6 +3,7 @@ import { type IdempotentResult, type Stored, writeOnce } from "@tributary/kit/id
 import { isRowId, onlyRowIds } from "@tributary/kit/postgres/row-id";
 import { createKeyset, type ListPage, type PageRequest, toPage } from "@tributary/kit/lists/keyset";
 import { toIdOrder } from "@tributary/kit/lists/list-order";
+import { changedFields, defineColumns, type SelectList } from "@tributary/kit/postgres/columns";
 import type { Database, Writer } from "@tributary/kit/postgres/postgres";
 import { matchesWords, toWordPrefixQuery } from "@tributary/kit/postgres/word-search";
 import {
@@ -25,12 +26,30 @@ const unmeasuredRowsMax = 20;
 
 export type PostStore = ReturnType<typeof createPostStore>;
 
-const briefColumns = `id, author_id as "authorId", title, body_format as "format", status,
-  created_at as "createdAt", updated_at as "updatedAt", published_at as "publishedAt", row_version as "rowVersion"`;
+const table = defineColumns<Post>()({
+  id: "id",
+  authorId: "author_id",
+  title: "title",
+  format: "body_format",
+  status: "status",
+  createdAt: "created_at",
+  updatedAt: "updated_at",
+  publishedAt: "published_at",
+  rowVersion: "row_version",
+  text: "body",
+});
 
-const columns = `${briefColumns}, body as "text"`;
+const columns = table.all();
+const briefColumns: SelectList<BriefPost> = table.except(["text"]);
+const stateColumns: SelectList<PostState> = table.only(["id", "rowVersion", "authorId", "status"]);
+const versionColumns: SelectList<RowVersion> = table.only(["id", "rowVersion"]);
 
-const versionColumns = `id, row_version as "rowVersion"`;
+/** A row of `insertPost`. */
+interface InsertedPost extends Omit<NewPost, "idempotencyKey"> {
+  readonly authorId: string;
+}
+
+const insertion = table.insertion<InsertedPost>()(["authorId", "title", "text", "format"]);
 
 const setPublishedAt = "published_at = coalesce(published_at, date_trunc('milliseconds', now()))";
 
@@ -40,45 +59,44 @@ export function createPostStore(database: Database) {
 }
 
 function createReads(database: Database) {
-  async function find<Row>(name: string, selected: string, ids: readonly string[]): Promise<readonly Row[]> {
+  async function find<Row>(name: string, selected: SelectList<Row>, ids: readonly string[]): Promise<readonly Row[]> {
     const validIds = onlyRowIds(ids);
     if (validIds.length === 0) return [];
     return database.rows<Row>(name, `select ${selected} from posts where id = any($1::bigint[])`, [validIds]);
   }
 
   return {
-    findPosts: (ids: readonly string[]) => find<Post>("find-posts", columns, ids),
+    findPosts: (ids: readonly string[]) => find("find-posts", columns, ids),
 
     /** Without texts, which PostgreSQL stores out of line (TOAST) and reads separately. */
-    findBriefPosts: (ids: readonly string[]) => find<BriefPost>("find-brief-posts", briefColumns, ids),
+    findBriefPosts: (ids: readonly string[]) => find("find-brief-posts", briefColumns, ids),
 
     /** The columns that a post's readers and its ETag depend on. */
-    findPostStates: (ids: readonly string[]) =>
-      find<PostState>("find-post-states", `${versionColumns}, author_id as "authorId", status`, ids),
+    findPostStates: (ids: readonly string[]) => find("find-post-states", stateColumns, ids),
   };
 }
 
 function createLists(database: Database) {
   return {
-    listPosts: (filters: VisibleFilters, request: PageRequest) => list<Post>("posts", columns, filters, request),
+    listPosts: (filters: VisibleFilters, request: PageRequest) => list("posts", columns, filters, request),
 
     listBriefPosts: (filters: VisibleFilters, request: PageRequest) =>
-      list<BriefPost>("brief-posts", briefColumns, filters, request),
+      list("brief-posts", briefColumns, filters, request),
 
     /** The ids and versions of the rows that `listPosts` returns. */
     listPostVersions: (filters: VisibleFilters, request: PageRequest) =>
-      list<RowVersion>("post-versions", versionColumns, filters, request),
+      list("post-versions", versionColumns, filters, request),
 
     /** One page of each author's list in one statement; the result has one page per request, in the same sequence. */
-    listPagesOfAuthors: (requests: readonly AuthorPageRequest[]) => listPages<Post>("list-slices", columns, requests),
+    listPagesOfAuthors: (requests: readonly AuthorPageRequest[]) => listPages("list-slices", columns, requests),
 
     listBriefPagesOfAuthors: (requests: readonly AuthorPageRequest[]) =>
-      listPages<BriefPost>("list-brief-slices", briefColumns, requests),
+      listPages("list-brief-slices", briefColumns, requests),
   };
 
   async function listPages<Row extends BriefPost>(
     name: string,
-    selected: string,
+    selected: SelectList<Row>,
     requests: readonly AuthorPageRequest[],
   ): Promise<readonly ListPage<Row>[]> {
     const values = [
@@ -100,7 +118,7 @@ function createLists(database: Database) {
 
   async function list<Row>(
     rows: string,
-    selected: string,
+    selected: SelectList<Row>,
     { status, authorId, visibleTo, search, sort }: VisibleFilters,
     request: PageRequest,
   ): Promise<ListPage<Row>> {
@@ -133,9 +151,9 @@ function createChanges(database: Database) {
      * @throws AppError with a key, as `writeOnce`.
      */
     async insertPost(authorId: string, { idempotencyKey: key, ...post }: NewPost): Promise<IdempotentResult<Post>> {
-      const text = `insert into posts (author_id, title, body, body_format) values ($1, $2, $3, $4) returning ${columns}`;
+      const text = `insert into posts ${insertion.text} returning ${columns}`;
       const run = async (writer: Writer) => {
-        const [row] = await writer.write<Post>("insert-post", text, [authorId, post.title, post.text, post.format]);
+        const [row] = await writer.write<Post>("insert-post", text, insertion.valuesOf({ authorId, ...post }));
         return row as Post;
       };
       if (key === undefined) return { result: await run(database), replayed: false };
@@ -158,10 +176,7 @@ function createChanges(database: Database) {
       const values: unknown[] = [id, only && onlyRowIds(only), onlyRowIds(not)];
       const wheres = ["id = $1", "($2::bigint[] is null or row_version = any($2))", "row_version <> all($3::bigint[])"];
       const { published, status, ...contents } = changes;
-      const changedFields = Object.entries(contents).filter(([, value]) => value !== undefined);
-      const sets = changedFields.map(
-        ([field, value]) => `${columnOf[field as keyof typeof columnOf]} = $${values.push(value)}`,
-      );
+      const sets = [...table.assignments(contents, values)];
       if (published === true) sets.push(`status = 'PUBLISHED', ${setPublishedAt}`);
       if (published === false) sets.push("status = case status when 'PUBLISHED' then 'ARCHIVED' else status end");
       if (status !== undefined) {
@@ -206,12 +221,11 @@ function toSqlWithinBytes(page: string, selected: string, orderBy: string, bytes
 
 /** The name of the prepared statement: it differs for each SQL text, thus for each set of changed columns and each new status. */
 function nameUpdate({ published, status, ...contents }: PostChanges): string {
-  const fields = Object.entries(contents).flatMap(([field, value]) => (value === undefined ? [] : [field]));
   const change = published === undefined ? [] : [`published-${published}`];
-  return ["update-post", ...fields, ...change, ...(status === undefined ? [] : [`to-${status}`])].join("-");
+  return ["update-post", ...changedFields(contents), ...change, ...(status === undefined ? [] : [`to-${status}`])].join(
+    "-",
+  );
 }
-
-const columnOf = { title: "title", text: "body", format: "body_format" } as const;
 
 /** One scan of the index posts_by_author per page, limited to the rows of the page. */
 function toAuthorPagesSql(selected: string): string {

@@ -4,12 +4,14 @@ import { eraseResponses } from "@tributary/kit/idempotency/idempotency-records";
 import { isRowId, onlyRowIds } from "@tributary/kit/postgres/row-id";
 import { createKeyset, type ListPage, type PageRequest, toPage } from "@tributary/kit/lists/keyset";
 import { toIdOrder } from "@tributary/kit/lists/list-order";
+import { changedFields, defineColumns, type SelectList } from "@tributary/kit/postgres/columns";
 import type { Database, Writer } from "@tributary/kit/postgres/postgres";
 import { violates } from "@tributary/kit/postgres/postgres";
 import { matchesWords, toWordPrefixQuery } from "@tributary/kit/postgres/word-search";
 import {
   formerUserName,
   type NewUser,
+  type Role,
   type User,
   type UserChanges,
   type UserFilters,
@@ -18,10 +20,34 @@ import {
 
 export type UserStore = ReturnType<typeof createUserStore>;
 
-const columns = `id, name, email, avatar_url as "avatarUrl", created_at as "createdAt", role, prefs,
-  deactivated_at as "deactivatedAt", row_version as "rowVersion"`;
+const table = defineColumns<User>()({
+  id: "id",
+  name: "name",
+  email: "email",
+  avatarUrl: "avatar_url",
+  createdAt: "created_at",
+  role: "role",
+  prefs: "prefs",
+  deactivatedAt: "deactivated_at",
+  rowVersion: "row_version",
+});
 
-const versionColumns = `id, row_version as "rowVersion"`;
+const columns = table.all();
+const stateColumns: SelectList<UserState> = table.only(["id", "rowVersion", "deactivatedAt"]);
+const versionColumns: SelectList<RowVersion> = table.only(["id", "rowVersion"]);
+
+/** A row of `insertUser`. */
+interface InsertedUser extends Omit<NewUser, "idempotencyKey" | "role"> {
+  readonly role: Role;
+}
+
+const insertion = table.insertion<InsertedUser>()(["name", "email", "avatarUrl", "role", "prefs"], {
+  prefs: (placeholder) => `jsonb_strip_nulls(${placeholder})`,
+});
+
+/** A JSON Merge Patch (RFC 7396) applied to the current row: absent members remain, null members are removed, null clears the column. */
+const mergePrefs = (placeholder: string) => `case when ${placeholder}::jsonb is not null
+  then jsonb_strip_nulls(coalesce(prefs, '{}') || ${placeholder}::jsonb) end`;
 
 /** All SQL of the users service. A malformed id matches no row. Checks no permissions. */
 export function createUserStore(database: Database) {
@@ -40,20 +66,20 @@ function createReads(database: Database) {
     async findUserStates(ids: readonly string[]): Promise<readonly UserState[]> {
       const validIds = onlyRowIds(ids);
       if (validIds.length === 0) return [];
-      const text = `select ${versionColumns}, deactivated_at as "deactivatedAt" from users where id = any($1::bigint[])`;
+      const text = `select ${stateColumns} from users where id = any($1::bigint[])`;
       return database.rows<UserState>("find-user-states", text, [validIds]);
     },
 
-    listUsers: (filters: UserFilters, request: PageRequest) => list<User>("users", columns, filters, request),
+    listUsers: (filters: UserFilters, request: PageRequest) => list("users", columns, filters, request),
 
     /** The ids and versions of the rows that `listUsers` returns. */
     listUserVersions: (filters: UserFilters, request: PageRequest) =>
-      list<RowVersion>("user-versions", versionColumns, filters, request),
+      list("user-versions", versionColumns, filters, request),
   };
 
   async function list<Row>(
     rows: string,
-    selected: string,
+    selected: SelectList<Row>,
     { role, search, sort }: UserFilters,
     request: PageRequest,
   ): Promise<ListPage<Row>> {
@@ -81,9 +107,9 @@ function createWrites(database: Database) {
       callerId: string,
       { idempotencyKey: key, ...given }: NewUser,
     ): Promise<IdempotentResult<User> | "email-taken"> {
-      const user = { ...given, role: given.role ?? "READER" };
-      const text = `insert into users (name, email, avatar_url, role, prefs) values ($1, $2, $3, $4, jsonb_strip_nulls($5)) returning ${columns}`;
-      const values = [user.name, user.email, user.avatarUrl, user.role, user.prefs ?? null];
+      const user: InsertedUser = { ...given, role: given.role ?? "READER" };
+      const text = `insert into users ${insertion.text} returning ${columns}`;
+      const values = insertion.valuesOf(user);
       const run = async (writer: Writer) => {
         const [row] = await writer.write<User>("insert-user", text, values);
         return row as User;
@@ -113,14 +139,11 @@ function createWrites(database: Database) {
     ): Promise<User | "email-taken" | undefined> {
       if (!isRowId(id)) return undefined;
       const values: unknown[] = [id, only && onlyRowIds(only), onlyRowIds(not)];
-      const changedFields = Object.entries(changes).filter(([, value]) => value !== undefined);
-      const sets = changedFields.map(([field, value]) =>
-        assignments[field as keyof UserChanges](`$${values.push(value)}`),
-      );
+      const sets = table.assignments(changes, values, { prefs: mergePrefs });
       const text = `update users set ${sets.length > 0 ? sets.join(", ") : "name = name"}
         where id = $1 and deactivated_at is null and ($2::bigint[] is null or row_version = any($2))
           and row_version <> all($3::bigint[]) returning ${columns}`;
-      const name = ["update-user", ...changedFields.map(([field]) => field)].join("-");
+      const name = ["update-user", ...changedFields(changes)].join("-");
       return unlessEmailTaken(async () => {
         const [user] = await database.write<User>(name, text, values);
         return user;
@@ -144,16 +167,6 @@ function createWrites(database: Database) {
     },
   };
 }
-
-const assignments: Readonly<Record<keyof UserChanges, (placeholder: string) => string>> = {
-  name: (placeholder) => `name = ${placeholder}`,
-  email: (placeholder) => `email = ${placeholder}`,
-  avatarUrl: (placeholder) => `avatar_url = ${placeholder}`,
-  role: (placeholder) => `role = ${placeholder}`,
-  // A JSON Merge Patch (RFC 7396) applied to the current row: absent members remain, null members are removed, null clears the column.
-  prefs: (placeholder) => `prefs = case when ${placeholder}::jsonb is not null
-    then jsonb_strip_nulls(coalesce(prefs, '{}') || ${placeholder}::jsonb) end`,
-};
 
 /** The user as it was stored with its idempotency key. */
 function restoreUser(stored: Stored<User>): User {

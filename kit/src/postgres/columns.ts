@@ -1,0 +1,113 @@
+declare const rowType: unique symbol;
+
+/** The SQL text of a select list or a `returning` list whose rows are of this type. */
+export type SelectList<Row> = string & { readonly [rowType]: Row };
+
+/** The SQL of a value that is written, if it is not the placeholder itself: such as `lower($1)`. */
+type WriteExpressions<Field extends PropertyKey> = Readonly<
+  Partial<Record<Field, (placeholder: string) => string>>
+>;
+
+/** Values for columns; a member that is no column of the row, or has another type, is `never`. */
+type ColumnValues<Row, Values> = {
+  readonly [Field in keyof Values]: Field extends keyof Row ? Row[Field] | undefined : never;
+};
+
+/** The columns of a table, by the field of the row type that each fills. */
+interface Columns<Row extends object> {
+  /** All columns. @param prefix of each column, such as `list.` */
+  all(prefix?: string): SelectList<Row>;
+  only<Field extends keyof Row & string>(fields: readonly Field[], prefix?: string): SelectList<Pick<Row, Field>>;
+  except<Field extends keyof Row & string>(fields: readonly Field[], prefix?: string): SelectList<Omit<Row, Field>>;
+
+  /**
+   * The columns and values of an `insert`, once for all rows: a field of `New` that is missing in `fields` does not compile.
+   * @param expressions for values that are not written as they are.
+   */
+  insertion<New extends ColumnValues<Row, New>>(): <Field extends keyof New & keyof Row & string>(
+    fields: readonly Field[] & EveryOf<keyof New, Field>,
+    expressions?: WriteExpressions<Field>,
+  ) => Insertion<New>;
+
+  /**
+   * `column = $n` for each field that is not undefined, in the sequence of the fields.
+   * @param values those of the statement; the written values are appended.
+   * @throws Error for a field without a column.
+   */
+  assignments<Changes extends ColumnValues<Row, Changes>>(
+    changes: Changes,
+    values: unknown[],
+    expressions?: WriteExpressions<keyof Changes>,
+  ): readonly string[];
+}
+
+interface Insertion<New> {
+  /** `(a, b) values ($1, $2)`. */
+  readonly text: string;
+  /** The values in the sequence of the columns; null for undefined. */
+  valuesOf(row: New): readonly unknown[];
+}
+
+/** `unknown` if all fields are listed, otherwise a type that no list has and that names the missing ones. */
+type EveryOf<Field, Listed> = [Exclude<Field, Listed>] extends [never]
+  ? unknown
+  : { readonly missing: Exclude<Field, Listed> };
+
+/**
+ * Declares the columns of a table. Each field of the row type needs its column: a missing or surplus one does not compile.
+ * @example defineColumns<Post>()({ id: "id", authorId: "author_id" })
+ */
+export function defineColumns<Row extends object>() {
+  return <const Names extends Readonly<Record<keyof Row, string>>>(
+    names: Names & Readonly<Record<Exclude<keyof Names, keyof Row>, never>>,
+  ): Columns<Row> => createColumns<Row>(names);
+}
+
+function createColumns<Row extends object>(names: Readonly<Record<string, string>>): Columns<Row> {
+  const fields = Object.keys(names);
+
+  function columnOf(field: string): string {
+    const column = Object.hasOwn(names, field) ? names[field] : undefined;
+    if (column !== undefined) return column;
+    throw new Error(`The field ${field} has no column.`);
+  }
+
+  function select<Selected>(selected: readonly string[], prefix = ""): SelectList<Selected> {
+    const toItem = (field: string) => (columnOf(field) === field ? field : `${columnOf(field)} as "${field}"`);
+    return selected.map((field) => prefix + toItem(field)).join(", ") as SelectList<Selected>;
+  }
+
+  return {
+    all: (prefix) => select(fields, prefix),
+    only: (selected, prefix) => select(selected, prefix),
+    except: (omitted: readonly string[], prefix) =>
+      select(
+        fields.filter((field) => !omitted.includes(field)),
+        prefix,
+      ),
+    insertion:
+      <New>() =>
+      (inserted: readonly string[], expressions: WriteExpressions<string> = {}): Insertion<New> => {
+        const placeholders = inserted.map((field, index) => write(expressions, field, `$${index + 1}`));
+        return {
+          text: `(${inserted.map(columnOf).join(", ")}) values (${placeholders.join(", ")})`,
+          valuesOf: (row) => inserted.map((field) => (row as Readonly<Record<string, unknown>>)[field] ?? null),
+        };
+      },
+    assignments(changes: object, values, expressions: WriteExpressions<string> = {}) {
+      const given = changes as Readonly<Record<string, unknown>>;
+      return changedFields(given).map(
+        (field) => `${columnOf(field)} = ${write(expressions, field, `$${values.push(given[field])}`)}`,
+      );
+    },
+  };
+}
+
+/** The fields that are not undefined: part of the name of a statement with `assignments`, since its text differs by them. */
+export function changedFields(changes: object): readonly string[] {
+  return Object.entries(changes).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+}
+
+function write(expressions: WriteExpressions<string>, field: string, placeholder: string): string {
+  return expressions[field]?.(placeholder) ?? placeholder;
+}
