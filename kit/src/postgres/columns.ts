@@ -4,9 +4,7 @@ declare const rowType: unique symbol;
 export type SelectList<Row> = string & { readonly [rowType]: Row };
 
 /** The SQL of a value that is written, if it is not the placeholder itself: such as `lower($1)`. */
-type WriteExpressions<Field extends PropertyKey> = Readonly<
-  Partial<Record<Field, (placeholder: string) => string>>
->;
+type WriteExpressions<Field extends PropertyKey> = Readonly<Partial<Record<Field, (placeholder: string) => string>>>;
 
 /** Values for columns; a member that is no column of the row, or has another type, is `never`. */
 type ColumnValues<Row, Values> = {

@@ -60,7 +60,7 @@ export const commentPostId = z
 
 export const newComment = z.strictObject({ postId: commentPostId, body: commentBody });
 const addCommentInput = newComment.extend({ idempotencyKey: idempotencyKeyInput });
-const commentChange = z.strictObject({ body: commentBody });
+export const commentChange = z.strictObject({ body: commentBody });
 
 const filters = z.strictObject({
   postId: z

@@ -6,7 +6,7 @@ import { z } from "zod";
 const roles = ["READER", "AUTHOR", "EDITOR", "ADMIN"] as const;
 export type Role = (typeof roles)[number];
 
-export interface Preferences {
+interface Preferences {
   readonly locale?: string | null | undefined;
   readonly timeZone?: string | null | undefined;
   readonly theme?: "LIGHT" | "DARK" | "SYSTEM" | null | undefined;
@@ -86,7 +86,7 @@ export const newUser = z.strictObject({
 
 const createUserInput = newUser.extend({ idempotencyKey: idempotencyKeyInput });
 
-const userChanges = z.strictObject({
+export const userChanges = z.strictObject({
   name: name.optional(),
   email: email.nullish(),
   avatarUrl: avatarUrl.nullish(),

@@ -1,66 +1,38 @@
 // The documentation of the REST routes: requests, responses and examples in each version. `npm run generate` and the tests read it; the running
 // service does not, and validates by model.ts and read.ts.
 import type { OperationDocument, ServiceDocuments } from "@tributary/kit/openapi/openapi";
-import {
-  anyId,
-  anyIdInPath,
-  bareList,
-  opaqueId,
-  pageFields,
-  pageOf,
-  responseText,
-  sortField,
-  timestamp,
-  withTextLimits,
-} from "@tributary/kit/openapi/schemas";
-import { z } from "zod";
-import { commentBody } from "../model.ts";
+import { anyId, anyIdInPath, bareList, opaqueId, pageFields, pageOf, sortField } from "@tributary/kit/openapi/schemas";
+import type { z } from "zod";
+import { examplesV1, examplesV2 } from "./examples.ts";
 import type { routes } from "./routes.ts";
+import { commentChangeV1, commentChangeV2, commentV1, commentV2, newCommentV1, newCommentV2 } from "./schemas.ts";
 
-/** The schemas and names that differ between versions. */
+/** The schemas and examples that differ between versions. */
 interface VersionSchemas {
   readonly comment: z.ZodType;
   readonly list: (items: z.ZodType) => z.ZodType;
   readonly newComment: z.ZodType;
   readonly change: z.ZodType;
-  /** The name of the field with the comment's text. */
-  readonly textField: "text" | "body";
   readonly deletedAs: "NOT_FOUND" | "GONE";
+  readonly examples: typeof examplesV1 | typeof examplesV2;
 }
 
-const textInput = withTextLimits(commentBody, { min: 1, max: 5_000 });
-const textOutput = responseText(5_000, "Well said.");
-const postIdInput = z
-  .string()
-  .min(1)
-  .max(18)
-  .regex(/^[1-9][0-9]{0,17}$/)
-  .meta({ description: "The post to comment on. The service does not check that the post exists.", examples: ["1"] });
-
-const commonFields = {
-  id: opaqueId("The comment's id.", "1"),
-  postId: opaqueId("The post that the comment is about.", "1"),
-  authorId: opaqueId("The user who wrote it.", "1"),
-  createdAt: timestamp("When the comment was created."),
-  editedAt: timestamp("When the comment was last changed.").nullable(),
-};
-
 const schemasV1: VersionSchemas = {
-  comment: z.strictObject({ ...commonFields, text: textOutput }).meta({ id: "Comment" }),
+  comment: commentV1,
   list: bareList,
-  newComment: z.strictObject({ postId: postIdInput, text: textInput }).meta({ id: "NewComment" }),
-  change: z.strictObject({ text: textInput }).meta({ id: "CommentChange" }),
-  textField: "text",
+  newComment: newCommentV1,
+  change: commentChangeV1,
   deletedAs: "NOT_FOUND",
+  examples: examplesV1,
 };
 
 const schemasV2: VersionSchemas = {
-  comment: z.strictObject({ ...commonFields, body: textOutput }).meta({ id: "Comment" }),
+  comment: commentV2,
   list: pageOf,
-  newComment: z.strictObject({ postId: postIdInput, body: textInput }).meta({ id: "NewComment" }),
-  change: z.strictObject({ body: textInput }).meta({ id: "CommentChange" }),
-  textField: "body",
+  newComment: newCommentV2,
+  change: commentChangeV2,
   deletedAs: "GONE",
+  examples: examplesV2,
 };
 
 const path = { id: opaqueId("The comment's id.", "1") };
@@ -83,11 +55,6 @@ const links = {
     description: "The post that the comment is about.",
   },
 };
-
-function example({ textField }: VersionSchemas, text: string): object {
-  const createdAt = "2026-11-21T09:30:00.000Z";
-  return { id: "1", postId: "1", authorId: "1", [textField]: text, createdAt, editedAt: null };
-}
 
 function page(schemas: VersionSchemas, items: readonly object[]): unknown {
   return schemas.list === bareList
@@ -117,8 +84,8 @@ function list(
         summary: "The newest comment",
         path: url,
         status: 200,
-        response: page(schemas, [example(schemas, "Well said.")]),
-        varies: [...volatile, schemas.textField, "next"],
+        response: page(schemas, [schemas.examples.added.response]),
+        varies: [...volatile, "text", "body", "next"],
       },
     ],
   };
@@ -160,7 +127,7 @@ function getComment(schemas: VersionSchemas): OperationDocument {
         follows: "addComment",
         path: "/comments/1",
         status: 200,
-        response: example(schemas, "Well said."),
+        response: schemas.examples.added.response,
         varies: volatile,
       },
     ],
@@ -187,9 +154,9 @@ function addComment(schemas: VersionSchemas): OperationDocument {
         summary: "Ada comments on a post",
         as: "ada",
         path: "/comments",
-        body: { postId: "1", [schemas.textField]: "Well said." },
+        body: schemas.examples.added.body,
         status: 201,
-        response: example(schemas, "Well said."),
+        response: schemas.examples.added.response,
         varies: ["id", "createdAt"],
       },
     ],
@@ -220,9 +187,9 @@ function editComment(schemas: VersionSchemas): OperationDocument {
         follows: "addComment",
         path: "/comments/1",
         headers: { "If-Match": "*" },
-        body: { [schemas.textField]: "Very well said." },
+        body: schemas.examples.edited.body,
         status: 200,
-        response: { ...example(schemas, "Very well said."), editedAt: "2026-11-21T09:31:00.000Z" },
+        response: schemas.examples.edited.response,
         varies: volatile,
       },
     ],

@@ -4,6 +4,7 @@ import { parseShape } from "@tributary/kit/errors/validate";
 import { z } from "zod";
 import {
   commentBody,
+  type commentChange,
   type CommentChange,
   commentPostId,
   type NewComment,
@@ -14,6 +15,12 @@ import {
 /** Version 1 has the body as `text`, and problems point to that name. */
 const newCommentV1 = z.strictObject({ postId: commentPostId, text: commentBody });
 const commentChangeV1 = z.strictObject({ text: commentBody });
+
+export type NewCommentV1 = z.input<typeof newCommentV1>;
+export type CommentChangeV1 = z.input<typeof commentChangeV1>;
+/** Version 2 has the field names of the model. */
+export type NewCommentV2 = z.input<typeof newComment>;
+export type CommentChangeV2 = z.input<typeof commentChange>;
 
 /** @throws AppError BAD_USER_INPUT with every problem. */
 export function readNewCommentV1(body: unknown): NewComment {
@@ -29,10 +36,7 @@ export function readCommentChangeV1(body: unknown): CommentChange {
   return { body: parseShape(commentChangeV1, requireBody(body)).text };
 }
 
-/**
- * Version 2 has the field names of the model.
- * @throws AppError BAD_USER_INPUT with every problem.
- */
+/** @throws AppError BAD_USER_INPUT with every problem. */
 export const readNewCommentV2 = (body: unknown): NewComment => parseShape(newComment, requireBody(body));
 
 /**

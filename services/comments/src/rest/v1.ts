@@ -1,29 +1,19 @@
 import { createProjection } from "@tributary/kit/http/etag";
+import { respondsWith } from "@tributary/kit/rest/documented-bodies";
 import type { VisibleComment } from "../model.ts";
 import { readCommentChangeV1, readNewCommentV1 } from "./read.ts";
 import type { RestVersion } from "./rest.ts";
 import { sampleComments } from "./samples.ts";
+import type { CommentV1 } from "./schemas.ts";
 
-/** A comment in version 1. */
-interface CommentV1 {
-  readonly id: string;
-  readonly postId: string;
-  readonly authorId: string;
-  readonly text: string;
-  readonly createdAt: string;
-  readonly editedAt: string | null;
-}
-
-function toCommentV1(comment: VisibleComment): CommentV1 {
-  return {
-    id: comment.id,
-    postId: comment.postId,
-    authorId: comment.authorId,
-    text: comment.body,
-    createdAt: comment.createdAt.toISOString(),
-    editedAt: comment.editedAt?.toISOString() ?? null,
-  };
-}
+const toCommentV1 = respondsWith<CommentV1>()((comment: VisibleComment) => ({
+  id: comment.id,
+  postId: comment.postId,
+  authorId: comment.authorId,
+  text: comment.body,
+  createdAt: comment.createdAt.toISOString(),
+  editedAt: comment.editedAt?.toISOString() ?? null,
+}));
 
 export const version1: RestVersion = {
   projection: createProjection(1, sampleComments.map(toCommentV1)),

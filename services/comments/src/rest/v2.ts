@@ -1,29 +1,19 @@
 import { createProjection } from "@tributary/kit/http/etag";
+import { respondsWith } from "@tributary/kit/rest/documented-bodies";
 import type { VisibleComment } from "../model.ts";
 import { readCommentChangeV2, readNewCommentV2 } from "./read.ts";
 import type { RestVersion } from "./rest.ts";
 import { sampleComments } from "./samples.ts";
+import type { CommentV2 } from "./schemas.ts";
 
-/** A comment in version 2. */
-interface CommentV2 {
-  readonly id: string;
-  readonly postId: string;
-  readonly authorId: string;
-  readonly body: string;
-  readonly createdAt: string;
-  readonly editedAt: string | null;
-}
-
-function toCommentV2(comment: VisibleComment): CommentV2 {
-  return {
-    id: comment.id,
-    postId: comment.postId,
-    authorId: comment.authorId,
-    body: comment.body,
-    createdAt: comment.createdAt.toISOString(),
-    editedAt: comment.editedAt?.toISOString() ?? null,
-  };
-}
+const toCommentV2 = respondsWith<CommentV2>()((comment: VisibleComment) => ({
+  id: comment.id,
+  postId: comment.postId,
+  authorId: comment.authorId,
+  body: comment.body,
+  createdAt: comment.createdAt.toISOString(),
+  editedAt: comment.editedAt?.toISOString() ?? null,
+}));
 
 export const version2: RestVersion = {
   projection: createProjection(2, sampleComments.map(toCommentV2)),

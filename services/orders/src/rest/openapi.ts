@@ -1,20 +1,11 @@
 // The documentation of the REST routes: requests, responses and examples in each version. `npm run generate` and the tests read it; the running
 // service does not, and validates by model.ts and read.ts.
 import type { OperationDocument, ServiceDocuments } from "@tributary/kit/openapi/openapi";
-import {
-  anyIdInPath,
-  bareList,
-  opaqueId,
-  pageFields,
-  pageOf,
-  responseText,
-  sortField,
-  timestamp,
-  wholeNumber,
-} from "@tributary/kit/openapi/schemas";
-import { z } from "zod";
-import { orderStatuses } from "../model.ts";
+import { anyIdInPath, bareList, pageFields, pageOf, sortField } from "@tributary/kit/openapi/schemas";
+import type { z } from "zod";
+import { examplesV1, examplesV2 } from "./examples.ts";
 import type { routes } from "./routes.ts";
+import { newOrderV1, newOrderV2, orderId, orderV1, orderV2, productV1, productV2, sku, status } from "./schemas.ts";
 
 /** The schemas, descriptions and examples that differ between versions. */
 interface VersionSchemas {
@@ -23,125 +14,26 @@ interface VersionSchemas {
   readonly list: (items: z.ZodType) => z.ZodType;
   readonly newOrder: z.ZodType;
   readonly keyNote: string;
-  readonly exampleKey: string;
-  readonly exampleLines: readonly object[];
-  readonly orderExample: object;
-  readonly productExample: object;
-}
-
-const amountMax = 2_147_483_647;
-
-const sku = z
-  .string()
-  .min(1)
-  .max(64)
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/)
-  .meta({ description: "The product's stock keeping unit, its key in the catalogue.", examples: ["PRINT-0001"] });
-const currency = z
-  .string()
-  .length(3)
-  .regex(/^[A-Z]{3}$/)
-  .meta({ description: "An ISO 4217 currency code.", examples: ["EUR"] });
-const decimal = z
-  .string()
-  .max(16)
-  .regex(/^(?:0|[1-9]\d*)(?:\.\d{2,4})?$/)
-  .meta({ description: "A decimal number with the currency's decimal places.", examples: ["12.99"] });
-const money = z
-  .strictObject({
-    amountMinor: wholeNumber(0, amountMax).meta({ description: "Whole minor units, such as cents." }),
-    currency,
-  })
-  .meta({ id: "Money" });
-const quantity = wholeNumber(1, 99).meta({ description: "The number of pieces." });
-const status = z.enum(orderStatuses);
-const orderId = z
-  .string()
-  .length(36)
-  .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
-  .meta({ description: "The order's id.", format: "uuid", examples: ["019c4a5e-8c00-7c1d-9f3a-2b6d7e8f9a0b"] });
-
-/** Rules that JSON Schema cannot express. */
-const linesRule =
-  "Each product has at most one line, all products have the same currency, and the total is at most 2,147,483,647 minor units; otherwise the response is 422.";
-
-const orderFields = {
-  id: orderId,
-  customerId: opaqueId("The user who placed it.", "1"),
-  status,
-  placedAt: timestamp("When the order was placed."),
-};
-const productFields = {
-  sku,
-  title: responseText(200, "A print"),
-  stock: wholeNumber(0, amountMax).meta({ description: "The number of pieces in stock." }),
-  postId: opaqueId("The post that this product is a print edition of.", "1").nullable(),
-};
-
-const orderV1 = z
-  .strictObject({
-    ...orderFields,
-    total: decimal,
-    currency,
-    lines: z.array(z.strictObject({ sku, qty: quantity, unitPrice: decimal })).max(50),
-  })
-  .meta({ id: "Order" });
-const orderV2 = z
-  .strictObject({
-    ...orderFields,
-    total: money,
-    lines: z.array(z.strictObject({ sku, quantity, unitPrice: money })).max(50),
-  })
-  .meta({ id: "Order" });
-
-const placed = {
-  id: "019c4a5e-8c00-7c1d-9f3a-2b6d7e8f9a0b",
-  customerId: "1",
-  status: "PLACED",
-  placedAt: "2026-11-21T09:30:00.000Z",
-};
-const print = { sku: "PRINT-0001", title: "A print", stock: 211, postId: "1" };
-
-function newOrderOf(line: z.ZodType): z.ZodType {
-  return z
-    .strictObject({ lines: z.array(line).min(1).max(50).meta({ description: linesRule }) })
-    .meta({ id: "NewOrder" });
+  readonly examples: typeof examplesV1 | typeof examplesV2;
 }
 
 const schemasV1: VersionSchemas = {
   order: orderV1,
-  product: z.strictObject({ ...productFields, price: decimal, currency }).meta({ id: "Product" }),
+  product: productV1,
   list: bareList,
-  newOrder: newOrderOf(z.strictObject({ sku, qty: quantity })),
+  newOrder: newOrderV1,
   keyNote:
     "With an `Idempotency-Key` the request can be retried safely: for 24 hours a repetition gets the first response.",
-  exampleKey: "7f8c2a1e-v1-first",
-  exampleLines: [{ sku: "PRINT-0001", qty: 2 }],
-  orderExample: {
-    ...placed,
-    total: "83.98",
-    currency: "EUR",
-    lines: [{ sku: "PRINT-0001", qty: 2, unitPrice: "41.99" }],
-  },
-  productExample: { ...print, price: "41.99", currency: "EUR" },
+  examples: examplesV1,
 };
-
-const euros = (amountMinor: number) => ({ amountMinor, currency: "EUR" });
 
 const schemasV2: VersionSchemas = {
   order: orderV2,
-  product: z.strictObject({ ...productFields, price: money }).meta({ id: "Product" }),
+  product: productV2,
   list: pageOf,
-  newOrder: newOrderOf(z.strictObject({ sku, quantity })),
+  newOrder: newOrderV2,
   keyNote: "The `Idempotency-Key` makes retries safe: for 24 hours a repetition gets the first response.",
-  exampleKey: "7f8c2a1e-v2-first",
-  exampleLines: [{ sku: "PRINT-0001", quantity: 2 }],
-  orderExample: {
-    ...placed,
-    total: euros(8_398),
-    lines: [{ sku: "PRINT-0001", quantity: 2, unitPrice: euros(4_199) }],
-  },
-  productExample: { ...print, price: euros(4_199) },
+  examples: examplesV2,
 };
 
 const path = { id: orderId };
@@ -192,10 +84,10 @@ function placeOrder(schemas: VersionSchemas): OperationDocument {
         summary: "Ada orders two prints",
         as: "ada",
         path: "/orders",
-        headers: { "Idempotency-Key": schemas.exampleKey },
-        body: { lines: schemas.exampleLines },
+        headers: { "Idempotency-Key": schemas.examples.placed.key },
+        body: schemas.examples.placed.body,
         status: 201,
-        response: schemas.orderExample,
+        response: schemas.examples.placed.response,
         varies: volatile,
       },
     ],
@@ -217,7 +109,7 @@ function listOf(schemas: VersionSchemas, name: string, url: string): Pick<Operat
         as: "ada",
         path: url,
         status: 200,
-        response: page(schemas, schemas.orderExample),
+        response: page(schemas, schemas.examples.placed.response),
         varies: volatileInOrders,
       },
     ],
@@ -266,7 +158,7 @@ function getOrder(schemas: VersionSchemas): OperationDocument {
         follows: "placeOrder",
         path: "/orders/019c4a5e-8c00-7c1d-9f3a-2b6d7e8f9a0b",
         status: 200,
-        response: schemas.orderExample,
+        response: schemas.examples.placed.response,
         varies: volatile,
       },
     ],
@@ -296,7 +188,7 @@ function cancelOrder(schemas: VersionSchemas): OperationDocument {
         follows: "placeOrder",
         path: "/orders/019c4a5e-8c00-7c1d-9f3a-2b6d7e8f9a0b/cancellation",
         status: 200,
-        response: { ...schemas.orderExample, status: "CANCELLED" },
+        response: { ...schemas.examples.placed.response, status: "CANCELLED" },
         varies: volatile,
       },
     ],
@@ -320,7 +212,7 @@ function listProducts(schemas: VersionSchemas): OperationDocument {
         summary: "The first product",
         path: "/products?limit=1",
         status: 200,
-        response: page(schemas, schemas.productExample),
+        response: page(schemas, schemas.examples.product),
         varies: ["title", "stock", "postId", "next"],
       },
     ],
@@ -340,7 +232,7 @@ function getProduct(schemas: VersionSchemas): OperationDocument {
         summary: "A print",
         path: "/products/PRINT-0001",
         status: 200,
-        response: schemas.productExample,
+        response: schemas.examples.product,
         varies: ["title", "stock", "postId"],
       },
     ],

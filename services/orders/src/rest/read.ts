@@ -9,6 +9,9 @@ import { linesOf, type NewOrder, quantity, sku } from "../model.ts";
 const newOrderV1 = z.strictObject({ lines: linesOf(z.strictObject({ sku, qty: quantity })) });
 const newOrderV2 = z.strictObject({ lines: linesOf(z.strictObject({ sku, quantity })) });
 
+export type NewOrderV1 = z.input<typeof newOrderV1>;
+export type NewOrderV2 = z.input<typeof newOrderV2>;
+
 /**
  * Reads an order in version 1, and its idempotency key from the optional header.
  * @throws AppError MALFORMED_REQUEST, BAD_USER_INPUT with every problem.

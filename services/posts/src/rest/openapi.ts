@@ -8,14 +8,14 @@ import {
   opaqueId,
   pageFields,
   pageOf,
-  responseText,
   sortField,
-  timestamp,
   withTextLimits,
 } from "@tributary/kit/openapi/schemas";
 import { z } from "zod";
-import { body, contentFormat, postStatus, title } from "../model.ts";
+import { postStatus } from "../model.ts";
+import { examplesV1, examplesV2 } from "./examples.ts";
 import type { routes } from "./routes.ts";
+import { newPostV1, newPostV2, postChangesV1, postChangesV2, postV1, postV2 } from "./schemas.ts";
 
 /** The schemas, descriptions and examples that differ between versions. */
 interface VersionSchemas {
@@ -25,143 +25,27 @@ interface VersionSchemas {
   readonly newPost: z.ZodType;
   readonly changes: z.ZodType;
   readonly statusChange: string;
-  readonly publishedExample: object;
-  readonly draftExample: { readonly body: object; readonly response: object };
-  readonly renamedExample: object;
+  readonly examples: typeof examplesV1 | typeof examplesV2;
 }
-
-const titleInput = withTextLimits(title, { min: 1, max: 200 });
-const textInput = withTextLimits(body, { min: 0, max: 60_000 }).meta({
-  description: "The text: at most 60,000 characters, and 60,000 bytes as JSON (UTF-8, without the quotes).",
-});
-/** Posts from before the limit of 60,000 characters are longer. */
-const textOutput = responseText(100_000, "It begins with a loom.");
-
-const commonFields = {
-  id: opaqueId("The post's id.", "1"),
-  title: responseText(200, "On the Analytical Engine"),
-  createdAt: timestamp("When the post was created."),
-  updatedAt: timestamp("When title or text last changed."),
-  publishedAt: timestamp("When it was first published.").nullable(),
-};
-
-const postV1 = z
-  .strictObject({
-    ...commonFields,
-    body: textOutput.nullable(),
-    published: z.boolean(),
-    authorId: opaqueId("The user who wrote it.", "2"),
-  })
-  .meta({ id: "Post" });
-
-const postV2 = z
-  .strictObject({
-    ...commonFields,
-    status: postStatus,
-    content: z
-      .strictObject({ format: contentFormat, text: textOutput })
-      .nullable()
-      .meta({ description: "Null while the post has no text." }),
-    author: z.strictObject({
-      id: opaqueId("The user who wrote it.", "2"),
-      href: z
-        .string()
-        .max(128)
-        .regex(/^\/v2\/users\/[A-Za-z0-9._-]+$/)
-        .meta({ format: "uri-reference", description: "The path of the user.", examples: ["/v2/users/2"] }),
-    }),
-  })
-  .meta({ id: "Post" });
-
-const exampleDates = {
-  createdAt: "2024-10-31T19:57:26.131Z",
-  updatedAt: "2024-11-01T07:57:26.131Z",
-  publishedAt: "2024-11-01T07:57:26.131Z",
-};
-const now = { createdAt: "2026-11-21T09:30:00.000Z", updatedAt: "2026-11-21T09:30:00.000Z", publishedAt: null };
-const exampleText = "It begins with a loom.";
-const exampleTitle = "On the Analytical Engine";
 
 const schemasV1: VersionSchemas = {
   version: 1,
   post: postV1,
   list: bareList,
-  newPost: z.strictObject({ title: titleInput, body: textInput.nullish() }).meta({ id: "NewPost" }),
-  changes: z
-    .strictObject({
-      title: titleInput.optional(),
-      body: textInput.nullish(),
-      published: z.boolean().optional(),
-    })
-    .meta({ id: "PostChanges" }),
+  newPost: newPostV1,
+  changes: postChangesV1,
   statusChange: "`published` publishes it (`true`) or archives it (`false`)",
-  publishedExample: {
-    id: "1",
-    title: exampleTitle,
-    body: exampleText,
-    published: true,
-    authorId: "2",
-    ...exampleDates,
-  },
-  draftExample: {
-    body: { title: exampleTitle, body: exampleText },
-    response: { id: "10001", title: exampleTitle, body: exampleText, published: false, authorId: "1", ...now },
-  },
-  renamedExample: {
-    id: "2",
-    title: "Notes on a loom",
-    body: exampleText,
-    published: true,
-    authorId: "2",
-    ...exampleDates,
-  },
+  examples: examplesV1,
 };
 
 const schemasV2: VersionSchemas = {
   version: 2,
   post: postV2,
   list: pageOf,
-  newPost: z
-    .strictObject({
-      title: titleInput,
-      content: z.strictObject({ format: contentFormat, text: textInput }).nullish(),
-    })
-    .meta({ id: "NewPost" }),
-  changes: z
-    .strictObject({
-      title: titleInput.optional(),
-      content: z.strictObject({ format: contentFormat.optional(), text: textInput.optional() }).nullish(),
-      status: postStatus.optional(),
-    })
-    .meta({ id: "PostChanges" }),
+  newPost: newPostV2,
+  changes: postChangesV2,
   statusChange: "`status` changes the status: to `PUBLISHED` from any other, to `ARCHIVED` from `PUBLISHED`",
-  publishedExample: {
-    id: "1",
-    title: exampleTitle,
-    status: "PUBLISHED",
-    content: { format: "PLAIN", text: exampleText },
-    author: { id: "2", href: "/v2/users/2" },
-    ...exampleDates,
-  },
-  draftExample: {
-    body: { title: exampleTitle, content: { format: "MARKDOWN", text: exampleText } },
-    response: {
-      id: "10002",
-      title: exampleTitle,
-      status: "DRAFT",
-      content: { format: "MARKDOWN", text: exampleText },
-      author: { id: "1", href: "/v2/users/1" },
-      ...now,
-    },
-  },
-  renamedExample: {
-    id: "2",
-    title: "Notes on a loom",
-    status: "PUBLISHED",
-    content: { format: "PLAIN", text: exampleText },
-    author: { id: "2", href: "/v2/users/2" },
-    ...exampleDates,
-  },
+  examples: examplesV2,
 };
 
 const path = { id: opaqueId("The post's id.", "1") };
@@ -219,7 +103,7 @@ function listPosts(schemas: VersionSchemas): OperationDocument {
         summary: "The newest post",
         path: "/posts?limit=1",
         status: 200,
-        response: page(schemas, [schemas.publishedExample]),
+        response: page(schemas, [schemas.examples.published]),
         varies: [...volatileInPosts, "next"],
       },
     ],
@@ -244,7 +128,7 @@ function listUserPosts(schemas: VersionSchemas): OperationDocument {
         summary: "Grace's newest post",
         path: "/users/2/posts?limit=1",
         status: 200,
-        response: page(schemas, [schemas.publishedExample]),
+        response: page(schemas, [schemas.examples.published]),
         varies: [...volatileInPosts, "next"],
       },
     ],
@@ -272,7 +156,7 @@ function getPost(schemas: VersionSchemas): OperationDocument {
         summary: "A published post",
         path: "/posts/1",
         status: 200,
-        response: schemas.publishedExample,
+        response: schemas.examples.published,
         varies: volatileInPosts,
       },
     ],
@@ -299,9 +183,9 @@ function createPost(schemas: VersionSchemas): OperationDocument {
         summary: "Ada creates a draft",
         as: "ada",
         path: "/posts",
-        body: schemas.draftExample.body,
+        body: schemas.examples.draft.body,
         status: 201,
-        response: schemas.draftExample.response,
+        response: schemas.examples.draft.response,
         varies: volatile,
       },
     ],
@@ -332,9 +216,9 @@ function updatePost(schemas: VersionSchemas): OperationDocument {
         scopes: ["posts:write:all"],
         path: "/posts/2",
         headers: { "If-Match": "*" },
-        body: { title: "Notes on a loom" },
+        body: schemas.examples.renamed.body,
         status: 200,
-        response: schemas.renamedExample,
+        response: schemas.examples.renamed.response,
         varies: volatileInPosts.filter((name) => name !== "title"),
       },
     ],

@@ -42,6 +42,11 @@ const postChangesV2 = z
     ...(content === null ? noContent : content),
   }));
 
+export type NewPostV1 = z.input<typeof newPostV1>;
+export type PostChangesV1 = z.input<typeof postChangesV1>;
+export type NewPostV2 = z.input<typeof newPostV2>;
+export type PostChangesV2 = z.input<typeof postChangesV2>;
+
 const noContent = { text: null, format: defaultFormat } as const;
 
 /** Version 1 has the text as `body`, without a format. */

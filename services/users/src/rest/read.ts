@@ -11,10 +11,10 @@ import {
   prefs,
   readUserChanges,
   role,
+  type userChanges,
   type UserChanges,
 } from "../model.ts";
 
-/** Version 1 has the field names of the model. */
 export const readNewUserV1 = (body: unknown): NewUser => parseShape(newUser, requireBody(body));
 
 /** A merge patch (RFC 7396) over the fields of version 1. */
@@ -45,6 +45,12 @@ const userChangesV2 = z
     avatarUrl: avatar === null ? null : avatar?.url,
     ...(hidden === null ? { email: null, prefs: null } : hidden),
   }));
+
+/** Version 1 has the field names of the model. */
+export type NewUserV1 = z.input<typeof newUser>;
+export type UserChangesV1 = z.input<typeof userChanges>;
+export type NewUserV2 = z.input<typeof newUserV2>;
+export type UserChangesV2 = z.input<typeof userChangesV2>;
 
 /** Version 2 has the private fields in the object `private`. */
 export const readNewUserV2 = (body: unknown): NewUser => parseShape(newUserV2, requireBody(body));

@@ -1,0 +1,46 @@
+// The documented bodies of requests and responses in both versions, for openapi.ts. The running service imports only their types, and validates by
+// model.ts and read.ts.
+import { opaqueId, responseText, timestamp, withTextLimits } from "@tributary/kit/openapi/schemas";
+import { documents } from "@tributary/kit/rest/documented-bodies";
+import { z } from "zod";
+import { commentBody } from "../model.ts";
+import type { CommentChangeV1, CommentChangeV2, NewCommentV1, NewCommentV2 } from "./read.ts";
+
+const textInput = withTextLimits(commentBody, { min: 1, max: 5_000 });
+const textOutput = responseText(5_000, "Well said.");
+const postIdInput = z
+  .string()
+  .min(1)
+  .max(18)
+  .regex(/^[1-9][0-9]{0,17}$/)
+  .meta({ description: "The post to comment on. The service does not check that the post exists.", examples: ["1"] });
+
+const commonFields = {
+  id: opaqueId("The comment's id.", "1"),
+  postId: opaqueId("The post that the comment is about.", "1"),
+  authorId: opaqueId("The user who wrote it.", "1"),
+  createdAt: timestamp("When the comment was created."),
+  editedAt: timestamp("When the comment was last changed.").nullable(),
+};
+
+export const commentV1 = z.strictObject({ ...commonFields, text: textOutput }).meta({ id: "Comment" });
+export type CommentV1 = z.output<typeof commentV1>;
+
+export const commentV2 = z.strictObject({ ...commonFields, body: textOutput }).meta({ id: "Comment" });
+export type CommentV2 = z.output<typeof commentV2>;
+
+export const newCommentV1 = documents<NewCommentV1>()(
+  z.strictObject({ postId: postIdInput, text: textInput }).meta({ id: "NewComment" }),
+);
+
+export const newCommentV2 = documents<NewCommentV2>()(
+  z.strictObject({ postId: postIdInput, body: textInput }).meta({ id: "NewComment" }),
+);
+
+export const commentChangeV1 = documents<CommentChangeV1>()(
+  z.strictObject({ text: textInput }).meta({ id: "CommentChange" }),
+);
+
+export const commentChangeV2 = documents<CommentChangeV2>()(
+  z.strictObject({ body: textInput }).meta({ id: "CommentChange" }),
+);

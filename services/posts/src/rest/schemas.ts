@@ -1,0 +1,85 @@
+// The documented bodies of requests and responses in both versions, for openapi.ts. The running service imports only their types, and validates by
+// model.ts and read.ts.
+import { opaqueId, responseText, timestamp, withTextLimits } from "@tributary/kit/openapi/schemas";
+import { documents } from "@tributary/kit/rest/documented-bodies";
+import { z } from "zod";
+import { body, contentFormat, postStatus, title } from "../model.ts";
+import type { NewPostV1, NewPostV2, PostChangesV1, PostChangesV2 } from "./read.ts";
+
+const titleInput = withTextLimits(title, { min: 1, max: 200 });
+const textInput = withTextLimits(body, { min: 0, max: 60_000 }).meta({
+  description: "The text: at most 60,000 characters, and 60,000 bytes as JSON (UTF-8, without the quotes).",
+});
+/** Posts from before the limit of 60,000 characters are longer. */
+const textOutput = responseText(100_000, "It begins with a loom.");
+
+const commonFields = {
+  id: opaqueId("The post's id.", "1"),
+  title: responseText(200, "On the Analytical Engine"),
+  createdAt: timestamp("When the post was created."),
+  updatedAt: timestamp("When title or text last changed."),
+  publishedAt: timestamp("When it was first published.").nullable(),
+};
+
+export const postV1 = z
+  .strictObject({
+    ...commonFields,
+    body: textOutput.nullable(),
+    published: z.boolean(),
+    authorId: opaqueId("The user who wrote it.", "2"),
+  })
+  .meta({ id: "Post" });
+export type PostV1 = z.output<typeof postV1>;
+
+export const postV2 = z
+  .strictObject({
+    ...commonFields,
+    status: postStatus,
+    content: z
+      .strictObject({ format: contentFormat, text: textOutput })
+      .nullable()
+      .meta({ description: "Null while the post has no text." }),
+    author: z.strictObject({
+      id: opaqueId("The user who wrote it.", "2"),
+      href: z
+        .string()
+        .max(128)
+        .regex(/^\/v2\/users\/[A-Za-z0-9._-]+$/)
+        .meta({ format: "uri-reference", description: "The path of the user.", examples: ["/v2/users/2"] }),
+    }),
+  })
+  .meta({ id: "Post" });
+export type PostV2 = z.output<typeof postV2>;
+
+export const newPostV1 = documents<NewPostV1>()(
+  z.strictObject({ title: titleInput, body: textInput.nullish() }).meta({ id: "NewPost" }),
+);
+
+export const newPostV2 = documents<NewPostV2>()(
+  z
+    .strictObject({
+      title: titleInput,
+      content: z.strictObject({ format: contentFormat, text: textInput }).nullish(),
+    })
+    .meta({ id: "NewPost" }),
+);
+
+export const postChangesV1 = documents<PostChangesV1>()(
+  z
+    .strictObject({
+      title: titleInput.optional(),
+      body: textInput.nullish(),
+      published: z.boolean().optional(),
+    })
+    .meta({ id: "PostChanges" }),
+);
+
+export const postChangesV2 = documents<PostChangesV2>()(
+  z
+    .strictObject({
+      title: titleInput.optional(),
+      content: z.strictObject({ format: contentFormat.optional(), text: textInput.optional() }).nullish(),
+      status: postStatus.optional(),
+    })
+    .meta({ id: "PostChanges" }),
+);

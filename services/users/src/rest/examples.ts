@@ -1,0 +1,51 @@
+// The request and response bodies that the OpenAPI documents show. A test sends the requests to the running service.
+import type { NewUserV1, NewUserV2, UserChangesV1, UserChangesV2 } from "./read.ts";
+import type { UserV1, UserV2 } from "./schemas.ts";
+
+/** The examples of one version. */
+interface UserExamples<Body, New, Changes> {
+  /** The user with id 1, for anonymous callers and for herself. */
+  readonly ada: Body;
+  readonly adaAsOwner: Body;
+  readonly admin: Body;
+  readonly created: { readonly body: New; readonly response: Body };
+  readonly theme: Changes;
+}
+
+const ada = { id: "1", name: "Ada Lovelace", createdAt: "2024-10-31T19:57:26.131Z", role: "AUTHOR" } as const;
+const admin = { id: "4", name: "Margaret Hamilton", createdAt: "2024-11-03T21:32:11.804Z", role: "ADMIN" } as const;
+const prefs = { locale: "en-GB", timeZone: "Europe/London", theme: "DARK", newsletter: true } as const;
+const createdUser = (id: string, name: string) =>
+  ({ id, name, createdAt: "2026-11-21T09:30:00.000Z", role: "READER" }) as const;
+
+export const examplesV1: UserExamples<UserV1, NewUserV1, UserChangesV1> = {
+  ada: { ...ada, email: null, avatarUrl: "https://avatars.example.org/1.png", prefs: null },
+  adaAsOwner: { ...ada, email: "ada.lovelace@example.org", avatarUrl: "https://avatars.example.org/1.png", prefs },
+  admin: { ...admin, email: null, avatarUrl: "https://avatars.example.org/4.png", prefs: null },
+  created: {
+    body: { name: "Katherine Johnson", email: "katherine.johnson@example.org" },
+    response: {
+      ...createdUser("1001", "Katherine Johnson"),
+      // The creator of an account may not read its private fields without `users:read:private`.
+      email: null,
+      avatarUrl: null,
+      prefs: null,
+    },
+  },
+  theme: { prefs: { theme: "DARK" } },
+};
+
+export const examplesV2: UserExamples<UserV2, NewUserV2, UserChangesV2> = {
+  ada: { ...ada, avatar: { url: "https://avatars.example.org/1.png" } },
+  adaAsOwner: {
+    ...ada,
+    avatar: { url: "https://avatars.example.org/1.png" },
+    private: { email: "ada.lovelace@example.org", prefs },
+  },
+  admin: { ...admin, avatar: { url: "https://avatars.example.org/4.png" } },
+  created: {
+    body: { name: "Dorothy Vaughan", private: { email: "dorothy.vaughan@example.org" } },
+    response: { ...createdUser("1002", "Dorothy Vaughan"), avatar: null },
+  },
+  theme: { private: { prefs: { theme: "DARK" } } },
+};
