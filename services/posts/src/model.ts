@@ -1,3 +1,4 @@
+import { type ChangesOf, defineFields, type NewValuesOf, textField, type ValuesOf } from "@tributary/kit/fields/fields";
 import { idempotencyKeyInput } from "@tributary/kit/idempotency/idempotency-key";
 import { listOrder, type ListOrder } from "@tributary/kit/lists/list-order";
 import { parseShape, text } from "@tributary/kit/errors/validate";
@@ -9,6 +10,11 @@ export type PostStatus = (typeof postStatuses)[number];
 const contentFormats = ["PLAIN", "MARKDOWN"] as const;
 export type ContentFormat = (typeof contentFormats)[number];
 
+/** The fields with one name in the graph and in both REST versions. CONTRIBUTING.md, "Add a field". */
+export const postFields = defineFields({
+  title: textField({ min: 1, max: 200, what: "A title", example: "On the Analytical Engine" }),
+});
+
 /** The fields of a post that its readers and its ETag depend on. */
 export interface PostState {
   readonly id: string;
@@ -18,8 +24,7 @@ export interface PostState {
 }
 
 /** A post without its text. */
-export interface BriefPost extends PostState {
-  readonly title: string;
+export interface BriefPost extends PostState, ValuesOf<typeof postFields> {
   readonly format: ContentFormat;
   readonly createdAt: Date;
   /** When title, text or format last changed. */
@@ -87,8 +92,7 @@ export function statusesBefore(status: PostStatus): readonly PostStatus[] {
   return [status, ...transitions.filter(({ to }) => to === status).flatMap(({ from }) => from)];
 }
 
-export interface NewPost {
-  readonly title: string;
+export interface NewPost extends NewValuesOf<typeof postFields> {
   readonly text: string | null;
   readonly format: ContentFormat;
   /** From `input.idempotencyKey` in GraphQL, from the header `Idempotency-Key` in REST. Without a key a repeated request creates another post. */
@@ -96,8 +100,7 @@ export interface NewPost {
 }
 
 /** An undefined field remains unchanged. */
-export interface PostChanges {
-  readonly title?: string | undefined;
+export interface PostChanges extends ChangesOf<typeof postFields> {
   readonly text?: string | null | undefined;
   readonly format?: ContentFormat | undefined;
   /** True publishes the post, false archives a published one; otherwise the status remains. */
@@ -108,7 +111,6 @@ export interface PostChanges {
 
 export const defaultFormat: ContentFormat = "PLAIN";
 
-export const title = text({ min: 1, max: 200, what: "A title" });
 /** Fits into a REST request body of 64 KiB. Posts from before this limit have up to 100,000 characters. */
 export const body = text({ min: 0, max: 60_000, jsonBytesMax: 60_000, what: "A post's text", keepsEnds: true });
 
@@ -127,20 +129,19 @@ const textGivenTwice = {
 };
 
 const newPost = z
-  .strictObject({ title, ...textFields, idempotencyKey: idempotencyKeyInput })
+  .strictObject({ ...postFields.created, ...textFields, idempotencyKey: idempotencyKeyInput })
   .refine(hasAtMostOneText, textGivenTwice)
-  .transform(({ title, idempotencyKey, ...written }): NewPost => ({
-    title,
+  .transform(({ content, body, ...fields }): NewPost => ({
+    ...fields,
     text: null,
     format: defaultFormat,
-    ...toText(written),
-    idempotencyKey,
+    ...toText({ content, body }),
   }));
 
 const postChanges = z
-  .strictObject({ title: title.optional(), ...textFields })
+  .strictObject({ ...postFields.changed, ...textFields })
   .refine(hasAtMostOneText, textGivenTwice)
-  .transform(({ title, ...written }): PostChanges => ({ title, ...toText(written) }));
+  .transform(({ content, body, ...fields }): PostChanges => ({ ...fields, ...toText({ content, body }) }));
 
 const filters = z.strictObject({
   status: postStatus.nullish().transform((value) => value ?? "PUBLISHED"),

@@ -12,6 +12,7 @@ import {
   type NewPost,
   type Post,
   type PostChanges,
+  postFields,
   type PostState,
   type AuthorPageRequest,
   statusesBefore,
@@ -29,7 +30,7 @@ export type PostStore = ReturnType<typeof createPostStore>;
 const table = defineColumns<Post>()({
   id: "id",
   authorId: "author_id",
-  title: "title",
+  ...postFields.columns,
   format: "body_format",
   status: "status",
   createdAt: "created_at",
@@ -49,7 +50,7 @@ interface InsertedPost extends Omit<NewPost, "idempotencyKey"> {
   readonly authorId: string;
 }
 
-const insertion = table.insertion<InsertedPost>()(["authorId", "title", "text", "format"]);
+const insertion = table.insertion<InsertedPost>()(["authorId", ...postFields.names, "text", "format"]);
 
 const setPublishedAt = "published_at = coalesce(published_at, date_trunc('milliseconds', now()))";
 

@@ -2,6 +2,7 @@ import { expectedListOrder, readListOrder } from "@tributary/kit/testing/list-or
 import { walkList } from "@tributary/kit/testing/pages";
 import { linkOf } from "@tributary/kit/testing/response-headers";
 import type { TestService } from "@tributary/kit/testing/service";
+import { postFields } from "../src/model.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPostStore } from "../src/store.ts";
 import {
@@ -29,6 +30,7 @@ afterAll(() => posts.stop());
 test("a published post has the same response for every caller, in both versions", async () => {
   const common = {
     id: "1",
+    ...postFields.cleared,
     title: "Notes on the Engine",
     createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     updatedAt: expect.any(String),

@@ -1,4 +1,5 @@
 // The request and response bodies that the OpenAPI documents show. A test sends the requests to the running service.
+import { postFields } from "../model.ts";
 import type { NewPostV1, NewPostV2, PostChangesV1, PostChangesV2 } from "./read.ts";
 import type { PostV1, PostV2 } from "./schemas.ts";
 
@@ -15,24 +16,24 @@ const dates = {
   publishedAt: "2024-11-01T07:57:26.131Z",
 };
 const now = { createdAt: "2026-11-21T09:30:00.000Z", updatedAt: "2026-11-21T09:30:00.000Z", publishedAt: null };
+const fields = postFields.examples;
 const text = "It begins with a loom.";
-const title = "On the Analytical Engine";
 const renamed = { title: "Notes on a loom" };
 
-const publishedV1: PostV1 = { id: "1", title, body: text, published: true, authorId: "2", ...dates };
+const publishedV1: PostV1 = { id: "1", ...fields, body: text, published: true, authorId: "2", ...dates };
 
 export const examplesV1: PostExamples<PostV1, NewPostV1, PostChangesV1> = {
   published: publishedV1,
   draft: {
-    body: { title, body: text },
-    response: { id: "10001", title, body: text, published: false, authorId: "1", ...now },
+    body: { ...fields, body: text },
+    response: { id: "10001", ...fields, body: text, published: false, authorId: "1", ...now },
   },
   renamed: { body: renamed, response: { ...publishedV1, id: "2", ...renamed } },
 };
 
 const publishedV2: PostV2 = {
   id: "1",
-  title,
+  ...fields,
   status: "PUBLISHED",
   content: { format: "PLAIN", text },
   author: { id: "2", href: "/v2/users/2" },
@@ -42,10 +43,10 @@ const publishedV2: PostV2 = {
 export const examplesV2: PostExamples<PostV2, NewPostV2, PostChangesV2> = {
   published: publishedV2,
   draft: {
-    body: { title, content: { format: "MARKDOWN", text } },
+    body: { ...fields, content: { format: "MARKDOWN", text } },
     response: {
       id: "10002",
-      title,
+      ...fields,
       status: "DRAFT",
       content: { format: "MARKDOWN", text },
       author: { id: "1", href: "/v2/users/1" },

@@ -12,7 +12,7 @@ import {
   withTextLimits,
 } from "@tributary/kit/openapi/schemas";
 import { z } from "zod";
-import { postStatus } from "../model.ts";
+import { postFields, postStatus } from "../model.ts";
 import { examplesV1, examplesV2 } from "./examples.ts";
 import type { routes } from "./routes.ts";
 import { newPostV1, newPostV2, postChangesV1, postChangesV2, postV1, postV2 } from "./schemas.ts";
@@ -55,7 +55,7 @@ const status = postStatus.meta({
     "Any value other than `PUBLISHED` requires a token: authors see their own posts, the scope `posts:read:all` shows all.",
 });
 const volatile = ["id", "createdAt", "updatedAt", "publishedAt"];
-const volatileInPosts = [...volatile, "body", "content", "author", "authorId", "title"];
+const volatileInPosts = [...volatile, "body", "content", "author", "authorId", ...postFields.names];
 
 function linksOf({ version }: VersionSchemas) {
   const author = version === 1 ? "$response.body#/authorId" : "$response.body#/author/id";

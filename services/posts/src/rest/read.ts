@@ -9,35 +9,35 @@ import {
   defaultFormat,
   type NewPost,
   type PostChanges,
+  postFields,
   postStatus,
-  title,
 } from "../model.ts";
 
 const newPostV1 = z
-  .strictObject({ title, body: body.nullish() })
-  .transform(({ title, body }): NewPost => ({ title, text: body ?? null, format: defaultFormat }));
+  .strictObject({ ...postFields.created, body: body.nullish() })
+  .transform(({ body, ...fields }): NewPost => ({ ...fields, text: body ?? null, format: defaultFormat }));
 
 const postChangesV1 = z
   .strictObject({
-    title: title.optional(),
+    ...postFields.changed,
     body: body.nullish(),
     published: z.boolean("published is true or false.").optional(),
   })
-  .transform(({ title, body, published }): PostChanges => ({ title, text: body, published }));
+  .transform(({ body, published, ...fields }): PostChanges => ({ ...fields, text: body, published }));
 
 const newPostV2 = z
-  .strictObject({ title, content: content.nullish() })
-  .transform(({ title, content }): NewPost => ({ title, ...(content ?? noContent) }));
+  .strictObject({ ...postFields.created, content: content.nullish() })
+  .transform(({ content, ...fields }): NewPost => ({ ...fields, ...(content ?? noContent) }));
 
 /** Text or format of the content may be sent alone (RFC 7396). Null deletes only `content` as a whole: text and format. */
 const postChangesV2 = z
   .strictObject({
-    title: title.optional(),
+    ...postFields.changed,
     content: z.strictObject({ format: contentFormat.optional(), text: body.optional() }).nullish(),
     status: postStatus.optional(),
   })
-  .transform(({ title, content, status }): PostChanges => ({
-    title,
+  .transform(({ content, status, ...fields }): PostChanges => ({
+    ...fields,
     status,
     ...(content === null ? noContent : content),
   }));

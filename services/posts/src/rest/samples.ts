@@ -1,11 +1,11 @@
-import type { Post } from "../model.ts";
+import { type Post, postFields } from "../model.ts";
 
 const date = new Date("2026-01-02T03:04:05.678Z");
 
 const publishedPost: Post = {
   id: "1",
   authorId: "2",
-  title: "A title",
+  ...postFields.examples,
   text: "A text",
   format: "MARKDOWN",
   status: "PUBLISHED",
@@ -21,5 +21,5 @@ const publishedPost: Post = {
  */
 export const samplePosts: readonly Post[] = [
   publishedPost,
-  { ...publishedPost, text: null, status: "DRAFT", publishedAt: null },
+  { ...publishedPost, ...postFields.cleared, text: null, status: "DRAFT", publishedAt: null },
 ];

@@ -1,12 +1,12 @@
 // The documented bodies of requests and responses in both versions, for openapi.ts. The running service imports only their types, and validates by
 // model.ts and read.ts.
+import { documentChanges, documentFields, documentNewFields } from "@tributary/kit/openapi/field-schemas";
 import { opaqueId, responseText, timestamp, withTextLimits } from "@tributary/kit/openapi/schemas";
 import { documents } from "@tributary/kit/rest/documented-bodies";
 import { z } from "zod";
-import { body, contentFormat, postStatus, title } from "../model.ts";
+import { body, contentFormat, postFields, postStatus } from "../model.ts";
 import type { NewPostV1, NewPostV2, PostChangesV1, PostChangesV2 } from "./read.ts";
 
-const titleInput = withTextLimits(title, { min: 1, max: 200 });
 const textInput = withTextLimits(body, { min: 0, max: 60_000 }).meta({
   description: "The text: at most 60,000 characters, and 60,000 bytes as JSON (UTF-8, without the quotes).",
 });
@@ -15,7 +15,7 @@ const textOutput = responseText(100_000, "It begins with a loom.");
 
 const commonFields = {
   id: opaqueId("The post's id.", "1"),
-  title: responseText(200, "On the Analytical Engine"),
+  ...documentFields(postFields),
   createdAt: timestamp("When the post was created."),
   updatedAt: timestamp("When title or text last changed."),
   publishedAt: timestamp("When it was first published.").nullable(),
@@ -52,13 +52,13 @@ export const postV2 = z
 export type PostV2 = z.output<typeof postV2>;
 
 export const newPostV1 = documents<NewPostV1>()(
-  z.strictObject({ title: titleInput, body: textInput.nullish() }).meta({ id: "NewPost" }),
+  z.strictObject({ ...documentNewFields(postFields), body: textInput.nullish() }).meta({ id: "NewPost" }),
 );
 
 export const newPostV2 = documents<NewPostV2>()(
   z
     .strictObject({
-      title: titleInput,
+      ...documentNewFields(postFields),
       content: z.strictObject({ format: contentFormat, text: textInput }).nullish(),
     })
     .meta({ id: "NewPost" }),
@@ -67,7 +67,7 @@ export const newPostV2 = documents<NewPostV2>()(
 export const postChangesV1 = documents<PostChangesV1>()(
   z
     .strictObject({
-      title: titleInput.optional(),
+      ...documentChanges(postFields),
       body: textInput.nullish(),
       published: z.boolean().optional(),
     })
@@ -77,7 +77,7 @@ export const postChangesV1 = documents<PostChangesV1>()(
 export const postChangesV2 = documents<PostChangesV2>()(
   z
     .strictObject({
-      title: titleInput.optional(),
+      ...documentChanges(postFields),
       content: z.strictObject({ format: contentFormat.optional(), text: textInput.optional() }).nullish(),
       status: postStatus.optional(),
     })

@@ -1,6 +1,6 @@
 import { createProjection } from "@tributary/kit/http/etag";
 import { respondsWith } from "@tributary/kit/rest/documented-bodies";
-import type { Post } from "../model.ts";
+import { type Post, postFields } from "../model.ts";
 import { readNewPostV1, readPostChangesV1 } from "./read.ts";
 import type { RestVersion } from "./rest.ts";
 import { samplePosts } from "./samples.ts";
@@ -8,7 +8,7 @@ import type { PostV1 } from "./schemas.ts";
 
 const toPostV1 = respondsWith<PostV1>()((post: Post) => ({
   id: post.id,
-  title: post.title,
+  ...postFields.of(post),
   body: post.text,
   published: post.status === "PUBLISHED",
   authorId: post.authorId,

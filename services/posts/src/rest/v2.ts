@@ -1,6 +1,6 @@
 import { createProjection } from "@tributary/kit/http/etag";
 import { respondsWith } from "@tributary/kit/rest/documented-bodies";
-import { contentOf, type Post } from "../model.ts";
+import { contentOf, type Post, postFields } from "../model.ts";
 import { readNewPostV2, readPostChangesV2 } from "./read.ts";
 import type { RestVersion } from "./rest.ts";
 import { samplePosts } from "./samples.ts";
@@ -8,7 +8,7 @@ import type { PostV2 } from "./schemas.ts";
 
 const toPostV2 = respondsWith<PostV2>()((post: Post) => ({
   id: post.id,
-  title: post.title,
+  ...postFields.of(post),
   status: post.status,
   content: contentOf(post),
   author: { id: post.authorId, href: `/v2/users/${post.authorId}` },

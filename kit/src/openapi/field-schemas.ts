@@ -1,0 +1,47 @@
+// The OpenAPI schemas of an entity's plain fields (kit/src/fields), for the bodies of requests and responses.
+import type { z } from "zod";
+import type { ChangesShape, FieldMap, Fields, FieldValues, NewShape } from "../fields/fields.ts";
+import { responseText, withTextLimits } from "./schemas.ts";
+
+type DeclaredField = FieldMap[string];
+type ResponseShape<Map extends FieldMap> = {
+  readonly [Name in keyof Map]: z.ZodType<FieldValues<Map>[Name]>;
+};
+
+/** The members of a response. */
+export function documentFields<Map extends FieldMap>({ declared }: Fields<Map>) {
+  const shape = derive(declared, (field) => (field.isOptional ? toResponse(field).nullable() : toResponse(field)));
+  return shape as ResponseShape<Map>;
+}
+
+/** The members of a request that creates an entity. */
+export function documentNewFields<Map extends FieldMap>({ declared }: Fields<Map>) {
+  const shape = derive(declared, (field) => (field.isOptional ? toRequest(field).nullish() : toRequest(field)));
+  return shape as NewShape<Map>;
+}
+
+/** The members of a JSON Merge Patch (RFC 7396). */
+export function documentChanges<Map extends FieldMap>({ declared }: Fields<Map>) {
+  const shape = derive(declared, (field) => {
+    return field.isOptional ? toRequest(field).nullish() : toRequest(field).optional();
+  });
+  return shape as ChangesShape<Map>;
+}
+
+/** The types of the schemas follow from those of the declared fields. */
+function derive(declared: FieldMap, toSchema: (field: DeclaredField) => z.ZodType): unknown {
+  return Object.fromEntries(Object.entries(declared).map(([name, field]) => [name, toSchema(field)]));
+}
+
+function toResponse({ input, limits, description, example }: DeclaredField): z.ZodType {
+  const schema = limits === undefined ? input.meta({ examples: [example] }) : responseText(limits.max, String(example));
+  return describe(schema, description);
+}
+
+function toRequest({ input, limits, description }: DeclaredField): z.ZodType {
+  return describe(limits === undefined ? input : withTextLimits(input, limits), description);
+}
+
+function describe(schema: z.ZodType, description: string | undefined): z.ZodType {
+  return description === undefined ? schema : schema.meta({ description });
+}
