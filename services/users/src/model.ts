@@ -1,3 +1,4 @@
+import { defineFields, textField, type ValuesOf } from "@tributary/kit/fields/fields";
 import { idempotencyKeyInput } from "@tributary/kit/idempotency/idempotency-key";
 import { listOrder, type ListOrder } from "@tributary/kit/lists/list-order";
 import { parseShape, text } from "@tributary/kit/errors/validate";
@@ -13,6 +14,11 @@ interface Preferences {
   readonly newsletter?: boolean | null | undefined;
 }
 
+/** The public fields with one name in the graph and in both REST versions. CONTRIBUTING.md, "Add a field". */
+export const userFields = defineFields({
+  name: textField({ min: 1, max: 80, what: "A name", example: "Ada Lovelace" }),
+});
+
 /** The fields of a user that their visibility in REST and their ETag depend on. */
 export interface UserState {
   readonly id: string;
@@ -20,8 +26,7 @@ export interface UserState {
   readonly rowVersion: string;
 }
 
-export interface User extends UserState {
-  readonly name: string;
+export interface User extends UserState, ValuesOf<typeof userFields> {
   readonly email: string | null;
   readonly avatarUrl: string | null;
   readonly createdAt: Date;
@@ -41,8 +46,6 @@ export interface UserFilters {
 
 /** Replaces the name of a deactivated account. */
 export const formerUserName = "Former user";
-
-export const name = text({ min: 1, max: 80, what: "A name" });
 
 export const email = z
   .string("An email address is a string.")
@@ -77,7 +80,7 @@ export const prefs = z.strictObject({
 export const role = z.enum(roles, `A role is one of ${roles.join(", ")}.`);
 
 export const newUser = z.strictObject({
-  name,
+  ...userFields.created,
   email: email.nullish(),
   avatarUrl: avatarUrl.nullish(),
   role: role.nullish(),
@@ -87,7 +90,7 @@ export const newUser = z.strictObject({
 const createUserInput = newUser.extend({ idempotencyKey: idempotencyKeyInput });
 
 export const userChanges = z.strictObject({
-  name: name.optional(),
+  ...userFields.changed,
   email: email.nullish(),
   avatarUrl: avatarUrl.nullish(),
   role: role.optional(),

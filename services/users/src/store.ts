@@ -14,6 +14,7 @@ import {
   type Role,
   type User,
   type UserChanges,
+  userFields,
   type UserFilters,
   type UserState,
 } from "./model.ts";
@@ -22,7 +23,7 @@ export type UserStore = ReturnType<typeof createUserStore>;
 
 const table = defineColumns<User>()({
   id: "id",
-  name: "name",
+  ...userFields.columns,
   email: "email",
   avatarUrl: "avatar_url",
   createdAt: "created_at",
@@ -41,7 +42,7 @@ interface InsertedUser extends Omit<NewUser, "idempotencyKey" | "role"> {
   readonly role: Role;
 }
 
-const insertion = table.insertion<InsertedUser>()(["name", "email", "avatarUrl", "role", "prefs"], {
+const insertion = table.insertion<InsertedUser>()([...userFields.names, "email", "avatarUrl", "role", "prefs"], {
   prefs: (placeholder) => `jsonb_strip_nulls(${placeholder})`,
 });
 
@@ -151,16 +152,18 @@ function createWrites(database: Database) {
     },
 
     /**
-     * Erases the private fields of a user and, in the same transaction, the stored responses that contain them: of the requests with an idempotency key
+     * Erases the private fields of a user, and the optional ones of `userFields`, and, in the same transaction, the stored responses that contain them: of the requests with an idempotency key
      * that created the user, and of those that the user has sent.
      * @returns undefined if no active user has this id.
      */
     async deactivateUser(id: string): Promise<User | undefined> {
       if (!isRowId(id)) return undefined;
-      const text = `update users set email = null, avatar_url = null, prefs = null, name = $2,
+      const values: unknown[] = [id];
+      const erased = { email: null, avatarUrl: null, prefs: null, ...userFields.cleared, name: formerUserName };
+      const text = `update users set ${table.assignments(erased, values).join(", ")},
         deactivated_at = date_trunc('milliseconds', now()) where id = $1 and deactivated_at is null returning ${columns}`;
       return database.transaction(async (transaction) => {
-        const [user] = await transaction.write<User>("deactivate-user", text, [id, formerUserName]);
+        const [user] = await transaction.write<User>("deactivate-user", text, values);
         if (user !== undefined) await eraseResponses(transaction, { callerId: id, entityId: id });
         return user;
       });

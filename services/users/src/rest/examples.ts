@@ -1,4 +1,5 @@
 // The request and response bodies that the OpenAPI documents show. A test sends the requests to the running service.
+import { userFields } from "../model.ts";
 import type { NewUserV1, NewUserV2, UserChangesV1, UserChangesV2 } from "./read.ts";
 import type { UserV1, UserV2 } from "./schemas.ts";
 
@@ -12,18 +13,31 @@ interface UserExamples<Body, New, Changes> {
   readonly theme: Changes;
 }
 
-const ada = { id: "1", name: "Ada Lovelace", createdAt: "2024-10-31T19:57:26.131Z", role: "AUTHOR" } as const;
-const admin = { id: "4", name: "Margaret Hamilton", createdAt: "2024-11-03T21:32:11.804Z", role: "ADMIN" } as const;
+const { cleared, examples } = userFields;
+const ada = {
+  id: "1",
+  ...cleared,
+  name: "Ada Lovelace",
+  createdAt: "2024-10-31T19:57:26.131Z",
+  role: "AUTHOR",
+} as const;
+const admin = {
+  id: "4",
+  ...cleared,
+  name: "Margaret Hamilton",
+  createdAt: "2024-11-03T21:32:11.804Z",
+  role: "ADMIN",
+} as const;
 const prefs = { locale: "en-GB", timeZone: "Europe/London", theme: "DARK", newsletter: true } as const;
 const createdUser = (id: string, name: string) =>
-  ({ id, name, createdAt: "2026-11-21T09:30:00.000Z", role: "READER" }) as const;
+  ({ id, ...examples, name, createdAt: "2026-11-21T09:30:00.000Z", role: "READER" }) as const;
 
 export const examplesV1: UserExamples<UserV1, NewUserV1, UserChangesV1> = {
   ada: { ...ada, email: null, avatarUrl: "https://avatars.example.org/1.png", prefs: null },
   adaAsOwner: { ...ada, email: "ada.lovelace@example.org", avatarUrl: "https://avatars.example.org/1.png", prefs },
   admin: { ...admin, email: null, avatarUrl: "https://avatars.example.org/4.png", prefs: null },
   created: {
-    body: { name: "Katherine Johnson", email: "katherine.johnson@example.org" },
+    body: { ...examples, name: "Katherine Johnson", email: "katherine.johnson@example.org" },
     response: {
       ...createdUser("1001", "Katherine Johnson"),
       // The creator of an account may not read its private fields without `users:read:private`.
@@ -44,7 +58,7 @@ export const examplesV2: UserExamples<UserV2, NewUserV2, UserChangesV2> = {
   },
   admin: { ...admin, avatar: { url: "https://avatars.example.org/4.png" } },
   created: {
-    body: { name: "Dorothy Vaughan", private: { email: "dorothy.vaughan@example.org" } },
+    body: { ...examples, name: "Dorothy Vaughan", private: { email: "dorothy.vaughan@example.org" } },
     response: { ...createdUser("1002", "Dorothy Vaughan"), avatar: null },
   },
   theme: { private: { prefs: { theme: "DARK" } } },

@@ -5,7 +5,6 @@ import { z } from "zod";
 import {
   avatarUrl,
   email,
-  name,
   type NewUser,
   newUser,
   prefs,
@@ -13,6 +12,7 @@ import {
   role,
   type userChanges,
   type UserChanges,
+  userFields,
 } from "../model.ts";
 
 export const readNewUserV1 = (body: unknown): NewUser => parseShape(newUser, requireBody(body));
@@ -24,24 +24,23 @@ const privatePart = z.strictObject({ email: email.nullish(), prefs: prefs.nullis
 
 const newUserV2 = z
   .strictObject({
-    name,
+    ...userFields.created,
     avatar: z.strictObject({ url: avatarUrl }).nullish(),
     role: role.nullish(),
     private: privatePart.nullish(),
   })
-  .transform(({ name, avatar, role, private: hidden }): NewUser => ({ name, role, avatarUrl: avatar?.url, ...hidden }));
+  .transform(({ avatar, private: hidden, ...fields }): NewUser => ({ ...fields, avatarUrl: avatar?.url, ...hidden }));
 
 /** RFC 7396 applies to nested objects too: absent members remain, and null for the object clears all of them. */
 const userChangesV2 = z
   .strictObject({
-    name: name.optional(),
+    ...userFields.changed,
     avatar: z.strictObject({ url: avatarUrl.optional() }).nullish(),
     role: role.optional(),
     private: privatePart.nullish(),
   })
-  .transform(({ name, avatar, role, private: hidden }): UserChanges => ({
-    name,
-    role,
+  .transform(({ avatar, private: hidden, ...fields }): UserChanges => ({
+    ...fields,
     avatarUrl: avatar === null ? null : avatar?.url,
     ...(hidden === null ? { email: null, prefs: null } : hidden),
   }));

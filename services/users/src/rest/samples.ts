@@ -1,8 +1,8 @@
-import type { User } from "../model.ts";
+import { type User, userFields } from "../model.ts";
 
 const completeUser: User = {
   id: "1",
-  name: "A name",
+  ...userFields.examples,
   email: "name@example.org",
   avatarUrl: "https://example.org/avatar.png",
   createdAt: new Date("2026-01-02T03:04:05.678Z"),
@@ -12,7 +12,7 @@ const completeUser: User = {
   rowVersion: "1",
 };
 
-const minimalUser: User = { ...completeUser, email: null, avatarUrl: null, prefs: null };
+const minimalUser: User = { ...completeUser, ...userFields.cleared, email: null, avatarUrl: null, prefs: null };
 
 /**
  * Renders users with every field set and with every optional field empty, in both views. v1.ts and v2.ts call it once, at start, and every

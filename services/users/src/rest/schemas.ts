@@ -1,12 +1,11 @@
 // The documented bodies of requests and responses in both versions, for openapi.ts. The running service imports only their types, and validates by
 // model.ts and read.ts.
-import { opaqueId, responseText, timestamp, withTextLimits } from "@tributary/kit/openapi/schemas";
+import { documentChanges, documentFields, documentNewFields } from "@tributary/kit/openapi/field-schemas";
+import { opaqueId, responseText, timestamp } from "@tributary/kit/openapi/schemas";
 import { documents } from "@tributary/kit/rest/documented-bodies";
 import { z } from "zod";
-import { name, role } from "../model.ts";
+import { role, userFields } from "../model.ts";
 import type { NewUserV1, NewUserV2, UserChangesV1, UserChangesV2 } from "./read.ts";
-
-const nameInput = withTextLimits(name, { min: 1, max: 80 });
 
 /** Stricter than the service: only host names with a dot, so that every string that matches is a valid URL. */
 const urlInput = z
@@ -60,7 +59,7 @@ const preferencesOutput = z
 
 const commonFields = {
   id: opaqueId("The user's id.", "1"),
-  name: responseText(80, "Ada Lovelace"),
+  ...documentFields(userFields),
   createdAt: timestamp("When the account was created."),
   role: role.meta({ description: "Descriptive only: a role grants no permission." }),
 };
@@ -96,7 +95,7 @@ const privateInput = z.strictObject({ email: emailText.nullish(), prefs: prefere
 export const newUserV1 = documents<NewUserV1>()(
   z
     .strictObject({
-      name: nameInput,
+      ...documentNewFields(userFields),
       email: emailText.nullish(),
       avatarUrl: urlInput.nullish(),
       role: role.nullish(),
@@ -108,7 +107,7 @@ export const newUserV1 = documents<NewUserV1>()(
 export const newUserV2 = documents<NewUserV2>()(
   z
     .strictObject({
-      name: nameInput,
+      ...documentNewFields(userFields),
       avatar: z.strictObject({ url: urlInput }).nullish(),
       role: role.nullish(),
       private: privateInput.nullish(),
@@ -119,7 +118,7 @@ export const newUserV2 = documents<NewUserV2>()(
 export const userChangesV1 = documents<UserChangesV1>()(
   z
     .strictObject({
-      name: nameInput.optional(),
+      ...documentChanges(userFields),
       email: emailText.nullish(),
       avatarUrl: urlInput.nullish(),
       role: role.optional(),
@@ -131,7 +130,7 @@ export const userChangesV1 = documents<UserChangesV1>()(
 export const userChangesV2 = documents<UserChangesV2>()(
   z
     .strictObject({
-      name: nameInput.optional(),
+      ...documentChanges(userFields),
       avatar: z.strictObject({ url: urlInput.optional() }).nullish(),
       role: role.optional(),
       private: privateInput.nullish(),

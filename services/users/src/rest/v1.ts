@@ -1,6 +1,6 @@
 import { createProjection } from "@tributary/kit/http/etag";
 import { respondsWith } from "@tributary/kit/rest/documented-bodies";
-import type { User } from "../model.ts";
+import { type User, userFields } from "../model.ts";
 import { readNewUserV1, readUserChangesV1 } from "./read.ts";
 import type { RestVersion } from "./rest.ts";
 import { renderSamples } from "./samples.ts";
@@ -9,7 +9,7 @@ import type { UserV1 } from "./schemas.ts";
 /** The private fields email and prefs are null for callers who may not read them. */
 const toUserV1 = respondsWith<UserV1>()((user: User, seesPrivate: boolean) => ({
   id: user.id,
-  name: user.name,
+  ...userFields.of(user),
   email: seesPrivate ? user.email : null,
   avatarUrl: user.avatarUrl,
   createdAt: user.createdAt.toISOString(),

@@ -1,6 +1,6 @@
 import { createProjection } from "@tributary/kit/http/etag";
 import { respondsWith } from "@tributary/kit/rest/documented-bodies";
-import type { User } from "../model.ts";
+import { type User, userFields } from "../model.ts";
 import { readNewUserV2, readUserChangesV2 } from "./read.ts";
 import type { RestVersion } from "./rest.ts";
 import { renderSamples } from "./samples.ts";
@@ -9,7 +9,7 @@ import type { UserV2 } from "./schemas.ts";
 /** `private` is absent for callers who may not read it. */
 const toUserV2 = respondsWith<UserV2>()((user: User, seesPrivate: boolean) => ({
   id: user.id,
-  name: user.name,
+  ...userFields.of(user),
   avatar: user.avatarUrl === null ? null : { url: user.avatarUrl },
   createdAt: user.createdAt.toISOString(),
   role: user.role,
