@@ -1,8 +1,12 @@
 import { isRowId } from "@tributary/kit/postgres/row-id";
+import { defineFields, type ValuesOf } from "@tributary/kit/fields/fields";
 import { idempotencyKeyInput } from "@tributary/kit/idempotency/idempotency-key";
 import { listOrder, type ListOrder } from "@tributary/kit/lists/list-order";
 import { parseShape, text } from "@tributary/kit/errors/validate";
 import { z } from "zod";
+
+/** The fields with one name in the graph and in both REST versions; none yet. CONTRIBUTING.md, "Add a field". */
+export const commentFields = defineFields({});
 
 /** The fields of a comment that its visibility, its ETag and its Last-Modified depend on. */
 export interface CommentState {
@@ -13,7 +17,7 @@ export interface CommentState {
   readonly rowVersion: string;
 }
 
-export interface Comment extends CommentState {
+export interface Comment extends CommentState, ValuesOf<typeof commentFields> {
   readonly postId: string;
   readonly authorId: string;
   /** Null if the comment is deleted. */
@@ -58,9 +62,9 @@ export const commentPostId = z
   .string("A post's id is a string.")
   .refine(isRowId, { error: "This is not a valid post id.", params: { code: "invalid" } });
 
-export const newComment = z.strictObject({ postId: commentPostId, body: commentBody });
+export const newComment = z.strictObject({ postId: commentPostId, body: commentBody, ...commentFields.created });
 const addCommentInput = newComment.extend({ idempotencyKey: idempotencyKeyInput });
-export const commentChange = z.strictObject({ body: commentBody });
+export const commentChange = z.strictObject({ body: commentBody, ...commentFields.changed });
 
 const filters = z.strictObject({
   postId: z

@@ -5,15 +5,16 @@ import { createKeyset, type ListPage, type PageRequest, toPage } from "@tributar
 import { toIdOrder } from "@tributary/kit/lists/list-order";
 import { changedFields, defineColumns, type SelectList } from "@tributary/kit/postgres/columns";
 import type { Database, Queryable, Writer } from "@tributary/kit/postgres/postgres";
-import type {
-  Comment,
-  CommentChange,
-  CommentFilters,
-  CommentState,
-  ParentPageRequest,
-  NewComment,
-  Parent,
-  VisibleComment,
+import {
+  type Comment,
+  commentFields,
+  type CommentChange,
+  type CommentFilters,
+  type CommentState,
+  type ParentPageRequest,
+  type NewComment,
+  type Parent,
+  type VisibleComment,
 } from "./model.ts";
 
 export type CommentStore = ReturnType<typeof createCommentStore>;
@@ -23,6 +24,7 @@ const table = defineColumns<Comment>()({
   postId: "post_id",
   authorId: "author_id",
   body: "body",
+  ...commentFields.columns,
   createdAt: "created_at",
   editedAt: "edited_at",
   deletedAt: "deleted_at",
@@ -40,7 +42,7 @@ interface InsertedComment extends Omit<NewComment, "idempotencyKey"> {
   readonly authorId: string;
 }
 
-const insertion = table.insertion<InsertedComment>()(["postId", "authorId", "body"]);
+const insertion = table.insertion<InsertedComment>()(["postId", "authorId", "body", ...commentFields.names]);
 
 /** All SQL of the comments service. A malformed id matches no row. Checks no scopes. */
 export function createCommentStore(database: Database) {
@@ -186,7 +188,7 @@ function createChanges(database: Database) {
     },
 
     /**
-     * Replaces a comment with a tombstone: the row remains, without its body. `authorId` null means any author. `unmodifiedSince` has whole
+     * Replaces a comment with a tombstone: the row remains, without its body and the optional ones of `commentFields`. `authorId` null means any author. `unmodifiedSince` has whole
      * seconds, like the HTTP header, so the row's time is compared without its milliseconds.
      * @returns undefined if no comment matches.
      */
@@ -199,11 +201,12 @@ function createChanges(database: Database) {
       },
     ): Promise<Comment | undefined> {
       if (!isRowId(id)) return undefined;
-      const text = `update comments set body = null, deleted_at = date_trunc('milliseconds', now())
+      const values: unknown[] = [id, ...toVersionValues(o.versions), o.authorId, o.unmodifiedSince ?? null];
+      const erased = table.assignments({ body: null, ...commentFields.cleared }, values);
+      const text = `update comments set ${erased.join(", ")}, deleted_at = date_trunc('milliseconds', now())
         where id = $1 and ${versionIsAccepted} and deleted_at is null and ($4::bigint is null or author_id = $4)
           and ($5::timestamptz is null or date_trunc('second', coalesce(edited_at, created_at)) <= $5)
         returning ${columns}`;
-      const values = [id, ...toVersionValues(o.versions), o.authorId, o.unmodifiedSince ?? null];
       const [comment] = await database.write<Comment>("delete-comment", text, values);
       return comment;
     },

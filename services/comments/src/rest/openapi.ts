@@ -3,6 +3,7 @@
 import type { OperationDocument, ServiceDocuments } from "@tributary/kit/openapi/openapi";
 import { anyId, anyIdInPath, bareList, opaqueId, pageFields, pageOf, sortField } from "@tributary/kit/openapi/schemas";
 import type { z } from "zod";
+import { commentFields } from "../model.ts";
 import { examplesV1, examplesV2 } from "./examples.ts";
 import type { routes } from "./routes.ts";
 import { commentChangeV1, commentChangeV2, commentV1, commentV2, newCommentV1, newCommentV2 } from "./schemas.ts";
@@ -85,7 +86,7 @@ function list(
         path: url,
         status: 200,
         response: page(schemas, [schemas.examples.added.response]),
-        varies: [...volatile, "text", "body", "next"],
+        varies: [...volatile, "text", "body", ...commentFields.names, "next"],
       },
     ],
   };

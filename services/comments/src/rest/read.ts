@@ -6,6 +6,7 @@ import {
   commentBody,
   type commentChange,
   type CommentChange,
+  commentFields,
   commentPostId,
   type NewComment,
   newComment,
@@ -13,8 +14,8 @@ import {
 } from "../model.ts";
 
 /** Version 1 has the body as `text`, and problems point to that name. */
-const newCommentV1 = z.strictObject({ postId: commentPostId, text: commentBody });
-const commentChangeV1 = z.strictObject({ text: commentBody });
+const newCommentV1 = z.strictObject({ postId: commentPostId, text: commentBody, ...commentFields.created });
+const commentChangeV1 = z.strictObject({ text: commentBody, ...commentFields.changed });
 
 export type NewCommentV1 = z.input<typeof newCommentV1>;
 export type CommentChangeV1 = z.input<typeof commentChangeV1>;
@@ -24,23 +25,24 @@ export type CommentChangeV2 = z.input<typeof commentChange>;
 
 /** @throws AppError BAD_USER_INPUT with every problem. */
 export function readNewCommentV1(body: unknown): NewComment {
-  const { postId, text } = parseShape(newCommentV1, requireBody(body));
-  return { postId, body: text };
+  const { text, ...fields } = parseShape(newCommentV1, requireBody(body));
+  return { body: text, ...fields };
 }
 
 /**
- * A merge patch (RFC 7396). `text` is the only field that can change, so it is required.
+ * A merge patch (RFC 7396). `text` is required.
  * @throws AppError BAD_USER_INPUT with every problem.
  */
 export function readCommentChangeV1(body: unknown): CommentChange {
-  return { body: parseShape(commentChangeV1, requireBody(body)).text };
+  const { text, ...fields } = parseShape(commentChangeV1, requireBody(body));
+  return { body: text, ...fields };
 }
 
 /** @throws AppError BAD_USER_INPUT with every problem. */
 export const readNewCommentV2 = (body: unknown): NewComment => parseShape(newComment, requireBody(body));
 
 /**
- * A merge patch (RFC 7396). `body` is the only field that can change, so it is required.
+ * A merge patch (RFC 7396). `body` is required.
  * @throws AppError BAD_USER_INPUT with every problem.
  */
 export const readCommentChangeV2 = (body: unknown): CommentChange => readCommentChange(requireBody(body));

@@ -1,9 +1,10 @@
 // The documented bodies of requests and responses in both versions, for openapi.ts. The running service imports only their types, and validates by
 // model.ts and read.ts.
+import { documentChanges, documentFields, documentNewFields } from "@tributary/kit/openapi/field-schemas";
 import { opaqueId, responseText, timestamp, withTextLimits } from "@tributary/kit/openapi/schemas";
 import { documents } from "@tributary/kit/rest/documented-bodies";
 import { z } from "zod";
-import { commentBody } from "../model.ts";
+import { commentBody, commentFields } from "../model.ts";
 import type { CommentChangeV1, CommentChangeV2, NewCommentV1, NewCommentV2 } from "./read.ts";
 
 const textInput = withTextLimits(commentBody, { min: 1, max: 5_000 });
@@ -19,6 +20,7 @@ const commonFields = {
   id: opaqueId("The comment's id.", "1"),
   postId: opaqueId("The post that the comment is about.", "1"),
   authorId: opaqueId("The user who wrote it.", "1"),
+  ...documentFields(commentFields),
   createdAt: timestamp("When the comment was created."),
   editedAt: timestamp("When the comment was last changed.").nullable(),
 };
@@ -30,17 +32,21 @@ export const commentV2 = z.strictObject({ ...commonFields, body: textOutput }).m
 export type CommentV2 = z.output<typeof commentV2>;
 
 export const newCommentV1 = documents<NewCommentV1>()(
-  z.strictObject({ postId: postIdInput, text: textInput }).meta({ id: "NewComment" }),
+  z
+    .strictObject({ postId: postIdInput, text: textInput, ...documentNewFields(commentFields) })
+    .meta({ id: "NewComment" }),
 );
 
 export const newCommentV2 = documents<NewCommentV2>()(
-  z.strictObject({ postId: postIdInput, body: textInput }).meta({ id: "NewComment" }),
+  z
+    .strictObject({ postId: postIdInput, body: textInput, ...documentNewFields(commentFields) })
+    .meta({ id: "NewComment" }),
 );
 
 export const commentChangeV1 = documents<CommentChangeV1>()(
-  z.strictObject({ text: textInput }).meta({ id: "CommentChange" }),
+  z.strictObject({ text: textInput, ...documentChanges(commentFields) }).meta({ id: "CommentChange" }),
 );
 
 export const commentChangeV2 = documents<CommentChangeV2>()(
-  z.strictObject({ body: textInput }).meta({ id: "CommentChange" }),
+  z.strictObject({ body: textInput, ...documentChanges(commentFields) }).meta({ id: "CommentChange" }),
 );

@@ -1,6 +1,6 @@
 import { createProjection } from "@tributary/kit/http/etag";
 import { respondsWith } from "@tributary/kit/rest/documented-bodies";
-import type { VisibleComment } from "../model.ts";
+import { commentFields, type VisibleComment } from "../model.ts";
 import { readCommentChangeV2, readNewCommentV2 } from "./read.ts";
 import type { RestVersion } from "./rest.ts";
 import { sampleComments } from "./samples.ts";
@@ -11,6 +11,7 @@ const toCommentV2 = respondsWith<CommentV2>()((comment: VisibleComment) => ({
   postId: comment.postId,
   authorId: comment.authorId,
   body: comment.body,
+  ...commentFields.of(comment),
   createdAt: comment.createdAt.toISOString(),
   editedAt: comment.editedAt?.toISOString() ?? null,
 }));
