@@ -7,6 +7,7 @@ import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { RecordedChange } from "../feed/outbox.ts";
 import type { RouteDeclaration } from "../rest/routes.ts";
+import { findColumns, type TestedColumn, toOtherValue } from "./column-writes.ts";
 import { etagOf, findLink } from "./response-headers.ts";
 import type { RestTestAnswer, TestService } from "./service.ts";
 
@@ -49,7 +50,7 @@ interface TableCases {
   readonly insert: string;
   /** A condition for public rows: they are updated and deleted. */
   readonly where: string;
-  /** The new value of each column, as SQL; each is a write of its own. */
+  /** The new value of each column, as SQL; each is a write of its own. A text, boolean or integer column has one by default. */
   readonly update: Readonly<Record<string, string>>;
 }
 
@@ -72,8 +73,9 @@ export interface CacheGroupsCases {
 }
 
 /** Registers the tests. They fail if a route, query parameter, mutation, table or column has no case. */
-export function testCacheGroups(o: CacheGroupsCases): void {
-  let columns: readonly string[];
+export function testCacheGroups(given: CacheGroupsCases): void {
+  let o = given;
+  let columns: readonly TestedColumn[];
   let reads: readonly Read[];
   let outcomes: readonly Outcome[];
   let stop = async () => {};
@@ -89,6 +91,7 @@ export function testCacheGroups(o: CacheGroupsCases): void {
     await client.query(o.seed ?? "");
     await client.query(Object.keys(o.tables).map(toSave).join(";"));
     columns = await findColumns(client);
+    o = withOtherValues(o, columns);
     reads = await readAll(service, await findUrls(o, service));
     outcomes = await runWrites(o, service, client, reads);
   });
@@ -328,17 +331,25 @@ async function restore(client: pg.Client, tables: readonly string[]): Promise<vo
   );
 }
 
-/** `table.column` of every table but those of the kit: of the feed, the idempotency keys and the migrations. */
-async function findColumns(client: pg.Client): Promise<readonly string[]> {
-  const { rows } = await client.query<{ name: string }>(
-    `select table_name || '.' || column_name as name from information_schema.columns
-      where table_schema = 'public' and table_name not like 'feed\\_%' and table_name not like 'idempotency\\_%' and table_name <> 'pgmigrations'
-      order by 1`,
-  );
-  return rows.map(({ name }) => name);
+/** Adds a case for each column of which `toOtherValue` knows another value. */
+function withOtherValues(o: CacheGroupsCases, columns: readonly TestedColumn[]): CacheGroupsCases {
+  const complete = (table: string, cases: TableCases | "hidden") => {
+    if (cases === "hidden") return cases;
+    const values = columns.flatMap((one) => {
+      const value = one.table === table ? toOtherValue(one) : undefined;
+      return value === undefined ? [] : [[one.column, value] as const];
+    });
+    return { ...cases, update: { ...Object.fromEntries(values), ...cases.update } };
+  };
+  const tables = Object.entries(o.tables).map(([table, cases]) => [table, complete(table, cases)] as const);
+  return { ...o, tables: Object.fromEntries(tables) };
 }
 
-function findUncovered(o: CacheGroupsCases, columns: readonly string[], reads: readonly Read[]): readonly string[] {
+function findUncovered(
+  o: CacheGroupsCases,
+  columns: readonly TestedColumn[],
+  reads: readonly Read[],
+): readonly string[] {
   const writes = listWrites(o).map(({ write }) => write);
   const requests = [
     ...reads.map(({ url }) => `GET ${url}`),
@@ -354,7 +365,7 @@ function findUncovered(o: CacheGroupsCases, columns: readonly string[], reads: r
   return [
     ...routeCases.filter((routeCase) => !covered.has(routeCase)),
     ...mutations.filter((name) => !mutated.has(name)),
-    ...columns.filter((column) => !hasCase(o.tables, column)),
+    ...columns.filter((column) => !hasCase(o.tables, column)).map(({ table, column }) => `${table}.${column}`),
   ];
 }
 
@@ -366,8 +377,7 @@ function findRouteCases(routes: readonly RouteDeclaration[], request: string): r
   return [`${version} ${id}`, ...names.map((name) => `${version} ${id}?${name}`)];
 }
 
-function hasCase(tables: CacheGroupsCases["tables"], qualified: string): boolean {
-  const [table = "", column = ""] = qualified.split(".");
+function hasCase(tables: CacheGroupsCases["tables"], { table, column }: TestedColumn): boolean {
   const cases = tables[table];
   return cases === "hidden" || (cases !== undefined && Object.hasOwn(cases.update, column));
 }
