@@ -2,19 +2,17 @@ import { expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import { documentChanges, documentFields, documentNewFields } from "../openapi/field-schemas.ts";
 import { createSchemaBook } from "../openapi/schema-book.ts";
-import { type ChangesOf, defineFields, type NewValuesOf, textField, type ValuesOf } from "./fields.ts";
+import { type ChangesOf, defineFields, type NewValuesOf, type ValuesOf } from "./fields.ts";
 
 const fields = defineFields({
-  title: textField({ min: 1, max: 20, what: "A title", example: "Notes" }),
-  shortNote: textField({
-    min: 1,
-    max: 5,
-    what: "A note",
+  title: { text: { min: 1, max: 20, what: "A title" }, example: "Notes" },
+  shortNote: {
+    text: { min: 1, max: 5, what: "A note" },
     isOptional: true,
     description: "For the margin.",
     example: "Nice",
-  }),
-  isPinned: { input: z.boolean("isPinned is true or false."), isOptional: false, example: true },
+  },
+  isPinned: { input: z.boolean("isPinned is true or false."), example: true },
 });
 
 test("the types of the values follow from the declaration", () => {
@@ -79,5 +77,6 @@ test("the documents have the limits, descriptions and examples, and null for opt
 });
 
 test("an example that breaks the rule of its field is an error", () => {
-  expect(() => textField({ min: 1, max: 2, what: "A title", example: "Notes" })).toThrow("A title has 1 to 2");
+  const title = { text: { min: 1, max: 2, what: "A title" }, example: "Notes" };
+  expect(() => defineFields({ title })).toThrow("A title has 1 to 2");
 });

@@ -7,39 +7,57 @@ import { text, type TextLimits } from "../errors/validate.ts";
 /** A value that is the same in the row, in GraphQL and in JSON. */
 type PlainValue = string | number | boolean;
 
-interface Field<Input extends z.ZodType<PlainValue> = z.ZodType<PlainValue>, Optional extends boolean = boolean> {
-  /** The rule for values in requests. */
-  readonly input: Input;
-  /** An optional field can be null: a new entity does not need it, and a change can clear it with null. */
-  readonly isOptional: Optional;
-  /** For the OpenAPI documents. */
-  readonly description?: string | undefined;
-  readonly example: z.output<Input>;
-  /** Of a text, in characters. */
-  readonly limits?: Pick<TextLimits, "min" | "max">;
+interface CommonDeclaration {
+  /** An optional field can be null: a new entity does not need it, and a change can clear it with null. Default: every entity has a value. */
+  readonly isOptional?: true;
+  /** For the OpenAPI documents, like the example, which must obey the rule of the field. */
+  readonly description?: string;
+  readonly example: PlainValue;
 }
 
-export type FieldMap = Readonly<Record<string, Field>>;
-type NullIf<Optional> = Optional extends true ? null : never;
+interface TextDeclaration extends CommonDeclaration {
+  readonly text: TextLimits;
+}
+
+interface OtherDeclaration extends CommonDeclaration {
+  /** The rule for values in requests, without null. */
+  readonly input: z.ZodType<PlainValue>;
+}
+
+export type FieldMap = Readonly<Record<string, TextDeclaration | OtherDeclaration>>;
+
+type InputOf<Declaration> = Declaration extends OtherDeclaration ? Declaration["input"] : ReturnType<typeof text>;
+type Optional = { readonly isOptional: true };
 
 export type NewShape<Map extends FieldMap> = {
-  readonly [Name in keyof Map]: Map[Name]["isOptional"] extends true
-    ? z.ZodOptional<z.ZodNullable<Map[Name]["input"]>>
-    : Map[Name]["input"];
+  readonly [Name in keyof Map]: Map[Name] extends Optional
+    ? z.ZodOptional<z.ZodNullable<InputOf<Map[Name]>>>
+    : InputOf<Map[Name]>;
 };
 
 export type ChangesShape<Map extends FieldMap> = {
-  readonly [Name in keyof Map]: Map[Name]["isOptional"] extends true
-    ? z.ZodOptional<z.ZodNullable<Map[Name]["input"]>>
-    : z.ZodOptional<Map[Name]["input"]>;
+  readonly [Name in keyof Map]: Map[Name] extends Optional
+    ? z.ZodOptional<z.ZodNullable<InputOf<Map[Name]>>>
+    : z.ZodOptional<InputOf<Map[Name]>>;
 };
 
 export type FieldValues<Map extends FieldMap> = {
-  readonly [Name in keyof Map]: z.output<Map[Name]["input"]> | NullIf<Map[Name]["isOptional"]>;
+  readonly [Name in keyof Map]: z.output<InputOf<Map[Name]>> | (Map[Name] extends Optional ? null : never);
 };
+
+/** A field with its rule. */
+export interface PlainField {
+  readonly input: z.ZodType<PlainValue>;
+  readonly isOptional: boolean;
+  readonly description: string | undefined;
+  readonly example: PlainValue;
+  /** Of a text, in characters. */
+  readonly limits: Pick<TextLimits, "min" | "max"> | undefined;
+}
 
 export interface Fields<Map extends FieldMap> {
   readonly declared: Map;
+  readonly all: Readonly<Record<string, PlainField>>;
   readonly names: readonly (keyof Map & string)[];
   /** The column of each field: its name in snake case. */
   readonly columns: { readonly [Name in keyof Map]: string };
@@ -49,10 +67,10 @@ export interface Fields<Map extends FieldMap> {
   readonly changed: ChangesShape<Map>;
   /** The values of these fields alone. */
   of(entity: FieldValues<Map>): FieldValues<Map>;
-  readonly examples: { readonly [Name in keyof Map]: z.output<Map[Name]["input"]> };
+  readonly examples: { readonly [Name in keyof Map]: z.output<InputOf<Map[Name]>> };
   /** Null for each optional field. */
   readonly cleared: {
-    readonly [Name in keyof Map as Map[Name]["isOptional"] extends true ? Name : never]: null;
+    readonly [Name in keyof Map as Map[Name] extends Optional ? Name : never]: null;
   };
 }
 
@@ -67,14 +85,19 @@ export type NewValuesOf<F extends Declared> = Readonly<z.output<z.ZodObject<NewS
 /** An undefined field remains unchanged. */
 export type ChangesOf<F extends Declared> = Readonly<z.output<z.ZodObject<ChangesShape<F["declared"]>>>>;
 
-/** Declares the plain fields of an entity, in the sequence of the REST responses. */
+/**
+ * Declares the plain fields of an entity, in the sequence of the REST responses.
+ * @throws Error if an example breaks the rule of its field.
+ */
 export function defineFields<const Map extends FieldMap>(declared: Map): Fields<Map> {
   const names = Object.keys(declared);
-  const derive = <Value>(toValue: (field: Field, name: string) => Value) =>
-    Object.fromEntries(Object.entries(declared).map(([name, field]) => [name, toValue(field, name)]));
-  const optionalNames = names.filter((name) => declared[name]?.isOptional);
+  const all = Object.fromEntries(Object.entries(declared).map(([name, field]) => [name, toField(field)]));
+  const derive = <Value>(toValue: (field: PlainField, name: string) => Value) =>
+    Object.fromEntries(Object.entries(all).map(([name, field]) => [name, toValue(field, name)]));
+  const optionalNames = names.filter((name) => all[name]?.isOptional);
   return {
     declared,
+    all,
     names,
     columns: derive((_, name) => toSnakeCase(name)),
     created: derive(({ input, isOptional }) => (isOptional ? input.nullish() : input)),
@@ -90,26 +113,11 @@ export function defineFields<const Map extends FieldMap>(declared: Map): Fields<
   } as unknown as Fields<Map>;
 }
 
-interface TextFieldOptions extends TextLimits {
-  /** Default: every entity has a value. */
-  readonly isOptional?: boolean;
-  readonly description?: string;
-  readonly example: string;
-}
-
-type TextField<Optional extends boolean> = Field<ReturnType<typeof text>, Optional>;
-
-/** @throws Error if the example breaks the rule. */
-export function textField(o: TextFieldOptions & { readonly isOptional: true }): TextField<true>;
-export function textField(o: TextFieldOptions & { readonly isOptional?: false }): TextField<false>;
-export function textField({
-  isOptional = false,
-  description,
-  example,
-  ...limits
-}: TextFieldOptions): TextField<boolean> {
-  const input = text(limits);
-  return { input, isOptional, limits, description, example: input.parse(example) };
+function toField(declaration: FieldMap[string]): PlainField {
+  const limits = "text" in declaration ? declaration.text : undefined;
+  const input = "text" in declaration ? text(declaration.text) : declaration.input;
+  const { isOptional = false, description, example } = declaration;
+  return { input, limits, isOptional, description, example: input.parse(example) };
 }
 
 function toSnakeCase(name: string): string {

@@ -1,44 +1,43 @@
 // The OpenAPI schemas of an entity's plain fields (kit/src/fields), for the bodies of requests and responses.
 import type { z } from "zod";
-import type { ChangesShape, FieldMap, Fields, FieldValues, NewShape } from "../fields/fields.ts";
+import type { ChangesShape, FieldMap, Fields, FieldValues, NewShape, PlainField } from "../fields/fields.ts";
 import { responseText, withTextLimits } from "./schemas.ts";
 
-type DeclaredField = FieldMap[string];
 type ResponseShape<Map extends FieldMap> = {
   readonly [Name in keyof Map]: z.ZodType<FieldValues<Map>[Name]>;
 };
 
 /** The members of a response. */
-export function documentFields<Map extends FieldMap>({ declared }: Fields<Map>) {
-  const shape = derive(declared, (field) => (field.isOptional ? toResponse(field).nullable() : toResponse(field)));
+export function documentFields<Map extends FieldMap>({ all }: Fields<Map>) {
+  const shape = derive(all, (field) => (field.isOptional ? toResponse(field).nullable() : toResponse(field)));
   return shape as ResponseShape<Map>;
 }
 
 /** The members of a request that creates an entity. */
-export function documentNewFields<Map extends FieldMap>({ declared }: Fields<Map>) {
-  const shape = derive(declared, (field) => (field.isOptional ? toRequest(field).nullish() : toRequest(field)));
+export function documentNewFields<Map extends FieldMap>({ all }: Fields<Map>) {
+  const shape = derive(all, (field) => (field.isOptional ? toRequest(field).nullish() : toRequest(field)));
   return shape as NewShape<Map>;
 }
 
 /** The members of a JSON Merge Patch (RFC 7396). */
-export function documentChanges<Map extends FieldMap>({ declared }: Fields<Map>) {
-  const shape = derive(declared, (field) => {
+export function documentChanges<Map extends FieldMap>({ all }: Fields<Map>) {
+  const shape = derive(all, (field) => {
     return field.isOptional ? toRequest(field).nullish() : toRequest(field).optional();
   });
   return shape as ChangesShape<Map>;
 }
 
 /** The types of the schemas follow from those of the declared fields. */
-function derive(declared: FieldMap, toSchema: (field: DeclaredField) => z.ZodType): unknown {
-  return Object.fromEntries(Object.entries(declared).map(([name, field]) => [name, toSchema(field)]));
+function derive(all: Readonly<Record<string, PlainField>>, toSchema: (field: PlainField) => z.ZodType): unknown {
+  return Object.fromEntries(Object.entries(all).map(([name, field]) => [name, toSchema(field)]));
 }
 
-function toResponse({ input, limits, description, example }: DeclaredField): z.ZodType {
+function toResponse({ input, limits, description, example }: PlainField): z.ZodType {
   const schema = limits === undefined ? input.meta({ examples: [example] }) : responseText(limits.max, String(example));
   return describe(schema, description);
 }
 
-function toRequest({ input, limits, description }: DeclaredField): z.ZodType {
+function toRequest({ input, limits, description }: PlainField): z.ZodType {
   return describe(limits === undefined ? input : withTextLimits(input, limits), description);
 }
 

@@ -213,10 +213,11 @@ function createChanges(database: Database) {
   };
 }
 
-/** The comment as it was stored with its idempotency key. */
+/** The comment as it was stored with its idempotency key, perhaps by a release without its newest optional fields. */
 function restoreComment(stored: Stored<VisibleComment>): VisibleComment {
   const { createdAt, editedAt } = stored;
   return {
+    ...commentFields.cleared,
     ...stored,
     createdAt: new Date(createdAt),
     editedAt: editedAt === null ? null : new Date(editedAt),

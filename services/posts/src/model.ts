@@ -1,4 +1,4 @@
-import { type ChangesOf, defineFields, type NewValuesOf, textField, type ValuesOf } from "@tributary/kit/fields/fields";
+import { type ChangesOf, defineFields, type NewValuesOf, type ValuesOf } from "@tributary/kit/fields/fields";
 import { idempotencyKeyInput } from "@tributary/kit/idempotency/idempotency-key";
 import { listOrder, type ListOrder } from "@tributary/kit/lists/list-order";
 import { parseShape, text } from "@tributary/kit/errors/validate";
@@ -12,7 +12,7 @@ export type ContentFormat = (typeof contentFormats)[number];
 
 /** The fields with one name in the graph and in both REST versions. CONTRIBUTING.md, "Add a field". */
 export const postFields = defineFields({
-  title: textField({ min: 1, max: 200, what: "A title", example: "On the Analytical Engine" }),
+  title: { text: { min: 1, max: 200, what: "A title" }, example: "On the Analytical Engine" },
 });
 
 /** The fields of a post that its readers and its ETag depend on. */

@@ -199,9 +199,10 @@ function createChanges(database: Database) {
   };
 }
 
-/** The post as it was stored with its idempotency key. */
+/** The post as it was stored with its idempotency key, perhaps by a release without its newest optional fields. */
 function restorePost(stored: Stored<Post>): Post {
   return {
+    ...postFields.cleared,
     ...stored,
     createdAt: new Date(stored.createdAt),
     updatedAt: new Date(stored.updatedAt),

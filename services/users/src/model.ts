@@ -1,4 +1,4 @@
-import { defineFields, textField, type ValuesOf } from "@tributary/kit/fields/fields";
+import { defineFields, type ValuesOf } from "@tributary/kit/fields/fields";
 import { idempotencyKeyInput } from "@tributary/kit/idempotency/idempotency-key";
 import { listOrder, type ListOrder } from "@tributary/kit/lists/list-order";
 import { parseShape, text } from "@tributary/kit/errors/validate";
@@ -16,7 +16,7 @@ interface Preferences {
 
 /** The public fields with one name in the graph and in both REST versions. CONTRIBUTING.md, "Add a field". */
 export const userFields = defineFields({
-  name: textField({ min: 1, max: 80, what: "A name", example: "Ada Lovelace" }),
+  name: { text: { min: 1, max: 80, what: "A name" }, example: "Ada Lovelace" },
 });
 
 /** The fields of a user that their visibility in REST and their ETag depend on. */

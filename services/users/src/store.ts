@@ -171,10 +171,11 @@ function createWrites(database: Database) {
   };
 }
 
-/** The user as it was stored with its idempotency key. */
+/** The user as it was stored with its idempotency key, perhaps by a release without its newest optional fields. */
 function restoreUser(stored: Stored<User>): User {
   const { createdAt, deactivatedAt } = stored;
   return {
+    ...userFields.cleared,
     ...stored,
     createdAt: new Date(createdAt),
     deactivatedAt: deactivatedAt === null ? null : new Date(deactivatedAt),
