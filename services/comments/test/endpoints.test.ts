@@ -3,6 +3,7 @@ import { linkOf } from "@tributary/kit/testing/response-headers";
 import type { TestService } from "@tributary/kit/testing/service";
 import { Kind, parse } from "graphql";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { commentFields } from "../src/model.ts";
 import { routes } from "../src/rest/routes.ts";
 import { startComments, usual, writeComment } from "./fixtures.ts";
 
@@ -228,7 +229,7 @@ test("an author may change a comment up to 15 minutes after writing it, however 
   nowMs = undefined;
 });
 
-const fields = `id body author { id } post { id } createdAt editedAt`;
+const fields = `id body ${commentFields.names.join(" ")} author { id } post { id } createdAt editedAt`;
 const add = `mutation ($input: AddCommentInput!) { addComment(input: $input) { comment { ${fields} } } }`;
 const edit = `mutation ($input: EditCommentInput!) { editComment(input: $input) { comment { ${fields} } } }`;
 const remove = `mutation ($input: DeleteCommentInput!) { deleteComment(input: $input) { comment { deletedAt } } }`;
@@ -241,11 +242,12 @@ interface GraphComment {
   readonly post: { readonly id: string };
   readonly createdAt: string;
   readonly editedAt: string | null;
+  readonly deletedAt?: null;
 }
 
 /** The version 1 JSON of a GraphQL comment. */
-function toV1({ id, body, author, post, createdAt, editedAt }: GraphComment) {
-  return { id, postId: post.id, authorId: author.id, text: body, createdAt, editedAt };
+function toV1({ body, author, post, deletedAt: _deletedAt, ...fields }: GraphComment) {
+  return { ...fields, postId: post.id, authorId: author.id, text: body };
 }
 
 /** The version 2 JSON. */

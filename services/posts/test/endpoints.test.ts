@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ErrorCode, statusOf } from "@tributary/kit/errors/app-error";
 import type { TestService } from "@tributary/kit/testing/service";
+import { postFields } from "../src/model.ts";
 import { addPost, startPosts } from "./fixtures.ts";
 
 let posts: TestService;
@@ -166,7 +167,7 @@ test("each endpoint shows the changes of the other, with one row version", async
 
 test("a post in version 2 equals the GraphQL post", async () => {
   const token = await tokenOf("author");
-  const query = `query ($id: ID!) { post(id: $id) { id title status content { format text } author { id } createdAt updatedAt publishedAt } }`;
+  const query = `query ($id: ID!) { post(id: $id) { id ${postFields.names.join(" ")} status content { format text } author { id } createdAt updatedAt publishedAt } }`;
   for (const id of ["1", "2", "3", "4", "6"]) {
     const { post } = (await posts.graphql(query, { id }, token)).data;
     const author = { id: post.author.id, href: `/v2/users/${post.author.id}` };

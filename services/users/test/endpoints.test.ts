@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { TestService } from "@tributary/kit/testing/service";
 import { Kind, parse } from "graphql";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { userFields } from "../src/model.ts";
 import { routes } from "../src/rest/routes.ts";
 import { startUsers, usual } from "./fixtures.ts";
 
@@ -212,7 +213,7 @@ test("private fields are not searched", async () => {
 test("a user is the same at both endpoints", async () => {
   const user = await makeUser();
   const owner = await tokenOf("owner", user);
-  const fields = `id name email avatarUrl createdAt role prefs { locale timeZone theme newsletter }`;
+  const fields = `id ${userFields.names.join(" ")} email avatarUrl createdAt role prefs { locale timeZone theme newsletter }`;
   const { data } = await users.graphql(`{ me { ${fields} } }`, {}, owner);
   const { body } = await users.rest("GET", `/v1/users/${user.id}`, toOptions(owner));
   expect(data.me).toEqual({ ...body, prefs: { locale: null, timeZone: null, newsletter: null, ...body.prefs } });

@@ -1,6 +1,7 @@
 import { expectedListOrder, readListOrder } from "@tributary/kit/testing/list-order";
 import type { TestService } from "@tributary/kit/testing/service";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { userFields } from "../src/model.ts";
 import { startUsers, usual } from "./fixtures.ts";
 
 let users: TestService;
@@ -16,12 +17,12 @@ beforeAll(async () => {
 afterAll(() => users.stop());
 
 const privateOfAda = { email: "ada@example.org", prefs: { locale: "en-GB", theme: "DARK" } };
-const openFields = ["id", "name", "avatar", "createdAt", "role"];
+const openFields = ["id", ...userFields.names, "avatar", "createdAt", "role"];
 
-test("a user in version 1 has seven fields; the two private ones are null for others", async () => {
+test("a user in version 1 has all fields; the two private ones are null for others", async () => {
   const { status, body } = await users.rest("GET", "/v1/users/1");
   expect(status).toBe(200);
-  expect(Object.keys(body)).toEqual(["id", "name", "email", "avatarUrl", "createdAt", "role", "prefs"]);
+  expect(Object.keys(body)).toEqual(["id", ...userFields.names, "email", "avatarUrl", "createdAt", "role", "prefs"]);
   expect(body).toMatchObject({ id: "1", name: "Ada Lovelace", email: null, prefs: null });
   expect((await users.rest("GET", "/v1/users/1", { token: ada })).body).toEqual({ ...body, ...privateOfAda });
 });
@@ -31,6 +32,7 @@ test("a user's private fields in version 2 are an object for permitted callers, 
   expect(Object.keys(open.body)).toEqual(openFields);
   expect(open.body).toEqual({
     id: "1",
+    ...userFields.cleared,
     name: "Ada Lovelace",
     avatar: { url: "https://example.org/ada.png" },
     createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
