@@ -9,7 +9,8 @@ import type { GeneratedFile, GeneratorResult, GeneratorOptions } from "../superg
 import { runGenerator } from "../supergraph/composition/generator-command.ts";
 import { composeDocuments } from "../supergraph/documents/compose-documents.ts";
 import type { Subgraph, SubgraphSource } from "../supergraph/subgraphs.ts";
-import { readSubgraphs, subgraphs } from "../supergraph/subgraphs.ts";
+import { readServices } from "../supergraph/services.ts";
+import { readSubgraphs } from "../supergraph/subgraphs.ts";
 import { readCodegenConfig } from "./generate/codegen-config.ts";
 import { generateResolverTypes } from "./generate/resolver-types.ts";
 
@@ -17,7 +18,7 @@ import { generateResolverTypes } from "./generate/resolver-types.ts";
 export async function generateRepository(
   root: string,
   options: GeneratorOptions,
-  list: readonly Subgraph[] = subgraphs,
+  list: readonly Subgraph[] = readServices(root),
 ): Promise<GeneratorResult> {
   // Composition runs first, because its errors are better than those of the type generator.
   const composition = await composeRepository(root, options, list);

@@ -1,11 +1,19 @@
 // `npm start`, after bootstrap.mjs: runs the whole platform on this machine. start/command.ts handles signals and the exit code, start/run.ts has
 // the steps and their order.
 import { fileURLToPath } from "node:url";
-import { runCommand } from "./start/command.ts";
+import { DescriptorError } from "../supergraph/services.ts";
 
+const { runCommand } = await import("./start/command.ts").catch(exitOnInvalidDescriptor);
 await runCommand({
   root: fileURLToPath(new URL("..", import.meta.url)),
   args: process.argv.slice(2),
   environment: process.env,
   loadSeeding: () => import("./seed/seed.ts"),
 });
+
+/** The list of services is read when parts.ts is imported. */
+function exitOnInvalidDescriptor(error: unknown): never {
+  if (!(error instanceof DescriptorError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exit(1);
+}

@@ -18,7 +18,8 @@ import { findRouteChanges, findRoutePlaces } from "./changes/route-changes.ts";
 import { findSchemaBaseline } from "./composition/schema-baseline.ts";
 import { findSchemaChanges } from "./changes/schema-changes.ts";
 import type { Subgraph } from "./subgraphs.ts";
-import { readSubgraphs, subgraphs as allSubgraphs } from "./subgraphs.ts";
+import { DescriptorError, readServices } from "./services.ts";
+import { readSubgraphs } from "./subgraphs.ts";
 
 export interface CheckRun {
   readonly root: string;
@@ -40,12 +41,13 @@ const howToAccept = `To accept a change that no client depends on, add it to ${a
  * compared with a base commit.
  */
 export async function runCheck(command: CheckRun): Promise<CheckExitCode> {
-  const { root, args, today, subgraphs = allSubgraphs, print } = command;
+  const { root, args, today, print } = command;
   const finish = (code: CheckExitCode, ...lines: readonly string[]) => {
     print(lines.map((line) => `${line}\n`).join(""));
     return code;
   };
   try {
+    const { subgraphs = readServices(root) } = command;
     const options = readOptions(args);
     if (!options) return finish(2, "usage: npm run check [-- --against REF --all]");
     const base = findBase(root, options.against);
@@ -63,6 +65,7 @@ export async function runCheck(command: CheckRun): Promise<CheckExitCode> {
     const result = applyAcceptedChanges(changes, entries.entries, today);
     return finish(result.breaking.length > 0 ? 1 : 0, ...reportChanges(changes, result, base, today));
   } catch (error) {
+    if (error instanceof DescriptorError) return finish(1, error.message);
     return finish(
       2,
       `The check itself failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,

@@ -16,8 +16,9 @@ import { parseSubgraph } from "./composition/places.ts";
 import { describePriorityProblems } from "./composition/priorities.ts";
 import { readRoutes } from "./routes/route-sources.ts";
 import { mergeRoutes, printRoutes } from "./routes/routes.ts";
+import { readServices } from "./services.ts";
 import type { Subgraph, SubgraphSource } from "./subgraphs.ts";
-import { readSubgraphs, subgraphs } from "./subgraphs.ts";
+import { readSubgraphs } from "./subgraphs.ts";
 
 /** A diagnostic of Apollo's composition that does not prevent publishing the supergraph. */
 export interface CompositionHint {
@@ -64,7 +65,7 @@ export function composeSubgraphs(sources: readonly SubgraphSource[]): Compositio
 export async function composeRepository(
   root: string,
   { partial }: GeneratorOptions,
-  list: readonly Subgraph[] = subgraphs,
+  list: readonly Subgraph[] = readServices(root),
 ): Promise<GeneratorResult> {
   const sources = readSubgraphs(root, list).filter(({ sdl }) => !partial || sdl !== undefined);
   const routeSources = (await readRoutes(root, list)).filter(({ text }) => !partial || text !== undefined);

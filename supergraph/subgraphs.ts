@@ -9,7 +9,7 @@ export interface Subgraph {
   readonly folder: string;
   /** Address of the GraphQL endpoint in the supergraph; the gateway's variable SUBGRAPH_URL_<NAME> replaces it. */
   readonly url: string;
-  /** Team as in CODEOWNERS; composition errors name it. */
+  /** Its team; composition errors name it. */
   readonly owner: string;
 }
 
@@ -24,21 +24,10 @@ export interface SubgraphSource extends Subgraph {
 export const platformTeam = "@tributary/platform-team";
 
 /**
- * Every subgraph of the platform: `npm start`, `npm run generate` and `npm run check` read this list. CONTRIBUTING.md,
- * "Adding a service", lists the other steps for a new service.
- */
-export const subgraphs = [
-  serviceAt("users", 4001),
-  serviceAt("posts", 4002),
-  serviceAt("comments", 4003),
-  serviceAt("orders", 4004),
-] as const satisfies readonly Subgraph[];
-
-/**
  * Reads each subgraph's schema.graphql below `root`. A missing file is not an error here: composition reports it with the
  * owner, so that a schema that was deleted by accident does not silently leave the supergraph.
  */
-export function readSubgraphs(root: string, list: readonly Subgraph[] = subgraphs): SubgraphSource[] {
+export function readSubgraphs(root: string, list: readonly Subgraph[]): SubgraphSource[] {
   return list.map((subgraph) => {
     const file = `${subgraph.folder}/schema.graphql`;
     const path = join(root, file);
@@ -48,14 +37,5 @@ export function readSubgraphs(root: string, list: readonly Subgraph[] = subgraph
 
 /** A subgraph that was removed from the list, with the conventional folder and owner for messages about its former schema. */
 export function formerSubgraph(name: string): Subgraph {
-  return serviceAt(name, 0);
-}
-
-function serviceAt<const Name extends string>(name: Name, port: number): Subgraph & { readonly name: Name } {
-  return {
-    name,
-    folder: `services/${name}`,
-    url: `http://127.0.0.1:${port}/graphql`,
-    owner: `@tributary/${name}-team`,
-  };
+  return { name, folder: `services/${name}`, url: "http://127.0.0.1:0/graphql", owner: `@tributary/${name}-team` };
 }

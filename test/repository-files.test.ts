@@ -3,7 +3,8 @@ import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, matchesGlob } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { platformTeam, subgraphs } from "../supergraph/subgraphs.ts";
+import { readServices } from "../supergraph/services.ts";
+import { platformTeam } from "../supergraph/subgraphs.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const pages = [
@@ -42,11 +43,9 @@ test("the platform team owns the shared folders and all files without an explici
 });
 
 test("each service's folder belongs to its team, and its schema needs the platform team, too", () => {
-  for (const name of readdirSync(join(root, "services"))) {
-    const team = `@tributary/${name}-team`;
-    expect(subgraphs.find(({ folder }) => folder === `services/${name}`)?.owner).toBe(team);
-    expect(ownersOf(`services/${name}/src/store.ts`).owners).toEqual([team]);
-    const owners = [team, platformTeam];
+  for (const { name, owner } of readServices(root)) {
+    expect(ownersOf(`services/${name}/src/store.ts`).owners).toEqual([owner]);
+    const owners = [owner, platformTeam];
     expect(ownersOf(`services/${name}/schema.graphql`)).toEqual({ owners, explicit: true });
   }
 });

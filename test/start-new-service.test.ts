@@ -75,7 +75,7 @@ test("a listed service without its files is one error, and nothing starts", asyn
   const platform = startScript(join(clone, "scripts/start.ts"), [], join(clone, ".data"), variables());
   expect(await platform.exited()).toBe(1);
   expect(platform.output()).toMatch(
-    /^supergraph\/subgraphs\.ts lists the service reviews .*\n {2}services\/reviews\/src\/main\.ts: .*\n.*\n.*\nAdd them .*\n$/,
+    /^services\/reviews\/service\.json describes the service reviews .*\n {2}services\/reviews\/src\/main\.ts: .*\n.*\n.*\nAdd them .*\n$/,
   );
 });
 
@@ -93,10 +93,8 @@ function addReviews(): void {
   write("services/reviews/src/main.ts", stubPart("reviews"));
   const lock = JSON.parse(readFileSync(join(clone, "package-lock.json"), "utf8")) as { packages: object };
   write("package-lock.json", JSON.stringify({ ...lock, packages: { ...lock.packages, "services/reviews": {} } }));
-  const list = readFileSync(join(clone, "supergraph/subgraphs.ts"), "utf8");
-  const orders = '  serviceAt("orders", 4004),\n';
-  if (!list.includes("reviews"))
-    write("supergraph/subgraphs.ts", list.replace(orders, `${orders}  serviceAt("reviews", 4005),\n`));
+  const descriptor = { description: "Owns reviews.", team: "@tributary/reviews-team", port: 4005 };
+  write("services/reviews/service.json", JSON.stringify({ name: "reviews", ...descriptor }));
 }
 
 async function start(only: string, ...args: readonly string[]): Promise<Started> {

@@ -137,8 +137,8 @@ describe("a started platform", () => {
   });
 
   test("prints that a saved list of services needs another start", async () => {
-    write(root, "supergraph/subgraphs.ts", "");
-    await platform.line(/^start .*supergraph\/subgraphs\.ts changed: stop npm start and start it again/);
+    write(root, "services/posts/service.json", "{}");
+    await platform.line(/^start .*services\/posts\/service\.json changed: stop npm start and start it again/);
   });
 
   test("ends every process on Ctrl-C, and frees every port", async () => {
@@ -194,7 +194,7 @@ test("a port in use is reported with its variable, and nothing is started", asyn
   other.close();
   await once(other, "close");
   expect(platform.output()).toBe(
-    `Port ${ports.orders} (orders) is in use. Free it, or choose another port: ORDERS_PORT=${ports.orders + 1_000} npm start\n`,
+    `Port ${ports.orders} (orders) is in use. Free it, or choose another port: ORDERS_PORT=${Number(ports.orders) + 1_000} npm start\n`,
   );
   expect(await takenPorts()).toEqual([]);
 });

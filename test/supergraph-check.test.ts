@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { generateRepository } from "../scripts/generate.ts";
 import { runCheck } from "../supergraph/check.ts";
-import { subgraphs } from "../supergraph/subgraphs.ts";
 import { commitAll, commitRepository, git } from "./supergraph/committed-repository.ts";
 import {
   documentedFiles,
   type Files,
   lineOf,
   sampleFiles,
+  sampleServices,
   userDocumentsFile,
   withChange,
   writeDocumentedRepository,
@@ -283,7 +283,7 @@ test("a removed version and a removed query parameter of a route are breaking", 
 
 test("a service removed from the list is breaking and still names its team", async () => {
   const root = await commitRepository(sampleFiles);
-  const { code, text } = await check(root, [], subgraphs.slice(0, 3));
+  const { code, text } = await check(root, [], sampleServices.slice(0, 3));
   expect(code).toBe(1);
   expect(text).toMatch(
     /BREAKING services\/orders\/schema\.graphql:\d+:3 \(@tributary\/orders-team\) as of HEAD FIELD_REMOVED/,
@@ -383,11 +383,7 @@ async function checkEdit(edit: (files: Files) => Files) {
   return check(root);
 }
 
-async function check(
-  root: string,
-  args: readonly string[] = [],
-  list = subgraphs as readonly (typeof subgraphs)[number][],
-) {
+async function check(root: string, args: readonly string[] = [], list = sampleServices) {
   let text = "";
   const print = (more: string) => void (text += more);
   return { code: await runCheck({ root, args, subgraphs: list, today, print }), text };

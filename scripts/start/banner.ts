@@ -1,4 +1,4 @@
-import { type PartName, parts, type Ports, serviceNames, urlOf } from "./parts.ts";
+import { type PartName, portOf, parts, type Ports, serviceNames, urlOf } from "./parts.ts";
 
 export interface BannerOptions {
   readonly ports: Ports;
@@ -31,7 +31,7 @@ export function renderBanner(options: BannerOptions): string {
   const width = Math.max(...listed.map(({ label }) => label.length), "PostgreSQL".length);
   const lines = listed.map(({ name, label, path }) => {
     const remark = options.notReady.includes(name) ? "   NOT READY" : "";
-    return `  ${label.padEnd(width)}  ${urlOf(ports[name])}${path}${remark}`;
+    return `  ${label.padEnd(width)}  ${urlOf(portOf(ports, name))}${path}${remark}`;
   });
   if (options.hasPostgres) lines.push(`  ${"PostgreSQL".padEnd(width)}  127.0.0.1:${ports.postgres}`);
   const headline =

@@ -123,13 +123,13 @@ function createLineStream(print: (line: string) => void): Writable {
 async function ensureDatabases(options: DatabasesOptions): Promise<DatabaseUrls> {
   const entries = await Promise.all(
     serviceNames.map(async (name) => {
-      const password = options.secrets.databasePasswords[name];
+      const password = options.secrets.databasePasswords[name] ?? "";
       const url = await ensureDatabase(options.superuserUrl, { name, role: name, password });
       await migrateService(name, url, options);
       return [name, url] as const;
     }),
   );
-  return Object.fromEntries(entries) as Record<ServiceName, string>;
+  return Object.fromEntries(entries);
 }
 
 async function dropDatabases(superuserUrl: string, names: readonly string[]): Promise<void> {

@@ -4,14 +4,15 @@ import { feedPortOf } from "@tributary/kit/feed/feed-config";
 import {
   isService,
   type PartName,
+  portOf,
   parts,
   type Ports,
   publishedFiles,
   type ServiceName,
   serviceNames,
   urlOf,
-  variablePrefix,
 } from "./parts.ts";
+import { toVariablePrefix } from "../../supergraph/services.ts";
 import type { Secrets } from "./secrets.ts";
 
 export interface PartContext {
@@ -38,7 +39,7 @@ function identityOf({ ports }: PartContext): Record<string, string> {
 function fixedFor(name: PartName, { ports }: PartContext): Record<string, string> {
   return {
     HOST: "127.0.0.1",
-    PORT: String(ports[name]),
+    PORT: String(portOf(ports, name)),
     PROFILE: "development",
     SHUTDOWN_GRACE_MS: "2500", // Less than the time after which run.ts kills a part.
   };
@@ -52,7 +53,7 @@ function specificFor(name: PartName, context: PartContext): Record<string, strin
     return {
       DATABASE_URL: databaseUrl(name, context),
       CURSOR_KEYS: secrets.cursorKey,
-      FEED_PORT: String(feedPortOf(ports[name])),
+      FEED_PORT: String(feedPortOf(portOf(ports, name))),
       FEED_KEYS: secrets.feedKey,
     };
   if (name === "gateway")
@@ -74,12 +75,12 @@ export function databaseUrl(service: ServiceName, { ports, secrets }: Pick<PartC
 
 // The supergraph contains the default addresses, so only services on another port need a variable.
 function movedSubgraphs(ports: Ports): Record<string, string> {
-  const moved = parts.filter(({ name, defaultPort }) => isService(name) && ports[name] !== defaultPort);
+  const moved = parts.filter(({ name, defaultPort }) => isService(name) && portOf(ports, name) !== defaultPort);
   return Object.fromEntries(
-    moved.map(({ name }) => [`SUBGRAPH_URL_${variablePrefix(name)}`, `${urlOf(ports[name])}/graphql`]),
+    moved.map(({ name }) => [`SUBGRAPH_URL_${toVariablePrefix(name)}`, `${urlOf(portOf(ports, name))}/graphql`]),
   );
 }
 
 function serviceUrls(ports: Ports): Record<string, string> {
-  return Object.fromEntries(serviceNames.map((name) => [`${variablePrefix(name)}_URL`, urlOf(ports[name])]));
+  return Object.fromEntries(serviceNames.map((name) => [`${toVariablePrefix(name)}_URL`, urlOf(portOf(ports, name))]));
 }

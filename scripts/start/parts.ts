@@ -1,11 +1,16 @@
 // The processes of the platform with their folders, ports and URLs. PostgreSQL is not one of them: postgres.ts supervises it.
 import { join, resolve } from "node:path";
 import type { Environment } from "@tributary/kit/process/env";
-import { subgraphs } from "../../supergraph/subgraphs.ts";
+import { fileURLToPath } from "node:url";
+import { readServices, toVariablePrefix } from "../../supergraph/services.ts";
 
-export type ServiceName = (typeof subgraphs)[number]["name"];
-export const serviceNames: readonly ServiceName[] = subgraphs.map(({ name }) => name);
-export type PartName = ServiceName | "issuer" | "gateway" | "rest-proxy";
+/** The services of this repository. A running `npm start` does not notice new ones. */
+export const services = readServices(fileURLToPath(new URL("../..", import.meta.url)));
+/** The name of one of `services`. */
+export type ServiceName = string;
+export const serviceNames: readonly ServiceName[] = services.map(({ name }) => name);
+/** A service, or "issuer", "gateway" or "rest-proxy". */
+export type PartName = string;
 
 /** One process of the platform. */
 export interface Part {
@@ -20,7 +25,7 @@ export interface Part {
 /** Every process of the platform. The banner lists them in this order. */
 export const parts: readonly Part[] = [
   part("issuer", "infra/issuer", 4020),
-  ...subgraphs.map(({ name, folder, url }) => part(name, folder, Number(new URL(url).port))),
+  ...services.map(({ name, folder, port }) => part(name, folder, port)),
   part("gateway", "gateway", 4000),
   part("rest-proxy", "rest-proxy", 4010),
 ];
@@ -28,17 +33,21 @@ export const parts: readonly Part[] = [
 export const partNames: readonly PartName[] = parts.map(({ name }) => name);
 
 function part(name: PartName, folder: string, defaultPort: number): Part {
-  return { name, folder, portVariable: `${variablePrefix(name)}_PORT`, defaultPort };
-}
-
-/** `rest-proxy` is configured by REST_PROXY_PORT. */
-export function variablePrefix(name: string): string {
-  return name.toUpperCase().replaceAll("-", "_");
+  return { name, folder, portVariable: `${toVariablePrefix(name)}_PORT`, defaultPort };
 }
 
 export const postgresPort = { variable: "POSTGRES_PORT", default: 4032 } as const;
 
-export type Ports = Readonly<Record<PartName | "postgres", number>>;
+/** The port of each part and of PostgreSQL. */
+export type Ports = Readonly<Record<"issuer" | "gateway" | "rest-proxy" | "postgres", number>> &
+  Readonly<Record<ServiceName, number>>;
+
+/** @throws Error for a name that is no part. */
+export function portOf(ports: Ports, name: PartName): number {
+  const port = ports[name];
+  if (port === undefined) throw new Error(`${name} is not a part of the platform.`);
+  return port;
+}
 
 export function isService(name: string): name is ServiceName {
   return serviceNames.some((service) => service === name);

@@ -2,10 +2,10 @@
 import { type Environment, readEnvironment } from "@tributary/kit/process/env";
 import { feedPortOf } from "@tributary/kit/feed/feed-config";
 import { isPortFree } from "@tributary/kit/process/free-port";
-import { isService, type PartName, parts, type Ports, postgresPort } from "./parts.ts";
+import { isService, type PartName, portOf, parts, type Ports, postgresPort } from "./parts.ts";
 
 interface PortChoice {
-  readonly name: PartName | "postgres";
+  readonly name: PartName;
   readonly variable: string;
   readonly fallback: number;
 }
@@ -36,7 +36,7 @@ export function readPorts(environment: Environment): Ports {
 }
 
 /** One message for each port of these parts that another process uses. It names the variable that changes the port. */
-export async function findTakenPorts(names: readonly (PartName | "postgres")[], ports: Ports): Promise<string[]> {
+export async function findTakenPorts(names: readonly PartName[], ports: Ports): Promise<string[]> {
   const requested = choices.filter(({ name }) => names.includes(name)).flatMap((choice) => listenersOf(choice, ports));
   const free = await Promise.all(requested.map(({ port }) => isPortFree(port)));
   return requested
@@ -58,7 +58,7 @@ interface PartListener {
 
 /** A service has two: its feed's port follows from its own. */
 function listenersOf({ name, variable }: PortChoice, ports: Ports): readonly PartListener[] {
-  const port = ports[name];
+  const port = portOf(ports, name);
   const own = { label: name, port, variable, portText: variable, nextPort: port + 1_000 };
   if (!isService(name)) return [own];
   const portText = `${variable} + ${feedPortOf(0)}`;

@@ -9,7 +9,7 @@ import { databaseUrl, environmentOf } from "./environments.ts";
 import type { Keys } from "./keys.ts";
 import { type StartContext, type StartContextOptions, createStartContext } from "./start-context.ts";
 import { readOptions, type StartOptions, usage } from "./options.ts";
-import { entryOf, isService, type Part, type PartName, parts, urlOf } from "./parts.ts";
+import { entryOf, isService, type Part, type PartName, parts, portOf, urlOf } from "./parts.ts";
 import { type SupervisedPostgres, supervisePostgres } from "./postgres.ts";
 import { watchedFolders } from "./dev-loop/change-plan.ts";
 import { StartError } from "./start-error.ts";
@@ -136,7 +136,7 @@ function supervisePart(part: Part, { partContext, output, runFile }: StartContex
     entry: join(root, entryOf(part)),
     cwd: root,
     environment: environmentOf(part.name, partContext),
-    readyUrl: `${urlOf(partContext.ports[part.name])}/health/ready`,
+    readyUrl: `${urlOf(portOf(partContext.ports, part.name))}/health/ready`,
     print: (line) => output.line(part.name, line),
     onProcess: (pid, change) => (change === "started" ? runFile.add(part.name, pid) : runFile.remove(pid)),
     readyTimeoutMs,

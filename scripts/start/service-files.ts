@@ -35,9 +35,9 @@ function findMissingFiles(root: string, { name, folder, owner }: Subgraph): stri
   const missing = requiredFiles.filter(({ path }) => !existsSync(join(root, folder, path)));
   if (missing.length === 0) return [];
   return [
-    `supergraph/subgraphs.ts lists the service ${name} (${owner}), but these files are missing:`,
+    `${folder}/service.json describes the service ${name} (${owner}), but these files are missing:`,
     ...missing.map(({ path, why }) => `  ${folder}/${path}: ${why}`),
-    `Add them (CONTRIBUTING.md, "Adding a service"), or remove ${name} from supergraph/subgraphs.ts.`,
+    `Add them (CONTRIBUTING.md, "Adding a service"), or delete ${folder}/service.json.`,
   ];
 }
 
@@ -61,8 +61,8 @@ function findUnlistedServicesInRoutes(root: string, list: readonly Subgraph[]): 
     .filter((service) => !list.some(({ name }) => name === service))
     .map(
       (service) =>
-        `supergraph/routes.json has routes of the service ${service}, which supergraph/subgraphs.ts does not list. ` +
-        "Add it there, or update the route table: npm run generate",
+        `supergraph/routes.json has routes of the service ${service}, which has no services/${service}/service.json. ` +
+        "Restore it, or update the route table: npm run generate",
     );
 }
 

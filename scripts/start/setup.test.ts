@@ -43,12 +43,12 @@ test("every file that a listed service lacks is named, with its owner and what t
   rmSync(join(root, "services/reviews/src"), { recursive: true });
   expect(() => requireServiceFiles(root, list)).toThrow(
     [
-      "supergraph/subgraphs.ts lists the service reviews (@tributary/reviews-team), but these files are missing:",
+      "services/reviews/service.json describes the service reviews (@tributary/reviews-team), but these files are missing:",
       "  services/reviews/src/main.ts: its process",
       "  services/reviews/src/rest/routes.ts: its REST routes; a service without any exports an empty list",
       "  services/reviews/src/rest/openapi.ts: the OpenAPI documents of its REST routes; a service without any exports documents without operations",
       "  services/reviews/migrations: the folder of its database's migrations",
-      'Add them (CONTRIBUTING.md, "Adding a service"), or remove reviews from supergraph/subgraphs.ts.',
+      'Add them (CONTRIBUTING.md, "Adding a service"), or delete services/reviews/service.json.',
     ].join("\n"),
   );
 });
@@ -63,7 +63,7 @@ test("a service that package-lock.json lacks is reported, because npm ci would f
 test("an unlisted service in the committed route table is reported before the REST proxy starts", () => {
   const check = () => requireServiceFiles(root, list.slice(1));
   expect(check).toThrow(
-    "supergraph/routes.json has routes of the service users, which supergraph/subgraphs.ts does not",
+    "supergraph/routes.json has routes of the service users, which has no services/users/service.json",
   );
   expect(check).toThrow("npm run generate");
 });

@@ -3,11 +3,10 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "@tributary/kit/process/env";
 import { endLocalPostgresLeftover, removeLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
-import { subgraphs } from "../../supergraph/subgraphs.ts";
 import type { StartOptions } from "./options.ts";
 import { createOutput, type StartOutput } from "./output.ts";
 import type { PartContext } from "./environments.ts";
-import { dataFolder, isService, partNames, urlOf } from "./parts.ts";
+import { dataFolder, isService, partNames, services, urlOf } from "./parts.ts";
 import { findTakenPorts, readPorts } from "./ports.ts";
 import { type RunFile, acquireRunFile } from "./run-file.ts";
 import { loadSecrets } from "./secrets.ts";
@@ -36,7 +35,7 @@ export interface StartContext {
  * @throws StartError or ConfigError.
  */
 export async function createStartContext(o: StartContextOptions, options: StartOptions): Promise<StartContext> {
-  requireServiceFiles(o.root, subgraphs);
+  requireServiceFiles(o.root, services);
   const ports = readPorts(o.environment);
   const dataDir = dataFolder(o.root, o.environment);
   const names = ["start", "postgres", "seed", ...partNames];

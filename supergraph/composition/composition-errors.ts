@@ -27,7 +27,7 @@ export function describeSyntaxError(error: unknown, source: SubgraphSource): Com
 }
 
 export function describeMissingSchema({ name, owner, file }: SubgraphSource): CompositionError {
-  const message = "This schema is missing. Restore it, or remove the service from supergraph/subgraphs.ts.";
+  const message = "This schema is missing. Restore it, or delete the service's service.json.";
   return { message, code: "SCHEMA_MISSING", subgraph: name, owner, file };
 }
 

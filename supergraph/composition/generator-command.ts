@@ -3,6 +3,7 @@ import { reportCompositionErrors } from "./composition-report.ts";
 import type { GeneratorResult, GeneratorOptions } from "./generated-files.ts";
 import { findStaleFiles, writeStaleFiles } from "./generated-files.ts";
 import { findSchemaBaseline } from "./schema-baseline.ts";
+import { DescriptorError, readServices } from "../services.ts";
 import { readSubgraphs } from "../subgraphs.ts";
 
 /** One run of a program that generates committed files: `npm run generate`, or `node supergraph/compose.ts` for the composed ones only. */
@@ -28,10 +29,17 @@ export async function runGenerator({ commandLine, root, args, generate, print }:
     print(`usage: ${commandLine} [--check] [--partial]\n`);
     return 2;
   }
-  const result = await generate(root, { partial: options.partial });
+  let result: GeneratorResult;
+  try {
+    result = await generate(root, { partial: options.partial });
+  } catch (error) {
+    if (!(error instanceof DescriptorError)) throw error;
+    print(`${error.message}\n`);
+    return 1;
+  }
   if (!result.ok) {
     // The report names the schemas that were edited since the baseline first, since the errors are most likely there.
-    const context = { sources: readSubgraphs(root), baseline: findSchemaBaseline(root) };
+    const context = { sources: readSubgraphs(root, readServices(root)), baseline: findSchemaBaseline(root) };
     print(`${reportCompositionErrors(result.errors, context).join("\n")}\n`);
     return 1;
   }

@@ -45,7 +45,7 @@ export function findRouteLine(
 }
 
 const routesMissing =
-  "This file is missing. Restore it, or remove the service from supergraph/subgraphs.ts; a service without routes exports an empty list.";
+  "This file is missing. Restore it, or delete the service's service.json; a service without routes exports an empty list.";
 
 function describeShapeProblems(source: RouteSource): CompositionError[] {
   const { text, declarations, failure } = source;

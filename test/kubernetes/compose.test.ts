@@ -7,7 +7,6 @@ import { parse } from "yaml";
 import { environmentOf, getPod, renderOverlay } from "./cluster.ts";
 import { readConfig as readPurger } from "../../infra/purger/src/config.ts";
 import { describeEnvironment } from "../../kit/src/process/env.ts";
-import { subgraphs } from "../../supergraph/subgraphs.ts";
 import { readRules } from "../../scripts/verify/checks/alerts/monitoring-settings.ts";
 import { root } from "./folders.ts";
 import { issuer, serviceNames, units } from "./units.ts";
@@ -82,13 +81,10 @@ test.each(serviceNames)("the migration of %s uses the same command in compose an
   expect(getPod(local, `migrate-${name}`).container.args).toEqual(compose[`migrate-${name}`]?.command);
 });
 
-test.each(subgraphs.map(({ name }) => name))(
-  "the jobs that create secrets and databases mount the secrets of %s",
-  (name) => {
-    expect(compose["secrets"]?.volumes).toContain(`${name}-secrets:/secrets/${name}`);
-    expect(compose["databases"]?.volumes).toContain(`${name}-secrets:/secrets/${name}:ro`);
-  },
-);
+test.each(serviceNames)("the jobs that create secrets and databases mount the secrets of %s", (name) => {
+  expect(compose["secrets"]?.volumes).toContain(`${name}-secrets:/secrets/${name}`);
+  expect(compose["databases"]?.volumes).toContain(`${name}-secrets:/secrets/${name}:ro`);
+});
 
 test("the services have the keys of the gateway and the REST proxy for change feeds, and no key for receipts", () => {
   const volumes = compose["secrets"]?.volumes ?? [];

@@ -7,14 +7,15 @@ import {
   readDocuments,
 } from "../../supergraph/documents/openapi-sources.ts";
 import { readRoutes } from "../../supergraph/routes/route-sources.ts";
-import { subgraphs } from "../../supergraph/subgraphs.ts";
+import { readServices } from "../../supergraph/services.ts";
 import type { Schema } from "./json-schema.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** The documents of this repository's services. Throws if one is invalid. */
 async function readServiceDocuments(): Promise<readonly DocumentSource[]> {
-  const sources = await readDocuments(root, subgraphs, await readRoutes(root, subgraphs));
+  const services = readServices(root);
+  const sources = await readDocuments(root, services, await readRoutes(root, services));
   const [problem] = describeDocumentProblems(sources);
   if (problem) throw new Error(problem.message);
   return sources;

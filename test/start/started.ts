@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { feedPortOf } from "@tributary/kit/feed/feed-config";
 import { pickFreePort } from "@tributary/kit/process/free-port";
 import { isRunning, type ProcessIdentity } from "@tributary/kit/process/process-identity";
-import { type PartName, parts } from "../../scripts/start/parts.ts";
+import { parts, type Ports } from "../../scripts/start/parts.ts";
 
-export type TestPorts = Readonly<Record<PartName | "postgres", number>>;
+export type TestPorts = Ports;
 
 interface PartIdentity extends ProcessIdentity {
   readonly name: string;

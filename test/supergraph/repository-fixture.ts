@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
+import { describeService } from "../../supergraph/services.ts";
 import type { SubgraphSource } from "../../supergraph/subgraphs.ts";
-import { subgraphs } from "../../supergraph/subgraphs.ts";
 
 /** File contents by path. */
 export type Files = Readonly<Record<string, string>>;
@@ -11,8 +11,19 @@ export type Files = Readonly<Record<string, string>>;
 const link =
   'extend schema @link(url: "https://specs.apollo.dev/federation/v2.14", import: ["@key", "@shareable", "@external", "@requires", "@tag"])\n';
 
+const descriptors = ["users", "posts", "comments", "orders"].map((name, index) => ({
+  name,
+  description: `Owns ${name}.`,
+  team: `@tributary/${name}-team`,
+  port: 4001 + index,
+}));
+
+/** The services of the sample repository. */
+export const sampleServices = descriptors.map((one) => describeService({ ...one, scopes: {}, seed: false }));
+
 /** A small repository with all four services, each with its entities and a few fields and routes. */
 export const sampleFiles: Files = {
+  ...Object.fromEntries(descriptors.map((one) => [`services/${one.name}/service.json`, JSON.stringify(one)])),
   "services/users/schema.graphql": `${link}
 "A time in UTC."
 scalar DateTime @specifiedBy(url: "https://www.rfc-editor.org/rfc/rfc3339")
@@ -129,7 +140,7 @@ export const documentedFiles: Files = {
 };
 
 export function sourcesOf(files: Files): SubgraphSource[] {
-  return subgraphs.map((subgraph) => {
+  return sampleServices.map((subgraph) => {
     const file = `${subgraph.folder}/schema.graphql`;
     return Object.assign({ file, sdl: files[file] }, subgraph);
   });

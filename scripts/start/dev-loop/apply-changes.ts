@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createBreakingChangeWarner } from "./breaking-changes.ts";
 import { type Composed, composeFromDisk, mergeRoutesFromDisk, readSchemas, type Schemas } from "./composition.ts";
 import { type PartName, publishedFiles, type ServiceName, serviceNames } from "../parts.ts";
-import { planChanges, serviceListFile } from "./change-plan.ts";
+import { isDescriptor, planChanges } from "./change-plan.ts";
 import { publishIfChanged, hasBreakingChanges } from "../published-files.ts";
 import type { SupervisedPart } from "../supervised-part.ts";
 
@@ -28,8 +28,7 @@ export function createChangeHandler(options: ChangeHandlerOptions): (paths: read
   const warnOfBreakingChanges = createBreakingChangeWarner(options);
 
   return async (paths) => {
-    if (paths.includes(serviceListFile))
-      print("start", `${serviceListFile} changed: stop npm start and start it again`);
+    for (const path of paths.filter(isDescriptor)) print("start", `${path} changed: stop npm start and start it again`);
     const plan = planChanges(paths);
     const isFirst = paths.length === 0;
     const restarts = new Set([...plan.code].filter((name) => parts.has(name)));

@@ -3,7 +3,7 @@ import { setImmediate as nextMacrotask } from "node:timers/promises";
 import type { GraphState } from "../../../supergraph/changes/change-places.ts";
 import type { PlatformState } from "../../../supergraph/changes/platform-state.ts";
 import type { GitBase } from "../../../supergraph/changes/git-base.ts";
-import { subgraphs } from "../../../supergraph/subgraphs.ts";
+import { services } from "../parts.ts";
 
 export interface BreakingChangeOptions {
   readonly root: string;
@@ -28,7 +28,7 @@ export function createBreakingChangeWarner({
     const base = findBase(root);
     if (base === undefined) return;
     const { readBaseState } = await import("../../../supergraph/changes/platform-state.ts");
-    if (cachedBase?.commit !== base.commit) cachedBase = { commit: base.commit, state: readBaseState(base, subgraphs) };
+    if (cachedBase?.commit !== base.commit) cachedBase = { commit: base.commit, state: readBaseState(base, services) };
     if (cachedBase.state === undefined) return;
     const { id, lines } = await describeBreakingChanges({ base, before: cachedBase.state.graph, now, root });
     if (id === lastWarningId) return;

@@ -42,8 +42,10 @@ export function planChanges(paths: Iterable<string>): ChangePlan {
   return plan;
 }
 
-/** The list of services. It is read once, at the start. */
-export const serviceListFile = "supergraph/subgraphs.ts";
+/** Whether a path is a service's descriptor. Descriptors are read once, at the start. */
+export function isDescriptor(path: string): boolean {
+  return /^services\/[^/]+\/service\.json$/.test(path.split(sep).join("/"));
+}
 
 /** The watched folders, relative to the repository's root. A service's whole folder is watched, for its schema and migrations. */
 export const watchedFolders: readonly string[] = [

@@ -2,8 +2,8 @@
 import type { GraphState } from "../../../supergraph/changes/change-places.ts";
 import type { CompositionError } from "../../../supergraph/composition/composition-errors.ts";
 import type { SchemaBaseline } from "../../../supergraph/composition/schema-baseline.ts";
-import { readSubgraphs, type Subgraph, type SubgraphSource, subgraphs } from "../../../supergraph/subgraphs.ts";
-import { type ServiceName, serviceNames } from "../parts.ts";
+import { readSubgraphs, type Subgraph, type SubgraphSource } from "../../../supergraph/subgraphs.ts";
+import { type ServiceName, serviceNames, services } from "../parts.ts";
 
 export type Schemas = ReadonlyMap<ServiceName, string>;
 
@@ -20,7 +20,7 @@ export async function composeFromDisk(root: string, composed: Schemas | undefine
   const { composeSubgraphs } = await import("../../../supergraph/compose.ts");
   const { reportCompositionErrors } = await import("../../../supergraph/composition/composition-report.ts");
   const { findSchemaBaseline } = await import("../../../supergraph/composition/schema-baseline.ts");
-  const sources = readSubgraphs(root);
+  const sources = readSubgraphs(root, services);
   const schemas = schemasOf(sources);
   const composition = composeSubgraphs(sources);
   if (composition.ok) return { ok: true, graph: { ...composition, sources }, schemas };
@@ -41,7 +41,7 @@ export type RoutesContent =
 export async function mergeRoutesFromDisk(root: string): Promise<RoutesContent> {
   const { readRoutes } = await import("../../../supergraph/routes/route-sources.ts");
   const { mergeRoutes, printRoutes } = await import("../../../supergraph/routes/routes.ts");
-  const merged = mergeRoutes(await readRoutes(root, subgraphs));
+  const merged = mergeRoutes(await readRoutes(root, services));
   return merged.ok
     ? { ok: true, content: printRoutes(merged.routes) }
     : { ok: false, report: await describe(merged.errors) };
@@ -49,7 +49,7 @@ export async function mergeRoutesFromDisk(root: string): Promise<RoutesContent> 
 
 /** The services' schemas on disk. */
 export function readSchemas(root: string): Schemas {
-  return schemasOf(readSubgraphs(root));
+  return schemasOf(readSubgraphs(root, services));
 }
 
 function schemasOf(sources: readonly SubgraphSource[]): Schemas {

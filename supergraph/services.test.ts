@@ -1,0 +1,97 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { readServices } from "./services.ts";
+
+const reviews = { name: "reviews", description: "Owns reviews.", team: "@tributary/reviews-team", port: 4005 };
+let root: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "services-"));
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+test("a descriptor needs a name, a description, a team and a port, and the rest follows", () => {
+  write("line-items", { ...reviews, name: "line-items", port: 4006 });
+  write("reviews", reviews);
+  mkdirSync(join(root, "services/not-a-service"));
+  expect(readServices(root)).toEqual([
+    {
+      name: "reviews",
+      description: "Owns reviews.",
+      owner: "@tributary/reviews-team",
+      port: 4005,
+      feedPort: 4105,
+      folder: "services/reviews",
+      url: "http://127.0.0.1:4005/graphql",
+      variablePrefix: "REVIEWS",
+      scopes: {},
+      seed: false,
+    },
+    expect.objectContaining({ name: "line-items", variablePrefix: "LINE_ITEMS" }),
+  ]);
+});
+
+test.each([
+  [{ name: "review" }, 'name is "review", but the folder is services/reviews. Give both the same name.'],
+  [{ name: "Reviews" }, "name has to be lower-case words and digits joined by hyphens, such as line-items"],
+  [{ name: "a".repeat(31) }, "name has to have at most 30 characters"],
+  [{ team: undefined }, "team is required: the team on GitHub, such as @tributary/users-team"],
+  [{ team: "reviews" }, "team has to be a team or a user on GitHub"],
+  [{ description: "reviews" }, "description has to be one sentence"],
+  [{ port: "4005" }, "port is required: a port that no other service has"],
+  [{ port: 80 }, "port has to be from 1,024 to 65,435"],
+  [{ port: 65_500 }, "port has to be from 1,024 to 65,435: the change feed listens on this port plus 100"],
+  [{ port: 4_020 }, "port 4020: 4020 is the port of the issuer. Choose another port."],
+  [{ port: 3_910 }, "port 3910: 4010 is the port of the REST proxy. Choose another port."],
+  [
+    { scopes: { "users:write": "Change users." } },
+    'scopes: "users:write" has to begin with the service\'s name, such as',
+  ],
+  [{ scopes: { "reviews:a:b:c": "Change." } }, 'scopes: "reviews:a:b:c" has to begin with'],
+  [{ scopes: { "reviews:write": "" } }, "scopes.reviews:write has to say what the scope allows"],
+  [{ seed: "yes" }, "seed has to be true or false"],
+  [{ ports: 1 }, "ports is unknown. The fields are name, description, team, port, scopes, seed."],
+])("%j is rejected with the file, the field and what to do", (change, message) => {
+  write("reviews", { ...reviews, ...change });
+  expect(() => readServices(root)).toThrow(`services/reviews/service.json: ${message}`);
+});
+
+test.each(["gateway", "migrate-users", "kustomization"])("the name %s is reserved", (name) => {
+  write(name, { ...reviews, name });
+  expect(() => readServices(root)).toThrow(`services/${name}/service.json: name "${name}" is reserved`);
+});
+
+test("a descriptor that is not a JSON object is rejected", () => {
+  write("reviews", []);
+  expect(() => readServices(root)).toThrow("services/reviews/service.json: has to be a JSON object");
+  writeFileSync(join(root, "services/reviews/service.json"), "{");
+  expect(() => readServices(root)).toThrow("services/reviews/service.json: is not valid JSON: ");
+});
+
+test("every problem of all descriptors is reported at once, and a port collision names both services", () => {
+  write("reviews", reviews);
+  write("line-items", { ...reviews, name: "line-items" });
+  write("ratings", { ...reviews, name: "ratings", port: 4105, team: "" });
+  write("votes", { ...reviews, name: "votes", port: 4105 });
+  const [first, ...others] = problems();
+  expect(first).toContain("services/ratings/service.json: team has to be");
+  expect(others).toEqual([
+    "line-items (services/line-items/service.json) and reviews (services/reviews/service.json) have the same port 4005. Change the port of one of them.",
+    expect.stringContaining("and votes (services/votes/service.json) have the same port 4105."),
+  ]);
+});
+
+function write(name: string, descriptor: object): void {
+  mkdirSync(join(root, "services", name), { recursive: true });
+  writeFileSync(join(root, "services", name, "service.json"), JSON.stringify(descriptor));
+}
+
+function problems(): readonly string[] {
+  try {
+    readServices(root);
+    return [];
+  } catch (error) {
+    return (error as Error).message.split("\n");
+  }
+}

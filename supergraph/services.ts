@@ -1,0 +1,166 @@
+// The list of services: services/<name>/service.json describes one, and every other place is derived from these files, at run time or by
+// `npm run generate`.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { feedPortOf } from "@tributary/kit/feed/feed-config";
+import { z } from "zod";
+import type { Subgraph } from "./subgraphs.ts";
+
+/** A folder of services/ is a service exactly if it has this file. */
+const descriptorName = "service.json";
+
+/** A service as its descriptor says, with what follows from it. */
+export interface Service extends Subgraph {
+  /** One sentence: what the service owns. */
+  readonly description: string;
+  /** Of the GraphQL and REST endpoints, in containers and by default under `npm start`. */
+  readonly port: number;
+  /** Of the change feed. */
+  readonly feedPort: number;
+  /** `line-items` is configured by LINE_ITEMS_PORT, LINE_ITEMS_URL and so on. */
+  readonly variablePrefix: string;
+  /** Scopes of tokens by name, with what each allows. `reviews:write` is for the caller's own data, `reviews:write:all` for the data of others. */
+  readonly scopes: Readonly<Record<string, string>>;
+  /** Whether scripts/seed has rows for its tables. */
+  readonly seed: boolean;
+}
+
+/** At least one descriptor is not valid. `message` has every problem, one a line, with its file and field. */
+export class DescriptorError extends Error {
+  override readonly name = "DescriptorError";
+}
+
+/** Names that containers, images, files or Kubernetes objects of the platform have. */
+const reservedNames = new Set(
+  (
+    "alertmanager cdn collector consistency databases feed gateway grafana issuer jaeger kustomization network postgres prometheus " +
+    "purger rate-limit rate-limit-store redis rest-proxy secrets seed service service-account settings start supergraph template1"
+  ).split(" "),
+);
+const reservedPrefix = /^(?:every|migrate|pg)-/;
+/** Ports of the platform's other processes, with their variables in scripts/start/parts.ts. */
+const reservedPorts = new Map([
+  [4000, "the gateway"],
+  [4010, "the REST proxy"],
+  [4020, "the issuer"],
+  [4030, "the purger"],
+  [4032, "PostgreSQL"],
+  [9464, "metrics"],
+]);
+
+const descriptor = z.strictObject({
+  $schema: z.string().optional(),
+  name: z
+    .string("is required: the name of the folder")
+    .regex(
+      /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/,
+      "has to be lower-case words and digits joined by hyphens, such as line-items",
+    )
+    .max(30, "has to have at most 30 characters"),
+  description: z
+    .string("is required: one sentence that says what the service owns")
+    .regex(/^[A-Z`][^\n]*\.$/, "has to be one sentence, with a capital letter at its start and a full stop"),
+  team: z
+    .string("is required: the team on GitHub, such as @tributary/users-team")
+    .regex(/^@[\w.-]+(\/[\w.-]+)?$/, "has to be a team or a user on GitHub, such as @tributary/users-team"),
+  port: z
+    .int("is required: a port that no other service has, such as 4005")
+    .min(1_024, "has to be from 1,024 to 65,435")
+    .max(65_535 - feedPortOf(0), "has to be from 1,024 to 65,435: the change feed listens on this port plus 100"),
+  scopes: z
+    .record(
+      z.string(),
+      z.string("has to be a text: what the scope allows").min(1, "has to say what the scope allows"),
+      "has to be an object of scopes with what each allows",
+    )
+    .default({}),
+  seed: z.boolean("has to be true or false").default(false),
+});
+type Descriptor = z.infer<typeof descriptor>;
+
+/**
+ * Reads all descriptors below `root`, in the order of their ports.
+ * @throws DescriptorError with every problem of all descriptors.
+ */
+export function readServices(root: string): readonly Service[] {
+  const folder = join(root, "services");
+  const names = existsSync(folder) ? readdirSync(folder).toSorted() : [];
+  const problems: string[] = [];
+  const services = names
+    .filter((name) => existsSync(join(folder, name, descriptorName)))
+    .flatMap((name) => readDescriptor(root, name, problems))
+    .toSorted((a, b) => a.port - b.port);
+  problems.push(...findCollisions(services));
+  if (problems.length > 0) throw new DescriptorError(problems.join("\n"));
+  return services;
+}
+
+/** What follows from the name, the team and the port by convention. */
+export function describeService({ name, description, team, port, scopes, seed }: Descriptor): Service {
+  return {
+    name,
+    description,
+    port,
+    scopes,
+    seed,
+    feedPort: feedPortOf(port),
+    folder: `services/${name}`,
+    url: `http://127.0.0.1:${port}/graphql`,
+    owner: team,
+    variablePrefix: toVariablePrefix(name),
+  };
+}
+
+/** `rest-proxy` is configured by REST_PROXY_PORT. */
+export function toVariablePrefix(name: string): string {
+  return name.toUpperCase().replaceAll("-", "_");
+}
+
+function readDescriptor(root: string, folder: string, problems: string[]): readonly Service[] {
+  const file = `services/${folder}/${descriptorName}`;
+  const report = (text: string) => problems.push(`${file}: ${text}`);
+  let json: unknown;
+  try {
+    json = JSON.parse(readFileSync(join(root, file), "utf8"));
+  } catch (error) {
+    report(`is not valid JSON: ${error instanceof Error ? error.message : String(error)}`);
+    return [];
+  }
+  const result = descriptor.safeParse(json);
+  if (!result.success) {
+    for (const issue of result.error.issues) report(describeIssue(issue));
+    return [];
+  }
+  const { name, scopes, port } = result.data;
+  if (name !== folder) report(`name is "${name}", but the folder is services/${folder}. Give both the same name.`);
+  if (reservedNames.has(name) || reservedPrefix.test(name))
+    report(`name "${name}" is reserved for another part of the platform. Choose another name.`);
+  for (const scope of Object.keys(scopes).filter((text) => !isScopeOf(name, text)))
+    report(`scopes: "${scope}" has to begin with the service's name, such as ${name}:write or ${name}:write:all`);
+  for (const own of [port, feedPortOf(port)].filter((number) => reservedPorts.has(number)))
+    report(`port ${port}: ${own} is the port of ${reservedPorts.get(own)}. Choose another port.`);
+  return [describeService(result.data)];
+}
+
+function isScopeOf(name: string, scope: string): boolean {
+  const [owner, ...parts] = scope.split(":");
+  return owner === name && [1, 2].includes(parts.length) && parts.every((part) => /^[a-z]+(-[a-z]+)*$/.test(part));
+}
+
+function describeIssue({ code, path, message, ...issue }: z.core.$ZodIssue): string {
+  if (code === "unrecognized_keys" && "keys" in issue)
+    return `${issue.keys.join(", ")} is unknown. The fields are ${Object.keys(descriptor.shape).slice(1).join(", ")}.`;
+  return path.length === 0 ? "has to be a JSON object" : `${path.join(".")} ${message}`;
+}
+
+/** Services on one port, and names that have the same variables: `line-items` and `line_items` cannot both exist, `a-b` and `a_b` neither. */
+function findCollisions(services: readonly Service[]): readonly string[] {
+  const users = new Map<number, string[]>();
+  for (const { name, port, feedPort } of services) {
+    users.set(port, [...(users.get(port) ?? []), `${name} (services/${name}/${descriptorName})`]);
+    users.set(feedPort, [...(users.get(feedPort) ?? []), `the change feed of ${name} (its port plus 100)`]);
+  }
+  return [...users]
+    .filter(([, sharing]) => sharing.length > 1)
+    .map(([port, sharing]) => `${sharing.join(" and ")} have the same port ${port}. Change the port of one of them.`);
+}
