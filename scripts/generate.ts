@@ -1,24 +1,26 @@
-// `npm run generate` writes all generated files: those of supergraph/ and each service's schema-types.ts. `--check` (npm run
+// `npm run generate` writes all generated files: those of supergraph/, each service's schema-types.ts, and what other files say of each service. `--check` (npm run
 // generate:check) writes nothing and fails if a file is stale.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { composeRepository } from "../supergraph/compose.ts";
+import { composeRepository, routesFile } from "../supergraph/compose.ts";
 import type { CompositionError } from "../supergraph/composition/composition-errors.ts";
 import type { GeneratedFile, GeneratorResult, GeneratorOptions } from "../supergraph/composition/generated-files.ts";
 import { runGenerator } from "../supergraph/composition/generator-command.ts";
 import { composeDocuments } from "../supergraph/documents/compose-documents.ts";
-import type { Subgraph, SubgraphSource } from "../supergraph/subgraphs.ts";
-import { readServices } from "../supergraph/services.ts";
+import { readServices, type Service } from "../supergraph/services.ts";
+import type { SubgraphSource } from "../supergraph/subgraphs.ts";
 import { readSubgraphs } from "../supergraph/subgraphs.ts";
 import { readCodegenConfig } from "./generate/codegen-config.ts";
+import { deriveFiles } from "./generate/derived-files.ts";
 import { generateResolverTypes } from "./generate/resolver-types.ts";
+import type { DerivedService } from "./generate/service-template.ts";
 
-/** Generates every committed generated file: the supergraph, the API schema, the route table, the OpenAPI documents and each service's resolver types. */
+/** Generates every committed generated file: the supergraph, the API schema, the route table, the OpenAPI documents, each service's resolver types, and the parts of other files that follow from the list of services. */
 export async function generateRepository(
   root: string,
   options: GeneratorOptions,
-  list: readonly Subgraph[] = readServices(root),
+  list: readonly Service[] = readServices(root),
 ): Promise<GeneratorResult> {
   // Composition runs first, because its errors are better than those of the type generator.
   const composition = await composeRepository(root, options, list);
@@ -29,8 +31,28 @@ export async function generateRepository(
   const results = await Promise.all(sources.map((source) => generateTypes(root, source)));
   const errors = results.filter((result) => "code" in result);
   if (errors.length > 0) return { ok: false, errors };
-  const files = [...composition.files, ...documents.files, ...results.filter((result) => "path" in result)];
+  const derived = deriveFiles(root, addResources(list, composition.files));
+  if (!derived.ok) return derived;
+  const types = results.filter((result) => "path" in result);
+  const files = [...composition.files, ...documents.files, ...types, ...derived.files];
   return { ...composition, files };
+}
+
+/** Each resource belongs to the first service that has routes with its name in front. */
+function addResources(list: readonly Service[], files: readonly GeneratedFile[]): readonly DerivedService[] {
+  const text = files.find(({ path }) => path === routesFile)?.content ?? '{ "routes": [] }';
+  const { routes } = JSON.parse(text) as {
+    readonly routes: readonly { readonly service: string; readonly path: string }[];
+  };
+  const known = new Set<string>();
+  return list.map((service) => {
+    const segments = routes
+      .filter((route) => route.service === service.name)
+      .map(({ path }) => path.split("/")[1] ?? "");
+    const resources = [...new Set(segments)].filter((segment) => !known.has(segment));
+    for (const resource of resources) known.add(resource);
+    return { ...service, resources };
+  });
 }
 
 async function generateTypes(

@@ -6,7 +6,13 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { formatTables, putBetweenMarkers, type WorkloadResult } from "./measure-capacity/capacity-tables.ts";
 import { findHighestRate, type RateResult } from "./measure-capacity/ramp.ts";
-import { type PartName, type Platform, replicaOf, startPlatform } from "./verify/platform/platform.ts";
+import {
+  type PartName,
+  type Platform,
+  replicaOf,
+  replicasOfEachPart,
+  startPlatform,
+} from "./verify/platform/platform.ts";
 import { createHttpClient, findResponseProblem, type HttpClientRequest } from "./verify/traffic/http-client.ts";
 import { percentile, startLoad } from "./verify/traffic/open-loop.ts";
 import { limitAt, postAt, skuAt, userAt } from "./verify/traffic/seeded.ts";
@@ -159,7 +165,7 @@ function startMeasuredPlatform(onCleanup: (cleanUp: () => unknown) => void): Pro
   return startPlatform({
     run: { onCleanup },
     isSeeded: true,
-    replicas: { users: 1, posts: 1, comments: 1, orders: 1, gateway: 1, "rest-proxy": 1 },
+    replicas: replicasOfEachPart(1),
     // One client sends all requests: the rate limit counts them as in production, and is too high to reject one.
     environment: (part) =>
       part === "rest-proxy" ? { RATE_LIMIT_EXEMPT: "none", RATE_LIMIT_READS_PER_MINUTE: "100000000" } : {},

@@ -15,10 +15,11 @@ if (seeded.length === 0) progress("nothing to seed: every database was seeded be
  * all services, and USERS_PASSWORD and so on, the password of each role.
  */
 function databaseUrl(name: SeededService): string {
-  const url = process.env[`${name.toUpperCase()}_DATABASE_URL`];
+  const prefix = name.toUpperCase().replaceAll("-", "_");
+  const url = process.env[`${prefix}_DATABASE_URL`];
   if (url) return url;
   const host = process.env["DATABASE_HOST"] ?? "127.0.0.1:5432";
-  const password = process.env[`${name.toUpperCase()}_PASSWORD`];
-  if (!password) throw new Error(`${name.toUpperCase()}_PASSWORD is not set: the password of the role ${name}.`);
+  const password = process.env[`${prefix}_PASSWORD`];
+  if (!password) throw new Error(`${prefix}_PASSWORD is not set: the password of the role ${name}.`);
   return `postgres://${name}:${encodeURIComponent(password)}@${host}/${name}`;
 }

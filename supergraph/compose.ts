@@ -39,6 +39,9 @@ export type Composition =
     }
   | { readonly ok: false; readonly errors: readonly CompositionError[] };
 
+/** Path of the route table, relative to the repository's root. */
+export const routesFile = "supergraph/routes.json";
+
 const notice = "# Made from the services' schema.graphql by `npm run generate`. Do not edit.\n\n";
 
 /** Composes subgraphs into one supergraph. Never throws for an invalid schema: each error names the owner and the line, if Apollo's error has one. */
@@ -80,7 +83,7 @@ export async function composeRepository(
   const files = [
     { path: "supergraph/supergraph.graphql", content: graph.supergraphSdl },
     { path: "supergraph/api.graphql", content: graph.apiSdl },
-    { path: "supergraph/routes.json", content: printRoutes(routes.routes) },
+    { path: routesFile, content: printRoutes(routes.routes) },
   ];
   const warnings = graph.hints.filter(({ level }) => level === "WARN");
   return { ok: true, files, warnings: warnings.map(({ code, message }) => `${code}: ${message}`) };

@@ -30,14 +30,19 @@ export class DescriptorError extends Error {
   override readonly name = "DescriptorError";
 }
 
-/** Names that containers, images, files or Kubernetes objects of the platform have. */
+/**
+ * Names of the platform's other containers, images, files, databases and variables (`admin` would own ADMIN_PORT), and words that YAML or
+ * PostgreSQL read as something else.
+ */
 const reservedNames = new Set(
   (
-    "alertmanager cdn collector consistency databases feed gateway grafana issuer jaeger kustomization network postgres prometheus " +
-    "purger rate-limit rate-limit-store redis rest-proxy secrets seed service service-account settings start supergraph template1"
+    "admin alertmanager cdn collector consistency database databases feed gateway grafana issuer jaeger jwks kustomization network none null " +
+    "on off yes no y n true false postgres prometheus public purge purger rate-limit rate-limit-store redis rest-proxy runbooks secrets seed " +
+    "service service-account settings start supergraph template0 template1"
   ).split(" "),
 );
-const reservedPrefix = /^(?:every|migrate|pg)-/;
+/** The migration of `reviews` is `migrate-reviews`, its database cluster `reviews-db`, its feed's variable REVIEWS_FEED_URL. */
+const reservedPattern = /^(?:every|migrate)-|-(?:db|feed|secrets|keys|to-database)$/;
 /** Ports of the platform's other processes, with their variables in scripts/start/parts.ts. */
 const reservedPorts = new Map([
   [4000, "the gateway"],
@@ -133,7 +138,7 @@ function readDescriptor(root: string, folder: string, problems: string[]): reado
   }
   const { name, scopes, port } = result.data;
   if (name !== folder) report(`name is "${name}", but the folder is services/${folder}. Give both the same name.`);
-  if (reservedNames.has(name) || reservedPrefix.test(name))
+  if (reservedNames.has(name) || reservedPattern.test(name))
     report(`name "${name}" is reserved for another part of the platform. Choose another name.`);
   for (const scope of Object.keys(scopes).filter((text) => !isScopeOf(name, text)))
     report(`scopes: "${scope}" has to begin with the service's name, such as ${name}:write or ${name}:write:all`);
@@ -153,7 +158,7 @@ function describeIssue({ code, path, message, ...issue }: z.core.$ZodIssue): str
   return path.length === 0 ? "has to be a JSON object" : `${path.join(".")} ${message}`;
 }
 
-/** Services on one port, and names that have the same variables: `line-items` and `line_items` cannot both exist, `a-b` and `a_b` neither. */
+/** Services and change feeds on one port. */
 function findCollisions(services: readonly Service[]): readonly string[] {
   const users = new Map<number, string[]>();
   for (const { name, port, feedPort } of services) {

@@ -8,9 +8,11 @@
 set -euo pipefail
 
 overlay=${1:?local or production}
-folder=$(cd "$(dirname "$0")" && pwd)/overlays/$overlay
+kubernetes=$(cd "$(dirname "$0")" && pwd)
+folder=$kubernetes/overlays/$overlay
 namespace=tributary
-services=(users posts comments orders)
+services=()
+for descriptor in "$kubernetes"/../../services/*/service.json; do services+=("$(basename "$(dirname "$descriptor")")"); done
 migrations=app.kubernetes.io/component=migration
 cnpg_version=1.29.1
 cnpg=https://raw.githubusercontent.com/cloudnative-pg/cloudnative-pg/release-${cnpg_version%.*}/releases/cnpg-$cnpg_version.yaml

@@ -7,7 +7,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 where=${1:?kind, minikube, or a registry and a tag}
-units=(users posts comments orders gateway rest-proxy)
+units=(gateway rest-proxy)
+for descriptor in services/*/service.json; do units+=("$(basename "$(dirname "$descriptor")")"); done
 case $where in
   kind | minikube) tag=local units+=(issuer seed) ;;
   *) tag=${2:?a tag, such as the version or the commit} ;;

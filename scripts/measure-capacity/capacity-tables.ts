@@ -1,5 +1,6 @@
 // Formats the tables of docs/capacity.md from the measurements. Each part (service, gateway, REST proxy) has one process.
 import { availableParallelism, cpus } from "node:os";
+import { serviceNames } from "../verify/platform/platform.ts";
 import type { RampResult, RateResult } from "./ramp.ts";
 
 export interface WorkloadResult extends RampResult {
@@ -7,7 +8,7 @@ export interface WorkloadResult extends RampResult {
   readonly workload: string;
 }
 
-const processNames = ["gateway", "rest-proxy", "users", "posts", "comments", "orders"] as const;
+const processNames = ["gateway", "rest-proxy", ...serviceNames];
 const [begin, end] = ["<!-- capacity:begin -->", "<!-- capacity:end -->"];
 /** The CPU utilization of a process that an autoscaler targets, as a share of one core: the other replicas must carry the load of a lost one. */
 const targetUtilization = 0.6;

@@ -1,12 +1,13 @@
 // The files that the generators (`npm run generate` and its parts) commit: what a generator returns, and how its files are compared and written.
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { CompositionError } from "./composition-errors.ts";
 
 /** A generated file as it should be; `path` is relative to the repository's root. */
 export interface GeneratedFile {
   readonly path: string;
-  readonly content: string;
+  /** Undefined for a generated file of a service that no longer exists: the file is stale as long as it exists. */
+  readonly content: string | undefined;
 }
 
 /** What a generator returns: all its files, changed or not, with warnings for the terminal; or all errors and no file. */
@@ -27,19 +28,23 @@ export interface GeneratorOptions {
   readonly partial: boolean;
 }
 
-/** The files that are missing on disk or have other content there. */
+/** The files that are missing on disk, have other content there, or should not exist. */
 export function findStaleFiles(root: string, files: readonly GeneratedFile[]): GeneratedFile[] {
   return files.filter(({ path, content }) => {
     const onDisk = join(root, path);
-    return !existsSync(onDisk) || readFileSync(onDisk, "utf8") !== content;
+    return (existsSync(onDisk) ? readFileSync(onDisk, "utf8") : undefined) !== content;
   });
 }
 
-/** Writes the stale files and returns them. Other files are not touched, so that programs that watch them see no change. */
+/** Writes or removes the stale files and returns them. Other files are not touched, so that programs that watch them see no change. */
 export function writeStaleFiles(root: string, files: readonly GeneratedFile[]): GeneratedFile[] {
   const stale = findStaleFiles(root, files);
   for (const { path, content } of stale) {
     const target = join(root, path);
+    if (content === undefined) {
+      rmSync(target);
+      continue;
+    }
     mkdirSync(dirname(target), { recursive: true });
     // A running gateway may watch supergraph.graphql (SUPERGRAPH_FILE): with a rename it never reads a partly written file.
     const temporary = `${target}.${process.pid}.tmp`;

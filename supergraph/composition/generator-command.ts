@@ -47,7 +47,7 @@ export async function runGenerator({ commandLine, root, args, generate, print }:
   if (!options.check) {
     print(
       writeStaleFiles(root, result.files)
-        .map(({ path }) => `wrote ${path}\n`)
+        .map(({ path, content }) => `${content === undefined ? "removed" : "wrote"} ${path}\n`)
         .join(""),
     );
     return 0;

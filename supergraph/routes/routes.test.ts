@@ -141,7 +141,7 @@ test("a missing file is rejected, naming its owner", () => {
       {
         code: "ROUTES_MISSING",
         owner: "@tributary/users-team",
-        message: expect.stringContaining("Restore it, or remove the service"),
+        message: expect.stringContaining("Restore it, or delete the service's service.json"),
       },
     ],
   });

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { parts } from "../../scripts/start/parts.ts";
 import { pickPorts, portVariables } from "../start/started.ts";
 
 export interface Platform {
@@ -16,15 +17,7 @@ export interface Platform {
 }
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const partVariables = [
-  "GATEWAY_PORT",
-  "USERS_PORT",
-  "POSTS_PORT",
-  "COMMENTS_PORT",
-  "ORDERS_PORT",
-  "REST_PROXY_PORT",
-  "ISSUER_PORT",
-];
+const partVariables = parts.map(({ portVariable }) => portVariable);
 const readyTimeoutMs = 90_000;
 const pollMs = 200;
 const outputCharsMax = 8_000;

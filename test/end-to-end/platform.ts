@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { startServer } from "../../kit/src/process/lifecycle.ts";
 import { silentLog } from "../../kit/src/process/log.ts";
-import type { ServiceApp, ServiceParts } from "../../kit/src/service/service.ts";
 import { startTestIssuer, type TestIssuer } from "../../kit/src/testing/issuer.ts";
 import { startTestService, type TestService } from "../../kit/src/testing/service.ts";
 import { type SendOptions, type GraphqlResponse, startGateway } from "../../gateway/test/helpers/gateway.ts";
@@ -13,23 +12,13 @@ import { createRouteTable } from "../../rest-proxy/src/route/route-table.ts";
 import { loadRoutes } from "../../rest-proxy/src/route/routes.ts";
 import { createRestProxy } from "../../rest-proxy/src/server.ts";
 import { seed } from "../../scripts/seed/seed.ts";
+import { toVariablePrefix } from "../../supergraph/services.ts";
+import { defaultScopes, loadApps } from "../services.ts";
 import { createTestTelemetry } from "../../kit/src/testing/telemetry.ts";
 import type { SpanCollector } from "../../kit/src/testing/trace.ts";
-import { createApp as createComments } from "../../services/comments/src/app.ts";
-import { createApp as createOrders } from "../../services/orders/src/app.ts";
-import { createApp as createPosts } from "../../services/posts/src/app.ts";
-import { createApp as createUsers } from "../../services/users/src/app.ts";
 
+/** The services that these tests name. Further services run too. */
 export type ServiceName = "users" | "posts" | "comments" | "orders";
-
-const apps: Readonly<Record<ServiceName, (parts: ServiceParts) => Promise<ServiceApp>>> = {
-  users: createUsers,
-  posts: createPosts,
-  comments: createComments,
-  orders: createOrders,
-};
-
-const defaultScopes = ["users:write", "posts:write", "comments:write", "orders:read", "orders:write"];
 
 export interface Platform {
   readonly issuer: TestIssuer;
@@ -65,14 +54,14 @@ interface RestResponse {
 export async function startPlatform(
   postgresUrl: string,
   collector?: SpanCollector,
-  postgresUrls: Partial<Record<ServiceName, string>> = {},
+  postgresUrls: Readonly<Record<string, string>> = {},
 ): Promise<Platform> {
   const issuer = await startTestIssuer();
   const started = await Promise.all(
-    Object.entries(apps).map(async ([name, createApp]) => {
+    (await loadApps()).map(async ([name, createApp]) => {
       const migrations = new URL(`../../services/${name}/migrations`, import.meta.url);
       const telemetry = collector && (await createTestTelemetry(name, collector));
-      const clusterUrl = postgresUrls[name as ServiceName] ?? postgresUrl;
+      const clusterUrl = postgresUrls[name] ?? postgresUrl;
       return [name, await startTestService(clusterUrl, migrations, createApp, issuer, telemetry)] as const;
     }),
   );
@@ -82,12 +71,12 @@ export async function startPlatform(
   const gateway = await startGateway({
     supergraphSdl: readFileSync(new URL("../../supergraph/supergraph.graphql", import.meta.url), "utf8"),
     environment: Object.fromEntries(
-      started.map(([name, { url }]) => [`SUBGRAPH_URL_${name.toUpperCase()}`, `${url}/graphql`]),
+      started.map(([name, { url }]) => [`SUBGRAPH_URL_${toVariablePrefix(name)}`, `${url}/graphql`]),
     ),
     observers: collector && (await observeGateway(collector)),
   });
   const proxy = await startProxy(
-    Object.fromEntries(started.map(([name, { url }]) => [`${name.toUpperCase()}_URL`, url])),
+    Object.fromEntries(started.map(([name, { url }]) => [`${toVariablePrefix(name)}_URL`, url])),
     collector && (await observeProxy(collector)),
   );
 

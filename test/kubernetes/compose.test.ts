@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
@@ -9,7 +9,8 @@ import { readConfig as readPurger } from "../../infra/purger/src/config.ts";
 import { describeEnvironment } from "../../kit/src/process/env.ts";
 import { readRules } from "../../scripts/verify/checks/alerts/monitoring-settings.ts";
 import { root } from "./folders.ts";
-import { issuer, serviceNames, units } from "./units.ts";
+import { serviceNames, services } from "../services.ts";
+import { issuer, units } from "./units.ts";
 
 interface ComposeService {
   readonly image: string;
@@ -124,11 +125,17 @@ test("the port of a change feed is not published", () => {
 });
 
 test("an image reads each secret variable of its process from a file", () => {
-  const [, names = ""] = /^for name in ([^;]*);/m.exec(read("infra/images/start")) ?? [];
-  const readable = names.split(/[\s\\]+/);
+  const folder = mkdtempSync(join(tmpdir(), "tributary-secret-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, "secret"), "from a file");
   const processes = [...units, { readConfig: readPurger }];
   const secrets = processes.flatMap(({ readConfig }) => describeEnvironment(readConfig).filter(({ secret }) => secret));
-  for (const { name } of secrets) expect(readable).toContain(name);
+  const passwords = services.map(({ variablePrefix }) => `${variablePrefix}_PASSWORD`);
+  const names = [...new Set([...secrets.map(({ name }) => name), ...passwords, "LINE_ITEMS_PASSWORD"])];
+  const files = Object.fromEntries(names.map((name) => [`${name}_FILE`, join(folder, "secret")]));
+  const env = { PATH: process.env["PATH"], ...files };
+  const output = execFileSync(join(root, "infra/images/start"), ["env"], { env, encoding: "utf8" });
+  expect(output.split("\n")).toEqual(expect.arrayContaining(names.map((name) => `${name}=from a file`)));
 });
 
 test("the local overlay seeds with the image that compose builds", () => {

@@ -7,13 +7,14 @@ import { listPods, renderOverlay } from "./cluster.ts";
 import { kubernetes } from "./folders.ts";
 import { renderFolder } from "./kustomize.ts";
 import { nameOf } from "./manifest.ts";
-import { issuer, units } from "./units.ts";
+import { serviceNames } from "../services.ts";
+import { issuer } from "./units.ts";
 
 let bin: string;
 beforeEach(() => void (bin = mkdtempSync(join(tmpdir(), "deploy-"))));
 afterEach(() => rmSync(bin, { recursive: true, force: true }));
 
-const allComplete = "Complete Complete Complete Complete";
+const allComplete = serviceNames.map(() => "Complete").join(" ");
 const complete = { crd: true, secrets: true, jobs: allComplete };
 
 test("deploy.sh applies the databases, the migrations, the services, and last the supergraph with gateway and REST proxy", () => {
@@ -26,8 +27,7 @@ test("deploy.sh applies the databases, the migrations, the services, and last th
     "apply -k overlays/production/migrations",
     "get job --selector app.kubernetes.io/component=migration",
     "apply -k overlays/production --selector app.kubernetes.io/component notin (supergraph,endpoint)",
-    "rollout status deployment/users",
-    "rollout status deployment/orders",
+    ...serviceNames.toSorted().map((name) => `rollout status deployment/${name}`),
     "apply -k overlays/production",
     "rollout status deployment/gateway",
     "rollout status deployment/rest-proxy",
@@ -84,7 +84,7 @@ test("if a service does not become ready, supergraph, gateway and REST proxy are
 test("production creates no secrets: missing ones are reported before the migration", () => {
   const { status, calls, errors } = deploy("production", { ...complete, secrets: false });
   expect(status).toBe(1);
-  const names = ["users", "posts", "comments", "orders"].map((service) => `${service}-cursor-keys`);
+  const names = serviceNames.toSorted().map((service) => `${service}-cursor-keys`);
   expect(errors).toContain([...names, "feed-keys", "consistency-keys"].join(" "));
   expect(calls.filter((call) => call.includes("create") || call.includes("migrations"))).toEqual([]);
 });
@@ -93,8 +93,8 @@ test("a local cluster gets the operator, different keys for each purpose, and se
   const { status, calls } = deploy("local", { crd: false, secrets: false, jobs: allComplete });
   expect(status).toBe(0);
   const created = calls.filter((call) => call.includes("create secret generic"));
-  expect(created).toHaveLength(6);
-  expect(new Set(created.map((call) => /keys=([0-9a-f]{64})$/.exec(call)?.[1])).size).toBe(6);
+  expect(created).toHaveLength(serviceNames.length + 2);
+  expect(new Set(created.map((call) => /keys=([0-9a-f]{64})$/.exec(call)?.[1])).size).toBe(created.length);
   const seeded = calls.findIndex((call) => call.includes("wait job/seed --for=condition=Complete"));
   expect(seeded).toBeGreaterThan(calls.indexOf("apply -k overlays/local/migrations"));
   expect(calls.indexOf("apply -k overlays/local")).toBeGreaterThan(seeded);
@@ -122,7 +122,7 @@ test("with external databases the operator is not required, and its databases ar
   expect(calls.filter((call) => call.includes("crd clusters") || call.includes("wait"))).toEqual([]);
 });
 
-const names = units.map(({ name }) => name);
+const names = ["gateway", "rest-proxy", ...serviceNames.toSorted()];
 const localNames = [...names, issuer.name, "seed"];
 
 test.each([

@@ -10,7 +10,8 @@ import { loadDocuments } from "../../rest-proxy/src/documents/load.ts";
 import { loadRoutes } from "../../rest-proxy/src/route/routes.ts";
 import { type Cluster, environmentOf, getPod, listPods, type Pod, renderOverlay, selectPods } from "./cluster.ts";
 import { root } from "./folders.ts";
-import { serviceNames, units } from "./units.ts";
+import { serviceNames, services } from "../services.ts";
+import { units } from "./units.ts";
 
 const adminPort = 9464;
 
@@ -49,8 +50,8 @@ describe.each(["local", "production"])("in %s", (overlay) => {
 
   test.each(["gateway", "rest-proxy"])("%s finds each service's replicas by its name", (name) => {
     const environment = environmentOf(cluster, getPod(cluster, name));
-    for (const service of serviceNames) {
-      const variable = name === "gateway" ? `SUBGRAPH_URL_${service.toUpperCase()}` : `${service.toUpperCase()}_URL`;
+    for (const { name: service, variablePrefix } of services) {
+      const variable = name === "gateway" ? `SUBGRAPH_URL_${variablePrefix}` : `${variablePrefix}_URL`;
       const { hostname, port, pathname } = new URL(environment[variable] ?? "");
       const { spec } = cluster.get("Service", hostname);
       expect([hostname, pathname]).toEqual([service, name === "gateway" ? "/graphql" : "/"]);

@@ -1,11 +1,8 @@
-import { readConfig as readComments } from "../../services/comments/src/config.ts";
-import { readConfig as readOrders } from "../../services/orders/src/config.ts";
-import { readConfig as readPosts } from "../../services/posts/src/config.ts";
-import { readConfig as readUsers } from "../../services/users/src/config.ts";
 import { readConfig as readGateway } from "../../gateway/src/config.ts";
 import { readConfig as readIssuer } from "../../infra/issuer/src/config.ts";
 import { readConfig as readRestProxy } from "../../rest-proxy/src/config.ts";
 import type { Environment } from "../../kit/src/process/env.ts";
+import { loadConfigReaders, serviceNames } from "../services.ts";
 
 /** The configuration that all processes have. */
 interface UnitConfig {
@@ -26,18 +23,17 @@ export interface Unit {
   readonly requestMsMax: (environment: Environment) => number;
 }
 
-export const serviceNames = ["users", "posts", "comments", "orders"] as const;
-
 /** SUBGRAPH_TIMEOUT_MS of the gateway and UPSTREAM_TIMEOUT_MS of the REST proxy. */
 const serviceRequestMsMax = 10_000;
 
 const readProxy = (environment: Environment) => readRestProxy(environment, serviceNames);
 
 export const units: readonly Unit[] = [
-  { name: "users", readConfig: readUsers, requestMsMax: () => serviceRequestMsMax },
-  { name: "posts", readConfig: readPosts, requestMsMax: () => serviceRequestMsMax },
-  { name: "comments", readConfig: readComments, requestMsMax: () => serviceRequestMsMax },
-  { name: "orders", readConfig: readOrders, requestMsMax: () => serviceRequestMsMax },
+  ...(await loadConfigReaders()).map(([name, readConfig]) => ({
+    name,
+    readConfig,
+    requestMsMax: () => serviceRequestMsMax,
+  })),
   {
     name: "gateway",
     readConfig: readGateway,

@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { describeEnvironment } from "../../kit/src/process/env.ts";
 import { readServiceConfig } from "../../kit/src/service/service-config.ts";
 import { environmentOf, getPod, listPods, renderOverlay, selectPods } from "./cluster.ts";
-import { issuer, serviceNames, type Unit, units } from "./units.ts";
+import { serviceNames } from "../services.ts";
+import { issuer, type Unit, units } from "./units.ts";
 
 /** Variables that a library reads, not Tributary's configuration. */
 const foreignVariables = new Set(["APOLLO_TELEMETRY_DISABLED"]);

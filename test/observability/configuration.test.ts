@@ -4,6 +4,7 @@ import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { serviceNames } from "../services.ts";
 import {
   alerts,
   type Dashboard,
@@ -321,7 +322,7 @@ describe("dashboards", () => {
 });
 
 describe("scraping", () => {
-  const units = ["users", "posts", "comments", "orders", "gateway", "rest-proxy"];
+  const units = [...serviceNames, "gateway", "rest-proxy"];
 
   test("Prometheus scrapes every address of each unit, with the unit's name as the job", () => {
     expect(scrapes.map(({ job_name: name }) => name)).toEqual(units);

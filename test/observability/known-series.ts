@@ -1,3 +1,4 @@
+import { serviceNames } from "../services.ts";
 import { codes } from "../../gateway/src/errors/codes.ts";
 import { statusOf } from "../../kit/src/errors/app-error.ts";
 import { metricsOf } from "../../kit/src/telemetry/metrics/metric-declarations.ts";
@@ -23,7 +24,7 @@ const externalMetrics: Readonly<Record<string, readonly string[]>> = {
   kubelet_volume_stats_capacity_bytes: ["job", "instance", "namespace", "persistentvolumeclaim"],
 };
 
-const units = new Set(["users", "posts", "comments", "orders", "gateway", "rest-proxy"]);
+const units = new Set([...serviceNames, "gateway", "rest-proxy"]);
 const declarations = Object.assign({}, ...Object.values(metricsOf)) as Readonly<
   Record<string, { readonly help: string; readonly labels: readonly string[] }>
 >;

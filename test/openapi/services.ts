@@ -1,23 +1,11 @@
 import { Client } from "pg";
 import type { DemoUser } from "../../kit/src/openapi/openapi.ts";
-import type { ServiceApp, ServiceParts } from "../../kit/src/service/service.ts";
 import { startTestIssuer } from "../../kit/src/testing/issuer.ts";
 import { startTestService } from "../../kit/src/testing/service.ts";
 import { seed } from "../../scripts/seed/seed.ts";
-import { createApp as createComments } from "../../services/comments/src/app.ts";
-import { createApp as createOrders } from "../../services/orders/src/app.ts";
-import { createApp as createPosts } from "../../services/posts/src/app.ts";
-import { createApp as createUsers } from "../../services/users/src/app.ts";
-
-const apps: Readonly<Record<string, (parts: ServiceParts) => Promise<ServiceApp>>> = {
-  users: createUsers,
-  posts: createPosts,
-  comments: createComments,
-  orders: createOrders,
-};
+import { defaultScopes, loadApps } from "../services.ts";
 
 const userIds: Readonly<Record<DemoUser, string>> = { ada: "1", grace: "2", linus: "3" };
-const defaultScopes = ["users:write", "posts:write", "comments:write", "orders:read", "orders:write"];
 
 export interface Services {
   readonly urls: Readonly<Record<string, string>>;
@@ -38,12 +26,12 @@ interface SendOptions {
   readonly body?: unknown;
 }
 
-/** Starts the four services in this process, each with a seeded database. */
+/** Starts all services in this process, each with a seeded database. */
 export async function startServices(postgresUrl: string): Promise<Services> {
   const issuer = await startTestIssuer();
   const started = new Map(
     await Promise.all(
-      Object.entries(apps).map(async ([name, createApp]) => {
+      (await loadApps()).map(async ([name, createApp]) => {
         const migrations = new URL(`../../services/${name}/migrations`, import.meta.url);
         return [name, await startTestService(postgresUrl, migrations, createApp, issuer)] as const;
       }),

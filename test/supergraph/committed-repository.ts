@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { composeRepository } from "../../supergraph/compose.ts";
+import type { GeneratorRun } from "../../supergraph/composition/generator-command.ts";
 import { writeStaleFiles } from "../../supergraph/composition/generated-files.ts";
 import { type Files, writeRepository } from "./repository-fixture.ts";
 
@@ -13,7 +14,7 @@ export async function commitRepository(files: Files): Promise<string> {
 }
 
 /** Composes the supergraph and commits all files; without a repository it creates one with the branch main. */
-export async function commitAll(root: string, generate: typeof composeRepository = composeRepository): Promise<void> {
+export async function commitAll(root: string, generate: GeneratorRun["generate"] = composeRepository): Promise<void> {
   const generation = await generate(root, { partial: false });
   if (!generation.ok) throw new Error(JSON.stringify(generation.errors));
   writeStaleFiles(root, generation.files);

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { startTestIssuer, type TestIssuer } from "../../kit/src/testing/issuer.ts";
 import { type FakeCollector, startCollector } from "./collector.ts";
+import { serviceNames } from "../services.ts";
 import { type ObservedProcess, startObservedEntryPoint, startObservedService } from "./observed-process.ts";
 
 /** Part of every planted secret, and of no other text. */
@@ -37,9 +38,7 @@ let respond: (response: ServerResponse) => void;
 beforeAll(async () => {
   [issuer, collector] = await Promise.all([startTestIssuer(), startCollector()]);
   const o = { postgresUrl: inject("postgresUrl"), issuer, collectorUrl: collector.url };
-  const started = ["users", "posts", "comments", "orders"].map(
-    async (name) => [name, await startObservedService(name, o)] as const,
-  );
+  const started = serviceNames.map(async (name) => [name, await startObservedService(name, o)] as const);
   services = Object.fromEntries(await Promise.all(started));
   subgraph = createServer((request, response) => void request.resume().once("end", () => respond(response)));
   await new Promise<void>((resolve) => subgraph.listen(0, "127.0.0.1", resolve));

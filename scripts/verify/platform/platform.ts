@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pickFreePort } from "@tributary/kit/process/free-port";
 import { startTestIssuer, type TestIssuer } from "@tributary/kit/testing/issuer";
+import { readServices, toVariablePrefix } from "../../../supergraph/services.ts";
 import { seed } from "../../seed/seed.ts";
 import { journeyScopes } from "../traffic/journey.ts";
 import { writerId } from "../traffic/seeded.ts";
@@ -13,11 +14,21 @@ import type { VerificationRun } from "../verification.ts";
 import { endpointKeys, type Environment, migrateService, type PartProcess, startProcess } from "./part-process.ts";
 import { type PlatformPostgres, startPostgres } from "./postgres.ts";
 
-export const serviceNames = ["users", "posts", "comments", "orders"] as const;
-type ServiceName = (typeof serviceNames)[number];
+/** The services that traffic and faults name. Further services run too. */
+type ServiceName = "users" | "posts" | "comments" | "orders";
+/** All services of the repository. */
+export const serviceNames = readServices(fileURLToPath(new URL("../../..", import.meta.url))).map(
+  ({ name }) => name as ServiceName,
+);
 type EndpointName = "gateway" | "rest-proxy";
 /** A part of the platform: a service, the gateway or the REST proxy. Each can have several replicas. */
 export type PartName = ServiceName | EndpointName;
+
+/** The same number of replicas for each service, the gateway and the REST proxy. */
+export function replicasOfEachPart(count: number): Readonly<Record<PartName, number>> {
+  const names: readonly PartName[] = [...serviceNames, "gateway", "rest-proxy"];
+  return Object.fromEntries(names.map((name) => [name, count])) as Record<PartName, number>;
+}
 
 export interface Replica extends PartProcess {
   /** Such as "posts 2". */
@@ -218,7 +229,7 @@ function restProxyEnvironment(services: PlacedServices): Environment {
 function feedEnvironment(services: PlacedServices): Environment {
   const urls = serviceNames.map((name) => {
     const { replicas, feedUrls = replicas.map(({ feedUrl }) => feedUrl) } = services[name];
-    return [`${name.toUpperCase()}_FEED_URL`, feedUrls.length > 0 ? feedUrls.join(",") : "none"] as const;
+    return [`${toVariablePrefix(name)}_FEED_URL`, feedUrls.length > 0 ? feedUrls.join(",") : "none"] as const;
   });
   return { ...Object.fromEntries(urls), ...endpointKeys };
 }
@@ -226,7 +237,10 @@ function feedEnvironment(services: PlacedServices): Environment {
 function toVariables(services: PlacedServices, toName: (service: string) => string, path: string): Environment {
   const running = serviceNames.filter((name) => services[name].urls.length > 0);
   return Object.fromEntries(
-    running.map((name) => [toName(name.toUpperCase()), services[name].urls.map((url) => `${url}${path}`).join(",")]),
+    running.map((name) => [
+      toName(toVariablePrefix(name)),
+      services[name].urls.map((url) => `${url}${path}`).join(","),
+    ]),
   );
 }
 

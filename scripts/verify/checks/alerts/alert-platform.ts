@@ -7,7 +7,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pickFreePort } from "@tributary/kit/process/free-port";
 import { startStoreServer, type StoreServer } from "@tributary/kit/testing/store-server";
-import { type Platform, replicaOf, startPlatform, supergraphFile } from "../../platform/platform.ts";
+import {
+  type Platform,
+  replicaOf,
+  replicasOfEachPart,
+  startPlatform,
+  supergraphFile,
+} from "../../platform/platform.ts";
 import type { VerificationRun } from "../../verification.ts";
 import type { MonitoringPrograms } from "./monitoring-programs.ts";
 import { type Monitoring, startMonitoring } from "./monitoring.ts";
@@ -76,7 +82,7 @@ async function startAlertPlatform(
     run,
     logs,
     isSeeded: true,
-    replicas: { users: 1, posts: 2, comments: 1, orders: 1, gateway: 1, "rest-proxy": 1 },
+    replicas: { ...replicasOfEachPart(1), posts: 2 },
     environment: (part) => ({
       ...(part === "gateway" ? { SUPERGRAPH_FILE: supergraphCopy } : {}),
       ...(part === "gateway" || part === "rest-proxy" ? rateLimits(rateLimitStore) : {}),

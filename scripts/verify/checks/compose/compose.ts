@@ -33,8 +33,8 @@ import {
   readPublicUrl,
   removeProject,
   scale,
-  services,
 } from "./project.ts";
+import { serviceNames } from "../../platform/platform.ts";
 import { findMissingRequirement } from "./requirements.ts";
 import { describeShare, isFair, measureShares } from "./traffic-shares.ts";
 
@@ -127,7 +127,7 @@ async function createRollout(
   token: string,
   onCleanup: VerificationRun["onCleanup"],
 ): Promise<ComposeRollout> {
-  const serviceContainers = await listParts(project, services);
+  const serviceContainers = await listParts(project, serviceNames);
   const publicContainers = await listParts(project, publicParts);
   const [gateway, restProxy] = await Promise.all(
     publicParts.map(async (part) => {
@@ -245,15 +245,7 @@ function createScaleDownStep(project: Project): FurtherStep {
   };
 }
 
-const jobNames = [
-  "secrets",
-  "databases",
-  "migrate-users",
-  "migrate-posts",
-  "migrate-comments",
-  "migrate-orders",
-  "seed",
-];
+const jobNames = ["secrets", "databases", ...serviceNames.map((name) => `migrate-${name}`), "seed"];
 
 async function waitForJobs({ name }: Project) {
   const jobs = (await Promise.all(jobNames.map((job) => listContainers(name, job)))).flat();

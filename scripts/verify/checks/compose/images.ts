@@ -1,4 +1,5 @@
 // Checks the built images: size, user, health check and command.
+import { serviceNames } from "../../platform/platform.ts";
 import { runCommand } from "./command.ts";
 import { baseImage } from "./requirements.ts";
 
@@ -27,10 +28,7 @@ const bytesPerMb = 1_000_000;
 
 /** How much larger than the Node base image each image may be, in megabytes. */
 const addedMbMax: Readonly<Record<string, number>> = {
-  users: 100,
-  posts: 100,
-  comments: 100,
-  orders: 100,
+  ...Object.fromEntries(serviceNames.map((name) => [name, 100])),
   gateway: 130,
   "rest-proxy": 30,
 };

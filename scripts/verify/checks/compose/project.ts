@@ -3,25 +3,17 @@ import { pickFreePort } from "@tributary/kit/process/free-port";
 import { journeyScopes } from "../../traffic/journey.ts";
 import { writerId } from "../../traffic/seeded.ts";
 import { type Balancer, startBalancer } from "../../platform/balancer.ts";
+import { type PartName, replicasOfEachPart, serviceNames } from "../../platform/platform.ts";
 import { fetchToken } from "../../../token.ts";
 import { type Environment, runCommand, tryCommand } from "./command.ts";
 import { type Container, listContainers, readUrl, waitUntilHealthy } from "./containers.ts";
 import { findCompose } from "./requirements.ts";
 
-export const services = ["users", "posts", "comments", "orders"] as const;
 /** The parts with published ports. */
 export const publicParts = ["gateway", "rest-proxy"] as const;
-type ComposePart = (typeof services)[number] | (typeof publicParts)[number];
 
 const portOf: Readonly<Record<string, number>> = { gateway: 4000, "rest-proxy": 4010, issuer: 4020 };
-const replicasOf: Readonly<Record<ComposePart, number>> = {
-  users: 2,
-  posts: 3,
-  comments: 2,
-  orders: 2,
-  gateway: 2,
-  "rest-proxy": 2,
-};
+const replicasOf = { ...replicasOfEachPart(2), posts: 3 };
 const probeEveryMs = 200;
 const removalsMax = 3;
 
@@ -66,7 +58,7 @@ export async function removeProject({ name, compose, version }: Project): Promis
   await tryCommand(["docker", "image", "rm", ...imageNames.map((image) => `tributary/${image}:${version}`)]);
 }
 
-const imageNames = [...services, ...publicParts, "issuer", "seed"];
+const imageNames = [...serviceNames, ...publicParts, "issuer", "seed"];
 
 export async function fetchWriterToken({ name }: Project): Promise<string> {
   const [issuer] = await listContainers(name, "issuer");
@@ -87,7 +79,7 @@ export async function readPublicUrl({ name }: Project, part: (typeof publicParts
 /** Scales parts to the given numbers of replicas, by default all parts. The jobs do not run again. */
 export async function scale(
   project: Project,
-  replicas: Readonly<Partial<Record<ComposePart, number>>> = replicasOf,
+  replicas: Readonly<Partial<Record<PartName, number>>> = replicasOf,
 ): Promise<void> {
   const scales = Object.entries(replicas).flatMap(([part, count]) => ["--scale", `${part}=${count}`]);
   await project.compose("up", "--detach", "--no-deps", "--no-recreate", ...scales, ...Object.keys(replicas));
@@ -95,7 +87,7 @@ export async function scale(
 
 export async function listParts(
   { name }: Project,
-  parts: readonly ComposePart[],
+  parts: readonly PartName[],
 ): Promise<ReadonlyMap<string, readonly Container[]>> {
   const listed = await Promise.all(parts.map(async (part) => [part, await listContainers(name, part)] as const));
   await Promise.all(listed.flatMap(([, containers]) => containers.map(waitUntilHealthy)));

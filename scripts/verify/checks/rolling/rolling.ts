@@ -6,6 +6,7 @@ import {
   type Platform,
   type PlacedService,
   type Replica,
+  replicasOfEachPart,
   serviceNames,
   startPlatform,
   type StartReplica,
@@ -55,7 +56,7 @@ may fail, and at most the writes that were in flight. Finally (on Linux) the add
       run: { onCleanup },
       isSeeded: true,
       logs: options.logs,
-      replicas: { users: 2, posts: 2, comments: 2, orders: 2, gateway: 2, "rest-proxy": 2 },
+      replicas: replicasOfEachPart(2),
       environment: (part) => ({
         ...settings,
         ...(part === "gateway" || part === "rest-proxy" ? names.environment : {}),

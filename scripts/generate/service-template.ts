@@ -1,0 +1,56 @@
+// Texts with placeholders, from which `npm run generate` derives what each service needs in files outside its folder (derived-files.ts).
+import type { Service } from "../../supergraph/services.ts";
+
+/** A service with what its routes say. */
+export interface DerivedService extends Service {
+  /** First segments of the paths that no service before it has, such as `orders` and `products`. */
+  readonly resources: readonly string[];
+}
+
+/** The values of each placeholder; a line with a placeholder is repeated for each of its values. */
+const placeholders: Readonly<Record<string, (service: DerivedService) => readonly string[]>> = {
+  "<name>": ({ name }) => [name],
+  "<NAME>": ({ variablePrefix }) => [variablePrefix],
+  "<team>": ({ owner }) => [owner],
+  "<port>": ({ port }) => [String(port)],
+  "<feed-port>": ({ feedPort }) => [String(feedPort)],
+  "<own-scope>": ({ scopes }) => Object.keys(scopes).filter((scope) => !isOperatorScope(scope)),
+  "<operator-scope>": ({ scopes }) => Object.keys(scopes).filter(isOperatorScope),
+  "<resource>": ({ resources }) => resources,
+};
+
+/** All names, joined by the text after the colon: `<names:|>` is `users|posts`. */
+const joinedNames = /<names:([^>]+)>/g;
+const placeholderPattern = /<[a-zA-Z]+(?:-[a-z]+)*>/g;
+
+/**
+ * Replaces the placeholders of one line.
+ * @returns the line once without a placeholder; otherwise once for each service, or for each of its scopes or resources.
+ * @throws Error for an unknown placeholder, or for two in one line that have several values.
+ */
+export function expandLine(line: string, services: readonly DerivedService[]): readonly string[] {
+  const joined = line.replaceAll(joinedNames, (_, separator: string) =>
+    services.map(({ name }) => name).join(separator),
+  );
+  const used = [...new Set(joined.match(placeholderPattern))];
+  const unknown = used.filter((placeholder) => !Object.hasOwn(placeholders, placeholder));
+  if (unknown.length > 0)
+    throw new Error(`Unknown placeholder ${unknown.join(", ")}. Known: ${Object.keys(placeholders).join(", ")}.`);
+  if (used.length === 0) return [joined];
+  return services.flatMap((service) => expandFor(joined, used, service));
+}
+
+function expandFor(line: string, used: readonly string[], service: DerivedService): readonly string[] {
+  return used.reduce<readonly string[]>(
+    (lines, placeholder) =>
+      lines.flatMap((text) =>
+        (placeholders[placeholder]?.(service) ?? []).map((value) => text.replaceAll(placeholder, value)),
+      ),
+    [line],
+  );
+}
+
+/** `orders:read` is for the caller's own data, `orders:read:all` for the data of others. */
+function isOperatorScope(scope: string): boolean {
+  return scope.split(":").length > 2;
+}
