@@ -26,7 +26,7 @@ interface QueryResult {
 }
 
 interface Dashboard {
-  readonly templating: { readonly list: readonly { readonly name: string; readonly allValue?: string }[] };
+  readonly templating: { readonly list: readonly { readonly name: string }[] };
   readonly panels: readonly { readonly title: string; readonly targets?: readonly { readonly expr: string }[] }[];
 }
 
@@ -78,7 +78,7 @@ function dashboardQueries() {
     const { templating, panels } = JSON.parse(readFileSync(file, "utf8")) as Dashboard;
     const fill = (expr: string) =>
       templating.list
-        .reduce((text, { name, allValue = "" }) => text.replaceAll(`$${name}`, allValue), shortenQuery(expr))
+        .reduce((text, { name }) => text.replaceAll(`$${name}`, ".+"), shortenQuery(expr))
         .replaceAll("$__rate_interval", shorten(rateInterval));
     return panels.flatMap(({ title, targets = [] }) =>
       targets.map(({ expr }) => ({ source: `${basename(file, ".json")}, ${title}`, expr: fill(expr) })),
