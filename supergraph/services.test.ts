@@ -36,7 +36,7 @@ test.each([
   [{ name: "review" }, 'name is "review", but the folder is services/reviews. Give both the same name.'],
   [{ name: "Reviews" }, "name has to be lower-case words and digits joined by hyphens, such as line-items"],
   [{ name: "a".repeat(31) }, "name has to have at most 30 characters"],
-  [{ team: undefined }, "team is required: the team on GitHub, such as @tributary/users-team"],
+  [{ team: undefined }, "team is required: the team on GitHub, such as @tributary/platform-team"],
   [{ team: "reviews" }, "team has to be a team or a user on GitHub"],
   [{ description: "reviews" }, "description has to be one sentence"],
   [{ port: "4005" }, "port is required: a port that no other service has"],

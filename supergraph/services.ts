@@ -66,8 +66,8 @@ const descriptor = z.strictObject({
     .string("is required: one sentence that says what the service owns")
     .regex(/^[A-Z`][^\n]*\.$/, "has to be one sentence, with a capital letter at its start and a full stop"),
   team: z
-    .string("is required: the team on GitHub, such as @tributary/users-team")
-    .regex(/^@[\w.-]+(\/[\w.-]+)?$/, "has to be a team or a user on GitHub, such as @tributary/users-team"),
+    .string("is required: the team on GitHub, such as @tributary/platform-team")
+    .regex(/^@[\w.-]+(\/[\w.-]+)?$/, "has to be a team or a user on GitHub, such as @tributary/platform-team"),
   port: z
     .int("is required: a port that no other service has, such as 4005")
     .min(1_024, "has to be from 1,024 to 65,435")

@@ -2,9 +2,10 @@ import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vites
 import { createTestDatabase, type TestDatabase } from "../kit/src/testing/database.ts";
 import { toField } from "../scripts/seed/copy.ts";
 import { countsAt, usersTable } from "../scripts/seed/population.ts";
-import { findOtherScale, seed, seedEmpty, type SeededService } from "../scripts/seed/seed.ts";
+import { findOtherScale, seed, seededServices, seedEmpty, type SeededService } from "../scripts/seed/seed.ts";
+import { services as allServices } from "./services.ts";
 
-const services = ["users", "posts", "comments", "orders"] as const;
+const services = seededServices;
 let databases: Record<SeededService, TestDatabase>;
 let urls: Record<SeededService, string>;
 const lines: string[] = [];
@@ -21,6 +22,10 @@ beforeAll(async () => {
   await seedEmpty({ urls, progress: (line) => lines.push(line) });
 });
 afterAll(() => Promise.all(Object.values(databases).map((database) => database.close())));
+
+test("the services with seed data are those whose descriptors say so", () => {
+  expect(seededServices).toEqual(allServices.filter((service) => service.seed).map(({ name }) => name));
+});
 
 test("the number of rows depends on the scale", async () => {
   expect(await findOtherScale(urls, 1)).toEqual({ outdated: [], unmarked: [] });

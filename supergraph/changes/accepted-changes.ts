@@ -102,7 +102,7 @@ function validateEntry(entry: UncheckedEntry): readonly EntryProblem[] {
       isValid: (text) => /^[A-Z]+(_[A-Z]+)*( \S.*)?$/.test(text),
     },
     owner: {
-      expected: "a team as in CODEOWNERS, such as @tributary/users-team",
+      expected: "a team as in CODEOWNERS, such as @tributary/platform-team",
       isValid: (text) => /^@[\w-]+\/[\w-]+$/.test(text),
     },
     reason: { expected: "text", isValid: () => true },

@@ -231,7 +231,7 @@ test.each([
   [
     "an owner that is not a team",
     entry.replace("@tributary/users-team", "Ada"),
-    "2: owner must be a team as in CODEOWNERS, such as @tributary/users-team.",
+    "2: owner must be a team as in CODEOWNERS, such as @tributary/platform-team.",
   ],
   [
     "a change that is not a change id",

@@ -81,7 +81,7 @@ function problemsOfDeclaration(declaration: unknown): string[] {
   const checks: readonly (readonly [boolean, string])[] = [
     [typeof id === "string" && id !== "", "id is a name"],
     [methods.includes(String(method)), `method is one of ${methods.join(", ")}`],
-    [pathPattern.test(String(path)), "path is like /users/:id/posts, without version and without a slash at the end"],
+    [pathPattern.test(String(path)), "path is like /books/:id/pages, without version and without a slash at the end"],
     [
       !reservedPattern.test(String(path)),
       "path does not begin with a version or with a path that the proxy handles itself",
