@@ -19,8 +19,11 @@ const developmentAddresses: ReadonlyMap<string, string> = new Map([
 /** Each URL is a label value of several metrics. */
 const cachesMax = 100;
 
-/** @throws ConfigError with every problem at once. */
-export function readConfig(environment: Environment) {
+/**
+ * @param local the addresses of services by default, only in development.
+ * @throws ConfigError with every problem at once.
+ */
+export function readConfig(environment: Environment, local: ReadonlyMap<string, string> = developmentAddresses) {
   return readEnvironment(environment, (env) => {
     const profile = env.choice("PROFILE", {
       of: ["development", "production"],
@@ -30,7 +33,7 @@ export function readConfig(environment: Environment) {
     return {
       ...readListenerConfig(env, { port: 4030, shutdownGraceMs: 2_000 }),
       ...readMetricsConfig(env),
-      ...readFeeds(env, profile),
+      ...readFeeds(env, profile === "development" ? local : undefined),
       targets: readTargets(env),
       queueMax: env.integer("PURGE_QUEUE_MAX", {
         fallback: 10_000,
@@ -48,16 +51,16 @@ export function readConfig(environment: Environment) {
   });
 }
 
-function readFeeds(env: EnvironmentReader, profile: "development" | "production") {
-  const isDevelopment = profile === "development";
+/** @param local the addresses of services by default, only in development. */
+function readFeeds(env: EnvironmentReader, local: ReadonlyMap<string, string> | undefined) {
   const services = env.list("SERVICES", {
-    ...(isDevelopment ? { fallback: [...developmentAddresses.keys()] } : {}),
-    why: "the services whose responses caches store: the purger follows the feed of each; required in production",
+    ...(local === undefined ? {} : { fallback: [...local.keys()] }),
+    why: "the services whose responses caches store, separated by commas: the purger follows the feed of each; all services of the repository in development, required in production",
   });
-  const addressesOf = (service: string) => [(isDevelopment && developmentAddresses.get(service)) || []].flat();
+  const addressesOf = (service: string) => [local?.get(service) ?? []].flat();
   const addresses = Object.fromEntries(services.map((service) => [service, addressesOf(service)]));
   const variableOf = (service: string) => `${service.toUpperCase().replaceAll("-", "_")}_FEED_URL`;
-  const feeds = readFeedsConfig(env, profile, addresses, variableOf);
+  const feeds = readFeedsConfig(env, local === undefined ? "production" : "development", addresses, variableOf);
   const missing = services.filter((service) => !feeds.feedUrls[service]);
   for (const service of missing) env.problem(`${variableOf(service)} is required: ${service} is one of SERVICES`);
   return feeds;
