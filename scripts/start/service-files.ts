@@ -37,7 +37,7 @@ function findMissingFiles(root: string, { name, folder, owner }: Subgraph): stri
   return [
     `${folder}/service.json describes the service ${name} (${owner}), but these files are missing:`,
     ...missing.map(({ path, why }) => `  ${folder}/${path}: ${why}`),
-    `Add them (CONTRIBUTING.md, "Adding a service"), or delete ${folder}/service.json.`,
+    `Add them (CONTRIBUTING.md, "Add a service"), or delete ${folder}/service.json.`,
   ];
 }
 

@@ -48,7 +48,7 @@ test("every file that a listed service lacks is named, with its owner and what t
       "  services/reviews/src/rest/routes.ts: its REST routes; a service without any exports an empty list",
       "  services/reviews/src/rest/openapi.ts: the OpenAPI documents of its REST routes; a service without any exports documents without operations",
       "  services/reviews/migrations: the folder of its database's migrations",
-      'Add them (CONTRIBUTING.md, "Adding a service"), or delete services/reviews/service.json.',
+      'Add them (CONTRIBUTING.md, "Add a service"), or delete services/reviews/service.json.',
     ].join("\n"),
   );
 });
