@@ -34,7 +34,7 @@ test("a descriptor needs a name, a description, a team and a port, and the rest 
 
 test.each([
   [{ name: "review" }, 'name is "review", but the folder is services/reviews. Give both the same name.'],
-  [{ name: "Reviews" }, "name has to be lower-case words and digits joined by hyphens, such as line-items"],
+  [{ name: "Reviews" }, "name has to be lower-case words and digits joined by hyphens, such as two-words"],
   [{ name: "a".repeat(31) }, "name has to have at most 30 characters"],
   [{ team: undefined }, "team is required: the team on GitHub, such as @tributary/platform-team"],
   [{ team: "reviews" }, "team has to be a team or a user on GitHub"],

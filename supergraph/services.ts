@@ -59,7 +59,7 @@ const descriptor = z.strictObject({
     .string("is required: the name of the folder")
     .regex(
       /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/,
-      "has to be lower-case words and digits joined by hyphens, such as line-items",
+      "has to be lower-case words and digits joined by hyphens, such as two-words",
     )
     .max(30, "has to have at most 30 characters"),
   description: z
@@ -69,7 +69,7 @@ const descriptor = z.strictObject({
     .string("is required: the team on GitHub, such as @tributary/platform-team")
     .regex(/^@[\w.-]+(\/[\w.-]+)?$/, "has to be a team or a user on GitHub, such as @tributary/platform-team"),
   port: z
-    .int("is required: a port that no other service has, such as 4005")
+    .int("is required: a port that no other service has")
     .min(1_024, "has to be from 1,024 to 65,435")
     .max(65_535 - feedPortOf(0), "has to be from 1,024 to 65,435: the change feed listens on this port plus 100"),
   scopes: z

@@ -21,9 +21,7 @@ beforeAll(async () => {
   for (const path of ["Dockerfile", "docker-compose.yml", "docker-compose.observability.yml", ".github"])
     cpSync(join(root, path), join(clone, path), { recursive: true });
   before = readTree();
-  plant("line-items", 4055, { scopes: { "line-items:read": "Read.", "line-items:write:all": "Write." } }, [
-    "/line-items",
-  ]);
+  plant("odd-parts", 4055, { scopes: { "odd-parts:read": "Read.", "odd-parts:write:all": "Write." } }, ["/odd-parts"]);
   plant("x2", 4066, { seed: true }, []);
   expect(await generate("--check")).toBe(1);
   expect(await generate()).toBe(0);
@@ -32,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(clone, { recursive: true }));
 
 describe.each([
-  { name: "line-items", prefix: "LINE_ITEMS", port: 4055, feedPort: 4155, isSeeded: false },
+  { name: "odd-parts", prefix: "ODD_PARTS", port: 4055, feedPort: 4155, isSeeded: false },
   { name: "x2", prefix: "X2", port: 4066, feedPort: 4166, isSeeded: true },
 ])("$name", ({ name, prefix, port, feedPort, isSeeded }) => {
   test("compose has its container, migration, secrets and database, and every other process knows its address", () => {
@@ -55,7 +53,7 @@ describe.each([
     expect(services["rest-proxy"]?.environment?.[`${prefix}_URL`]).toBe(`http://${name}:${port}`);
     for (const endpoint of ["gateway", "rest-proxy"])
       expect(services[endpoint]?.depends_on).toHaveProperty(name, { condition: "service_healthy" });
-    expect(services["purger"]?.environment?.["SERVICES"]?.split(",")).toEqual([...serviceNames, "line-items", "x2"]);
+    expect(services["purger"]?.environment?.["SERVICES"]?.split(",")).toEqual([...serviceNames, "odd-parts", "x2"]);
     expect(services["purger"]?.environment?.[`${prefix}_FEED_URL`]).toBe(`http://${name}:${feedPort}`);
     const seedPassword = services["seed"]?.environment?.[`${prefix}_PASSWORD_FILE`];
     expect(seedPassword).toBe(isSeeded ? `/secrets/${name}/password` : undefined);
@@ -121,17 +119,17 @@ describe.each([
 test("the issuer grants scopes for own data to every user and all scopes to the operator, and production publishes the paths", () => {
   const text = read("infra/issuer/src/demo-users.ts");
   const [own = "", operator = ""] = text.split("const operatorScopes");
-  expect(own).toContain('"line-items:read",\n');
-  expect(operator).toContain('"line-items:write:all",\n');
+  expect(own).toContain('"odd-parts:read",\n');
+  expect(operator).toContain('"odd-parts:write:all",\n');
   const routes = read("infra/kubernetes/overlays/production/routes/rest.yaml");
-  expect(routes).toContain("- path: { type: PathPrefix, value: /line-items }\n");
+  expect(routes).toContain("- path: { type: PathPrefix, value: /odd-parts }\n");
 });
 
 test("removing the folders of services restores every file, and the check fails until then", async () => {
-  for (const name of ["line-items", "x2"]) rmSync(join(clone, "services", name), { recursive: true });
+  for (const name of ["odd-parts", "x2"]) rmSync(join(clone, "services", name), { recursive: true });
   printed = "";
   expect(await generate("--check")).toBe(1);
-  expect(printed).toContain("infra/kubernetes/base/line-items.yaml is stale. Run: npm run generate\n");
+  expect(printed).toContain("infra/kubernetes/base/odd-parts.yaml is stale. Run: npm run generate\n");
   expect(await generate()).toBe(0);
   expect(printed).toContain("removed infra/kubernetes/postgres/x2.yaml\n");
   expect(await generate("--check")).toBe(0);

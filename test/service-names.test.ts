@@ -63,11 +63,14 @@ test("no test lists all services by hand", () => {
   const lists = tracked
     .filter((path) => /^test\/.*\.ts$/.test(path) && !path.startsWith("test/supergraph/"))
     .filter((path) => {
-      const arrays = (read(path).match(/\[[^[\]]*\]/g) ?? []).map((text) => text.match(/(?<=")[\w-]+(?=")/g) ?? []);
+      const text = read(path);
+      const joined = [services.map(({ name }) => name), services.map(({ variablePrefix }) => variablePrefix)];
+      if (joined.some((names) => text.includes(names.join("|")))) return true;
+      const arrays = (text.match(/\[[^[\]]*\]/g) ?? []).map((list) => list.match(/(?<=")[\w-]+(?=")/g) ?? []);
       const others = new Set(["gateway", "rest-proxy", "issuer"]);
       return arrays.some((texts) => {
-        const named = texts.filter((text) => !others.has(text));
-        return named.length === services.length && services.every(({ name }) => named.includes(name));
+        const named = new Set(texts.filter((text) => !others.has(text)));
+        return named.size === services.length && services.every(({ name }) => named.has(name));
       });
     });
   expect(lists).toEqual([]);

@@ -8,7 +8,14 @@ import { publishedFiles } from "../scripts/start/parts.ts";
 import { runCheck } from "../supergraph/check.ts";
 import { commitRepository, git } from "./supergraph/committed-repository.ts";
 import type { Files } from "./supergraph/repository-fixture.ts";
-import { sampleFiles, lineOf, withChange, writeFiles, writeRepository } from "./supergraph/repository-fixture.ts";
+import {
+  sampleFiles,
+  sampleServices,
+  lineOf,
+  withChange,
+  writeFiles,
+  writeRepository,
+} from "./supergraph/repository-fixture.ts";
 
 const users = "services/users/schema.graphql";
 const posts = "services/posts/schema.graphql";
@@ -38,9 +45,9 @@ test("the errors of a renamed key are one group with the changed line, the refer
 
 test("npm start compares with the last schemas that composed", async () => {
   const root = writeRepository(sampleFiles);
-  const before = await composeFromDisk(root, undefined);
+  const before = await composeFromDisk(root, undefined, sampleServices);
   writeFiles(root, renamedKey);
-  const after = await composeFromDisk(root, before.schemas);
+  const after = await composeFromDisk(root, before.schemas, sampleServices);
   expect(after.ok ? [] : after.report.slice(0, 2)).toEqual([
     "changed since the last save that composed: services/users/schema.graphql (@tributary/users-team)",
     expect.stringMatching(/^services\/users\/schema.graphql:\d+:11 \(@tributary\/users-team\) KEY_CHANGED User$/),
@@ -209,6 +216,7 @@ async function start(files: Files, branch: string | undefined) {
   const applyChanges = createChangeHandler({
     root,
     dataDir,
+    services: sampleServices,
     parts: new Map(),
     migrate: async () => {},
     print: (_, line) => void lines.push(line),

@@ -9,7 +9,7 @@ import { databaseUrl, environmentOf } from "./environments.ts";
 import type { Keys } from "./keys.ts";
 import { type StartContext, type StartContextOptions, createStartContext } from "./start-context.ts";
 import { readOptions, type StartOptions, usage } from "./options.ts";
-import { entryOf, isService, type Part, type PartName, parts, portOf, urlOf } from "./parts.ts";
+import { entryOf, isService, type Part, type PartName, parts, portOf, services, urlOf } from "./parts.ts";
 import { type SupervisedPostgres, supervisePostgres } from "./postgres.ts";
 import { watchedFolders } from "./dev-loop/change-plan.ts";
 import { StartError } from "./start-error.ts";
@@ -150,6 +150,7 @@ function createLoop(startContext: StartContext, supervised: Platform["supervised
   return createDevLoop({
     root,
     dataDir: partContext.dataDir,
+    services,
     folders: watchedFolders.map((folder) => join(root, folder)),
     parts: supervised,
     migrate: (service) => migrateService(service, databaseUrl(service, partContext), { root, print }),

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { createSharedPlannerPool, type RunningGateway, startGateway } from "../../gateway/test/helpers/gateway.ts";
 import { startStubFeed, type StubFeed } from "@tributary/kit/testing/stub-feed";
 import { generateQueries } from "./operations.ts";
+import { toVariablePrefix } from "../../supergraph/services.ts";
 import { type Platform, type ServiceName, startPlatform } from "./platform.ts";
 
 // The entity cache gives no caller what another caller may see, or misses what only the caller may see: every response is the one without the cache.
@@ -77,10 +78,10 @@ async function startPair(environment: Record<string, string> = {}): Promise<Gate
   const supergraphSdl = readFileSync(new URL("../../supergraph/supergraph.graphql", import.meta.url), "utf8");
   const { issuer, services } = platform;
   const names = Object.keys(services) as readonly ServiceName[];
-  const urls = names.map((name) => [`SUBGRAPH_URL_${name.toUpperCase()}`, `${services[name].url}/graphql`]);
+  const urls = names.map((name) => [`SUBGRAPH_URL_${toVariablePrefix(name)}`, `${services[name].url}/graphql`]);
   const caches = names.flatMap((name) => [
-    [`ENTITY_CACHE_${name.toUpperCase()}`, "on"],
-    [`SUBGRAPH_FEED_URL_${name.toUpperCase()}`, feed.url],
+    [`ENTITY_CACHE_${toVariablePrefix(name)}`, "on"],
+    [`SUBGRAPH_FEED_URL_${toVariablePrefix(name)}`, feed.url],
   ]);
   const identity = { ISSUER: issuer.issuer, AUDIENCE: issuer.audience, JWKS_URL: issuer.jwksUrl };
   const start = (variables: readonly (readonly string[])[]) =>

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { describeEnvironment } from "../../kit/src/process/env.ts";
 import { readServiceConfig } from "../../kit/src/service/service-config.ts";
 import { environmentOf, getPod, listPods, renderOverlay, selectPods } from "./cluster.ts";
-import { serviceNames } from "../services.ts";
+import { serviceNames, services } from "../services.ts";
 import { issuer, type Unit, units } from "./units.ts";
 
 /** Variables that a library reads, not Tributary's configuration. */
@@ -10,7 +10,7 @@ const foreignVariables = new Set(["APOLLO_TELEMETRY_DISABLED"]);
 /** The gateway does not follow the change feeds yet: it has their keys before the release that does. */
 const earlyVariableOfGateway = "FEED_KEYS";
 /** Variables whose names depend on the services. */
-const variablePatterns = [/^SUBGRAPH_URL_(USERS|POSTS|COMMENTS|ORDERS)$/];
+const variablePatterns = services.map(({ variablePrefix }) => new RegExp(`^SUBGRAPH_URL_${variablePrefix}$`));
 
 /** Time to close after the last request: pending statements (6 s), the last traces (2 s) and a reserve (1 s). */
 const closeMsMax = 9_000;

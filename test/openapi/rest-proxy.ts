@@ -4,6 +4,7 @@ import { readConfig } from "../../rest-proxy/src/config.ts";
 import { createRouteTable } from "../../rest-proxy/src/route/route-table.ts";
 import { loadRoutes } from "../../rest-proxy/src/route/routes.ts";
 import { createRestProxy } from "../../rest-proxy/src/server.ts";
+import { toVariablePrefix } from "../../supergraph/services.ts";
 
 const routesFile = new URL("../../supergraph/routes.json", import.meta.url).pathname;
 
@@ -18,7 +19,7 @@ export async function startRestProxy(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<RunningRestProxy> {
   const table = createRouteTable(loadRoutes(routesFile));
-  const serviceUrls = Object.entries(addresses).map(([name, url]) => [`${name.toUpperCase()}_URL`, url]);
+  const serviceUrls = Object.entries(addresses).map(([name, url]) => [`${toVariablePrefix(name)}_URL`, url]);
   const config = readConfig(
     { ROUTES_FILE: routesFile, PORT: "0", SHUTDOWN_GRACE_MS: "0", ...Object.fromEntries(serviceUrls), ...environment },
     table.services,

@@ -5,11 +5,13 @@ import { type Composed, composeFromDisk, mergeRoutesFromDisk, readSchemas, type 
 import { type PartName, publishedFiles, type ServiceName, serviceNames } from "../parts.ts";
 import { isDescriptor, planChanges } from "./change-plan.ts";
 import { publishIfChanged, hasBreakingChanges } from "../published-files.ts";
+import type { Subgraph } from "../../../supergraph/subgraphs.ts";
 import type { SupervisedPart } from "../supervised-part.ts";
 
 export interface ChangeHandlerOptions {
   readonly root: string;
   readonly dataDir: string;
+  readonly services: readonly Subgraph[];
   readonly parts: ReadonlyMap<PartName, Pick<SupervisedPart, "restart">>;
   print(name: string, line: string): void;
   migrate(service: ServiceName): Promise<void>;
@@ -23,7 +25,7 @@ export interface ChangeHandlerOptions {
  * publishes everything once.
  */
 export function createChangeHandler(options: ChangeHandlerOptions): (paths: readonly string[]) => Promise<void> {
-  const { root, parts, print } = options;
+  const { root, services, parts, print } = options;
   const schemas = createSchemaState(options);
   const warnOfBreakingChanges = createBreakingChangeWarner(options);
 
@@ -33,7 +35,7 @@ export function createChangeHandler(options: ChangeHandlerOptions): (paths: read
     const isFirst = paths.length === 0;
     const restarts = new Set([...plan.code].filter((name) => parts.has(name)));
     const mustCompose = isFirst || plan.schemas.size > 0 || schemas.hasUnpublished();
-    const composed = mustCompose ? await composeFromDisk(root, schemas.composed()) : undefined;
+    const composed = mustCompose ? await composeFromDisk(root, schemas.composed(), services) : undefined;
     if (composed) for (const name of schemas.accept(composed)) restarts.add(name);
     for (const name of schemas.blockedServices())
       if (restarts.delete(name)) print(name, "not restarted: its schema does not compose");
@@ -54,8 +56,8 @@ function describeCause([first = "", ...more]: readonly string[]): string {
 }
 
 /** The schemas that are published and those that wait for composition. It publishes to gateway and services in a safe order. */
-function createSchemaState({ root, dataDir, gatewaySwapMs, print }: ChangeHandlerOptions) {
-  let serving: Schemas = readSchemas(root);
+function createSchemaState({ root, services, dataDir, gatewaySwapMs, print }: ChangeHandlerOptions) {
+  let serving: Schemas = readSchemas(root, services);
   let lastComposition: Composed | undefined;
   let composed: Schemas | undefined;
 
@@ -117,8 +119,8 @@ async function tryMigrate(service: ServiceName, { migrate, print }: ChangeHandle
 }
 
 /** Returns true if routes.json has changed. */
-async function publishRoutes({ root, dataDir, print }: ChangeHandlerOptions): Promise<boolean> {
-  const merged = await mergeRoutesFromDisk(root);
+async function publishRoutes({ root, services, dataDir, print }: ChangeHandlerOptions): Promise<boolean> {
+  const merged = await mergeRoutesFromDisk(root, services);
   if (merged.ok) return publishIfChanged(publishedFiles(dataDir).routes, merged.content);
   report(print, "the REST routes are invalid; the last valid ones remain in use", merged.report);
   return false;

@@ -3,10 +3,11 @@ import { setImmediate as nextMacrotask } from "node:timers/promises";
 import type { GraphState } from "../../../supergraph/changes/change-places.ts";
 import type { PlatformState } from "../../../supergraph/changes/platform-state.ts";
 import type { GitBase } from "../../../supergraph/changes/git-base.ts";
-import { services } from "../parts.ts";
+import type { Subgraph } from "../../../supergraph/subgraphs.ts";
 
 export interface BreakingChangeOptions {
   readonly root: string;
+  readonly services: readonly Subgraph[];
   print(name: string, line: string): void;
 }
 
@@ -18,6 +19,7 @@ const changesMax = 3;
  */
 export function createBreakingChangeWarner({
   root,
+  services,
   print,
 }: BreakingChangeOptions): (graph: GraphState) => Promise<void> {
   let cachedBase: { readonly commit: string; readonly state: PlatformState | undefined } | undefined;

@@ -3,7 +3,7 @@ import type { GraphState } from "../../../supergraph/changes/change-places.ts";
 import type { CompositionError } from "../../../supergraph/composition/composition-errors.ts";
 import type { SchemaBaseline } from "../../../supergraph/composition/schema-baseline.ts";
 import { readSubgraphs, type Subgraph, type SubgraphSource } from "../../../supergraph/subgraphs.ts";
-import { type ServiceName, serviceNames, services } from "../parts.ts";
+import type { ServiceName } from "../parts.ts";
 
 export type Schemas = ReadonlyMap<ServiceName, string>;
 
@@ -15,12 +15,16 @@ export type Composed =
  * Composes the schemas on disk. An error report lists first the files that changed since `composed` (the last schemas that
  * composed), or since main if `composed` is undefined.
  */
-export async function composeFromDisk(root: string, composed: Schemas | undefined): Promise<Composed> {
+export async function composeFromDisk(
+  root: string,
+  composed: Schemas | undefined,
+  list: readonly Subgraph[],
+): Promise<Composed> {
   // Loaded when first needed: the modules take half a second to load, and the start itself does not use them.
   const { composeSubgraphs } = await import("../../../supergraph/compose.ts");
   const { reportCompositionErrors } = await import("../../../supergraph/composition/composition-report.ts");
   const { findSchemaBaseline } = await import("../../../supergraph/composition/schema-baseline.ts");
-  const sources = readSubgraphs(root, services);
+  const sources = readSubgraphs(root, list);
   const schemas = schemasOf(sources);
   const composition = composeSubgraphs(sources);
   if (composition.ok) return { ok: true, graph: { ...composition, sources }, schemas };
@@ -38,22 +42,22 @@ export type RoutesContent =
   | { readonly ok: false; readonly report: readonly string[] };
 
 /** Merges the services' REST routes into the text of routes.json. */
-export async function mergeRoutesFromDisk(root: string): Promise<RoutesContent> {
+export async function mergeRoutesFromDisk(root: string, list: readonly Subgraph[]): Promise<RoutesContent> {
   const { readRoutes } = await import("../../../supergraph/routes/route-sources.ts");
   const { mergeRoutes, printRoutes } = await import("../../../supergraph/routes/routes.ts");
-  const merged = mergeRoutes(await readRoutes(root, services));
+  const merged = mergeRoutes(await readRoutes(root, list));
   return merged.ok
     ? { ok: true, content: printRoutes(merged.routes) }
     : { ok: false, report: await describe(merged.errors) };
 }
 
 /** The services' schemas on disk. */
-export function readSchemas(root: string): Schemas {
-  return schemasOf(readSubgraphs(root, services));
+export function readSchemas(root: string, list: readonly Subgraph[]): Schemas {
+  return schemasOf(readSubgraphs(root, list));
 }
 
 function schemasOf(sources: readonly SubgraphSource[]): Schemas {
-  return new Map(serviceNames.map((name) => [name, sources.find((source) => source.name === name)?.sdl ?? ""]));
+  return new Map(sources.map(({ name, sdl = "" }) => [name, sdl]));
 }
 
 async function describe(errors: readonly CompositionError[]): Promise<string[]> {

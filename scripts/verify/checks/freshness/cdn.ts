@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pickFreePort } from "@tributary/kit/process/free-port";
 import { endpointKeys, type PartProcess, startProcess } from "../../platform/part-process.ts";
+import { toVariablePrefix } from "../../../../supergraph/services.ts";
 import { type Platform, replicaOf, startPlatform } from "../../platform/platform.ts";
 import { createHttpClient, type HttpClient, type HttpClientRequest } from "../../traffic/http-client.ts";
 import { writerId } from "../../traffic/seeded.ts";
@@ -52,7 +53,7 @@ function startPurger(
   { onCleanup }: PartRun,
 ): Promise<PartProcess> {
   const feeds = services.map((name) => [
-    `${name.toUpperCase()}_FEED_URL`,
+    `${toVariablePrefix(name)}_FEED_URL`,
     replicas[name].map(({ feedUrl }) => feedUrl).join(","),
   ]);
   return startProcess("infra/purger", `http://127.0.0.1:${port}`, {
