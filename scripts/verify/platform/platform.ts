@@ -209,7 +209,12 @@ async function startServiceReplica(
 type PlacedServices = Readonly<Record<ServiceName, PlacedService>>;
 
 function gatewayEnvironment(services: PlacedServices): Environment {
-  return { SUPERGRAPH_FILE: supergraphFile, ...toVariables(services, (name) => `SUBGRAPH_URL_${name}`, "/graphql") };
+  const caches = serviceNames.map((name) => [`ENTITY_CACHE_${toVariablePrefix(name)}`, "on"]);
+  return {
+    SUPERGRAPH_FILE: supergraphFile,
+    ...toVariables(services, (name) => `SUBGRAPH_URL_${name}`, "/graphql"),
+    ...Object.fromEntries(caches),
+  };
 }
 
 /** The REST proxy requires a URL for each service: a service that does not run gets the URL of another one, and must receive no requests. */
@@ -225,11 +230,19 @@ function restProxyEnvironment(services: PlacedServices): Environment {
   };
 }
 
-/** The gateway and the REST proxy follow the feed of each service that runs. A verification can set `<SERVICE>_FEED_URL` to `none`. */
+/**
+ * The gateway and the REST proxy follow the feed of each service that runs. A verification can set `<SERVICE>_FEED_URL` of the REST proxy and
+ * `SUBGRAPH_FEED_URL_<SERVICE>` of the gateway to `none`.
+ */
 function feedEnvironment(services: PlacedServices): Environment {
-  const urls = serviceNames.map((name) => {
+  const urls = serviceNames.flatMap((name) => {
     const { replicas, feedUrls = replicas.map(({ feedUrl }) => feedUrl) } = services[name];
-    return [`${toVariablePrefix(name)}_FEED_URL`, feedUrls.length > 0 ? feedUrls.join(",") : "none"] as const;
+    const text = feedUrls.length > 0 ? feedUrls.join(",") : "none";
+    const prefix = toVariablePrefix(name);
+    return [
+      [`${prefix}_FEED_URL`, text],
+      [`SUBGRAPH_FEED_URL_${prefix}`, text],
+    ] as const;
   });
   return { ...Object.fromEntries(urls), ...endpointKeys };
 }
