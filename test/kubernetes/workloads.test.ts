@@ -10,7 +10,9 @@ const foreignVariables = new Set(["APOLLO_TELEMETRY_DISABLED"]);
 /** The gateway does not follow the change feeds yet: it has their keys before the release that does. */
 const earlyVariableOfGateway = "FEED_KEYS";
 /** Variables whose names depend on the services. */
-const variablePatterns = services.map(({ variablePrefix }) => new RegExp(`^SUBGRAPH_URL_${variablePrefix}$`));
+const variablePatterns = services.map(
+  ({ variablePrefix }) => new RegExp(`^(SUBGRAPH_URL|ENTITY_CACHE)_${variablePrefix}$`),
+);
 
 /** Time to close after the last request: pending statements (6 s), the last traces (2 s) and a reserve (1 s). */
 const closeMsMax = 9_000;

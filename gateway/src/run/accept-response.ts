@@ -6,7 +6,7 @@ import { readEntities } from "./entities.ts";
 import { createFailureReports, type FailedResult, type FailureReportOptions } from "./failure-reports.ts";
 import { createFieldErrorRecorder, type FieldError, type FieldErrorRecorder } from "./field-errors.ts";
 import { joinEntities, joinToAll, type SourceJoin } from "./joins.ts";
-import { memoizeBySource, type MemoSource } from "./memoize-by-source.ts";
+import { memoizeBySource, type MemoSource } from "./caching/memoize-by-source.ts";
 import { type MergeRules, mergeCopy } from "./merge.ts";
 import type { RepresentationSet } from "./representations.ts";
 import type { RequestScope } from "./request-scope.ts";

@@ -2,6 +2,7 @@
 // all callers; what then turns out to depend on the caller is fetched again with its credentials.
 import type { CacheHit, Fill, SubgraphCache } from "./caching/subgraph-cache.ts";
 import { type CachingCollector, createCachingCollector } from "./caching/response-caching.ts";
+import type { ComposedResult } from "./caching/whole-results.ts";
 import type { RepresentationSet } from "./representations.ts";
 import type { RequestScope } from "./request-scope.ts";
 import type { FetchResult, SubgraphError, SubgraphResponse } from "./subgraph-response.ts";
@@ -95,8 +96,9 @@ export async function readThroughCache(
   }
   cache.count({ hit: hits.size, miss: missing.length, bypass: marked.length });
   if (missing.length + marked.length === 0) {
-    const result = compose(read, hits, [], o);
-    if (keepsWhole) cache.putWhole(body, result, hits.values());
+    if (!keepsWhole) return compose(read, hits, [], o);
+    const result = composeHits(read, hits);
+    cache.putWhole(body, result, hits.values());
     return result;
   }
   const parts = await Promise.all([readMissing(read, missing, o), readOwnPart(read, marked, o)]);
@@ -244,6 +246,11 @@ function compose(
   }
   const data = isDataNull ? null : toData(lists, values);
   return { kind: "graphql", data, errors, replica: "entity cache", caching: scope.caching && toCaching(caching) };
+}
+
+function composeHits({ lists }: ReadParts, hits: ReadonlyMap<Slot, CacheHit>): ComposedResult {
+  const values = new Map(Array.from(hits, ([slot, { data }]) => [slot, data]));
+  return { kind: "graphql", data: toData(lists, values), errors: [], replica: "entity cache" };
 }
 
 /** A list of which an entity is missing is null: the response had not the requested length. */

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { type MemoSource, memoizeBySource } from "./memoize-by-source.ts";
+import { type MemoSource, memoizeBySource } from "./caching/memoize-by-source.ts";
 import { mergeCopy } from "./merge.ts";
 
 describe("merged data", () => {

@@ -10,12 +10,12 @@ import type {
   RepresentationPlan,
   SingleKey,
 } from "../plan/compile/compiled-plan.ts";
-import type { MemoSource } from "./memoize-by-source.ts";
+import type { MemoSource } from "./caching/memoize-by-source.ts";
 import { type ResponseTree, visitTargets } from "./targets.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The representations of one group. Values computed from it can be memoized on it (memoize-by-source.ts). */
+/** The representations of one group. Values computed from it can be memoized on it (caching/memoize-by-source.ts). */
 export interface RepresentationSet extends MemoSource {
   /** The representations as JSON, separated by commas. */
   readonly text: string;

@@ -1,7 +1,7 @@
 // Stage 4 of 5: run. Parses the response of a subgraph and checks its form (GraphQL spec, section 7.1 "Response Format"). Entities are checked in
 // entities.ts, other values in stage 5.
 import { isForwardedCode } from "../errors/codes.ts";
-import type { MemoSource } from "./memoize-by-source.ts";
+import type { SharedSource } from "./caching/memoize-by-source.ts";
 import { readSubgraphCaching, type SubgraphCaching } from "./caching/response-caching.ts";
 import type { FailedFetch, FetchFailureCode, HttpReply } from "./subgraph-client.ts";
 
@@ -45,11 +45,7 @@ interface ResponseDefect {
 }
 
 /** The result of one request to a subgraph. Never changed, since several client requests can share it. */
-export type FetchResult = (FailedFetch | SubgraphResponse) &
-  MemoSource & {
-    /** Whether several client requests got this object, or will: values that are computed from it are then worth memoizing. */
-    isShared?: boolean;
-  };
+export type FetchResult = (FailedFetch | SubgraphResponse) & SharedSource;
 
 /** Steps of an error's path that are read; the rest is cut. */
 const pathStepsMax = 200;

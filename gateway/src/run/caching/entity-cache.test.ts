@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type MemoSource, memoizeBySource } from "../memoize-by-source.ts";
-import type { FetchResult } from "../subgraph-response.ts";
+import { type MemoSource, memoizeBySource } from "./memoize-by-source.ts";
+import type { ComposedResult } from "./whole-results.ts";
 import { createEntityCache } from "./entity-cache.ts";
 import type { SubgraphCache } from "./subgraph-cache.ts";
 
@@ -88,10 +88,10 @@ describe("a whole result", () => {
 });
 
 /** Stores results with these keys, which are fresh for so many seconds, and a whole result of them. */
-function keepWhole(cache: SubgraphCache, secondsOf: Readonly<Record<string, number>>): FetchResult {
+function keepWhole(cache: SubgraphCache, secondsOf: Readonly<Record<string, number>>): ComposedResult {
   const keys = Object.keys(secondsOf);
   for (const key of keys) cache.put(cache.startFill(0), { ...public5, key, seconds: secondsOf[key] ?? 0 });
-  const result: FetchResult = { kind: "graphql", data: {}, errors: [], replica: "entity cache" };
+  const result: ComposedResult = { kind: "graphql", data: {}, errors: [], replica: "entity cache" };
   cache.putWhole(
     "body",
     result,

@@ -5,10 +5,9 @@ import type { Feeds } from "@tributary/kit/consistency/feeds";
 import type { ServiceWrite } from "@tributary/kit/consistency/receipts";
 import type { WritePosition } from "@tributary/kit/feed/position";
 import type { EntityLookup, GatewayObserver } from "../../observations.ts";
-import type { FetchResult } from "../subgraph-response.ts";
 import { confirmedMsOf, type EntityStore, type StoredResult } from "./entity-store.ts";
 import { groupsMax } from "./response-caching.ts";
-import { createWholeResults, type WholeResult, type WholeResults } from "./whole-results.ts";
+import { type ComposedResult, createWholeResults, type WholeResult, type WholeResults } from "./whole-results.ts";
 
 /** The place of a request in the order of changes, from when it was sent. */
 export interface Fill {
@@ -39,9 +38,9 @@ export interface SubgraphCache {
   /** @param settledWrites mutations of this process to the subgraph that have settled. */
   find(key: string, settledWrites: number): CacheHit | undefined;
   /** The result of a whole request that was composed of results that may all be used now; counts them as read. */
-  findWhole(body: string, settledWrites: number): FetchResult | undefined;
+  findWhole(body: string, settledWrites: number): ComposedResult | undefined;
   /** Stores the result of a whole request that is composed of these results, which were all found. */
-  putWhole(body: string, result: FetchResult, hits: Iterable<CacheHit>): void;
+  putWhole(body: string, result: ComposedResult, hits: Iterable<CacheHit>): void;
   /** Call it when the request is sent. */
   startFill(settledWrites: number): Fill;
   /** Stores a result unless it may be older than a change that is known, or the subgraph has no feed and the result needs one. */
@@ -132,7 +131,7 @@ export class SubgraphCacheState implements SubgraphCache {
     };
   }
 
-  findWhole(body: string, settledWrites: number): FetchResult | undefined {
+  findWhole(body: string, settledWrites: number): ComposedResult | undefined {
     const { store, nowMs } = this.#parts;
     const now = nowMs();
     const whole = this.#wholes.find(body, now);
@@ -151,7 +150,7 @@ export class SubgraphCacheState implements SubgraphCache {
     return isUp ?? parts.every((part) => part.settledWrites === settledWrites);
   }
 
-  putWhole(body: string, result: FetchResult, hits: Iterable<CacheHit>): void {
+  putWhole(body: string, result: ComposedResult, hits: Iterable<CacheHit>): void {
     this.#wholes.put(
       body,
       result,

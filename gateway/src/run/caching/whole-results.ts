@@ -1,11 +1,19 @@
 // Stage 4 of 5: run. The results of whole subgraph requests that were composed of the entity cache: an equal request of any caller gets the same object, on
-// which values are memoized (../memoize-by-source.ts). entity-cache.ts has one store of them for each subgraph.
+// which values are memoized (memoize-by-source.ts). entity-cache.ts has one store of them for each subgraph.
 import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bounded-map";
-import type { FetchResult } from "../subgraph-response.ts";
 import { confirmedMsOf, type StoredResult } from "./entity-store.ts";
+import type { SharedSource } from "./memoize-by-source.ts";
+
+/** The response of a subgraph as if one request had fetched everything. */
+export interface ComposedResult extends SharedSource {
+  readonly kind: "graphql";
+  readonly data: Record<string, unknown>;
+  readonly errors: readonly never[];
+  readonly replica: "entity cache";
+}
 
 export interface WholeResult {
-  readonly result: FetchResult;
+  readonly result: ComposedResult;
   /** What it is composed of. */
   readonly parts: readonly StoredResult[];
   /** When the first part may no longer be used (`confirmedMsOf`), by the process's monotonic clock. */
@@ -21,7 +29,7 @@ export interface WholeResults {
    */
   find(body: string, nowMs: number): WholeResult | undefined;
   /** Sets `isShared` of the result. */
-  put(body: string, result: FetchResult, parts: readonly StoredResult[]): void;
+  put(body: string, result: ComposedResult, parts: readonly StoredResult[]): void;
   /** The weight is estimated memory in bytes, with the memoized values and without the parts. */
   size(): MapSize;
 }

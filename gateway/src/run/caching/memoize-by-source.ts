@@ -12,6 +12,12 @@ export interface MemoSource {
   onMemo?: ((bytes: number) => void) | undefined;
 }
 
+/** A source that several client requests can get. */
+export interface SharedSource extends MemoSource {
+  /** Whether they have, or will: values that are computed from it are then worth memoizing. */
+  isShared?: boolean;
+}
+
 interface Memo {
   readonly sources: readonly MemoSource[];
   readonly key: object;
