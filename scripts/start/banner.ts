@@ -1,12 +1,15 @@
-import { type PartName, portOf, parts, type Ports, serviceNames, urlOf } from "./parts.ts";
+import type { StartOptions } from "./options.ts";
+import { isService, type PartName, portOf, parts, type Ports, serviceNames, urlOf } from "./parts.ts";
 
-export interface BannerOptions {
+export interface BannerOptions extends Pick<StartOptions, "substitutes" | "remote"> {
   readonly ports: Ports;
   readonly running: readonly PartName[];
   /** Parts that did not become ready in time. */
   readonly notReady: readonly PartName[];
   readonly tookMs: number;
   readonly hasPostgres: boolean;
+  /** Where a developer gets a token of the remote; undefined if that is not known, or without a remote. */
+  readonly issuerUrl: string | undefined;
   /** Whether pressing h prints the banner again. */
   readonly hasKeys: boolean;
 }
@@ -30,8 +33,7 @@ export function renderBanner(options: BannerOptions): string {
   const listed = addresses.filter(({ name }) => running.includes(name));
   const width = Math.max(...listed.map(({ label }) => label.length), "PostgreSQL".length);
   const lines = listed.map(({ name, label, path }) => {
-    const remark = options.notReady.includes(name) ? "   NOT READY" : "";
-    return `  ${label.padEnd(width)}  ${urlOf(portOf(ports, name))}${path}${remark}`;
+    return `  ${label.padEnd(width)}  ${urlOf(portOf(ports, name))}${path}${remarksOn(name, options)}`;
   });
   if (options.hasPostgres) lines.push(`  ${"PostgreSQL".padEnd(width)}  127.0.0.1:${ports.postgres}`);
   const headline =
@@ -48,13 +50,33 @@ export function renderBanner(options: BannerOptions): string {
   ].join("\n");
 }
 
-function suggestions({ ports, running }: BannerOptions): string[] {
+/** Which service does not run here, and whether a part is not ready. */
+function remarksOn(name: PartName, { notReady, substitutes, remote }: BannerOptions): string {
+  const kind = isService(name) ? substitutes.get(name) : undefined;
+  const substitute = kind === "remote" ? `   REMOTE: ${remote?.graphqlUrl}` : kind === "mock" ? "   MOCK" : "";
+  return `${substitute}${notReady.includes(name) ? "   NOT READY" : ""}`;
+}
+
+/** The services whose REST routes respond with 503. */
+function describeUnservedRoutes({ substitutes, remote }: BannerOptions): string[] {
+  const unserved = [...substitutes].filter(([, kind]) => kind === "mock" || !remote?.restUrl);
+  if (unserved.length === 0) return [];
+  const hint = unserved.some(([, kind]) => kind === "remote")
+    ? " --against-rest URL forwards those of the remote."
+    : "";
+  return ["", `REST routes of ${unserved.map(([name]) => name).join(", ")} respond with 503.${hint}`];
+}
+
+function suggestions(options: BannerOptions): string[] {
+  const { ports, running, substitutes, remote, issuerUrl } = options;
   const rest = urlOf(ports["rest-proxy"]);
-  const tokenCommand = `${ports.issuer === defaultIssuerPort ? "" : `ISSUER_URL=${urlOf(ports.issuer)} `}npm run -s token -- ada`;
+  const tokenUrl = remote ? issuerUrl : ports.issuer === defaultIssuerPort ? undefined : urlOf(ports.issuer);
+  const tokenCommand = `${tokenUrl === undefined ? "" : `ISSUER_URL=${tokenUrl} `}npm run -s token -- ada`;
   const token = `-H "authorization: Bearer $(${tokenCommand})"`;
   return [
     ...(running.includes("gateway") ? ["", "Try this query:", `  ${sampleQuery}`] : []),
-    ...(running.includes("rest-proxy")
+    ...describeUnservedRoutes(options),
+    ...(running.includes("rest-proxy") && substitutes.size === 0
       ? [
           "",
           "Try these requests:",
@@ -65,6 +87,9 @@ function suggestions({ ports, running }: BannerOptions): string[] {
       : []),
     ...(running.includes("issuer")
       ? ["", "A token for Ada, Grace or Linus, from the local issuer (never used in production):", `  ${tokenCommand}`]
+      : []),
+    ...(remote && issuerUrl !== undefined
+      ? ["", "A token of the remote, if its issuer is one for development:", `  ${tokenCommand}`]
       : []),
   ];
 }

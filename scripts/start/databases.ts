@@ -10,15 +10,17 @@ import { type ServiceName, serviceNames } from "./parts.ts";
 import type { Secrets } from "./secrets.ts";
 import { StartError } from "./start-error.ts";
 
-type DatabaseUrls = Readonly<Record<ServiceName, string>>;
+type DatabaseUrls = Readonly<Partial<Record<ServiceName, string>>>;
 
 /** The functions of scripts/seed/seed.ts that a start uses. They ignore services without seed data. */
 export interface Seeding {
   /** `outdated`: services seeded at another scale. `unmarked`: services whose rows are not seed data. */
   findOtherScale(
-    urls: Partial<DatabaseUrls>,
+    urls: DatabaseUrls,
     scale: number,
   ): Promise<{ readonly outdated: readonly string[]; readonly unmarked: readonly string[] }>;
+  /** The scale of the first database that is seeded; undefined if none is. */
+  findScale(urls: DatabaseUrls): Promise<number | undefined>;
   /** Seeds databases that are empty and were never seeded, each in one transaction. */
   seedEmpty(options: {
     readonly urls: DatabaseUrls;
@@ -34,18 +36,37 @@ export interface DatabasesOptions {
   readonly loadSeeding: () => Promise<Seeding>;
   /** Seeded databases of another scale are replaced. Undefined replaces none. */
   readonly scale: number | undefined;
-  /** The services whose databases `scale` may replace. */
-  readonly replaceable: readonly ServiceName[];
+  /** The services that run. The databases of others are neither created nor changed. */
+  readonly services: readonly ServiceName[];
   print(name: string, line: string): void;
 }
 
-/** Creates missing roles and databases, migrates all databases, and seeds the empty ones. Only `scale` replaces existing data. */
+/**
+ * Creates missing roles and databases of the services that run, migrates them, and seeds the empty ones, at the scale of the databases that are
+ * seeded already, so that references of one service point to rows of another. Only `scale` replaces existing data.
+ */
 export async function prepareDatabases(options: DatabasesOptions): Promise<void> {
   const { print, scale } = options;
   const urls = await ensureDatabases(options);
   const seeding = await options.loadSeeding();
   if (scale !== undefined) await replaceOtherScale(seeding, urls, scale, options);
-  await asStartError(seeding.seedEmpty({ urls, scale, progress: (line) => print("seed", line) }));
+  const chosenScale = scale ?? (await asStartError(findSeededScale(seeding, options)));
+  await asStartError(seeding.seedEmpty({ urls, scale: chosenScale, progress: (line) => print("seed", line) }));
+}
+
+/** The scale of any seeded database, also of a service that does not run. */
+async function findSeededScale(
+  seeding: Seeding,
+  { superuserUrl }: Pick<DatabasesOptions, "superuserUrl">,
+): Promise<number | undefined> {
+  const existing = await withClient(superuserUrl, async (client) => {
+    const { rows } = await client.query<{ name: string }>("select datname as name from pg_database");
+    return new Set(rows.map(({ name }) => name));
+  });
+  const urls = serviceNames
+    .filter((name) => existing.has(name))
+    .map((name) => [name, Object.assign(new URL(superuserUrl), { pathname: `/${name}` }).href] as const);
+  return seeding.findScale(Object.fromEntries(urls));
 }
 
 async function replaceOtherScale(
@@ -54,8 +75,7 @@ async function replaceOtherScale(
   scale: number,
   options: DatabasesOptions,
 ): Promise<void> {
-  const replaceable = Object.fromEntries(options.replaceable.map((name) => [name, urls[name]]));
-  const { outdated, unmarked } = await asStartError(seeding.findOtherScale(replaceable, scale));
+  const { outdated, unmarked } = await asStartError(seeding.findOtherScale(urls, scale));
   for (const name of unmarked)
     options.print("seed", `${name} has rows that are not seed data and keeps them; --fresh deletes all data`);
   if (outdated.length === 0) return;
@@ -122,7 +142,7 @@ function createLineStream(print: (line: string) => void): Writable {
 
 async function ensureDatabases(options: DatabasesOptions): Promise<DatabaseUrls> {
   const entries = await Promise.all(
-    serviceNames.map(async (name) => {
+    options.services.map(async (name) => {
       const password = options.secrets.databasePasswords[name] ?? "";
       const url = await ensureDatabase(options.superuserUrl, { name, role: name, password });
       await migrateService(name, url, options);

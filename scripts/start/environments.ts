@@ -1,6 +1,9 @@
 // Which environment variables each part's process gets. Called once per part at the start; a restart uses the same values.
 import { join } from "node:path";
 import { feedPortOf } from "@tributary/kit/feed/feed-config";
+import type { RemoteIssuer } from "./against/remote-probe.ts";
+import { remoteSchemaFiles } from "./against/schema-sources.ts";
+import type { StartOptions, SubstituteKind } from "./options.ts";
 import {
   isService,
   type PartName,
@@ -15,12 +18,16 @@ import {
 import { toVariablePrefix } from "../../supergraph/services.ts";
 import type { Secrets } from "./secrets.ts";
 
-export interface PartContext {
+export interface PartContext extends Pick<StartOptions, "substitutes" | "remote"> {
+  /** The repository. */
+  readonly root: string;
   readonly ports: Ports;
   readonly dataDir: string;
   readonly secrets: Secrets;
   /** The supervisor's environment. Every part inherits it, so that `LOG_LEVEL=debug npm start` applies to all parts. */
   readonly inherited: Readonly<Record<string, string | undefined>>;
+  /** The issuer whose tokens the remote accepts; undefined without a remote, and until it is known. */
+  readonly findRemoteIssuer: () => RemoteIssuer | undefined;
 }
 
 /**
@@ -31,7 +38,9 @@ export function environmentOf(name: PartName, context: PartContext): Record<stri
   return { ...identityOf(context), ...context.inherited, ...fixedFor(name, context), ...specificFor(name, context) };
 }
 
-function identityOf({ ports }: PartContext): Record<string, string> {
+function identityOf({ ports, findRemoteIssuer }: PartContext): Record<string, string> {
+  const ofRemote = findRemoteIssuer();
+  if (ofRemote) return { ISSUER: ofRemote.issuer, AUDIENCE: "tributary", JWKS_URL: ofRemote.jwksUrl };
   const issuer = urlOf(ports.issuer);
   return { ISSUER: issuer, AUDIENCE: "tributary", JWKS_URL: `${issuer}/.well-known/jwks.json` };
 }
@@ -45,8 +54,10 @@ function fixedFor(name: PartName, { ports }: PartContext): Record<string, string
   };
 }
 
-function specificFor(name: PartName, context: PartContext): Record<string, string> {
-  const { ports, dataDir, secrets } = context;
+function specificFor(name: PartName, context: PartContext): Record<string, string | undefined> {
+  const { ports, dataDir, secrets, substitutes } = context;
+  const substitute = isService(name) ? substitutes.get(name) : undefined;
+  if (substitute) return substituteFor(name, substitute, context);
   const published = publishedFiles(dataDir);
   const endpointKeys = { FEED_KEYS: secrets.feedKey, CONSISTENCY_KEYS: secrets.consistencyKey };
   if (isService(name))
@@ -60,12 +71,46 @@ function specificFor(name: PartName, context: PartContext): Record<string, strin
     return {
       ...endpointKeys,
       SUPERGRAPH_FILE: published.supergraph,
-      ISSUER_URL: urlOf(ports.issuer),
+      ISSUER_URL: context.remote ? context.findRemoteIssuer()?.url : urlOf(ports.issuer),
       ...movedSubgraphs(ports),
+      ...withoutFeeds(substitutes, (prefix) => `SUBGRAPH_FEED_URL_${prefix}`),
     };
-  if (name === "rest-proxy") return { ...endpointKeys, ROUTES_FILE: published.routes, ...serviceUrls(ports) };
+  if (name === "rest-proxy")
+    return {
+      ...endpointKeys,
+      ROUTES_FILE: published.routes,
+      ...serviceUrls(ports),
+      ...withoutFeeds(substitutes, (prefix) => `${prefix}_FEED_URL`),
+    };
   // With a stored key, tokens remain valid after a restart of the issuer.
   return { KEY_FILE: join(dataDir, "issuer-key.json") };
+}
+
+/** The variables of substitute/main.ts. */
+function substituteFor(
+  name: string,
+  kind: SubstituteKind,
+  { root, dataDir, remote }: PartContext,
+): Record<string, string | undefined> {
+  const SUBSTITUTE_NAME = name;
+  if (kind === "mock")
+    return { SUBSTITUTE_NAME, SUBSTITUTE_SCHEMA_FILE: join(root, "services", name, "schema.graphql") };
+  const files = remoteSchemaFiles(dataDir);
+  return {
+    SUBSTITUTE_NAME,
+    SUBSTITUTE_SCHEMA_FILE: files.of(name),
+    SUBSTITUTE_API_FILE: files.api,
+    SUBSTITUTE_REMOTE_URL: remote?.graphqlUrl,
+    SUBSTITUTE_REST_URL: remote?.restUrl,
+  };
+}
+
+/** A substitute has no change feed. */
+function withoutFeeds(
+  substitutes: PartContext["substitutes"],
+  variableOf: (prefix: string) => string,
+): Record<string, string> {
+  return Object.fromEntries([...substitutes.keys()].map((name) => [variableOf(toVariablePrefix(name)), "none"]));
 }
 
 /** The URL with which a service connects to its database. */

@@ -1,6 +1,6 @@
 // The command line of `npm start`.
 import { parseArgs } from "node:util";
-import { type PartName, partNames, parts, postgresPort } from "./parts.ts";
+import { isService, type PartName, partNames, parts, postgresPort, type ServiceName, serviceNames } from "./parts.ts";
 import { StartError } from "./start-error.ts";
 
 export interface StartOptions {
@@ -9,8 +9,23 @@ export interface StartOptions {
   readonly fresh: boolean;
   /** How much data to seed, 1 to 100. Replaces seeded databases of another scale. Undefined replaces nothing. */
   readonly scale: number | undefined;
-  /** The parts to start, in the order of the parts list. */
+  /** The parts to start from their own code, in the order of the parts list. */
   readonly only: readonly PartName[];
+  /** The services for which a substitute responds (substitute/main.ts). None of them is in `only`. */
+  readonly substitutes: ReadonlyMap<ServiceName, SubstituteKind>;
+  /** Undefined if no service is `remote`. */
+  readonly remote: RemoteAddresses | undefined;
+}
+
+/** `remote`: forwards to another instance of the platform. `mock`: responds from the schema. */
+export type SubstituteKind = "remote" | "mock";
+
+/** The public endpoints of another instance of the platform. */
+export interface RemoteAddresses {
+  /** The gateway's GraphQL endpoint. */
+  readonly graphqlUrl: string;
+  /** The origin of the REST proxy; undefined if the options do not name it. */
+  readonly restUrl: string | undefined;
 }
 
 const scaleMax = 100;
@@ -26,6 +41,14 @@ A service whose tables are empty and were never seeded is seeded. Existing data 
                        scale: edits in it are lost. With --only it replaces only databases of these parts. A database
                        whose rows are not seed data is not replaced: --fresh deletes it.
   --only a,b           start only these parts: ${partNames.join(", ")}
+  --against URL        send what the services that are not in --only would do to the platform whose gateway has this
+                       URL, such as https://gateway.example. Their schemas are those of main, from git
+  --against-rest URL   with --against: the origin of that platform's REST proxy. Without it the local REST proxy
+                       responds with 503 for these services
+  --mock a,b           respond for these services with values that are made from their schema.graphql: always the same
+                       for the same key. Without --only, all other services start
+                       With --against or --mock the gateway and the REST proxy always start, and the local issuer
+                       unless --against names a platform. Examples: docs/recipes.md
   --help               print this text
 
 Environment variables for ports: ${[...parts.map(({ portVariable }) => portVariable), postgresPort.variable].join(", ")}.
@@ -38,8 +61,8 @@ Data folder: DATA_DIR (default: .data).
  * @throws StartError with exit code 2 and the usage for an unknown option or value.
  */
 export function readOptions(args: readonly string[]): StartOptions {
-  const { help, fresh, scale, only } = parse(args);
-  return { help, fresh, scale: scale === undefined ? undefined : readScale(scale), only: readOnly(only) };
+  const { help, fresh, scale, ...chosen } = parse(args);
+  return { help, fresh, scale: scale === undefined ? undefined : readScale(scale), ...readParts(chosen) };
 }
 
 function parse(args: readonly string[]) {
@@ -51,6 +74,9 @@ function parse(args: readonly string[]) {
         fresh: { type: "boolean", default: false },
         scale: { type: "string" },
         only: { type: "string" },
+        against: { type: "string" },
+        "against-rest": { type: "string" },
+        mock: { type: "string" },
       },
     });
     return values;
@@ -66,13 +92,62 @@ function readScale(text: string): number {
   return scale;
 }
 
-function readOnly(text: string | undefined): readonly PartName[] {
-  if (text === undefined) return partNames;
+type PartTexts = Pick<ReturnType<typeof parse>, "only" | "against" | "against-rest" | "mock">;
+
+/** Which parts start, and which services have a substitute. */
+function readParts(texts: PartTexts): Pick<StartOptions, "only" | "substitutes" | "remote"> {
+  const named = texts.only === undefined ? undefined : readNames("--only", texts.only, partNames);
+  const mocked = texts.mock === undefined ? [] : readNames("--mock", texts.mock, serviceNames);
+  const remote = readRemote(texts);
+  if (texts.mock === undefined && remote === undefined)
+    return { only: named ?? partNames, substitutes: new Map(), remote };
+  const both = mocked.filter((name) => named?.includes(name));
+  if (both.length > 0)
+    throw usageError(`--only starts ${both.join(", ")}, and --mock replaces it: remove one of them.`);
+  if (remote && named === undefined)
+    throw usageError("--against needs --only with the services that run here: --only posts --against URL");
+  if (remote && named?.includes("issuer"))
+    throw usageError("--against uses the tokens of that platform: remove issuer from --only.");
+  const services = named?.filter(isService) ?? serviceNames.filter((name) => !mocked.includes(name));
+  const isStarted = (name: PartName) => (isService(name) ? services.includes(name) : name !== "issuer" || !remote);
+  const others = serviceNames.filter((name) => !services.includes(name) && !mocked.includes(name));
+  if (remote && others.length === 0)
+    throw usageError("--against has nothing to do: every service is in --only or --mock.");
+  return {
+    only: partNames.filter(isStarted),
+    substitutes: new Map([
+      ...(remote ? others : []).map((name) => [name, "remote"] as const),
+      ...mocked.map((name) => [name, "mock"] as const),
+    ]),
+    remote,
+  };
+}
+
+/** The named parts, in the order of `known`. */
+function readNames<Name extends PartName>(option: string, text: string, known: readonly Name[]): readonly Name[] {
   const requested = text.split(",").map((name) => name.trim());
-  const unknown = requested.filter((name) => !partNames.some((known) => known === name));
+  const unknown = requested.filter((name) => !known.some((other) => other === name));
+  const kind = option === "--mock" ? "services" : "parts";
   if (unknown.length > 0)
-    throw usageError(`--only does not know "${unknown.join(", ")}". The parts are ${partNames.join(", ")}.`);
-  return partNames.filter((name) => requested.includes(name));
+    throw usageError(`${option} does not know "${unknown.join(", ")}". The ${kind} are ${known.join(", ")}.`);
+  return known.filter((name) => requested.includes(name));
+}
+
+function readRemote({ against, "against-rest": rest }: PartTexts): RemoteAddresses | undefined {
+  if (against === undefined && rest !== undefined) throw usageError("--against-rest needs --against.");
+  if (against === undefined) return undefined;
+  const url = readUrl("--against", against);
+  if (url.pathname === "/") url.pathname = "/graphql";
+  const restUrl = rest === undefined ? undefined : readUrl("--against-rest", rest);
+  if (restUrl && restUrl.pathname !== "/")
+    throw usageError(`--against-rest takes scheme, host and port only: ${restUrl.origin}`);
+  return { graphqlUrl: url.href, restUrl: restUrl?.origin };
+}
+
+function readUrl(option: string, text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url && /^https?:$/.test(url.protocol) && !url.username && !url.search && !url.hash) return url;
+  throw usageError(`${option} takes an http(s) URL, such as https://gateway.example, not "${text}".`);
 }
 
 function usageError(message: string): StartError {

@@ -9,7 +9,18 @@ import { databaseUrl, environmentOf } from "./environments.ts";
 import type { Keys } from "./keys.ts";
 import { type StartContext, type StartContextOptions, createStartContext } from "./start-context.ts";
 import { readOptions, type StartOptions, usage } from "./options.ts";
-import { entryOf, isService, type Part, type PartName, parts, portOf, services, urlOf } from "./parts.ts";
+import { createRemoteLink } from "./against/remote-link.ts";
+import {
+  entryOf,
+  isService,
+  type Part,
+  type PartName,
+  parts,
+  portOf,
+  type ServiceName,
+  services,
+  urlOf,
+} from "./parts.ts";
 import { type SupervisedPostgres, supervisePostgres } from "./postgres.ts";
 import { watchedFolders } from "./dev-loop/change-plan.ts";
 import { StartError } from "./start-error.ts";
@@ -59,8 +70,9 @@ export async function runPlatform(o: RunOptions): Promise<number> {
 
 async function runWith(options: StartOptions, o: RunOptions): Promise<void> {
   const startedMs = performance.now();
-  const startContext = await createStartContext(o, options);
-  const chosen = parts.filter(({ name }) => options.only.includes(name));
+  const remote = options.remote && (await createRemoteLink(options.remote, o));
+  const startContext = await createStartContext(o, options, () => remote?.issuer());
+  const chosen = parts.filter(({ name }) => options.only.includes(name) || isSubstitute(name, options));
   const supervised = new Map(chosen.map((part) => [part.name, supervisePart(part, startContext, o.root)] as const));
   const loop = createLoop(startContext, supervised, o.root);
   const platform: Platform = { startContext, supervised, loop, postgres: undefined };
@@ -73,6 +85,8 @@ async function runWith(options: StartOptions, o: RunOptions): Promise<void> {
     const printBanner = () => startContext.output.raw(bannerOf(platform, tookMs, o.keys !== undefined));
     o.keys?.listen(printBanner);
     printBanner();
+    const started = [...supervised].filter(([name]) => options.only.includes(name)).map(([, part]) => part);
+    void remote?.watch(started, (line) => startContext.output.line("start", line));
     await untilAborted(o.signal);
     startContext.output.line("start", "stopping");
   } finally {
@@ -89,10 +103,11 @@ async function startAll(platform: Platform, options: StartOptions, o: RunOptions
   };
   publishCommitted(o.root, startContext.partContext.dataDir);
   // Gateway, REST proxy and issuer need no database: they load their code while PostgreSQL starts.
-  const others = loop.start().then(() => start((name) => !isService(name)));
+  const needsDatabase = (name: PartName) => isService(name) && options.only.includes(name);
+  const others = loop.start().then(() => start((name) => !needsDatabase(name)));
   if (startContext.postgresFolder !== undefined)
     await startDatabases(platform, startContext.postgresFolder, options, o);
-  await Promise.all([others, start(isService)]);
+  await Promise.all([others, start(needsDatabase)]);
 }
 
 function bannerOf({ startContext, supervised, postgres }: Platform, tookMs: number, hasKeys: boolean): string {
@@ -102,6 +117,9 @@ function bannerOf({ startContext, supervised, postgres }: Platform, tookMs: numb
     notReady: [...supervised].filter(([, part]) => !part.isReady()).map(([name]) => name),
     tookMs,
     hasPostgres: postgres !== undefined,
+    substitutes: startContext.partContext.substitutes,
+    remote: startContext.partContext.remote,
+    issuerUrl: startContext.partContext.findRemoteIssuer()?.url,
     hasKeys,
   });
 }
@@ -126,16 +144,19 @@ async function startDatabases(
     secrets: partContext.secrets,
     loadSeeding: o.loadSeeding,
     scale: options.scale,
-    replaceable: options.only.filter(isService),
+    services: options.only.filter(isService),
     print,
   });
 }
 
 function supervisePart(part: Part, { partContext, output, runFile }: StartContext, root: string): SupervisedPart {
   return createSupervisedPart({
-    entry: join(root, entryOf(part)),
+    entry: join(root, isSubstitute(part.name, partContext) ? substituteEntry : entryOf(part)),
     cwd: root,
-    environment: environmentOf(part.name, partContext),
+    // Read for each process: the issuer of a remote may become known later.
+    get environment() {
+      return environmentOf(part.name, partContext);
+    },
     readyUrl: `${urlOf(portOf(partContext.ports, part.name))}/health/ready`,
     print: (line) => output.line(part.name, line),
     onProcess: (pid, change) => (change === "started" ? runFile.add(part.name, pid) : runFile.remove(pid)),
@@ -144,16 +165,27 @@ function supervisePart(part: Part, { partContext, output, runFile }: StartContex
   });
 }
 
+const substituteEntry = join("scripts", "start", "substitute", "main.ts");
+
+function isSubstitute(name: PartName, { substitutes }: Pick<StartOptions, "substitutes">): boolean {
+  return isService(name) && substitutes.has(name);
+}
+
 function createLoop(startContext: StartContext, supervised: Platform["supervised"], root: string): DevLoop {
-  const { partContext, output } = startContext;
+  const { partContext, output, readSources } = startContext;
+  const { substitutes } = partContext;
+  const isLocal = (name: PartName) => !isService(name) || substitutes.get(name) !== "remote";
+  const hasDatabase = (name: ServiceName) => supervised.has(name) && !substitutes.has(name);
   const print = (name: string, line: string) => output.line(name, line);
   return createDevLoop({
     root,
     dataDir: partContext.dataDir,
     services,
     folders: watchedFolders.map((folder) => join(root, folder)),
-    parts: supervised,
-    migrate: (service) => migrateService(service, databaseUrl(service, partContext), { root, print }),
+    parts: new Map([...supervised].filter(([name]) => isLocal(name))),
+    readSources,
+    migrate: async (service) =>
+      hasDatabase(service) ? migrateService(service, databaseUrl(service, partContext), { root, print }) : undefined,
     print,
     debounceMs: 60,
     gatewaySwapMs: 1_000,

@@ -20,11 +20,16 @@ const requiredFiles = [
 
 /**
  * Checks that every listed service has its files, and that the committed route table contains only listed services.
+ * @param isNeeded whether the files of a listed service must exist: not if the remote runs it.
  * @throws StartError with all problems; if package-lock.json or routes.json is not valid JSON, with that one alone.
  */
-export function requireServiceFiles(root: string, list: readonly Subgraph[]): void {
+export function requireServiceFiles<S extends Subgraph>(
+  root: string,
+  list: readonly S[],
+  isNeeded: (service: S) => boolean = () => true,
+): void {
   const problems = [
-    ...list.flatMap((service) => findMissingFiles(root, service)),
+    ...list.filter(isNeeded).flatMap((service) => findMissingFiles(root, service)),
     ...findServicesMissingInLockFile(root, list),
     ...findUnlistedServicesInRoutes(root, list),
   ];

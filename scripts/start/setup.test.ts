@@ -223,7 +223,9 @@ function context(inherited: Record<string, string>): PartContext {
   const passwords = serviceNames.map((name) => [name, `password-of-${name}`]);
   const databasePasswords = Object.fromEntries(passwords) as Secrets["databasePasswords"];
   const keys = { cursorKey: "k", feedKey: "feed-key", consistencyKey: "consistency-key" };
-  return { ports: readPorts({}), dataDir: "/data", secrets: { databasePasswords, ...keys }, inherited };
+  const paths = { root: "/repository", dataDir: "/data" };
+  const alone = { substitutes: new Map(), remote: undefined, findRemoteIssuer: () => undefined };
+  return { ...paths, ...alone, ports: readPorts({}), secrets: { databasePasswords, ...keys }, inherited };
 }
 
 function partsOf(folder: string): unknown {

@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "@tributary/kit/process/env";
 import { endLocalPostgresLeftover, removeLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
+import { createSchemaSources, type ReadSources } from "./against/schema-sources.ts";
 import type { StartOptions } from "./options.ts";
 import { createOutput, type StartOutput } from "./output.ts";
 import type { PartContext } from "./environments.ts";
@@ -24,6 +25,8 @@ export interface StartContextOptions {
 export interface StartContext {
   readonly partContext: PartContext;
   readonly output: StartOutput;
+  /** Reads the schema of every service. */
+  readonly readSources: ReadSources;
   readonly runFile: RunFile;
   /** Undefined when no part needs a database. */
   readonly postgresFolder: string | undefined;
@@ -34,26 +37,36 @@ export interface StartContext {
  * at a time may use it) and the ports. Ends processes that a killed start left running.
  * @throws StartError or ConfigError.
  */
-export async function createStartContext(o: StartContextOptions, options: StartOptions): Promise<StartContext> {
-  requireServiceFiles(o.root, services);
+export async function createStartContext(
+  o: StartContextOptions,
+  options: StartOptions,
+  findRemoteIssuer: PartContext["findRemoteIssuer"],
+): Promise<StartContext> {
+  const { substitutes, remote } = options;
+  requireServiceFiles(o.root, services, ({ name }) => substitutes.get(name) !== "remote");
   const ports = readPorts(o.environment);
   const dataDir = dataFolder(o.root, o.environment);
   const names = ["start", "postgres", "seed", ...partNames];
   const output = createOutput({ write: o.write, isColoured: o.isColoured, names });
   mkdirSync(dataDir, { recursive: true });
-  const runFile = acquireRunFile(dataDir, options.only.includes("issuer") ? { issuerUrl: urlOf(ports.issuer) } : {});
+  const issuerUrl = options.only.includes("issuer") ? urlOf(ports.issuer) : findRemoteIssuer()?.url;
+  const runFile = acquireRunFile(dataDir, issuerUrl === undefined ? {} : { issuerUrl });
   try {
     const folder = join(dataDir, "postgres");
     await endLeftovers(runFile, folder, output);
     const hasDatabases = options.only.some(isService);
-    const taken = await findTakenPorts([...options.only, ...(hasDatabases ? (["postgres"] as const) : [])], ports);
+    const needed = [...options.only, ...substitutes.keys(), ...(hasDatabases ? (["postgres"] as const) : [])];
+    const taken = await findTakenPorts(needed, ports);
     if (taken.length > 0) throw new StartError(taken.join("\n"));
     if (options.fresh && hasDatabases) removeLocalPostgres(folder);
     else if (options.fresh)
       output.line("start", `--fresh deletes nothing: none of ${options.only.join(", ")} has a database`);
     const inherited = { NODE_COMPILE_CACHE: join(o.root, ".data", "compile-cache"), ...o.environment };
-    const partContext = { ports, dataDir, secrets: loadSecrets(dataDir), inherited };
-    return { partContext, output, runFile, postgresFolder: hasDatabases ? folder : undefined };
+    const own = { root: o.root, ports, dataDir, secrets: loadSecrets(dataDir), inherited };
+    const print = (name: string, line: string) => output.line(name, line);
+    const readSources = createSchemaSources({ root: o.root, dataDir, substitutes, print });
+    const partContext = { ...own, substitutes, remote, findRemoteIssuer };
+    return { partContext, output, readSources, runFile, postgresFolder: hasDatabases ? folder : undefined };
   } catch (error) {
     runFile.release();
     throw error;

@@ -1,17 +1,19 @@
 // Step 2 of the dev loop: applies the saved files by the plan of change-plan.ts.
 import { setTimeout as sleep } from "node:timers/promises";
+import { readSubgraphs, type Subgraph, type SubgraphSource } from "../../../supergraph/subgraphs.ts";
 import { createBreakingChangeWarner } from "./breaking-changes.ts";
-import { type Composed, composeFromDisk, mergeRoutesFromDisk, readSchemas, type Schemas } from "./composition.ts";
+import { type Composed, composeFromDisk, mergeRoutesFromDisk, type Schemas, schemasOf } from "./composition.ts";
 import { type PartName, publishedFiles, type ServiceName, serviceNames } from "../parts.ts";
 import { isDescriptor, planChanges } from "./change-plan.ts";
 import { publishIfChanged, hasBreakingChanges } from "../published-files.ts";
-import type { Subgraph } from "../../../supergraph/subgraphs.ts";
 import type { SupervisedPart } from "../supervised-part.ts";
 
 export interface ChangeHandlerOptions {
   readonly root: string;
   readonly dataDir: string;
   readonly services: readonly Subgraph[];
+  /** Reads the schema of every service. Default: from disk. */
+  readonly readSources?: () => readonly SubgraphSource[];
   readonly parts: ReadonlyMap<PartName, Pick<SupervisedPart, "restart">>;
   print(name: string, line: string): void;
   migrate(service: ServiceName): Promise<void>;
@@ -25,8 +27,8 @@ export interface ChangeHandlerOptions {
  * publishes everything once.
  */
 export function createChangeHandler(options: ChangeHandlerOptions): (paths: readonly string[]) => Promise<void> {
-  const { root, services, parts, print } = options;
-  const schemas = createSchemaState(options);
+  const { root, services, parts, print, readSources = () => readSubgraphs(root, services) } = options;
+  const schemas = createSchemaState({ ...options, readSources });
   const warnOfBreakingChanges = createBreakingChangeWarner(options);
 
   return async (paths) => {
@@ -35,7 +37,7 @@ export function createChangeHandler(options: ChangeHandlerOptions): (paths: read
     const isFirst = paths.length === 0;
     const restarts = new Set([...plan.code].filter((name) => parts.has(name)));
     const mustCompose = isFirst || plan.schemas.size > 0 || schemas.hasUnpublished();
-    const composed = mustCompose ? await composeFromDisk(root, schemas.composed(), services) : undefined;
+    const composed = mustCompose ? await composeFromDisk(root, schemas.composed(), readSources()) : undefined;
     if (composed) for (const name of schemas.accept(composed)) restarts.add(name);
     for (const name of schemas.blockedServices())
       if (restarts.delete(name)) print(name, "not restarted: its schema does not compose");
@@ -55,9 +57,12 @@ function describeCause([first = "", ...more]: readonly string[]): string {
   return more.length === 0 ? `${first} was saved` : `${first} and ${more.length} more were saved`;
 }
 
+type SchemaStateOptions = Pick<ChangeHandlerOptions, "dataDir" | "gatewaySwapMs" | "print"> &
+  Required<Pick<ChangeHandlerOptions, "readSources">>;
+
 /** The schemas that are published and those that wait for composition. It publishes to gateway and services in a safe order. */
-function createSchemaState({ root, services, dataDir, gatewaySwapMs, print }: ChangeHandlerOptions) {
-  let serving: Schemas = readSchemas(root, services);
+function createSchemaState({ readSources, dataDir, gatewaySwapMs, print }: SchemaStateOptions) {
+  let serving: Schemas = schemasOf(readSources());
   let lastComposition: Composed | undefined;
   let composed: Schemas | undefined;
 

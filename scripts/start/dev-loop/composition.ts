@@ -12,19 +12,18 @@ export type Composed =
   | { readonly ok: false; readonly report: readonly string[]; readonly schemas: Schemas };
 
 /**
- * Composes the schemas on disk. An error report lists first the files that changed since `composed` (the last schemas that
+ * Composes the schemas. An error report lists first the files that changed since `composed` (the last schemas that
  * composed), or since main if `composed` is undefined.
  */
 export async function composeFromDisk(
   root: string,
   composed: Schemas | undefined,
-  list: readonly Subgraph[],
+  sources: readonly SubgraphSource[],
 ): Promise<Composed> {
   // Loaded when first needed: the modules take half a second to load, and the start itself does not use them.
   const { composeSubgraphs } = await import("../../../supergraph/compose.ts");
   const { reportCompositionErrors } = await import("../../../supergraph/composition/composition-report.ts");
   const { findSchemaBaseline } = await import("../../../supergraph/composition/schema-baseline.ts");
-  const sources = readSubgraphs(root, list);
   const schemas = schemasOf(sources);
   const composition = composeSubgraphs(sources);
   if (composition.ok) return { ok: true, graph: { ...composition, sources }, schemas };
@@ -51,12 +50,7 @@ export async function mergeRoutesFromDisk(root: string, list: readonly Subgraph[
     : { ok: false, report: await describe(merged.errors) };
 }
 
-/** The services' schemas on disk. */
-export function readSchemas(root: string, list: readonly Subgraph[]): Schemas {
-  return schemasOf(readSubgraphs(root, list));
-}
-
-function schemasOf(sources: readonly SubgraphSource[]): Schemas {
+export function schemasOf(sources: readonly SubgraphSource[]): Schemas {
   return new Map(sources.map(({ name, sdl = "" }) => [name, sdl]));
 }
 

@@ -1,0 +1,64 @@
+// The remote of a start with `--against`, as the supervisor sees it: which issuer its tokens have. The substitutes send the requests.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Environment } from "@tributary/kit/process/env";
+import type { RemoteAddresses } from "../options.ts";
+import { StartError } from "../start-error.ts";
+import type { SupervisedPart } from "../supervised-part.ts";
+import { probeRemote, type RemoteIssuer, type RemoteProbe } from "./remote-probe.ts";
+
+export interface RemoteLink {
+  /** Undefined until the remote has responded. */
+  issuer(): RemoteIssuer | undefined;
+  /**
+   * If the remote was down at the start: warns, probes it until it responds, and restarts these parts with its issuer. Resolves when it has
+   * responded, or at the end of the start.
+   */
+  watch(parts: readonly Pick<SupervisedPart, "restart">[], print: (line: string) => void): Promise<void>;
+}
+
+export interface RemoteLinkOptions {
+  readonly environment: Environment;
+  readonly signal: AbortSignal;
+}
+
+const probeEveryMs = 3_000;
+
+/** @throws StartError if the URL is not that of a gateway, or its issuer is unknown. */
+export async function createRemoteLink(
+  { graphqlUrl }: RemoteAddresses,
+  { environment, signal }: RemoteLinkOptions,
+): Promise<RemoteLink> {
+  let probe: RemoteProbe = await probeRemote(graphqlUrl, environment);
+
+  /** Stops at an error that only the developer can correct. */
+  async function probeUntilUp(print: (line: string) => void): Promise<void> {
+    while (probe.kind === "down") {
+      await sleep(probeEveryMs, undefined, { signal });
+      try {
+        probe = await probeRemote(graphqlUrl, environment);
+      } catch (error) {
+        if (!(error instanceof StartError)) throw error;
+        return print(error.message);
+      }
+    }
+  }
+
+  return {
+    issuer: () => (probe.kind === "up" ? probe.issuer : undefined),
+    async watch(parts, print) {
+      if (probe.kind === "up") return;
+      print(`WARNING: the remote ${graphqlUrl} does not respond (${probe.cause}). Its fields are null until it does.`);
+      try {
+        await probeUntilUp(print);
+      } catch (error) {
+        if (signal.aborted) return;
+        throw error;
+      }
+      const { kind, issuer } = probe as RemoteProbe & { readonly issuer?: RemoteIssuer };
+      if (kind === "down") return;
+      print(`the remote ${graphqlUrl} responds now`);
+      if (issuer)
+        await Promise.all(parts.map((part) => part.restart("the issuer of the remote's tokens is known now")));
+    },
+  };
+}

@@ -1,0 +1,87 @@
+// Finds out, before anything starts, whether `--against` names a gateway, and which tokens it accepts.
+import type { Environment } from "@tributary/kit/process/env";
+import { StartError } from "../start-error.ts";
+
+/** The issuer of the tokens that the remote accepts. */
+export interface RemoteIssuer {
+  /** The `iss` of its tokens. */
+  readonly issuer: string;
+  readonly jwksUrl: string;
+  /** Where a developer gets a token. */
+  readonly url: string;
+}
+
+export type RemoteProbe =
+  /** `issuer` is undefined if ISSUER and JWKS_URL name it. */
+  | { readonly kind: "up"; readonly issuer: RemoteIssuer | undefined }
+  | { readonly kind: "down"; readonly cause: string };
+
+const timeoutMs = 3_000;
+const howToName = "set ISSUER and JWKS_URL (and AUDIENCE, unless it is tributary)";
+/** A load balancer whose gateway is down. */
+const unavailableStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
+
+/**
+ * Probes a remote. One that does not respond is `down`: it may be up later.
+ * @param graphqlUrl of the remote's gateway.
+ * @throws StartError if the URL is not that of a gateway, or if the issuer is unknown.
+ */
+export async function probeRemote(graphqlUrl: string, environment: Environment): Promise<RemoteProbe> {
+  const response = await send(graphqlUrl, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json" },
+    body: JSON.stringify({ query: "{ __typename }" }),
+  });
+  if ("cause" in response) return { kind: "down", cause: response.cause };
+  if (unavailableStatuses.has(response.status)) return { kind: "down", cause: `status ${response.status}` };
+  if (!isGraphql(response.json)) throw notGateway(graphqlUrl, response.status);
+  if (environment["ISSUER"] && environment["JWKS_URL"]) return { kind: "up", issuer: undefined };
+  return findIssuer(graphqlUrl);
+}
+
+/** The gateway of a development platform names its issuer for GraphiQL; the issuer describes itself (OpenID Connect Discovery 1.0). */
+async function findIssuer(graphqlUrl: string): Promise<RemoteProbe> {
+  const configUrl = new URL("graphiql/config.json", graphqlUrl).href;
+  const config = await send(configUrl);
+  if ("cause" in config) return { kind: "down", cause: config.cause };
+  const { issuer: url } = config.json as { readonly issuer?: unknown };
+  if (typeof url !== "string")
+    throw new StartError(
+      `${configUrl} does not name the issuer of the tokens that the remote accepts (status ${config.status}). If ${graphqlUrl} is a Tributary gateway, ${howToName}.`,
+    );
+  const discoveryUrl = `${url.replace(/\/$/, "")}/.well-known/openid-configuration`;
+  const discovery = await send(discoveryUrl);
+  if ("cause" in discovery) return { kind: "down", cause: `its token issuer ${url}: ${discovery.cause}` };
+  const { issuer, jwks_uri: jwksUrl } = discovery.json as { readonly issuer?: unknown; readonly jwks_uri?: unknown };
+  if (typeof issuer === "string" && typeof jwksUrl === "string")
+    return { kind: "up", issuer: { issuer, jwksUrl, url } };
+  throw new StartError(`${discoveryUrl} describes no token issuer (status ${discovery.status}): ${howToName}.`);
+}
+
+type ProbeResponse = { readonly status: number; readonly json: object } | { readonly cause: string };
+
+/** `json` is empty for a body that is not a JSON object. */
+async function send(url: string, init: RequestInit = {}): Promise<ProbeResponse> {
+  try {
+    const response = await fetch(url, { ...init, redirect: "manual", signal: AbortSignal.timeout(timeoutMs) });
+    const json: unknown = await response.json().catch(() => undefined);
+    return { status: response.status, json: typeof json === "object" && json !== null ? json : {} };
+  } catch (error) {
+    const { message, cause } = error as Error;
+    return { cause: cause instanceof Error && cause.message ? cause.message : message };
+  }
+}
+
+function isGraphql(json: object): boolean {
+  const { data, errors } = json as {
+    readonly data?: { readonly __typename?: unknown } | null;
+    readonly errors?: unknown;
+  };
+  return data?.__typename === "Query" || Array.isArray(errors);
+}
+
+function notGateway(graphqlUrl: string, status: number): StartError {
+  return new StartError(
+    `--against ${graphqlUrl}: this is not the GraphQL endpoint of a Tributary gateway (status ${status}, no GraphQL response). Give the URL of the gateway, such as https://gateway.example.`,
+  );
+}

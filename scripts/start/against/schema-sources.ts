@@ -1,0 +1,59 @@
+// The schemas of a start with `--against`: from main, by git, for the services that run at the remote; from disk for the others. So it does not
+// matter what an old or unfinished folder of another service contains.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { findBase } from "../../../supergraph/changes/git-base.ts";
+import { readSubgraphs, type SubgraphSource } from "../../../supergraph/subgraphs.ts";
+import type { SubstituteKind } from "../options.ts";
+import { type ServiceName, services } from "../parts.ts";
+import { StartError } from "../start-error.ts";
+
+export interface SchemaSourcesOptions {
+  readonly root: string;
+  readonly dataDir: string;
+  readonly substitutes: ReadonlyMap<ServiceName, SubstituteKind>;
+  print(name: string, line: string): void;
+}
+
+/** Reads the schema of every service. */
+export type ReadSources = () => readonly SubgraphSource[];
+
+/** Where the substitutes read the schemas of the remote. */
+export function remoteSchemaFiles(dataDir: string) {
+  const folder = join(dataDir, "remote");
+  return { api: join(folder, "api.graphql"), of: (name: string) => join(folder, `${name}.graphql`) };
+}
+
+/**
+ * Writes the schemas of the remote for the substitutes, once: they do not change while the platform runs.
+ * @throws StartError if a schema is neither in git nor on disk.
+ */
+export function createSchemaSources({ root, dataDir, substitutes, print }: SchemaSourcesOptions): ReadSources {
+  const remote = readSubgraphs(root, services).filter(({ name }) => isRemote(substitutes, name));
+  if (remote.length === 0) return () => readSubgraphs(root, services);
+  const base = findBase(root);
+  if (!base) print("start", "no git repository: the schemas of the remote's services are those on disk");
+  const read = (file: string): string => {
+    const committed = base?.read(file);
+    if (committed !== undefined) return committed;
+    if (!existsSync(join(root, file)))
+      throw new StartError(`${file} is neither on disk nor in ${base?.name ?? "git"}.`);
+    if (base) print("start", `${file} is not in ${base.name}: the file on disk is used`);
+    return readFileSync(join(root, file), "utf8");
+  };
+  const files = remoteSchemaFiles(dataDir);
+  const sdlByName = new Map(remote.map(({ name, file }) => [name, read(file)] as const));
+  mkdirSync(dirname(files.api), { recursive: true });
+  writeFileSync(files.api, read("supergraph/api.graphql"));
+  for (const [name, sdl] of sdlByName) writeFileSync(files.of(name), sdl);
+  if (base) {
+    const names = remote.map(({ name }) => name).join(", ");
+    print("start", `the schemas of ${names} are those of ${base.name} (${base.commit.slice(0, 10)})`);
+  }
+  return () =>
+    readSubgraphs(root, services).map((source) => ({ ...source, sdl: sdlByName.get(source.name) ?? source.sdl }));
+}
+
+function isRemote(substitutes: SchemaSourcesOptions["substitutes"], name: string): boolean {
+  return [...substitutes].some(([service, kind]) => service === name && kind === "remote");
+}

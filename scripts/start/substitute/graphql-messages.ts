@@ -1,0 +1,64 @@
+// The requests that a substitute gets from the gateway, and its responses (GraphQL over HTTP).
+export interface SubgraphOperation {
+  readonly query: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly operationName?: string | undefined;
+}
+
+export interface SubgraphResult {
+  readonly data: Readonly<Record<string, unknown>> | null;
+  readonly errors: readonly ResultError[];
+}
+
+/** An entry of `errors[]`. */
+export interface ResultError {
+  readonly message: string;
+  readonly path?: readonly (string | number)[] | undefined;
+  readonly extensions?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The result of an operation that was not executed. */
+export function failedResult(code: string, message: string): SubgraphResult {
+  return { data: null, errors: [{ message, extensions: { code } }] };
+}
+
+/** @returns undefined unless the text is the JSON of a GraphQL request. */
+export function readOperation(text: string): SubgraphOperation | undefined {
+  const body = parseObject(text);
+  const { query, variables, operationName } = body ?? {};
+  if (typeof query !== "string") return undefined;
+  return {
+    query,
+    variables: isRecord(variables) ? variables : {},
+    operationName: typeof operationName === "string" ? operationName : undefined,
+  };
+}
+
+/** @returns undefined unless the text is the JSON of a GraphQL response. */
+export function readResult(text: string): SubgraphResult | undefined {
+  const { data, errors = [] } = parseObject(text) ?? { errors: undefined };
+  if (!Array.isArray(errors) || !errors.every(isRecord)) return undefined;
+  if (!isRecord(data) && (errors.length === 0 || (data ?? null) !== null)) return undefined;
+  return { data: isRecord(data) ? data : null, errors: errors.map(readError) };
+}
+
+function readError({ message, path, extensions }: Readonly<Record<string, unknown>>): ResultError {
+  return {
+    message: typeof message === "string" ? message : "",
+    ...(Array.isArray(path) ? { path: path as readonly (string | number)[] } : {}),
+    ...(isRecord(extensions) ? { extensions } : {}),
+  };
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

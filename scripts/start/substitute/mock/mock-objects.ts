@@ -1,0 +1,239 @@
+// The mocked objects of a schema, and the values of their fields. What an object contains depends only on its identity: for an entity its
+// type and key, for any other object the field and arguments by which it was reached.
+import {
+  getNamedType,
+  getNullableType,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  isAbstractType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+} from "graphql";
+import type { EntityKeys } from "../subgraph-schema.ts";
+import { createLeaf, pickFrom, pickNumber } from "./leaf-values.ts";
+
+type Values = Readonly<Record<string, unknown>>;
+
+export class MockObject {
+  readonly type: string;
+  /** Determines every field that is not given. */
+  readonly identity: string;
+  /** By field name: from the key, the representation or a mutation's input. */
+  readonly given: Values;
+  /** Of a mutation's payload: the input, whose values its objects have too. */
+  readonly input: Values | undefined;
+
+  constructor(type: string, identity: string, given: Values = {}, input?: Values) {
+    this.type = type;
+    this.identity = identity;
+    this.given = given;
+    this.input = input;
+  }
+}
+
+/** Of one operation. */
+export interface MockContext {
+  /** How many list items the response may still get. */
+  itemsLeft: number;
+}
+
+/** List items of one response: nested lists would multiply. */
+export const itemsMax = 5_000;
+
+const listLengthMax = 3;
+/** Ids from 1: the ids of seeded rows, to which references can point. */
+const idsMax = 100;
+/** Of nullable leaf fields, one in so many is null. */
+const nullEvery = 8;
+const pageLengthMin = 3;
+const pageLengths = 5;
+
+/** A value to complete. */
+export interface MockPlace {
+  readonly fieldName: string;
+  /** The parent object and the field, without the arguments. */
+  readonly field: string;
+  readonly seed: string;
+  readonly args: Values;
+  readonly context: MockContext;
+  /** The value that is known, or a part of it. */
+  readonly given?: unknown;
+  /** Which of several entities. */
+  readonly ordinal?: number;
+}
+
+export function createMockObjects(schema: GraphQLSchema, keys: EntityKeys) {
+  /** @returns undefined if the value does not have the type. */
+  function accept(type: GraphQLOutputType, place: MockPlace): unknown {
+    const { given } = place;
+    if (given === undefined) return undefined;
+    if (isNonNullType(type)) return given === null ? undefined : accept(type.ofType, place);
+    if (given === null || given instanceof MockObject) return given;
+    if (isListType(type)) return Array.isArray(given) ? acceptList(type.ofType, place, given) : undefined;
+    if (isLeafType(type)) return isSerializable(type, given) ? given : undefined;
+    return typeof given === "object" && !Array.isArray(given) ? createObject(type, place) : undefined;
+  }
+
+  function acceptList(type: GraphQLOutputType, place: MockPlace, given: readonly unknown[]): unknown {
+    return given.every((item) => item instanceof MockObject) ? given : createList(type, place, given);
+  }
+
+  function createValue(type: GraphQLOutputType, place: MockPlace): unknown {
+    const known = accept(type, place);
+    if (known !== undefined) return known;
+    const nullable = getNullableType(type);
+    if (isListType(nullable)) return createList(nullable.ofType, place, undefined);
+    if (!isLeafType(nullable)) return createObject(nullable, { ...place, given: undefined });
+    const isNull = nullable === type && pickNumber(`${place.seed} null`, nullEvery) === 0;
+    return isNull ? null : createLeaf(nullable, place.fieldName, place.seed);
+  }
+
+  function createList(type: GraphQLOutputType, place: MockPlace, given: readonly unknown[] | undefined): unknown[] {
+    const { seed, args, context } = place;
+    const wanted =
+      given?.length ?? Math.min(pickNumber(`${seed} length`, listLengthMax + 1), readCount(args, listLengthMax));
+    const length = Math.min(wanted, context.itemsLeft);
+    context.itemsLeft -= length;
+    const first = pickNumber(seed, idsMax);
+    return Array.from({ length }, (_, index) => {
+      const item = {
+        ...place,
+        args: {},
+        field: `${seed}[${index}]`,
+        seed: `${seed}[${index}]`,
+        ordinal: (first + index) % idsMax,
+      };
+      return createValue(type, { ...item, given: given?.[index] });
+    });
+  }
+
+  function createObject(type: GraphQLOutputType, place: MockPlace): MockObject | null {
+    const named = getNamedType(type);
+    const concrete = isAbstractType(named) ? chooseType(named.name, place) : named;
+    if (!isObjectType(concrete)) return null; // An interface without types.
+    const given = (place.given ?? {}) as Values;
+    const key = keys.get(concrete.name)?.[0];
+    if (key !== undefined) return createEntity(concrete, key, { ...place, given });
+    if (place.given === undefined && isConnection(concrete)) return createConnection(concrete, place);
+    return new MockObject(concrete.name, place.seed, given);
+  }
+
+  /** The same type for the same key, whichever field returns the object. */
+  function chooseType(name: string, { given, seed, args }: MockPlace): GraphQLObjectType | undefined {
+    const type = schema.getType(name);
+    const possible = isAbstractType(type) ? schema.getPossibleTypes(type) : [];
+    const typename = (given as Values | undefined)?.["__typename"];
+    const key = keys.get(name)?.[0];
+    const isLookup = key?.every((field) => args[field] !== undefined && args[field] !== null);
+    const id = isLookup ? JSON.stringify(key?.map((field) => args[field])) : seed;
+    return possible.find((candidate) => candidate.name === typename) ?? pickFrom(`${name} ${id}`, possible);
+  }
+
+  /** Its key is given, or in the arguments (`user(id: 7)`), or follows from the seed. */
+  function createEntity(type: GraphQLObjectType, key: readonly string[], place: MockPlace): MockObject {
+    const given = place.given as Values;
+    const { seed, args, ordinal = pickNumber(seed, idsMax) } = place;
+    const isLookup = key.every((name) => args[name] !== undefined && args[name] !== null);
+    const values = Object.fromEntries(
+      key.map((name) => {
+        const known = given[name] ?? (isLookup ? args[name] : undefined);
+        return [name, known ?? createKeyValue(type, name, ordinal)];
+      }),
+    );
+    return new MockObject(type.name, identify(type.name, values), { ...given, ...values });
+  }
+
+  function createKeyValue(type: GraphQLObjectType, name: string, ordinal: number): unknown {
+    const field = getNamedType(type.getFields()[name]?.type);
+    if (!isLeafType(field)) return null;
+    const number = ordinal + 1;
+    if (field.name === "ID" || field.name === "String") return String(number);
+    return field.name === "Int" ? number : createLeaf(field, name, `${type.name} ${number}`);
+  }
+
+  /** A page of a list (Relay Cursor Connections): the same items for the same arguments, whatever the page. */
+  function createConnection(type: GraphQLObjectType, place: MockPlace): MockObject {
+    const { first, after, last: _, before: __, ...filter } = place.args;
+    const list = `${place.field}(${JSON.stringify(filter)})`;
+    const total = pageLengthMin + pickNumber(list, pageLengths);
+    const start = Math.min(total, readCursor(after) + 1);
+    const count = Math.min(readCount({ first }, total), total - start, place.context.itemsLeft);
+    place.context.itemsLeft -= count;
+    const firstId = pickNumber(`${list} ids`, idsMax);
+    const { edges: edgesField, nodes: nodesField } = type.getFields();
+    const edgeType = getNamedType(edgesField?.type) as GraphQLObjectType;
+    const nodeType = getNamedType(nodesField?.type ?? edgeType.getFields()["node"]?.type) as GraphQLOutputType;
+    const indexes = Array.from({ length: count }, (_item, index) => start + index);
+    const toNode = (index: number) =>
+      createValue(nodeType, {
+        ...place,
+        ...{ args: {}, given: undefined, seed: `${list}[${index}]`, ordinal: (firstId + index) % idsMax },
+      });
+    const nodes = indexes.map(toNode);
+    const edges = indexes.map((index, i) => {
+      return new MockObject(edgeType.name, `${list} edge ${index}`, { cursor: writeCursor(index), node: nodes[i] });
+    });
+    const page = {
+      hasNextPage: start + count < total,
+      hasPreviousPage: start > 0,
+      startCursor: count > 0 ? writeCursor(start) : null,
+      endCursor: count > 0 ? writeCursor(start + count - 1) : null,
+    };
+    return new MockObject(type.name, list, { edges, nodes, pageInfo: page, totalCount: total });
+  }
+
+  return {
+    createValue,
+    /** The entity of a representation; null if it has no key of its type. */
+    createFromRepresentation(representation: Values): MockObject | null {
+      const { __typename: typename, ...given } = representation;
+      const type = typeof typename === "string" ? schema.getType(typename) : undefined;
+      const key = isObjectType(type)
+        ? keys.get(type.name)?.find((names) => names.every((name) => (given[name] ?? null) !== null))
+        : undefined;
+      if (!isObjectType(type)) return null;
+      const values = key ? Object.fromEntries(key.map((name) => [name, given[name]])) : given;
+      return new MockObject(type.name, identify(type.name, values), given);
+    },
+  };
+}
+
+function identify(type: string, key: Values): string {
+  return `${type} ${JSON.stringify(Object.values(key).map(String))}`;
+}
+
+function isConnection(type: GraphQLObjectType): boolean {
+  const { edges, pageInfo } = type.getFields();
+  const edge = getNamedType(edges?.type);
+  return pageInfo !== undefined && isObjectType(edge) && edge.getFields()["node"] !== undefined;
+}
+
+function isSerializable(type: { serialize(value: unknown): unknown }, value: unknown): boolean {
+  try {
+    return (type.serialize(value) ?? null) !== null;
+  } catch {
+    return false;
+  }
+}
+
+/** The most items that the arguments permit. */
+function readCount({ first, limit }: Values, fallback: number): number {
+  const count = first ?? limit ?? fallback;
+  return typeof count === "number" ? Math.max(0, Math.min(count, fallback)) : fallback;
+}
+
+const cursorPrefix = "mock:";
+
+function writeCursor(index: number): string {
+  return Buffer.from(`${cursorPrefix}${index}`).toString("base64url");
+}
+
+/** @returns -1 for no cursor, and for one of another list. */
+function readCursor(cursor: unknown): number {
+  const text = typeof cursor === "string" ? Buffer.from(cursor, "base64url").toString() : "";
+  const index = text.startsWith(cursorPrefix) ? Number(text.slice(cursorPrefix.length)) : -1;
+  return Number.isInteger(index) ? index : -1;
+}

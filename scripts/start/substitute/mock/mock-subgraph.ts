@@ -1,0 +1,90 @@
+// A mocked subgraph: executes the gateway's requests with values that are made from the schema.
+import { readFileSync } from "node:fs";
+import {
+  execute,
+  type GraphQLError,
+  type GraphQLFieldResolver,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  isListType,
+  getNullableType,
+  parse,
+  validate,
+} from "graphql";
+import type { SubgraphOperation, SubgraphResult } from "../graphql-messages.ts";
+import type { SubgraphExecutor } from "../server.ts";
+import { buildExecutableSchema, type EntityKeys, readEntityKeys } from "../subgraph-schema.ts";
+import { createMockObjects, itemsMax, type MockContext, MockObject, type MockPlace } from "./mock-objects.ts";
+
+/**
+ * The same operation always has the same response, and an entity the same fields in every operation. A mutation stores nothing: the objects in
+ * its payload have the values of its input.
+ * @throws Error if the schema cannot be read.
+ */
+export function createMockSubgraph(schemaFile: string): SubgraphExecutor {
+  const sdl = readFileSync(schemaFile, "utf8");
+  const executeMocked = createMockExecutor(buildExecutableSchema(sdl), readEntityKeys(sdl));
+  return (operation) => Promise.resolve(executeMocked(operation));
+}
+
+/** Executes operations on any schema with mocked values. */
+export function createMockExecutor(
+  schema: GraphQLSchema,
+  keys: EntityKeys,
+): (operation: SubgraphOperation) => SubgraphResult {
+  const resolve = createMockResolver(schema, keys);
+  return ({ query, variables, operationName }) => {
+    try {
+      const document = parse(query);
+      const problems = validate(schema, document);
+      if (problems.length > 0) return { data: null, errors: problems.map(toError) };
+      const result = execute({
+        ...{ schema, document, variableValues: variables, operationName: operationName ?? null },
+        contextValue: { itemsLeft: itemsMax } satisfies MockContext,
+        fieldResolver: resolve,
+        typeResolver: (value) => (value as MockObject).type,
+      });
+      if (result instanceof Promise) throw new Error("A mock resolves its fields synchronously");
+      return { data: result.data ?? null, errors: (result.errors ?? []).map(toError) };
+    } catch (error) {
+      return { data: null, errors: [toError(error as GraphQLError)] };
+    }
+  };
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+function createMockResolver(
+  schema: GraphQLSchema,
+  keys: EntityKeys,
+): GraphQLFieldResolver<unknown, MockContext, Values> {
+  const objects = createMockObjects(schema, keys);
+  return (source, args, context, info) => {
+    if (info.fieldName === "_entities" && info.parentType === schema.getQueryType())
+      return (args["representations"] as readonly Values[]).map((value) =>
+        objects.createFromRepresentation(Object(value)),
+      );
+    const parent = source instanceof MockObject ? source : new MockObject(info.parentType.name, info.parentType.name);
+    const field = `${parent.identity}.${info.fieldName}`;
+    const place = { fieldName: info.fieldName, field, seed: `${field}(${JSON.stringify(args)})`, args, context };
+    if (info.parentType === schema.getMutationType()) return createPayload(place, info);
+    const isGiven = Object.hasOwn(parent.given, info.fieldName);
+    // A payload lists errors or warnings, of which there are none.
+    if (parent.input && !isGiven && isListType(getNullableType(info.returnType))) return [];
+    const given = isGiven ? parent.given[info.fieldName] : parent.input;
+    return objects.createValue(info.returnType, { ...place, given });
+  };
+
+  function createPayload(place: MockPlace, info: GraphQLResolveInfo) {
+    const { input } = place.args;
+    const given = (typeof input === "object" && input !== null ? input : place.args) as Values;
+    const payload = objects.createValue(info.returnType, { ...place, args: {}, given });
+    if (!(payload instanceof MockObject) || keys.has(payload.type)) return payload;
+    return new MockObject(payload.type, payload.identity, payload.given, given);
+  }
+}
+
+function toError({ message, path, extensions }: GraphQLError) {
+  const code = extensions?.["code"] ?? "GRAPHQL_VALIDATION_FAILED";
+  return { message, ...(path ? { path } : {}), extensions: { code } };
+}

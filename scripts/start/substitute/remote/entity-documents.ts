@@ -1,0 +1,222 @@
+// The documents with which the remote looks up entities: `query ($key0: ID!) { e0: user(id: $key0) { ...User0 } }`.
+import {
+  doTypesOverlap,
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLSchema,
+  isCompositeType,
+  Kind,
+  type NamedTypeNode,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+  parseType,
+  print,
+  type SelectionNode,
+  type SelectionSetNode,
+  type VariableDefinitionNode,
+  visit,
+} from "graphql";
+import type { EntityLookup } from "./lookups.ts";
+import { createWeigher } from "./operation-weight.ts";
+
+/** An entity that the remote shall look up. */
+export interface EntityRequest {
+  /** Its response name in the operation on the remote. */
+  readonly alias: string;
+  readonly type: string;
+  readonly lookup: EntityLookup;
+  /** For the arguments of the look-up. */
+  readonly values: readonly unknown[];
+  /** The `_entities` field with the selection. */
+  readonly field: FieldNode;
+}
+
+interface EntityDocument {
+  readonly query: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** Of the entities that it requests. */
+  readonly aliases: ReadonlySet<string>;
+}
+
+export interface EntityDocumentsOptions {
+  readonly api: GraphQLSchema;
+  /** The gateway's operation, whose variables the selections use. */
+  readonly operation: OperationDefinitionNode;
+  readonly fragments: readonly FragmentDefinitionNode[];
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** Root fields beside `_entities`. */
+  readonly otherRoots: readonly SelectionNode[];
+  /** The response name of `__typename` in an entity that was looked up by an interface or a union. */
+  readonly typenameAlias: string;
+}
+
+/** Fifty times a fiftieth is not exactly 1. */
+const roundingError = 1e-9;
+
+/** Distributes the entities over as few operations as the default limits of a gateway permit. */
+export function createEntityDocuments(
+  entities: readonly EntityRequest[],
+  o: EntityDocumentsOptions,
+): readonly EntityDocument[] {
+  const selections = new Map<string, FragmentDefinitionNode>();
+  const fragmentOf = (entity: EntityRequest) => {
+    const key = `${entity.type} ${entity.lookup.returns} ${entity.field.alias?.value ?? ""}`;
+    const known = selections.get(key) ?? createFragment(entity, nameFragment(o.fragments, selections.size), o);
+    selections.set(key, known);
+    return known;
+  };
+  const weigh = createWeigher(o.fragments);
+  const chunks: EntityRequest[][] = [];
+  let weight = Infinity;
+  for (const entity of entities) {
+    const added = weigh(fragmentOf(entity).selectionSet);
+    weight += added;
+    if (weight > 1 + roundingError) {
+      chunks.push([]);
+      weight = added;
+    }
+    chunks.at(-1)?.push(entity);
+  }
+  if (chunks.length === 0 && o.otherRoots.length > 0) chunks.push([]);
+  return chunks.map((chunk, index) => createDocument(chunk, fragmentOf, index === 0 ? o : { ...o, otherRoots: [] }));
+}
+
+function nameFragment(fragments: readonly FragmentDefinitionNode[], index: number): string {
+  const isTaken = (name: string) => fragments.some((fragment) => fragment.name.value === name);
+  let name = `Entity${index}`;
+  while (isTaken(name)) name += "_";
+  return name;
+}
+
+/** The selection of `_entities`, without the fragments that cannot apply to the type of the look-up. */
+function createFragment(
+  { field, type, lookup }: EntityRequest,
+  name: string,
+  { api, fragments, typenameAlias }: EntityDocumentsOptions,
+): FragmentDefinitionNode {
+  const conditionOf = (selection: SelectionNode): NamedTypeNode | undefined => {
+    if (selection.kind === Kind.INLINE_FRAGMENT) return selection.typeCondition;
+    if (selection.kind === Kind.FIELD) return undefined;
+    return fragments.find((fragment) => fragment.name.value === selection.name.value)?.typeCondition;
+  };
+  const restrict = ({ selections }: SelectionSetNode): SelectionSetNode => ({
+    kind: Kind.SELECTION_SET,
+    selections: selections.flatMap((selection): readonly SelectionNode[] => {
+      const condition = conditionOf(selection)?.name.value;
+      if (condition !== undefined) return applies(api, condition, lookup.returns) ? [selection] : [];
+      if (selection.kind !== Kind.INLINE_FRAGMENT) return [selection];
+      const inner = restrict(selection.selectionSet);
+      return inner.selections.length > 0 ? [{ ...selection, selectionSet: inner }] : [];
+    }),
+  });
+  const { selections } = restrict(field.selectionSet ?? { kind: Kind.SELECTION_SET, selections: [] });
+  const typename = toField("__typename", lookup.returns === type ? undefined : typenameAlias);
+  const needsTypename = lookup.returns !== type || selections.length === 0;
+  return {
+    kind: Kind.FRAGMENT_DEFINITION,
+    name: toName(name),
+    typeCondition: { kind: Kind.NAMED_TYPE, name: toName(lookup.returns) },
+    selectionSet: { kind: Kind.SELECTION_SET, selections: needsTypename ? [...selections, typename] : selections },
+  };
+}
+
+function applies(api: GraphQLSchema, condition: string, returned: string): boolean {
+  const [a, b] = [api.getType(condition), api.getType(returned)];
+  return isCompositeType(a) && isCompositeType(b) && doTypesOverlap(api, a, b);
+}
+
+function createDocument(
+  chunk: readonly EntityRequest[],
+  fragmentOf: (entity: EntityRequest) => FragmentDefinitionNode,
+  { operation, fragments, variables, otherRoots }: EntityDocumentsOptions,
+): EntityDocument {
+  const keys = createKeyVariables(operation);
+  const fields = chunk.map((entity) => toLookupField(entity, fragmentOf(entity), keys.add));
+  const own = [...new Set(chunk.map(fragmentOf))];
+  const used = findUsed([...fields, ...otherRoots, ...own], fragments);
+  const declared = (operation.variableDefinitions ?? []).filter(({ variable }) =>
+    used.variables.has(variable.name.value),
+  );
+  const document: DocumentNode = {
+    kind: Kind.DOCUMENT,
+    definitions: [
+      {
+        kind: Kind.OPERATION_DEFINITION,
+        operation: OperationTypeNode.QUERY,
+        ...(operation.name ? { name: operation.name } : {}),
+        variableDefinitions: [...declared, ...keys.definitions],
+        selectionSet: { kind: Kind.SELECTION_SET, selections: [...fields, ...otherRoots] },
+      },
+      ...own,
+      ...fragments.filter(({ name }) => used.fragments.has(name.value)),
+    ],
+  };
+  const given = Object.entries(variables).filter(([name]) => used.variables.has(name));
+  const aliases = new Set(chunk.map(({ alias }) => alias));
+  return { query: print(document), variables: { ...Object.fromEntries(given), ...keys.values }, aliases };
+}
+
+/** Variables for the keys, with names that the operation does not have: the document is the same for all entities of a type. */
+function createKeyVariables({ variableDefinitions = [] }: OperationDefinitionNode) {
+  const taken = new Set(variableDefinitions.map(({ variable }) => variable.name.value));
+  const definitions: VariableDefinitionNode[] = [];
+  const values: Record<string, unknown> = {};
+  return {
+    definitions,
+    values,
+    add(type: string, value: unknown): string {
+      let name = `key${definitions.length}`;
+      while (taken.has(name)) name += "_";
+      const variable = { kind: Kind.VARIABLE, name: toName(name) } as const;
+      definitions.push({ kind: Kind.VARIABLE_DEFINITION, variable, type: parseType(type, { noLocation: true }) });
+      values[name] = value;
+      return name;
+    },
+  };
+}
+
+function toLookupField(
+  { alias, lookup, values }: EntityRequest,
+  fragment: FragmentDefinitionNode,
+  addVariable: (type: string, value: unknown) => string,
+): FieldNode {
+  return {
+    ...toField(lookup.field, alias),
+    arguments: lookup.arguments.map(({ name, type }, index) => ({
+      kind: Kind.ARGUMENT,
+      name: toName(name),
+      value: { kind: Kind.VARIABLE, name: toName(addVariable(type, values[index])) },
+    })),
+    selectionSet: {
+      kind: Kind.SELECTION_SET,
+      selections: [{ kind: Kind.FRAGMENT_SPREAD, name: fragment.name }],
+    },
+  };
+}
+
+/** The fragments and variables that these nodes use, through fragments too. */
+function findUsed(nodes: readonly (SelectionNode | FragmentDefinitionNode)[], all: readonly FragmentDefinitionNode[]) {
+  const variables = new Set<string>();
+  const fragments = new Set<string>();
+  const pending = [...nodes];
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    visit(node, {
+      Variable: ({ name }) => void variables.add(name.value),
+      FragmentSpread({ name }) {
+        if (fragments.has(name.value)) return;
+        fragments.add(name.value);
+        pending.push(...all.filter((fragment) => fragment.name.value === name.value));
+      },
+    });
+  }
+  return { variables, fragments };
+}
+
+function toField(name: string, alias: string | undefined): FieldNode {
+  return { kind: Kind.FIELD, name: toName(name), ...(alias === undefined ? {} : { alias: toName(alias) }) };
+}
+
+function toName(value: string) {
+  return { kind: Kind.NAME, value } as const;
+}

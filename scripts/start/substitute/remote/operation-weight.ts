@@ -1,0 +1,51 @@
+// How many look-ups fit into one operation on the remote.
+import { type FragmentDefinitionNode, Kind, type SelectionSetNode } from "graphql";
+
+/** The default limits of a gateway (gateway/src/config.ts). A remote with lower limits rejects the operation with its code. */
+const limits = { rootFields: 50, aliases: 200, selections: 2_000, directives: 200 };
+
+interface Counts {
+  readonly aliases: number;
+  readonly selections: number;
+  readonly directives: number;
+}
+
+/** @returns a function that returns which part of an operation's limits one look-up with this selection uses: 1 is all of it. */
+export function createWeigher(
+  fragments: readonly FragmentDefinitionNode[],
+): (selectionSet: SelectionSetNode) => number {
+  const known = new Map<SelectionSetNode, Counts>();
+  const selectionSetOf = (name: string) => fragments.find((fragment) => fragment.name.value === name)?.selectionSet;
+
+  function count(selectionSet: SelectionSetNode | undefined): Counts {
+    if (!selectionSet) return { aliases: 0, selections: 0, directives: 0 };
+    const counted = known.get(selectionSet) ?? countAll(selectionSet);
+    known.set(selectionSet, counted);
+    return counted;
+  }
+
+  function countAll({ selections }: SelectionSetNode): Counts {
+    return selections.reduce(
+      (sum, selection) => {
+        const isSpread = selection.kind === Kind.FRAGMENT_SPREAD;
+        const inner = count(isSpread ? selectionSetOf(selection.name.value) : selection.selectionSet);
+        return {
+          aliases: sum.aliases + inner.aliases + (selection.kind === Kind.FIELD && selection.alias ? 1 : 0),
+          selections: sum.selections + inner.selections + 1,
+          directives: sum.directives + inner.directives + (selection.directives?.length ?? 0),
+        };
+      },
+      { aliases: 0, selections: 0, directives: 0 },
+    );
+  }
+
+  return (selectionSet) => {
+    const { aliases, selections, directives } = count(selectionSet);
+    return Math.max(
+      1 / limits.rootFields,
+      (aliases + 1) / limits.aliases,
+      (selections + 2) / limits.selections,
+      directives / limits.directives,
+    );
+  };
+}

@@ -1,0 +1,77 @@
+// The REST half of a remote substitute: forwards `/rest/v2/…`, which the local REST proxy requests, as `/v2/…` to that of the remote.
+import { createDisconnectSignal } from "@tributary/kit/http/abort-source";
+import { AppError } from "@tributary/kit/errors/app-error";
+import { writeProblem } from "@tributary/kit/http/problem";
+import { withoutHeaders } from "@tributary/kit/http/raw-headers";
+import { readRequestId } from "@tributary/kit/http/request-id";
+import { toHeaderList } from "@tributary/kit/upstream/transport";
+import { createBufferedTransport, openPool } from "@tributary/kit/upstream/undici-transport";
+import { createUpstream } from "@tributary/kit/upstream/upstream";
+import type { RestForwarder } from "../server.ts";
+
+const timeoutMs = 30_000;
+const bodyBytesMax = 20_000_000;
+const requestsMax = 256;
+const connectTimeoutMs = 5_000;
+
+/** Of one connection (RFC 9110, section 7.6.1), or written by the transport. */
+const connectionHeaders = [
+  "connection",
+  "host",
+  "content-length",
+  "keep-alive",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+];
+/** The local REST proxy writes its own: about the caller's limit at this proxy, and about versions. */
+const proxyHeaders = [
+  "x-request-id",
+  "api-version",
+  "ratelimit",
+  "ratelimit-policy",
+  "deprecation",
+  "sunset",
+  "cache-status",
+  "date",
+];
+
+const requestHeadersDropped = new Set([...connectionHeaders, "accept-encoding", "expect"]);
+const responseHeadersDropped = new Set([...connectionHeaders, ...proxyHeaders]);
+
+/** @param origin of the remote's REST proxy. */
+export function createRestForwarder(origin: string): RestForwarder & { close(): Promise<void> } {
+  const upstream = createUpstream({
+    urls: [origin],
+    requestsMax,
+    open: (address) => openPool(address, { connectionsMax: requestsMax, connectTimeoutMs }),
+    close: (pool) => pool.close(),
+  });
+  const transport = createBufferedTransport(bodyBytesMax);
+  return {
+    async forward(request, response, body) {
+      const { method = "GET", url = "/", rawHeaders } = request;
+      const result = await upstream.send(
+        {
+          method,
+          path: url.replace(/^\/rest(?=\/)/, ""),
+          headers: withoutHeaders(rawHeaders, (name) => requestHeadersDropped.has(name)),
+          ...(body.length > 0 ? { body } : {}),
+          isIdempotent: ["GET", "HEAD", "OPTIONS"].includes(method),
+          timeoutMs,
+          signal: createDisconnectSignal(response),
+        },
+        transport,
+      );
+      if (result.kind === "failed") {
+        const error = new AppError("SERVICE_UNAVAILABLE", "The REST proxy of the remote does not respond.");
+        const requestId = readRequestId(request.headers["x-request-id"]);
+        return void writeProblem(response, error, { instance: url.split("?", 1)[0], requestId });
+      }
+      const headers = withoutHeaders(toHeaderList(result.rawHeaders), (name) => responseHeadersDropped.has(name));
+      response.writeHead(result.status, headers).end(result.body);
+    },
+    close: () => upstream.close(),
+  };
+}

@@ -1,0 +1,54 @@
+// The GraphQL half of a remote substitute: responds to the gateway's requests to one subgraph with data of the remote.
+import { readFileSync } from "node:fs";
+import type { Log } from "@tributary/kit/process/log";
+import { buildSchema, GraphQLError } from "graphql";
+import { failedResult } from "../graphql-messages.ts";
+import type { SubgraphExecutor } from "../server.ts";
+import { readEntityKeys } from "../subgraph-schema.ts";
+import { findLookups } from "./lookups.ts";
+import type { RemoteClient } from "./remote-client.ts";
+import { translate, type Translation } from "./translation.ts";
+
+export interface RemoteSubgraphOptions {
+  /** The subgraph's schema, for its keys. */
+  readonly schemaFile: string;
+  /** The API schema of the remote, for its look-ups. */
+  readonly apiFile: string;
+  readonly client: Pick<RemoteClient, "send">;
+  readonly log: Log;
+}
+
+/** Headers of a request to the subgraph that concern the caller, its trace and its writes. */
+const forwardedHeaders = ["authorization", "x-request-id", "traceparent", "consistency-token", "idempotency-key"];
+
+/** @throws Error if a schema cannot be read. */
+export function createRemoteSubgraph({ schemaFile, apiFile, client, log }: RemoteSubgraphOptions): SubgraphExecutor {
+  const api = buildSchema(readFileSync(apiFile, "utf8"), { assumeValidSDL: true });
+  const lookups = findLookups(api, readEntityKeys(readFileSync(schemaFile, "utf8")));
+  const unreachable = [...lookups].flatMap(([type, ofType]) => (ofType.length === 0 ? [type] : []));
+  if (unreachable.length > 0)
+    log.warn({ types: unreachable }, "the remote has no root field that returns one of these types by its key");
+
+  return async (request, { headers, signal }) => {
+    const translation = tryTranslate(() => translate(request, { api, lookups }));
+    if (!translation) return failedResult("GRAPHQL_PARSE_FAILED", "The document has a syntax error.");
+    const { operations, isMutation, merge } = translation;
+    const json = "application/json";
+    const list = ["accept", json, "content-type", json];
+    for (const name of forwardedHeaders) {
+      const value = headers[name];
+      if (typeof value === "string") list.push(name, value);
+    }
+    const sent = operations.map((operation) => client.send(operation, { headers: list, isMutation, signal }));
+    return merge(await Promise.all(sent));
+  };
+}
+
+function tryTranslate(run: () => Translation): Translation | undefined {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof GraphQLError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,171 @@
+// Translates a request of the gateway to a subgraph into operations on the public API of the remote. Root fields remain as they are;
+// `_entities` becomes one aliased look-up for each entity.
+import {
+  type FieldNode,
+  type FragmentDefinitionNode,
+  getOperationAST,
+  type GraphQLSchema,
+  Kind,
+  type OperationDefinitionNode,
+  parse,
+  type SelectionNode,
+  valueFromASTUntyped,
+} from "graphql";
+import { failedResult, type ResultError, type SubgraphOperation, type SubgraphResult } from "../graphql-messages.ts";
+import { createEntityDocuments, type EntityRequest } from "./entity-documents.ts";
+import type { EntityLookup, EntityLookups } from "./lookups.ts";
+
+/** The response name of the type of an entity that was looked up by an interface or a union. */
+const typenameAlias = "substitute_typename";
+
+export interface Translation {
+  readonly isMutation: boolean;
+  /** Independent of each other. Empty if the response needs none. */
+  readonly operations: readonly SubgraphOperation[];
+  /** The subgraph's response. @param results of the operations, in their order. */
+  merge(results: readonly SubgraphResult[]): SubgraphResult;
+}
+
+export interface TranslationOptions {
+  /** The API of the remote. */
+  readonly api: GraphQLSchema;
+  readonly lookups: EntityLookups;
+}
+
+/**
+ * Translates one request.
+ * @throws GraphQLError if the document has a syntax error.
+ */
+export function translate(request: SubgraphOperation, o: TranslationOptions): Translation {
+  const document = parse(request.query, { noLocation: true });
+  const operation = getOperationAST(document, request.operationName);
+  const isMutation = operation?.operation === "mutation";
+  const roots = operation?.selectionSet.selections ?? [];
+  if (!operation || !roots.some(isEntities))
+    return { isMutation, operations: [request], merge: ([result]) => result ?? failedResult("", "No response.") };
+  const fragments = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
+  return translateEntities({ operation, roots, fragments, request }, o);
+}
+
+function isEntities(selection: SelectionNode): selection is FieldNode {
+  return selection.kind === Kind.FIELD && selection.name.value === "_entities";
+}
+
+interface EntitiesDocument {
+  readonly operation: OperationDefinitionNode;
+  readonly roots: readonly SelectionNode[];
+  readonly fragments: readonly FragmentDefinitionNode[];
+  readonly request: SubgraphOperation;
+}
+
+/** One `_entities` field of the request. */
+interface EntityList {
+  readonly responseName: string;
+  /** For each representation: its entity, `null` without a request, or why the remote cannot return it. */
+  readonly entries: readonly (EntityRequest | ResultError | null)[];
+}
+
+function translateEntities(document: EntitiesDocument, { api, lookups }: TranslationOptions): Translation {
+  const { operation, roots, fragments, request } = document;
+  const requestsByKey = new Map<string, EntityRequest>();
+  const lists = roots.filter(isEntities).map((field, index): EntityList => {
+    const toEntry = createEntryReader(lookups, requestsByKey, { field, index });
+    const responseName = field.alias?.value ?? field.name.value;
+    return { responseName, entries: readRepresentations(field, request).map(toEntry) };
+  });
+  const documents = createEntityDocuments([...requestsByKey.values()], {
+    ...{ api, operation, fragments, variables: request.variables, typenameAlias },
+    otherRoots: roots.filter((selection) => !isEntities(selection)),
+  });
+  return {
+    isMutation: false,
+    operations: documents.map(({ query, variables }) => ({ query, variables })),
+    merge: (results) => mergeEntities(lists, new Map(results.map((result, i) => [documents[i]?.aliases, result]))),
+  };
+}
+
+function readRepresentations({ arguments: values = [] }: FieldNode, { variables }: SubgraphOperation) {
+  const node = values.find(({ name }) => name.value === "representations")?.value;
+  const list = node && valueFromASTUntyped(node, variables);
+  return Array.isArray(list) ? (list as readonly unknown[]) : [];
+}
+
+/** Equal representations share one request. */
+function createEntryReader(
+  lookups: EntityLookups,
+  requestsByKey: Map<string, EntityRequest>,
+  { field, index }: { readonly field: FieldNode; readonly index: number },
+): (representation: unknown) => EntityRequest | ResultError | null {
+  return (value) => {
+    const representation = Object(value) as Readonly<Record<string, unknown>>;
+    const type = String(representation["__typename"]);
+    const ofType = lookups.get(type) ?? [];
+    if (ofType.length === 0) return withoutLookup(type);
+    const lookup = ofType.find((candidate) => hasKey(representation, candidate));
+    if (!lookup) return null;
+    const values = lookup.arguments.map(({ keyField }) => representation[keyField]);
+    const key = JSON.stringify([index, type, lookup.field, values]);
+    const known = requestsByKey.get(key);
+    if (known) return known;
+    const alias = `e${requestsByKey.size}`;
+    const entity: EntityRequest = { alias, type, lookup, values, field };
+    requestsByKey.set(key, entity);
+    return entity;
+  };
+}
+
+function hasKey(representation: Readonly<Record<string, unknown>>, lookup: EntityLookup): boolean {
+  return lookup.arguments.every(({ keyField }) =>
+    ["string", "number", "boolean"].includes(typeof representation[keyField]),
+  );
+}
+
+/** The code is one that the gateway forwards to the client, so that a developer reads the message. */
+function withoutLookup(type: string): ResultError {
+  const message = `The API of the remote has no root field that returns one ${type} by its key. Run the service of ${type} locally, or mock it.`;
+  return { message, extensions: { code: "BAD_USER_INPUT" } };
+}
+
+type ResultsByAliases = ReadonlyMap<ReadonlySet<string> | undefined, SubgraphResult>;
+
+function mergeEntities(lists: readonly EntityList[], results: ResultsByAliases): SubgraphResult {
+  const errors: ResultError[] = [];
+  const data: Record<string, unknown> = {};
+  for (const [aliases, result] of results)
+    for (const [name, value] of Object.entries(result.data ?? {})) if (!aliases?.has(name)) data[name] = value;
+  for (const { responseName, entries } of lists) {
+    data[responseName] = entries.map((entry, index) => {
+      const path = [responseName, index];
+      if (entry === null) return null;
+      if ("message" in entry) {
+        errors.push({ ...entry, path });
+        return null;
+      }
+      const result = [...results].find(([aliases]) => aliases?.has(entry.alias))?.[1];
+      const entity = readEntity(entry, result);
+      errors.push(...listErrors(entry, result, { path, isMissing: entity === null }));
+      return entity;
+    });
+  }
+  return { data, errors };
+}
+
+/** Null if the remote returned an object of another type than the requested one, which an interface or a union permits. */
+function readEntity({ alias, type, lookup }: EntityRequest, result: SubgraphResult | undefined): unknown {
+  const entity = (result?.data?.[alias] ?? null) as Readonly<Record<string, unknown>> | null;
+  if (entity === null || lookup.returns === type) return entity;
+  const { [typenameAlias]: typename, ...fields } = entity;
+  return typename === type ? fields : null;
+}
+
+/** The errors of the entity. An error without a path is reported at each entity that is missing. */
+function listErrors(
+  { alias }: EntityRequest,
+  result: SubgraphResult | undefined,
+  { path, isMissing }: { readonly path: readonly (string | number)[]; readonly isMissing: boolean },
+): readonly ResultError[] {
+  return (result?.errors ?? []).flatMap((error) => {
+    if (error.path === undefined || error.path.length === 0) return isMissing ? [{ ...error, path }] : [];
+    return error.path[0] === alias ? [{ ...error, path: [...path, ...error.path.slice(1)] }] : [];
+  });
+}

@@ -1,0 +1,85 @@
+// The HTTP endpoints of a substitute: those of the service in whose place it runs.
+import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { AppError } from "@tributary/kit/errors/app-error";
+import { type AbortSignalLike, createDisconnectSignal } from "@tributary/kit/http/abort-source";
+import { writeProblem } from "@tributary/kit/http/problem";
+import { readRequestId } from "@tributary/kit/http/request-id";
+import type { Log } from "@tributary/kit/process/log";
+import { failedResult, readOperation, type SubgraphOperation, type SubgraphResult } from "./graphql-messages.ts";
+
+/** Executes one request of the gateway. */
+export type SubgraphExecutor = (
+  operation: SubgraphOperation,
+  o: { readonly headers: IncomingHttpHeaders; readonly signal: AbortSignalLike },
+) => Promise<SubgraphResult>;
+
+/** Responds to one request of the REST proxy. */
+export interface RestForwarder {
+  forward(request: IncomingMessage, response: ServerResponse, body: Buffer): Promise<void>;
+}
+
+export interface SubstituteOptions {
+  readonly execute: SubgraphExecutor;
+  /** Undefined: every REST request gets a 503 with `restReason`. */
+  readonly rest: RestForwarder | undefined;
+  /** Why REST requests are not served: a sentence for the client. */
+  readonly restReason: string;
+  readonly log: Log;
+}
+
+const bodyBytesMax = 4_194_304;
+
+/** The request handler of a substitute. A bug is a 500, and logged. */
+export function createSubstituteHandler(o: SubstituteOptions): RequestListener {
+  return (request, response) => {
+    respond(request, response, o).catch((error: unknown) => {
+      if (response.destroyed) return; // The client has disconnected.
+      if (!(error instanceof AppError)) o.log.error({ err: error }, "request failed");
+      const known = error instanceof AppError ? error : new AppError("INTERNAL_SERVER_ERROR", "Internal error.");
+      sendProblem(request, response, known);
+    });
+  };
+}
+
+async function respond(request: IncomingMessage, response: ServerResponse, o: SubstituteOptions): Promise<void> {
+  const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
+  const isGraphql = path === "/graphql";
+  if (!isGraphql && !path.startsWith("/rest/")) throw new AppError("NOT_FOUND", "There is nothing at this path.");
+  if (isGraphql && request.method !== "POST") throw new AppError("METHOD_NOT_ALLOWED", "Send a POST request.");
+  const body = await readBytes(request);
+  if (isGraphql) return respondToOperation(body, { request, response, execute: o.execute });
+  if (!o.rest) throw new AppError("SERVICE_UNAVAILABLE", o.restReason);
+  await o.rest.forward(request, response, body);
+}
+
+async function respondToOperation(
+  body: Buffer,
+  {
+    request,
+    response,
+    execute,
+  }: { readonly request: IncomingMessage; readonly response: ServerResponse } & Pick<SubstituteOptions, "execute">,
+): Promise<void> {
+  const operation = readOperation(body.toString());
+  const { data, errors } = operation
+    ? await execute(operation, { headers: request.headers, signal: createDisconnectSignal(response) })
+    : failedResult("MALFORMED_REQUEST", "The body is not a GraphQL request.");
+  response.setHeader("Content-Type", "application/json");
+  response.end(JSON.stringify(errors.length > 0 ? { errors, data } : { data }));
+}
+
+async function readBytes(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > bodyBytesMax) throw new AppError("PAYLOAD_TOO_LARGE", `A body has at most ${bodyBytesMax} bytes.`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function sendProblem(request: IncomingMessage, response: ServerResponse, error: AppError): void {
+  const requestId = readRequestId(request.headers["x-request-id"]);
+  writeProblem(response, error, { instance: request.url?.split("?", 1)[0], requestId });
+}

@@ -1,0 +1,88 @@
+// Reads a service's schema.graphql as a federation subgraph, without the service's code.
+import {
+  buildASTSchema,
+  type DocumentNode,
+  extendSchema,
+  type GraphQLSchema,
+  isObjectType,
+  Kind,
+  parse,
+  parseType,
+  type SelectionSetNode,
+  type TypeDefinitionNode,
+  type TypeExtensionNode,
+} from "graphql";
+
+/** By type name, the fields of each `@key`. Keys with nested fields are left out. */
+export type EntityKeys = ReadonlyMap<string, readonly (readonly string[])[]>;
+
+/** Reads the keys that this subgraph declares. */
+export function readEntityKeys(sdl: string): EntityKeys {
+  const keys = new Map<string, (readonly string[])[]>();
+  for (const node of parse(sdl, { noLocation: true }).definitions) {
+    if (!("directives" in node) || !("name" in node) || node.name === undefined) continue;
+    for (const { name, arguments: values = [] } of node.directives ?? []) {
+      if (name.value !== "key" && name.value !== "federation__key") continue;
+      const fields = values.find((argument) => argument.name.value === "fields")?.value;
+      const names = fields?.kind === Kind.STRING ? readFieldNames(fields.value) : undefined;
+      const ofType = keys.get(node.name.value) ?? [];
+      keys.set(node.name.value, names ? [...ofType, names] : ofType);
+    }
+  }
+  return keys;
+}
+
+/** @returns undefined if a field has nested fields. */
+function readFieldNames(text: string): readonly string[] | undefined {
+  const [query] = parse(`{ ${text} }`, { noLocation: true }).definitions;
+  const { selections } = (query as { readonly selectionSet: SelectionSetNode }).selectionSet;
+  const names = selections.flatMap((field) =>
+    field.kind === Kind.FIELD && !field.selectionSet ? field.name.value : [],
+  );
+  return names.length === selections.length ? names : undefined;
+}
+
+/**
+ * The schema with which a subgraph executes the gateway's requests: with `_entities` if it has entities, and without resolvers.
+ * @throws GraphQLError if the text is not a schema.
+ */
+export function buildExecutableSchema(sdl: string): GraphQLSchema {
+  const document = parse(sdl, { noLocation: true });
+  const schema = buildASTSchema(toDefinitions(document), { assumeValidSDL: true });
+  const entities = [...readEntityKeys(sdl).keys()].filter((name) => isObjectType(schema.getType(name)));
+  if (entities.length === 0 || !schema.getQueryType()) return schema;
+  const federation = `scalar _Any
+union _Entity = ${entities.join(" | ")}
+extend type ${schema.getQueryType()?.name} { _entities(representations: [_Any!]!): [_Entity]! }`;
+  return extendSchema(schema, parse(federation), { assumeValidSDL: true });
+}
+
+/** Turns `extend type Post` without a definition in the document, as federation allows, into a definition. */
+function toDefinitions(document: DocumentNode): DocumentNode {
+  const defined = new Set(
+    document.definitions.flatMap((node) => (isTypeDefinition(node) ? [`${node.kind} ${node.name.value}`] : [])),
+  );
+  const definitions = document.definitions.map((node) => {
+    const kind = isTypeExtension(node) ? node.kind.replace("Extension", "Definition") : undefined;
+    if (kind === undefined || !("name" in node) || defined.has(`${kind} ${node.name?.value}`)) return node;
+    defined.add(`${kind} ${node.name?.value}`);
+    return { ...node, kind } as unknown as TypeDefinitionNode;
+  });
+  const hasQuery = definitions.some((node) => "name" in node && node.name?.value === "Query");
+  return hasQuery ? { ...document, definitions } : { ...document, definitions: [...definitions, emptyQuery] };
+}
+
+/** A subgraph may have only entities. */
+const emptyQuery: TypeDefinitionNode = {
+  kind: Kind.OBJECT_TYPE_DEFINITION,
+  name: { kind: Kind.NAME, value: "Query" },
+  fields: [{ kind: Kind.FIELD_DEFINITION, name: { kind: Kind.NAME, value: "_unused" }, type: parseType("Boolean") }],
+};
+
+function isTypeDefinition(node: DocumentNode["definitions"][number]): node is TypeDefinitionNode {
+  return node.kind.endsWith("TypeDefinition");
+}
+
+function isTypeExtension(node: DocumentNode["definitions"][number]): node is TypeExtensionNode {
+  return node.kind.endsWith("TypeExtension");
+}
