@@ -7,6 +7,15 @@ export function pickNumber(seed: string, size: number): number {
   return createHash("sha1").update(seed).digest().readUInt32BE() % size;
 }
 
+/** The same text for the same values, in whichever order the schema declares arguments and input fields. */
+export function writeSeed(value: unknown): string {
+  return JSON.stringify(value, (_key, member: unknown) =>
+    typeof member === "object" && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : member,
+  );
+}
+
 export function pickFrom<T>(seed: string, list: readonly T[]): T | undefined {
   return list[pickNumber(seed, list.length)];
 }
@@ -55,7 +64,7 @@ const textsByName: readonly (readonly [name: RegExp, CreateValue])[] = [
 
 /** The value of a scalar or an enum for this seed. */
 export function createLeaf(type: GraphQLLeafType, fieldName: string, seed: string): unknown {
-  if (isEnumType(type)) return pickFrom(seed, type.getValues())?.value;
+  if (isEnumType(type)) return pickFrom(seed, type.getValues().map(({ name }) => name).toSorted());
   const create = scalars[type.name.toLowerCase()] ?? createText;
   return create(seed, fieldName);
 }

@@ -13,7 +13,7 @@ import {
   isObjectType,
 } from "graphql";
 import type { EntityKeys } from "../subgraph-schema.ts";
-import { createLeaf, pickFrom, pickNumber } from "./leaf-values.ts";
+import { createLeaf, pickFrom, pickNumber, writeSeed } from "./leaf-values.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -122,13 +122,16 @@ export function createMockObjects(schema: GraphQLSchema, keys: EntityKeys) {
   }
 
   /** The same type for the same key, whichever field returns the object. */
-  function chooseType(name: string, { given, seed, args }: MockPlace): GraphQLObjectType | undefined {
+  function chooseType(
+    name: string,
+    { given, seed, args }: Pick<MockPlace, "given" | "seed" | "args">,
+  ): GraphQLObjectType | undefined {
     const type = schema.getType(name);
-    const possible = isAbstractType(type) ? schema.getPossibleTypes(type) : [];
+    const types = isAbstractType(type) ? schema.getPossibleTypes(type) : [];
+    const possible = types.toSorted((a, b) => (a.name < b.name ? -1 : 1));
     const typename = (given as Values | undefined)?.["__typename"];
     const key = keys.get(name)?.[0];
-    const isLookup = key?.every((field) => args[field] !== undefined && args[field] !== null);
-    const id = isLookup ? JSON.stringify(key?.map((field) => args[field])) : seed;
+    const id = key && hasValues(args, key) ? JSON.stringify(key.map((field) => String(args[field]))) : seed;
     return possible.find((candidate) => candidate.name === typename) ?? pickFrom(`${name} ${id}`, possible);
   }
 
@@ -136,7 +139,7 @@ export function createMockObjects(schema: GraphQLSchema, keys: EntityKeys) {
   function createEntity(type: GraphQLObjectType, key: readonly string[], place: MockPlace): MockObject {
     const given = place.given as Values;
     const { seed, args, ordinal = pickNumber(seed, idsMax) } = place;
-    const isLookup = key.every((name) => args[name] !== undefined && args[name] !== null);
+    const isLookup = hasValues(args, key);
     const values = Object.fromEntries(
       key.map((name) => {
         const known = given[name] ?? (isLookup ? args[name] : undefined);
@@ -157,7 +160,7 @@ export function createMockObjects(schema: GraphQLSchema, keys: EntityKeys) {
   /** A page of a list (Relay Cursor Connections): the same items for the same arguments, whatever the page. */
   function createConnection(type: GraphQLObjectType, place: MockPlace): MockObject {
     const { first, after, last: _, before: __, ...filter } = place.args;
-    const list = `${place.field}(${JSON.stringify(filter)})`;
+    const list = `${place.field}(${writeSeed(filter)})`;
     const total = pageLengthMin + pickNumber(list, pageLengths);
     const start = Math.min(total, readCursor(after) + 1);
     const count = Math.min(readCount({ first }, total), total - start, place.context.itemsLeft);
@@ -191,14 +194,19 @@ export function createMockObjects(schema: GraphQLSchema, keys: EntityKeys) {
     createFromRepresentation(representation: Values): MockObject | null {
       const { __typename: typename, ...given } = representation;
       const type = typeof typename === "string" ? schema.getType(typename) : undefined;
-      const key = isObjectType(type)
-        ? keys.get(type.name)?.find((names) => names.every((name) => (given[name] ?? null) !== null))
-        : undefined;
-      if (!isObjectType(type)) return null;
+      const ofType = typeof typename === "string" ? (keys.get(typename) ?? []) : [];
+      const key = ofType.find((names) => hasValues(given, names));
+      if (ofType.length > 0 && key === undefined) return null;
+      const concrete = isAbstractType(type) ? chooseType(type.name, { args: given, seed: writeSeed(given) }) : type;
+      if (!isObjectType(concrete)) return null;
       const values = key ? Object.fromEntries(key.map((name) => [name, given[name]])) : given;
-      return new MockObject(type.name, identify(type.name, values), given);
+      return new MockObject(concrete.name, identify(concrete.name, values), given);
     },
   };
+}
+
+function hasValues(values: Values, names: readonly string[]): boolean {
+  return names.every((name) => (values[name] ?? null) !== null);
 }
 
 function identify(type: string, key: Values): string {

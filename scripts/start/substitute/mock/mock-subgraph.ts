@@ -14,6 +14,7 @@ import {
 import type { SubgraphOperation, SubgraphResult } from "../graphql-messages.ts";
 import type { SubgraphExecutor } from "../server.ts";
 import { buildExecutableSchema, type EntityKeys, readEntityKeys } from "../subgraph-schema.ts";
+import { writeSeed } from "./leaf-values.ts";
 import { createMockObjects, itemsMax, type MockContext, MockObject, type MockPlace } from "./mock-objects.ts";
 
 /**
@@ -66,7 +67,7 @@ function createMockResolver(
       );
     const parent = source instanceof MockObject ? source : new MockObject(info.parentType.name, info.parentType.name);
     const field = `${parent.identity}.${info.fieldName}`;
-    const place = { fieldName: info.fieldName, field, seed: `${field}(${JSON.stringify(args)})`, args, context };
+    const place = { fieldName: info.fieldName, field, seed: `${field}(${writeSeed(args)})`, args, context };
     if (info.parentType === schema.getMutationType()) return createPayload(place, info);
     const isGiven = Object.hasOwn(parent.given, info.fieldName);
     // A payload lists errors or warnings, of which there are none.
