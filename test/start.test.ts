@@ -163,6 +163,17 @@ test("existing data is neither migrated nor seeded again, unless another scale i
   expect(other.output()).toContain("seeding users at scale 2");
 });
 
+test("--only creates, migrates and seeds only what runs, at the scale of the services that are seeded already", async () => {
+  const users = start(["--only", "users", "--fresh", "--scale", "3"]);
+  await users.ready();
+  expect(users.output()).not.toMatch(/^(?:posts|comments|orders) /m);
+  await end(users);
+  const posts = start(["--only", "posts"]);
+  await posts.ready();
+  expect(posts.output()).toMatch(/^posts .*migrations applied/m);
+  expect(posts.output().match(/seeding .*/g)).toEqual(["seeding posts at scale 3"]);
+});
+
 test("without a part that has a database, PostgreSQL does not start, and --fresh deletes nothing", async () => {
   const gateway = start(["--fresh", "--only", "gateway"]);
   await gateway.ready();
@@ -172,7 +183,9 @@ test("without a part that has a database, PostgreSQL does not start, and --fresh
 });
 
 test("a seeding error is printed as one message, and the start ends", async () => {
-  const platform = startWithSeeding(`({ seedEmpty: () => Promise.reject(new Error("Seeding users failed.")) })`);
+  const platform = startWithSeeding(
+    `({ findScale: async () => undefined, seedEmpty: () => Promise.reject(new Error("Seeding users failed.")) })`,
+  );
   expect(await platform.exited()).toBe(1);
   expect(platform.output()).toMatch(/^Seeding users failed\.$/m);
   expect(platform.output()).not.toContain("    at ");
@@ -360,7 +373,7 @@ function start(args: readonly string[]): Started {
 /** Starts with another seeding and the data of the previous tests. Killed if it does not end. */
 function startWithSeeding(seeding: string): Started {
   const script = readFileSync(join(root, "start.ts"), "utf8");
-  write(root, "other-start.ts", script.replace("({ findOtherScale, seedEmpty })", seeding));
+  write(root, "other-start.ts", script.replace("({ findOtherScale, findScale, seedEmpty })", seeding));
   const platform = launch("other-start.ts", ["--only", "users"]);
   started.push(platform);
   const timer = setTimeout(() => platform.child.kill("SIGKILL"), timeout / 2);

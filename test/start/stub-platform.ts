@@ -81,10 +81,11 @@ const seedEmpty = async ({ urls, scale = 1, progress }) => {
     await query(urls[name], "insert into things values (" + scale + ")");
   }
 };
+const findScale = async (urls) => (await scalesOf(urls)).map(([, stored]) => stored).find((stored) => stored !== undefined);
 await runCommand({
   root: import.meta.dirname,
   args: process.argv.slice(2),
   environment: process.env,
-  loadSeeding: async () => ({ findOtherScale, seedEmpty }),
+  loadSeeding: async () => ({ findOtherScale, findScale, seedEmpty }),
 });
 `;

@@ -64,7 +64,14 @@ const textsByName: readonly (readonly [name: RegExp, CreateValue])[] = [
 
 /** The value of a scalar or an enum for this seed. */
 export function createLeaf(type: GraphQLLeafType, fieldName: string, seed: string): unknown {
-  if (isEnumType(type)) return pickFrom(seed, type.getValues().map(({ name }) => name).toSorted());
+  if (isEnumType(type))
+    return pickFrom(
+      seed,
+      type
+        .getValues()
+        .map(({ name }) => name)
+        .toSorted(),
+    );
   const create = scalars[type.name.toLowerCase()] ?? createText;
   return create(seed, fieldName);
 }

@@ -79,9 +79,17 @@ describe("a mock", () => {
   };
 
   test("has the requested key, and the same fields for the same key however it is reached", () => {
-    const byEntity = query(`query ($r: [_Any!]!) { _entities(representations: $r) { ... on Film { id title minutes kind } } }`, {
-      r: [{ __typename: "Film", id: "7" }, { __typename: "Film", id: "7" }, { __typename: "Film" }, { __typename: "Nothing" }],
-    })._entities;
+    const byEntity = query(
+      `query ($r: [_Any!]!) { _entities(representations: $r) { ... on Film { id title minutes kind } } }`,
+      {
+        r: [
+          { __typename: "Film", id: "7" },
+          { __typename: "Film", id: "7" },
+          { __typename: "Film" },
+          { __typename: "Nothing" },
+        ],
+      },
+    )._entities;
     expect(byEntity[0]).toMatchObject({ id: "7", title: expect.any(String) });
     expect(byEntity).toEqual([byEntity[0], byEntity[0], null, null]);
     const { lend } = query(`mutation { lend(input: { id: "7" }) { film { id title minutes kind } } }`);
@@ -96,9 +104,12 @@ describe("a mock", () => {
 
   test("uses the values of a representation, such as those for @requires", () => {
     const representation = { __typename: "Book", id: "7", title: "Emma", shelf: { room: 2, number: 3 } };
-    const { _entities } = query(`query ($r: [_Any!]!) { _entities(representations: $r) { ... on Book { title shelf { room number } } } }`, {
-      r: [representation],
-    });
+    const { _entities } = query(
+      `query ($r: [_Any!]!) { _entities(representations: $r) { ... on Book { title shelf { room number } } } }`,
+      {
+        r: [representation],
+      },
+    );
     expect(_entities).toEqual([{ title: "Emma", shelf: { room: 2, number: 3 } }]);
   });
 
@@ -106,12 +117,19 @@ describe("a mock", () => {
     const { lend, rename } = query(
       `mutation { lend(input: { id: "5", title: "Emma", kind: LONG }) { book { id title } film { id title kind } errors } rename(id: "6", title: "Persuasion") { id title } }`,
     );
-    expect(lend).toEqual({ book: { id: "5", title: "Emma" }, film: { id: "5", title: "Emma", kind: "LONG" }, errors: [] });
+    expect(lend).toEqual({
+      book: { id: "5", title: "Emma" },
+      film: { id: "5", title: "Emma", kind: "LONG" },
+      errors: [],
+    });
     expect(rename).toEqual({ id: "6", title: "Persuasion" });
   });
 
   test("pages through a connection: each item once, and pageInfo as the edges say", () => {
-    const page = (argumentsText: string) => query(`{ books${argumentsText} { edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } totalCount } }`).books;
+    const page = (argumentsText: string) =>
+      query(
+        `{ books${argumentsText} { edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } totalCount } }`,
+      ).books;
     const all = page("");
     expect(all.pageInfo).toEqual({
       hasNextPage: false,
@@ -124,7 +142,8 @@ describe("a mock", () => {
   });
 
   test("limits the items of one response", () => {
-    const media = (depth: number): string => (depth === 0 ? "id" : `... on Book { shelf { media { ${media(depth - 1)} } } }`);
+    const media = (depth: number): string =>
+      depth === 0 ? "id" : `... on Book { shelf { media { ${media(depth - 1)} } } }`;
     const text = JSON.stringify(query(`{ search(text: "x") { ${media(9)} } }`));
     expect(text.length).toBeLessThan(200_000);
   });
@@ -143,7 +162,8 @@ test("the page of a connection continues after its cursor", () => {
   const fields = "nodes { sku } edges { cursor node { sku } } pageInfo { hasNextPage hasPreviousPage endCursor }";
   const read = (after: string | null) =>
     // oxlint-disable-next-line typescript/no-explicit-any -- data of every shape
-    mock({ query: `query ($after: String) { products(first: 2, after: $after) { ${fields} } }`, variables: { after } }).data as any;
+    mock({ query: `query ($after: String) { products(first: 2, after: $after) { ${fields} } }`, variables: { after } })
+      .data as any;
   const skus: string[] = [];
   let after: string | null = null;
   for (let page; page?.pageInfo.hasNextPage !== false; after = page.pageInfo.endCursor) {
@@ -170,13 +190,18 @@ function withTypenames(query: string): string {
 }
 
 /** Executes the operation on its own response: every value must have the type of its field. */
-function readBack(schema: GraphQLSchema, operation: Operation & { readonly variables: object }, { data }: SubgraphResult): unknown {
+function readBack(
+  schema: GraphQLSchema,
+  operation: Operation & { readonly variables: object },
+  { data }: SubgraphResult,
+): unknown {
   const dateTime = schema.getType("DateTime") as GraphQLScalarType | undefined;
   if (dateTime) dateTime.serialize = requireInstant;
   const result = execute({
     ...{ schema, document: parse(operation.query), rootValue: data, operationName: operation.operationName ?? null },
     variableValues: { ...operation.variables },
-    fieldResolver: (source: Record<string, unknown>, _args, _context, info: GraphQLResolveInfo) => source[info.path.key],
+    fieldResolver: (source: Record<string, unknown>, _args, _context, info: GraphQLResolveInfo) =>
+      source[info.path.key],
     typeResolver: (value) => (value as Record<string, string>)[typenameAlias],
   });
   return JSON.parse(JSON.stringify(result));

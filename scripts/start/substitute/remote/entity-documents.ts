@@ -47,7 +47,7 @@ export interface EntityDocumentsOptions {
   readonly variables: Readonly<Record<string, unknown>>;
   /** Root fields beside `_entities`. */
   readonly otherRoots: readonly SelectionNode[];
-  /** The response name of `__typename` in an entity that was looked up by an interface or a union. */
+  /** The response name of a `__typename` that the gateway did not select: for a look-up by an interface or a union, and in an empty selection. */
   readonly typenameAlias: string;
 }
 
@@ -111,7 +111,7 @@ function createFragment(
     }),
   });
   const { selections } = restrict(field.selectionSet ?? { kind: Kind.SELECTION_SET, selections: [] });
-  const typename = toField("__typename", lookup.returns === type ? undefined : typenameAlias);
+  const typename = toField("__typename", typenameAlias);
   const needsTypename = lookup.returns !== type || selections.length === 0;
   return {
     kind: Kind.FRAGMENT_DEFINITION,

@@ -15,7 +15,7 @@ import { failedResult, type ResultError, type SubgraphOperation, type SubgraphRe
 import { createEntityDocuments, type EntityRequest } from "./entity-documents.ts";
 import type { EntityLookup, EntityLookups } from "./lookups.ts";
 
-/** The response name of the type of an entity that was looked up by an interface or a union. */
+/** The response name of the type of an entity, where the gateway did not select it. */
 const typenameAlias = "substitute_typename";
 
 export interface Translation {
@@ -153,9 +153,9 @@ function mergeEntities(lists: readonly EntityList[], results: ResultsByAliases):
 /** Null if the remote returned an object of another type than the requested one, which an interface or a union permits. */
 function readEntity({ alias, type, lookup }: EntityRequest, result: SubgraphResult | undefined): unknown {
   const entity = (result?.data?.[alias] ?? null) as Readonly<Record<string, unknown>> | null;
-  if (entity === null || lookup.returns === type) return entity;
+  if (entity === null || !Object.hasOwn(entity, typenameAlias)) return entity;
   const { [typenameAlias]: typename, ...fields } = entity;
-  return typename === type ? fields : null;
+  return lookup.returns === type || typename === type ? fields : null;
 }
 
 /** The errors of the entity. An error without a path is reported at each entity that is missing. */
