@@ -10,6 +10,18 @@ test.each([
   [["--scale", "1e2"], 'not "1e2"'],
   [["--only", "posts, nope"], 'does not know "nope"'],
   [["posts"], "'posts'"],
+  [["--mock", "posts,gateway"], '--mock does not know "gateway". The services are users'],
+  [["--only", "posts,orders", "--mock", "orders"], "--only starts orders, and --mock replaces it"],
+  [["--against", "https://gateway.example"], "--against needs --only"],
+  [["--only", "posts", "--against", "gateway.example"], 'not "gateway.example"'],
+  [["--only", "posts", "--against", "https://ada:x@gateway.example"], "--against takes an http(s) URL"],
+  [["--only", "posts,issuer", "--against", "https://gateway.example"], "remove issuer from --only"],
+  [["--only", "users,posts,comments,orders", "--against", "https://gateway.example"], "has nothing to do"],
+  [["--only", "posts", "--against-rest", "https://rest.example"], "--against-rest needs --against"],
+  [
+    ["--only", "posts", "--against", "https://gateway.example", "--against-rest", "https://rest.example/v2"],
+    "takes scheme, host and port only: https://rest.example",
+  ],
 ])("npm start -- %j is rejected", (args, message) => {
   expect(() => readOptions(args)).toThrow(message);
   expect(() => readOptions(args)).toThrow("Usage: npm start");
@@ -21,6 +33,43 @@ test("npm start starts the requested parts in the order of the parts list", () =
     scale: 100,
     fresh: false,
   });
+});
+
+test("npm start -- --against starts one service, gateway and REST proxy, and sends the rest to the remote", () => {
+  const args = ["--only", "posts", "--mock", "orders", "--against", "https://gateway.example"];
+  expect(readOptions(args)).toMatchObject({
+    only: ["posts", "gateway", "rest-proxy"],
+    substitutes: new Map([
+      ["users", "remote"],
+      ["comments", "remote"],
+      ["orders", "mock"],
+    ]),
+    remote: { graphqlUrl: "https://gateway.example/graphql", restUrl: undefined },
+  });
+  const other = [
+    "--only",
+    "gateway",
+    "--against",
+    "http://localhost:7000/api/graphql",
+    "--against-rest",
+    "http://localhost:7010",
+  ];
+  expect(readOptions(other)).toMatchObject({
+    only: ["gateway", "rest-proxy"],
+    remote: { graphqlUrl: "http://localhost:7000/api/graphql", restUrl: "http://localhost:7010" },
+  });
+});
+
+test("npm start -- --mock starts everything else", () => {
+  expect(readOptions(["--mock", "orders, comments"])).toMatchObject({
+    only: ["issuer", "users", "posts", "gateway", "rest-proxy"],
+    substitutes: new Map([
+      ["comments", "mock"],
+      ["orders", "mock"],
+    ]),
+    remote: undefined,
+  });
+  expect(readOptions(["--only", "posts"])).toMatchObject({ only: ["posts"], substitutes: new Map() });
 });
 
 test.each([

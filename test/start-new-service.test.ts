@@ -36,14 +36,14 @@ test(
   "a fifth service is added to an existing data folder without changing a secret or a row",
   { timeout: 120_000 },
   async () => {
-    const before = await start("users");
+    const before = await start("users,posts,comments");
     await query("users", "insert into users (id, name, email) values (777777, 'Developer', 'developer@example.com')");
     await query("posts", "truncate posts cascade");
     const secrets = readSecrets();
     await stop(before);
 
     addReviews();
-    const pulled = await start("reviews");
+    const pulled = await start("users,posts,comments,reviews");
     expect(pulled.output()).not.toMatch(/^seed /m);
     expect(pulled.output()).toMatch(/^reviews .*migrations applied/m);
     expect(await query("users", "select count(*)::int as n from users")).toEqual([{ n: 1_001 }]);
