@@ -125,7 +125,7 @@ async function startRemote(routes: Routes = {}, port = 0): Promise<string> {
     response.writeHead(status, json).end(body);
   };
   const server = createServer(respond);
-  onTestFinished(() => void server.close().closeAllConnections());
+  onTestFinished(() => server.close().closeAllConnections());
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return url;

@@ -36,6 +36,8 @@ export class MockObject {
 
 /** Of one operation. */
 export interface MockContext {
+  readonly schema: GraphQLSchema;
+  readonly keys: EntityKeys;
   /** How many list items the response may still get. */
   itemsLeft: number;
 }
@@ -65,144 +67,143 @@ export interface MockPlace {
   readonly ordinal?: number;
 }
 
-export function createMockObjects(schema: GraphQLSchema, keys: EntityKeys) {
-  /** @returns undefined if the value does not have the type. */
-  function accept(type: GraphQLOutputType, place: MockPlace): unknown {
-    const { given } = place;
-    if (given === undefined) return undefined;
-    if (isNonNullType(type)) return given === null ? undefined : accept(type.ofType, place);
-    if (given === null || given instanceof MockObject) return given;
-    if (isListType(type)) return Array.isArray(given) ? acceptList(type.ofType, place, given) : undefined;
-    if (isLeafType(type)) return isSerializable(type, given) ? given : undefined;
-    return typeof given === "object" && !Array.isArray(given) ? createObject(type, place) : undefined;
-  }
+/** @returns undefined if the value does not have the type. */
+function accept(type: GraphQLOutputType, place: MockPlace): unknown {
+  const { given } = place;
+  if (given === undefined) return undefined;
+  if (isNonNullType(type)) return given === null ? undefined : accept(type.ofType, place);
+  if (given === null || given instanceof MockObject) return given;
+  if (isListType(type)) return Array.isArray(given) ? acceptList(type.ofType, place, given) : undefined;
+  if (isLeafType(type)) return isSerializable(type, given) ? given : undefined;
+  return typeof given === "object" && !Array.isArray(given) ? createObject(type, place) : undefined;
+}
 
-  function acceptList(type: GraphQLOutputType, place: MockPlace, given: readonly unknown[]): unknown {
-    return given.every((item) => item instanceof MockObject) ? given : createList(type, place, given);
-  }
+function acceptList(type: GraphQLOutputType, place: MockPlace, given: readonly unknown[]): unknown {
+  return given.every((item) => item instanceof MockObject) ? given : createList(type, place, given);
+}
 
-  function createValue(type: GraphQLOutputType, place: MockPlace): unknown {
-    const known = accept(type, place);
-    if (known !== undefined) return known;
-    const nullable = getNullableType(type);
-    if (isListType(nullable)) return createList(nullable.ofType, place, undefined);
-    if (!isLeafType(nullable)) return createObject(nullable, { ...place, given: undefined });
-    const isNull = nullable === type && pickNumber(`${place.seed} null`, nullEvery) === 0;
-    return isNull ? null : createLeaf(nullable, place.fieldName, place.seed);
-  }
+/** The value of a field. */
+export function createValue(type: GraphQLOutputType, place: MockPlace): unknown {
+  const known = accept(type, place);
+  if (known !== undefined) return known;
+  const nullable = getNullableType(type);
+  if (isListType(nullable)) return createList(nullable.ofType, place, undefined);
+  if (!isLeafType(nullable)) return createObject(nullable, { ...place, given: undefined });
+  const isNull = nullable === type && pickNumber(`${place.seed} null`, nullEvery) === 0;
+  return isNull ? null : createLeaf(nullable, place.fieldName, place.seed);
+}
 
-  function createList(type: GraphQLOutputType, place: MockPlace, given: readonly unknown[] | undefined): unknown[] {
-    const { seed, args, context } = place;
-    const wanted =
-      given?.length ?? Math.min(pickNumber(`${seed} length`, listLengthMax + 1), readCount(args, listLengthMax));
-    const length = Math.min(wanted, context.itemsLeft);
-    context.itemsLeft -= length;
-    const first = pickNumber(seed, idsMax);
-    return Array.from({ length }, (_, index) => {
-      const item = {
-        ...place,
-        args: {},
-        field: `${seed}[${index}]`,
-        seed: `${seed}[${index}]`,
-        ordinal: (first + index) % idsMax,
-      };
-      return createValue(type, { ...item, given: given?.[index] });
-    });
-  }
-
-  function createObject(type: GraphQLOutputType, place: MockPlace): MockObject | null {
-    const named = getNamedType(type);
-    const concrete = isAbstractType(named) ? chooseType(named.name, place) : named;
-    if (!isObjectType(concrete)) return null; // An interface without types.
-    const given = (place.given ?? {}) as Values;
-    const key = keys.get(concrete.name)?.[0];
-    if (key !== undefined) return createEntity(concrete, key, { ...place, given });
-    if (place.given === undefined && isConnection(concrete)) return createConnection(concrete, place);
-    return new MockObject(concrete.name, place.seed, given);
-  }
-
-  /** The same type for the same key, whichever field returns the object. */
-  function chooseType(
-    name: string,
-    { given, seed, args }: Pick<MockPlace, "given" | "seed" | "args">,
-  ): GraphQLObjectType | undefined {
-    const type = schema.getType(name);
-    const types = isAbstractType(type) ? schema.getPossibleTypes(type) : [];
-    const possible = types.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-    const typename = (given as Values | undefined)?.["__typename"];
-    const key = keys.get(name)?.[0];
-    const id = key && hasValues(args, key) ? JSON.stringify(key.map((field) => String(args[field]))) : seed;
-    return possible.find((candidate) => candidate.name === typename) ?? pickFrom(`${name} ${id}`, possible);
-  }
-
-  /** Its key is given, or in the arguments (`user(id: 7)`), or follows from the seed. */
-  function createEntity(type: GraphQLObjectType, key: readonly string[], place: MockPlace): MockObject {
-    const given = place.given as Values;
-    const { seed, args, ordinal = pickNumber(seed, idsMax) } = place;
-    const isLookup = hasValues(args, key);
-    const values = Object.fromEntries(
-      key.map((name) => {
-        const known = given[name] ?? (isLookup ? args[name] : undefined);
-        return [name, known ?? createKeyValue(type, name, ordinal)];
-      }),
-    );
-    return new MockObject(type.name, identify(type.name, values), { ...given, ...values });
-  }
-
-  function createKeyValue(type: GraphQLObjectType, name: string, ordinal: number): unknown {
-    const field = getNamedType(type.getFields()[name]?.type);
-    if (!isLeafType(field)) return null;
-    const number = ordinal + 1;
-    if (field.name === "ID" || field.name === "String") return String(number);
-    return field.name === "Int" ? number : createLeaf(field, name, `${type.name} ${number}`);
-  }
-
-  /** A page of a list (Relay Cursor Connections): the same items for the same arguments, whatever the page. */
-  function createConnection(type: GraphQLObjectType, place: MockPlace): MockObject {
-    const { first, after, last: _, before: __, ...filter } = place.args;
-    const list = `${place.field}(${writeSeed(filter)})`;
-    const total = pageLengthMin + pickNumber(list, pageLengths);
-    const start = Math.min(total, readCursor(after) + 1);
-    const count = Math.min(readCount({ first }, total), total - start, place.context.itemsLeft);
-    place.context.itemsLeft -= count;
-    const firstId = pickNumber(`${list} ids`, idsMax);
-    const { edges: edgesField, nodes: nodesField } = type.getFields();
-    const edgeType = getNamedType(edgesField?.type) as GraphQLObjectType;
-    const nodeType = getNamedType(nodesField?.type ?? edgeType.getFields()["node"]?.type) as GraphQLOutputType;
-    const indexes = Array.from({ length: count }, (_item, index) => start + index);
-    const toNode = (index: number) =>
-      createValue(nodeType, {
-        ...place,
-        ...{ args: {}, given: undefined, seed: `${list}[${index}]`, ordinal: (firstId + index) % idsMax },
-      });
-    const nodes = indexes.map(toNode);
-    const edges = indexes.map((index, i) => {
-      return new MockObject(edgeType.name, `${list} edge ${index}`, { cursor: writeCursor(index), node: nodes[i] });
-    });
-    const page = {
-      hasNextPage: start + count < total,
-      hasPreviousPage: start > 0,
-      startCursor: count > 0 ? writeCursor(start) : null,
-      endCursor: count > 0 ? writeCursor(start + count - 1) : null,
+function createList(type: GraphQLOutputType, place: MockPlace, given: readonly unknown[] | undefined): unknown[] {
+  const { seed, args, context } = place;
+  const wanted =
+    given?.length ?? Math.min(pickNumber(`${seed} length`, listLengthMax + 1), readCount(args, listLengthMax));
+  const length = Math.min(wanted, context.itemsLeft);
+  context.itemsLeft -= length;
+  const first = pickNumber(seed, idsMax);
+  return Array.from({ length }, (_, index) => {
+    const item = {
+      ...place,
+      args: {},
+      field: `${seed}[${index}]`,
+      seed: `${seed}[${index}]`,
+      ordinal: (first + index) % idsMax,
     };
-    return new MockObject(type.name, list, { edges, nodes, pageInfo: page, totalCount: total });
-  }
+    return createValue(type, { ...item, given: given?.[index] });
+  });
+}
 
-  return {
-    createValue,
-    /** The entity of a representation; null if it has no key of its type. */
-    createFromRepresentation(representation: Values): MockObject | null {
-      const { __typename: typename, ...given } = representation;
-      const type = typeof typename === "string" ? schema.getType(typename) : undefined;
-      const ofType = typeof typename === "string" ? (keys.get(typename) ?? []) : [];
-      const key = ofType.find((names) => hasValues(given, names));
-      if (ofType.length > 0 && key === undefined) return null;
-      const concrete = isAbstractType(type) ? chooseType(type.name, { args: given, seed: writeSeed(given) }) : type;
-      if (!isObjectType(concrete)) return null;
-      const values = key ? Object.fromEntries(key.map((name) => [name, given[name]])) : given;
-      return new MockObject(concrete.name, identify(concrete.name, values), given);
-    },
+function createObject(type: GraphQLOutputType, place: MockPlace): MockObject | null {
+  const named = getNamedType(type);
+  const concrete = isAbstractType(named) ? chooseType(named.name, place) : named;
+  if (!isObjectType(concrete)) return null; // An interface without types.
+  const given = (place.given ?? {}) as Values;
+  const key = place.context.keys.get(concrete.name)?.[0];
+  if (key !== undefined) return createEntity(concrete, key, { ...place, given });
+  if (place.given === undefined && isConnection(concrete)) return createConnection(concrete, place);
+  return new MockObject(concrete.name, place.seed, given);
+}
+
+/** The same type for the same key, whichever field returns the object. */
+function chooseType(
+  name: string,
+  { given, seed, args, context: { schema, keys } }: Pick<MockPlace, "given" | "seed" | "args" | "context">,
+): GraphQLObjectType | undefined {
+  const type = schema.getType(name);
+  const types = isAbstractType(type) ? schema.getPossibleTypes(type) : [];
+  const possible = types.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const typename = (given as Values | undefined)?.["__typename"];
+  const key = keys.get(name)?.[0];
+  const id = key && hasValues(args, key) ? JSON.stringify(key.map((field) => String(args[field]))) : seed;
+  return possible.find((candidate) => candidate.name === typename) ?? pickFrom(`${name} ${id}`, possible);
+}
+
+/** Its key is given, or in the arguments (`user(id: 7)`), or follows from the seed. */
+function createEntity(type: GraphQLObjectType, key: readonly string[], place: MockPlace): MockObject {
+  const given = place.given as Values;
+  const { seed, args, ordinal = pickNumber(seed, idsMax) } = place;
+  const isLookup = hasValues(args, key);
+  const values = Object.fromEntries(
+    key.map((name) => {
+      const known = given[name] ?? (isLookup ? args[name] : undefined);
+      return [name, known ?? createKeyValue(type, name, ordinal)];
+    }),
+  );
+  return new MockObject(type.name, identify(type.name, values), { ...given, ...values });
+}
+
+function createKeyValue(type: GraphQLObjectType, name: string, ordinal: number): unknown {
+  const field = getNamedType(type.getFields()[name]?.type);
+  if (!isLeafType(field)) return null;
+  const number = ordinal + 1;
+  if (field.name === "ID" || field.name === "String") return String(number);
+  return field.name === "Int" ? number : createLeaf(field, name, `${type.name} ${number}`);
+}
+
+/** A page of a list (Relay Cursor Connections): the same items for the same arguments, whatever the page. */
+function createConnection(type: GraphQLObjectType, place: MockPlace): MockObject {
+  const { first, after, last: _, before: __, ...filter } = place.args;
+  const list = `${place.field}(${writeSeed(filter)})`;
+  const total = pageLengthMin + pickNumber(list, pageLengths);
+  const start = Math.min(total, readCursor(after) + 1);
+  const count = Math.min(readCount({ first }, total), total - start, place.context.itemsLeft);
+  place.context.itemsLeft -= count;
+  const firstId = pickNumber(`${list} ids`, idsMax);
+  const { edges: edgesField, nodes: nodesField } = type.getFields();
+  const edgeType = getNamedType(edgesField?.type) as GraphQLObjectType;
+  const nodeType = getNamedType(nodesField?.type ?? edgeType.getFields()["node"]?.type) as GraphQLOutputType;
+  const indexes = Array.from({ length: count }, (_item, index) => start + index);
+  const toNode = (index: number) =>
+    createValue(nodeType, {
+      ...place,
+      ...{ args: {}, given: undefined, seed: `${list}[${index}]`, ordinal: (firstId + index) % idsMax },
+    });
+  const nodes = indexes.map(toNode);
+  const edges = indexes.map((index, i) => {
+    return new MockObject(edgeType.name, `${list} edge ${index}`, { cursor: writeCursor(index), node: nodes[i] });
+  });
+  const page = {
+    hasNextPage: start + count < total,
+    hasPreviousPage: start > 0,
+    startCursor: count > 0 ? writeCursor(start) : null,
+    endCursor: count > 0 ? writeCursor(start + count - 1) : null,
   };
+  return new MockObject(type.name, list, { edges, nodes, pageInfo: page, totalCount: total });
+}
+
+/** The entity of a representation; null if it has no key of its type. */
+export function createFromRepresentation(representation: Values, context: MockContext): MockObject | null {
+  const { schema, keys } = context;
+  const { __typename: typename, ...given } = representation;
+  const type = typeof typename === "string" ? schema.getType(typename) : undefined;
+  const ofType = typeof typename === "string" ? (keys.get(typename) ?? []) : [];
+  const key = ofType.find((names) => hasValues(given, names));
+  if (ofType.length > 0 && key === undefined) return null;
+  const concrete = isAbstractType(type)
+    ? chooseType(type.name, { args: given, seed: writeSeed(given), context })
+    : type;
+  if (!isObjectType(concrete)) return null;
+  const values = key ? Object.fromEntries(key.map((name) => [name, given[name]])) : given;
+  return new MockObject(concrete.name, identify(concrete.name, values), given);
 }
 
 function hasValues(values: Values, names: readonly string[]): boolean {

@@ -74,8 +74,7 @@ describe("a mock", () => {
   const query = (text: string, variables = {}) => {
     const { data, errors } = mock({ query: text, variables });
     expect(errors).toEqual([]);
-    // oxlint-disable-next-line typescript/no-explicit-any -- data of every shape
-    return JSON.parse(JSON.stringify(data)) as any;
+    return JSON.parse(JSON.stringify(data));
   };
 
   test("has the requested key, and the same fields for the same key however it is reached", () => {
@@ -160,13 +159,11 @@ test("the page of a connection continues after its cursor", () => {
   const sdl = readFileSync(`${root}/services/orders/schema.graphql`, "utf8");
   const mock = createMockExecutor(buildExecutableSchema(sdl), readEntityKeys(sdl));
   const fields = "nodes { sku } edges { cursor node { sku } } pageInfo { hasNextPage hasPreviousPage endCursor }";
-  const read = (after: string | null) =>
-    // oxlint-disable-next-line typescript/no-explicit-any -- data of every shape
-    mock({ query: `query ($after: String) { products(first: 2, after: $after) { ${fields} } }`, variables: { after } })
-      .data as any;
+  const query = `query ($after: String) { products(first: 2, after: $after) { ${fields} } }`;
+  const read = (after: string | null) => JSON.parse(JSON.stringify(mock({ query, variables: { after } }).data));
   const skus: string[] = [];
   let after: string | null = null;
-  for (let page; page?.pageInfo.hasNextPage !== false; after = page.pageInfo.endCursor) {
+  for (let page; page?.pageInfo.hasNextPage !== false && skus.length < 100; after = page.pageInfo.endCursor) {
     page = read(after).products;
     expect(page.pageInfo.hasPreviousPage).toBe(after !== null);
     expect(page.edges.map((edge: { node: unknown }) => edge.node)).toEqual(page.nodes);

@@ -15,7 +15,14 @@ import type { SubgraphOperation, SubgraphResult } from "../graphql-messages.ts";
 import type { SubgraphExecutor } from "../server.ts";
 import { buildExecutableSchema, type EntityKeys, readEntityKeys } from "../subgraph-schema.ts";
 import { writeSeed } from "./leaf-values.ts";
-import { createMockObjects, itemsMax, type MockContext, MockObject, type MockPlace } from "./mock-objects.ts";
+import {
+  createFromRepresentation,
+  createValue,
+  itemsMax,
+  type MockContext,
+  MockObject,
+  type MockPlace,
+} from "./mock-objects.ts";
 
 /**
  * The same operation always has the same response, and an entity the same fields in every operation. A mutation stores nothing: the objects in
@@ -41,7 +48,7 @@ export function createMockExecutor(
       if (problems.length > 0) return { data: null, errors: problems.map(toError) };
       const result = execute({
         ...{ schema, document, variableValues: variables, operationName: operationName ?? null },
-        contextValue: { itemsLeft: itemsMax } satisfies MockContext,
+        contextValue: { schema, keys, itemsLeft: itemsMax } satisfies MockContext,
         fieldResolver: resolve,
         typeResolver: (value) => (value as MockObject).type,
       });
@@ -59,11 +66,10 @@ function createMockResolver(
   schema: GraphQLSchema,
   keys: EntityKeys,
 ): GraphQLFieldResolver<unknown, MockContext, Values> {
-  const objects = createMockObjects(schema, keys);
   return (source, args, context, info) => {
     if (info.fieldName === "_entities" && info.parentType === schema.getQueryType())
       return (args["representations"] as readonly Values[]).map((value) =>
-        objects.createFromRepresentation(Object(value)),
+        createFromRepresentation(Object(value), context),
       );
     const parent = source instanceof MockObject ? source : new MockObject(info.parentType.name, info.parentType.name);
     const field = `${parent.identity}.${info.fieldName}`;
@@ -73,13 +79,13 @@ function createMockResolver(
     // A payload lists errors or warnings, of which there are none.
     if (parent.input && !isGiven && isListType(getNullableType(info.returnType))) return [];
     const given = isGiven ? parent.given[info.fieldName] : parent.input;
-    return objects.createValue(info.returnType, { ...place, given });
+    return createValue(info.returnType, { ...place, given });
   };
 
   function createPayload(place: MockPlace, info: GraphQLResolveInfo) {
     const { input } = place.args;
     const given = (typeof input === "object" && input !== null ? input : place.args) as Values;
-    const payload = objects.createValue(info.returnType, { ...place, args: {}, given });
+    const payload = createValue(info.returnType, { ...place, args: {}, given });
     if (!(payload instanceof MockObject) || keys.has(payload.type)) return payload;
     return new MockObject(payload.type, payload.identity, payload.given, given);
   }

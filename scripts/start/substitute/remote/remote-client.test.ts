@@ -81,7 +81,7 @@ function startRemote(status: number, body: unknown, port = 0): Promise<string> {
 }
 
 async function listen(server: ReturnType<typeof createServer>, port = 0): Promise<string> {
-  onTestFinished(() => void server.close().closeAllConnections());
+  onTestFinished(() => server.close().closeAllConnections());
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`;
 }

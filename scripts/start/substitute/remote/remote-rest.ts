@@ -67,7 +67,8 @@ export function createRestForwarder(origin: string): RestForwarder & { close(): 
       if (result.kind === "failed") {
         const error = new AppError("SERVICE_UNAVAILABLE", "The REST proxy of the remote does not respond.");
         const requestId = readRequestId(request.headers["x-request-id"]);
-        return void writeProblem(response, error, { instance: url.split("?", 1)[0], requestId });
+        writeProblem(response, error, { instance: url.split("?", 1)[0], requestId });
+        return;
       }
       const headers = withoutHeaders(toHeaderList(result.rawHeaders), (name) => responseHeadersDropped.has(name));
       response.writeHead(result.status, headers).end(result.body);

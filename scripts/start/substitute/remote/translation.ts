@@ -7,6 +7,7 @@ import {
   type GraphQLSchema,
   Kind,
   type OperationDefinitionNode,
+  OperationTypeNode,
   parse,
   type SelectionNode,
   valueFromASTUntyped,
@@ -39,7 +40,7 @@ export interface TranslationOptions {
 export function translate(request: SubgraphOperation, o: TranslationOptions): Translation {
   const document = parse(request.query, { noLocation: true });
   const operation = getOperationAST(document, request.operationName);
-  const isMutation = operation?.operation === "mutation";
+  const isMutation = operation?.operation === OperationTypeNode.MUTATION;
   const roots = operation?.selectionSet.selections ?? [];
   if (!operation || !roots.some(isEntities))
     return { isMutation, operations: [request], merge: ([result]) => result ?? failedResult("", "No response.") };
