@@ -36,7 +36,7 @@ export const usage = `Usage: npm start -- [options]
 Starts the whole platform on this machine: PostgreSQL, the local issuer, the services, the gateway, the REST proxy.
 A service whose tables are empty and were never seeded is seeded. Existing data remains unless an option deletes it:
 
-  --fresh              delete all databases, then seed every service; deletes nothing if no part that starts has one
+  --fresh              delete all databases, then seed the services that start; deletes nothing if none of them has one
   --scale N            seed N times the default amount, 1 to ${scaleMax}. Replaces every database that was seeded at another
                        scale: edits in it are lost. With --only it replaces only databases of these parts. A database
                        whose rows are not seed data is not replaced: --fresh deletes it.

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { type RunningGateway, startGateway } from "../../gateway/test/helpers/gateway.ts";
@@ -127,9 +127,19 @@ describe("one service against a remote", () => {
     remoteGateway = await startRemoteGateway();
     expect(await send(ports, request)).toEqual(whole);
   });
+
+  test("prints a schema that does not compose with those of the remote, with its file, line and owner", async () => {
+    const file = join(clone, "services/posts/schema.graphql");
+    const sdl = readFileSync(file, "utf8");
+    writeFileSync(file, sdl.replace("hasNextPage: Boolean!", "hasNextPage: String!"));
+    await platform.line(/^start .*the supergraph does not compose; the last valid one remains in use/);
+    expect(await platform.line(/^start .*services\/posts\/schema\.graphql:\d+/)).toContain("@tributary/posts-team");
+    writeFileSync(file, sdl);
+    await platform.line(/^start .*the supergraph composes again/);
+  });
 });
 
-test("mocks respond to the same query with the same bytes, and only the REST routes of services that run are served", async () => {
+test("mocks respond to the same query with the same bytes, with saved fields, and not to REST requests", async () => {
   const ports = await pickPorts();
   const platform = start(["--only", "gateway", "--mock", "users,posts,comments,orders"], ports, {});
   try {
@@ -141,6 +151,10 @@ test("mocks respond to the same query with the same bytes, and only the REST rou
     expect((await send(ports, { query, variables })).text).toBe(first.text);
     expect(platform.output()).toMatch(/orders +http:\S+ +MOCK/);
     expect(platform.output()).not.toContain("PostgreSQL");
+    appendFileSync(join(clone, "services/users/schema.graphql"), "\nextend type User {\n  nickname: String!\n}\n");
+    const nickname = () =>
+      send(ports, { query: "{ user(id: 7) { nickname } }" }).then(({ body }) => body.data?.user.nickname);
+    await expect.poll(nickname, { timeout: 30_000 }).toEqual(expect.any(String));
     const rest = await fetch(`http://127.0.0.1:${ports["rest-proxy"]}/v2/users/1`);
     expect([rest.status, await rest.json()]).toMatchObject([
       503,
