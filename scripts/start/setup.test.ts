@@ -214,6 +214,31 @@ test("a run file that is not JSON does not prevent a start", () => {
   acquireRunFile(folder).release();
 });
 
+test("with a remote, every part gets its issuer, and a service that runs there is a substitute without a change feed", () => {
+  const issuer = { issuer: "the-issuer", jwksUrl: "https://issuer.example/keys", url: "https://issuer.example" };
+  const remote = { graphqlUrl: "https://gateway.example/graphql", restUrl: undefined };
+  const substitutes = new Map([["users", "remote"] as const, ["orders", "mock"] as const]);
+  const alone = { ...context({}), substitutes, remote, findRemoteIssuer: () => issuer };
+  const identity = { ISSUER: "the-issuer", JWKS_URL: "https://issuer.example/keys" };
+  expect(environmentOf("posts", alone)).toMatchObject({ ...identity, DATABASE_URL: expect.any(String) });
+  expect(environmentOf("gateway", alone)).toMatchObject({
+    ...{ ...identity, ISSUER_URL: "https://issuer.example" },
+    ...{ SUBGRAPH_FEED_URL_USERS: "none", SUBGRAPH_FEED_URL_ORDERS: "none" },
+  });
+  expect(environmentOf("rest-proxy", alone)).toMatchObject({ USERS_FEED_URL: "none", ORDERS_FEED_URL: "none" });
+  expect(environmentOf("users", alone)).toMatchObject({
+    SUBSTITUTE_REMOTE_URL: "https://gateway.example/graphql",
+    SUBSTITUTE_SCHEMA_FILE: "/data/remote/users.graphql",
+  });
+  const mock = environmentOf("orders", alone);
+  expect(mock).toMatchObject({ SUBSTITUTE_SCHEMA_FILE: "/repository/services/orders/schema.graphql" });
+  expect([mock["SUBSTITUTE_REMOTE_URL"], mock["DATABASE_URL"]]).toEqual([undefined, undefined]);
+  // Until the remote responds for the first time, no issuer is known.
+  const unknown = { ...alone, findRemoteIssuer: () => undefined };
+  expect(environmentOf("gateway", unknown)["ISSUER_URL"]).toBe(undefined);
+  expect(environmentOf("gateway", { ...unknown, inherited: { ISSUER: "own" } })["ISSUER"]).toBe("own");
+});
+
 function write(path: string, content = ""): void {
   mkdirSync(dirname(join(root, path)), { recursive: true });
   writeFileSync(join(root, path), content);

@@ -104,6 +104,15 @@ describe("one service against a remote", () => {
     const own = await fetch(`http://127.0.0.1:${ports["rest-proxy"]}/v2/users/1`, { headers });
     const { body } = await remote.rest("GET", "/v2/users/1", { token });
     expect([own.status, await own.json()]).toEqual([200, body]);
+    const added = await fetch(`http://127.0.0.1:${ports["rest-proxy"]}/v2/comments`, {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json" },
+      body: JSON.stringify({ postId: "1", body: "By REST" }),
+    });
+    // A receipt of the remote would be invalid here.
+    expect([added.status, added.headers.get("consistency-token")]).toEqual([201, null]);
+    const location = added.headers.get("location") ?? "";
+    expect((await remote.rest("GET", location)).body).toMatchObject({ body: "By REST" });
     const missing = await fetch(`http://127.0.0.1:${ports["rest-proxy"]}/v2/products/none`);
     expect([missing.status, missing.headers.get("content-type")]).toEqual([404, "application/problem+json"]);
   });

@@ -25,7 +25,7 @@ const connectionHeaders = [
   "transfer-encoding",
   "upgrade",
 ];
-/** The local REST proxy writes its own: about the caller's limit at this proxy, and about versions. */
+/** The local REST proxy writes its own. It could not decrypt a receipt (`Consistency-Token`) of the remote. */
 const proxyHeaders = [
   "x-request-id",
   "api-version",
@@ -34,6 +34,7 @@ const proxyHeaders = [
   "deprecation",
   "sunset",
   "cache-status",
+  "consistency-token",
   "date",
 ];
 
