@@ -109,6 +109,8 @@ describe("one service against a remote", () => {
       headers: { ...headers, "content-type": "application/json" },
       body: JSON.stringify({ postId: "1", body: "By REST" }),
     });
+    const old = await fetch(`http://127.0.0.1:${ports["rest-proxy"]}/v1/users/1`, { headers });
+    expect(old.headers.get("deprecation")).toMatch(/^@\d+$/);
     // A receipt of the remote would be invalid here.
     expect([added.status, added.headers.get("consistency-token")]).toEqual([201, null]);
     const location = added.headers.get("location") ?? "";

@@ -25,18 +25,8 @@ const connectionHeaders = [
   "transfer-encoding",
   "upgrade",
 ];
-/** The local REST proxy writes its own. It could not decrypt a receipt (`Consistency-Token`) of the remote. */
-const proxyHeaders = [
-  "x-request-id",
-  "api-version",
-  "ratelimit",
-  "ratelimit-policy",
-  "deprecation",
-  "sunset",
-  "cache-status",
-  "consistency-token",
-  "date",
-];
+/** The local REST proxy adds its own, beside those of a service. Others, such as `Consistency-Token`, it never forwards. */
+const proxyHeaders = ["ratelimit", "ratelimit-policy", "deprecation", "sunset", "link", "cache-status", "date"];
 
 const requestHeadersDropped = new Set([...connectionHeaders, "accept-encoding", "expect"]);
 const responseHeadersDropped = new Set([...connectionHeaders, ...proxyHeaders]);
