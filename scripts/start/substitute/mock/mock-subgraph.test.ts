@@ -15,13 +15,14 @@ import { describe, expect, test } from "vitest";
 import { generateOperations } from "../../../../gateway/test/differential/generate-operations.ts";
 import type { Operation } from "../../../../gateway/test/differential/operation.ts";
 import { readSubgraphs } from "../../../../supergraph/subgraphs.ts";
+import { services } from "../../parts.ts";
 import type { SubgraphResult } from "../graphql-messages.ts";
 import { buildExecutableSchema, readEntityKeys } from "../subgraph-schema.ts";
 import { createMockExecutor } from "./mock-subgraph.ts";
 
 const root = new URL("../../../..", import.meta.url).pathname;
-const services = readSubgraphs(root).map(({ name, sdl = "" }) => ({ name, sdl }));
-const operationCount = Math.ceil(1_000 / (services.length + 1));
+const subgraphs = readSubgraphs(root, services).map(({ name, sdl = "" }) => ({ name, sdl }));
+const operationCount = Math.ceil(1_000 / (subgraphs.length + 1));
 
 const representations = ["User", "Post", "Comment", "Order", "Nothing"].flatMap((__typename) => [
   { __typename, id: "7" },
@@ -49,7 +50,7 @@ const librarySdl = `
   type LendPayload { book: Book! film: Film errors: [String!]! }
 `;
 
-describe.each([...services, { name: "a library", sdl: librarySdl }])("the mock of $name", ({ sdl }) => {
+describe.each([...subgraphs, { name: "a library", sdl: librarySdl }])("the mock of $name", ({ sdl }) => {
   const schema = buildExecutableSchema(sdl);
   const mock = createMockExecutor(schema, readEntityKeys(sdl));
 

@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { createDice } from "../../../../gateway/test/differential/dice.ts";
 import { createSelectionWriter } from "../../../../gateway/test/differential/generate-selections.ts";
 import { readSubgraphs } from "../../../../supergraph/subgraphs.ts";
+import { services } from "../../parts.ts";
 import type { SubgraphOperation, SubgraphResult } from "../graphql-messages.ts";
 import { createMockExecutor } from "../mock/mock-subgraph.ts";
 import { buildExecutableSchema, readEntityKeys } from "../subgraph-schema.ts";
@@ -12,16 +13,16 @@ import { findLookups } from "./lookups.ts";
 import { translate } from "./translation.ts";
 
 const root = new URL("../../../..", import.meta.url).pathname;
-const services = readSubgraphs(root).map(({ name, sdl = "" }) => ({ name, sdl }));
+const subgraphs = readSubgraphs(root, services).map(({ name, sdl = "" }) => ({ name, sdl }));
 const apiSdl = readFileSync(`${root}/supergraph/api.graphql`, "utf8");
 
 // The mocks of a subgraph and of the whole API have the same values, so a translated request must have the same result as the request itself.
-describe.each(services)("requests to $name, translated for the API", ({ sdl }) => {
+describe.each(subgraphs)("requests to $name, translated for the API", ({ sdl }) => {
   const schema = buildExecutableSchema(sdl);
   const subgraph = createMockExecutor(schema, readEntityKeys(sdl));
   const remote = createRemote(
     apiSdl,
-    services.map((service) => service.sdl),
+    subgraphs.map((service) => service.sdl),
     sdl,
   );
   const entities = getNamedType(schema.getQueryType()?.getFields()["_entities"]?.type) as GraphQLUnionType;
