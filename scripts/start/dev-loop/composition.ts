@@ -2,7 +2,7 @@
 import type { GraphState } from "../../../supergraph/changes/change-places.ts";
 import type { CompositionError } from "../../../supergraph/composition/composition-errors.ts";
 import type { SchemaBaseline } from "../../../supergraph/composition/schema-baseline.ts";
-import { readSubgraphs, type Subgraph, type SubgraphSource } from "../../../supergraph/subgraphs.ts";
+import type { Subgraph, SubgraphSource } from "../../../supergraph/subgraphs.ts";
 import type { ServiceName } from "../parts.ts";
 
 export type Schemas = ReadonlyMap<ServiceName, string>;
