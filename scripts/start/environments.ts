@@ -73,7 +73,7 @@ function specificFor(name: PartName, context: PartContext): Record<string, strin
       SUPERGRAPH_FILE: published.supergraph,
       ISSUER_URL: context.remote ? context.findRemoteIssuer()?.url : urlOf(ports.issuer),
       ...movedSubgraphs(ports),
-      ...withoutFeeds(substitutes, (prefix) => `SUBGRAPH_FEED_URL_${prefix}`),
+      ...entityCaches(context),
     };
   if (name === "rest-proxy")
     return {
@@ -103,6 +103,16 @@ function substituteFor(
     SUBSTITUTE_REMOTE_URL: remote?.graphqlUrl,
     SUBSTITUTE_REST_URL: remote?.restUrl,
   };
+}
+
+/** Substitutes are not cached: they have no change feed. */
+function entityCaches({ ports, substitutes }: PartContext): Record<string, string> {
+  const cached = serviceNames.filter((name) => !substitutes.has(name));
+  const variables = cached.flatMap((name) => [
+    [`ENTITY_CACHE_${toVariablePrefix(name)}`, "on"] as const,
+    [`SUBGRAPH_FEED_URL_${toVariablePrefix(name)}`, urlOf(feedPortOf(portOf(ports, name)))] as const,
+  ]);
+  return Object.fromEntries(variables);
 }
 
 /** A substitute has no change feed. */
