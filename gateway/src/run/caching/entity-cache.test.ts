@@ -4,7 +4,7 @@ import type { ComposedResult } from "./whole-results.ts";
 import { createEntityCache } from "./entity-cache.ts";
 import type { SubgraphCache } from "./subgraph-cache.ts";
 
-// Without a feed; gateway/test/entity-cache.test.ts has one.
+// Without a feed; gateway/test/entity-cache-freshness.test.ts has one.
 
 let nowMs = 0;
 

@@ -1,0 +1,65 @@
+import { describe, expect, test } from "vitest";
+import { rated, setUpEntityCache, starsOfAll } from "./helpers/entity-caching.ts";
+
+// The environment variables of the entity cache, and its observations.
+
+const platform = setUpEntityCache();
+const { books, read, restart, tokenOf } = platform;
+
+describe("configuration", () => {
+  test("the cache is off by default", async () => {
+    await restart({ ENTITY_CACHE_STARS: "" });
+    for (let i = 0; i < 2; i++) expect(await read(starsOfAll, await tokenOf("ada"))).toEqual(rated(1, 2, 3));
+    expect(books.sent()).toEqual([
+      ["b1 b2 b3", "ada"],
+      ["b1 b2 b3", "ada"],
+    ]);
+  });
+
+  test("without a feed, only what Cache-Control permits is stored, until this process writes to the subgraph", async () => {
+    await restart({ SUBGRAPH_FEED_URL_STARS: "none" });
+    await read(starsOfAll);
+    await read(starsOfAll);
+    expect(books.stars.requests).toHaveLength(2);
+    books.metadataOf = () => undefined;
+    await read(starsOfAll);
+    expect(platform.gateway.cacheSizes().entities.entries).toBe(0);
+    books.stars.fault = (response, ...rest) => {
+      response.setHeader("cache-control", "public, max-age=60");
+      return books.respondWithMetadata(response, ...rest);
+    };
+    for (const token of [undefined, await tokenOf("ada")])
+      expect(await read(starsOfAll, token)).toEqual(rated(1, 2, 3));
+    expect(books.stars.requests).toHaveLength(4);
+    await read(`mutation { rate(isbn: "b1", stars: 5) { isbn } }`);
+    expect(await read(starsOfAll)).toEqual(rated(5, 2, 3));
+  });
+
+  test("the stored results have a limit of bytes", async () => {
+    await restart({ ENTITY_CACHE_BYTES_MAX: "100000" });
+    for (let plus = 0; plus < 200; plus++)
+      await read("query ($plus: Int) { books { stars(plus: $plus) } }", undefined, { plus });
+    const { entries, weight } = platform.gateway.cacheSizes().entities;
+    expect(entries).toBeGreaterThan(50);
+    expect(entries).toBeLessThan(250);
+    expect(weight).toBeLessThanOrEqual(90_000);
+    await platform.gateway.seen("cache-evicted");
+  });
+
+  test("a variable that names no subgraph is reported", async () => {
+    await restart({ ENTITY_CACHE_STRAS: "on" });
+    await platform.gateway.seen("override-without-subgraph");
+  });
+
+  test("lookups and repeats are reported", async () => {
+    books.hidden.add("b2");
+    await read(starsOfAll, await tokenOf("ada"));
+    await read(starsOfAll, await tokenOf("ada"));
+    const kinds = platform.gateway.observations.filter(({ kind }) => kind.startsWith("entity-cache"));
+    expect(kinds).toEqual([
+      { kind: "entity-cache-read", service: "stars", results: { hit: 0, miss: 3, bypass: 0 } },
+      { kind: "entity-cache-repeat", service: "stars" },
+      { kind: "entity-cache-read", service: "stars", results: { hit: 0, miss: 2, bypass: 1 } },
+    ]);
+  });
+});
