@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { createAdmissionObserver } from "@tributary/kit/admission/admission-telemetry";
 import { silentLog } from "@tributary/kit/process/log";
-import { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarations";
+import { metricsOf } from "@tributary/kit/telemetry/metrics/declarations/metrics-of-processes";
 import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
 import { noTrace } from "@tributary/kit/telemetry/tracing/trace";
 import { sendAtOnce } from "@tributary/kit/testing/send-at-once";

@@ -2,7 +2,7 @@ import type { PlannerPool } from "../src/plan/planner/planner-pool.ts";
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { type Log, silentLog } from "@tributary/kit/process/log";
-import { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarations";
+import { metricsOf } from "@tributary/kit/telemetry/metrics/declarations/metrics-of-processes";
 import { createNoMetrics } from "@tributary/kit/telemetry/metrics/metrics";
 import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
 import { noTrace } from "@tributary/kit/telemetry/tracing/trace";

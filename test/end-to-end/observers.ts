@@ -1,5 +1,5 @@
 import { silentLog } from "../../kit/src/process/log.ts";
-import { metricsOf } from "../../kit/src/telemetry/metrics/metric-declarations.ts";
+import { metricsOf } from "../../kit/src/telemetry/metrics/declarations/metrics-of-processes.ts";
 import { createPrometheus } from "../../kit/src/telemetry/metrics/prometheus.ts";
 import type { SpanCollector } from "../../kit/src/testing/trace.ts";
 import { createFetchObserver } from "../../gateway/src/telemetry/fetch-observer.ts";

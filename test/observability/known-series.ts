@@ -1,7 +1,7 @@
 import { serviceNames } from "../services.ts";
 import { codes } from "../../gateway/src/errors/codes.ts";
 import { statusOf } from "../../kit/src/errors/app-error.ts";
-import { metricsOf } from "../../kit/src/telemetry/metrics/metric-declarations.ts";
+import { metricsOf } from "../../kit/src/telemetry/metrics/declarations/metrics-of-processes.ts";
 import { recordings } from "./files.ts";
 import type { Exposition } from "./exposition.ts";
 import { seriesOf } from "./exposition.ts";

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, inject, test, vi } from "vitest";
-import { metricsOf, runtimeMetricNames } from "../../kit/src/telemetry/metrics/metric-declarations.ts";
+import { metricsOf } from "../../kit/src/telemetry/metrics/declarations/metrics-of-processes.ts";
+import { runtimeMetricNames } from "../../kit/src/telemetry/metrics/declarations/process-metrics.ts";
 import { startTestIssuer, type TestIssuer } from "../../kit/src/testing/issuer.ts";
 import { startTestService, type TestService } from "../../kit/src/testing/service.ts";
 import { createTestTelemetry, type TestTelemetry } from "../../kit/src/testing/telemetry.ts";

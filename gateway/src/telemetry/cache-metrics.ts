@@ -1,6 +1,7 @@
 // The gauges of the caches and of the planner's queue.
 import type { MapSize } from "@tributary/kit/collections/bounded-map";
-import type { Expected, gatewayMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
+import type { gatewayMetrics } from "@tributary/kit/telemetry/metrics/declarations/gateway-metrics";
+import type { Expected } from "@tributary/kit/telemetry/metrics/declarations/metric-declaration";
 import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 
 /** The caches: validated documents, query plans, introspection responses, texts of automatic persisted queries, entities. */

@@ -1,5 +1,6 @@
 // Counts and traces the fetches from subgraphs. run/fetch.ts calls it.
-import type { Expected, gatewayMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
+import type { gatewayMetrics } from "@tributary/kit/telemetry/metrics/declarations/gateway-metrics";
+import type { Expected } from "@tributary/kit/telemetry/metrics/declarations/metric-declaration";
 import type { CounterSeries, HistogramSeries, Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import type { Trace } from "@tributary/kit/telemetry/tracing/trace";
 import type { TracedRequest } from "@tributary/kit/upstream/attempt-span";

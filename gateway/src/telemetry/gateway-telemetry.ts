@@ -7,7 +7,7 @@ import { createRateLimitObserver } from "@tributary/kit/rate-limit/rate-limit-te
 import type { RateLimitObserver } from "@tributary/kit/rate-limit/rate-limits";
 import { createFailureLog, type FailureLog } from "@tributary/kit/telemetry/failure-log";
 import { listKnownValues } from "@tributary/kit/telemetry/metrics/known-values";
-import { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarations";
+import { metricsOf } from "@tributary/kit/telemetry/metrics/declarations/metrics-of-processes";
 import type { RequestObserver } from "@tributary/kit/telemetry/request-observer";
 import { createTelemetry, type Telemetry } from "@tributary/kit/telemetry/telemetry";
 import type { Config } from "../config.ts";

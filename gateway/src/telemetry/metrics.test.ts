@@ -1,4 +1,4 @@
-import { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarations";
+import { metricsOf } from "@tributary/kit/telemetry/metrics/declarations/metrics-of-processes";
 import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
 import { createSpanCollector } from "@tributary/kit/testing/trace";
 import { describe, expect, test } from "vitest";

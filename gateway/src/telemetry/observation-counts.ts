@@ -1,6 +1,7 @@
 // Metrics from observations. Client requests and fetches have their own observers.
 import { createEjectedReplicas, type EjectedReplicas } from "@tributary/kit/telemetry/ejected-replicas";
-import type { Expected, gatewayMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
+import type { gatewayMetrics } from "@tributary/kit/telemetry/metrics/declarations/gateway-metrics";
+import type { Expected } from "@tributary/kit/telemetry/metrics/declarations/metric-declaration";
 import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import type { GatewayObservation, GatewayObserver } from "../observations.ts";
 

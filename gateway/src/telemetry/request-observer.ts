@@ -2,7 +2,7 @@
 import { readClientName } from "@tributary/kit/caller/client-program";
 import type { Log } from "@tributary/kit/process/log";
 import { createKnownValues, createLearnedValues } from "@tributary/kit/telemetry/metrics/known-values";
-import type { gatewayMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
+import type { gatewayMetrics } from "@tributary/kit/telemetry/metrics/declarations/gateway-metrics";
 import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import type { TelemetryConfig } from "@tributary/kit/process/telemetry-config";
 import type { Span, Trace } from "@tributary/kit/telemetry/tracing/trace";

@@ -4,7 +4,7 @@ import { startServer, stopOnSignals } from "@tributary/kit/process/lifecycle";
 import { runMain } from "@tributary/kit/process/main";
 import { warnOfMisspeltVariables } from "@tributary/kit/process/misspelt-variables";
 import { startMetricsListener } from "@tributary/kit/telemetry/admin-server";
-import { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarations";
+import { metricsOf } from "@tributary/kit/telemetry/metrics/declarations/metrics-of-processes";
 import { createTelemetry } from "@tributary/kit/telemetry/telemetry";
 import { readConfig } from "./config.ts";
 import { announce, createPurgerObserver } from "./purger-telemetry.ts";

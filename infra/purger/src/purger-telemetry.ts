@@ -1,6 +1,6 @@
 // Log lines and metrics of what the purger observes.
 import type { Log } from "@tributary/kit/process/log";
-import type { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarations";
+import type { metricsOf } from "@tributary/kit/telemetry/metrics/declarations/metrics-of-processes";
 import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import type { Purger, PurgerObservation } from "./purger.ts";
 

@@ -1,5 +1,5 @@
 // The metrics of admission.
-import type { admissionMetrics } from "../telemetry/metrics/metric-declarations.ts";
+import type { admissionMetrics } from "../telemetry/metrics/declarations/process-metrics.ts";
 import type { Metrics } from "../telemetry/metrics/metrics.ts";
 import type { AdmissionObserver } from "./admission.ts";
 import type { PriorityClass } from "./priority.ts";

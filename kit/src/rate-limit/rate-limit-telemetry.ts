@@ -1,6 +1,6 @@
 // Counts and logs the observations of rate limits and of their store.
 import type { Log } from "../process/log.ts";
-import type { rateLimitMetrics } from "../telemetry/metrics/metric-declarations.ts";
+import type { rateLimitMetrics } from "../telemetry/metrics/declarations/process-metrics.ts";
 import type { Metrics } from "../telemetry/metrics/metrics.ts";
 import type { RateLimitObserver } from "./rate-limits.ts";
 

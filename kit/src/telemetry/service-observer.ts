@@ -4,7 +4,7 @@ import type { Log } from "../process/log.ts";
 import { readRequestId } from "../http/request-id.ts";
 import { readCallerContext } from "../http/trace-context.ts";
 import { createKnownValues } from "./metrics/known-values.ts";
-import type { serviceMetrics } from "./metrics/metric-declarations.ts";
+import type { serviceMetrics } from "./metrics/declarations/service-metrics.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { recordFields, type ServiceRequestRecord, type RequestRecords } from "./request-record.ts";
 import type { TelemetryConfig } from "../process/telemetry-config.ts";

@@ -1,5 +1,5 @@
 import { errorTypeOf } from "./tracing/error-type.ts";
-import type { serviceMetrics } from "./metrics/metric-declarations.ts";
+import type { serviceMetrics } from "./metrics/declarations/service-metrics.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import type { Trace } from "./tracing/trace.ts";
 

@@ -2,7 +2,7 @@ import { expect, test, onTestFinished } from "vitest";
 import { type Log, silentLog } from "../process/log.ts";
 import { startMetricsListener } from "./admin-server.ts";
 import { createEjectedReplicas } from "./ejected-replicas.ts";
-import { metricsOf } from "./metrics/metric-declarations.ts";
+import { metricsOf } from "./metrics/declarations/metrics-of-processes.ts";
 import { createPrometheus } from "./metrics/prometheus.ts";
 import { createStatementObserver } from "./statement-observer.ts";
 import { createTelemetry } from "./telemetry.ts";

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createLog, type Log } from "../process/log.ts";
-import type { MetricDeclarations, processMetrics } from "./metrics/metric-declarations.ts";
+import type { MetricDeclarations } from "./metrics/declarations/metric-declaration.ts";
+import type { processMetrics } from "./metrics/declarations/process-metrics.ts";
 import { createNoMetrics, type Metrics } from "./metrics/metrics.ts";
 import { createPrometheus } from "./metrics/prometheus.ts";
 import { createSpanExport } from "./tracing/span-export.ts";

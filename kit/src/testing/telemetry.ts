@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 import { createLog, type Log } from "../process/log.ts";
-import { metricsOf } from "../telemetry/metrics/metric-declarations.ts";
+import { metricsOf } from "../telemetry/metrics/declarations/metrics-of-processes.ts";
 import { createPrometheus } from "../telemetry/metrics/prometheus.ts";
 import { createRequestRecords, recordFields } from "../telemetry/request-record.ts";
 import { createServiceObserver, type ServiceObserver } from "../telemetry/service-observer.ts";

@@ -1,4 +1,5 @@
-import type { Expected, restMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
+import type { Expected } from "@tributary/kit/telemetry/metrics/declarations/metric-declaration";
+import type { restMetrics } from "@tributary/kit/telemetry/metrics/declarations/rest-proxy-metrics";
 import type { CounterSeries, Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import type { CacheObservation } from "../cache/cache-request.ts";
 

@@ -1,5 +1,5 @@
 import { createEjectedReplicas } from "@tributary/kit/telemetry/ejected-replicas";
-import type { restMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
+import type { restMetrics } from "@tributary/kit/telemetry/metrics/declarations/rest-proxy-metrics";
 import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import type { Observe } from "./observations.ts";
 

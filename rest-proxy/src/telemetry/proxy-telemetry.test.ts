@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { AppError } from "@tributary/kit/errors/app-error";
 import { createLog, silentLog, type Log } from "@tributary/kit/process/log";
 import { createFailureLog, type Failure } from "@tributary/kit/telemetry/failure-log";
-import { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarations";
+import { metricsOf } from "@tributary/kit/telemetry/metrics/declarations/metrics-of-processes";
 import { createNoMetrics } from "@tributary/kit/telemetry/metrics/metrics";
 import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
 import { noTrace } from "@tributary/kit/telemetry/tracing/trace";

@@ -3,7 +3,7 @@ import type { Log } from "@tributary/kit/process/log";
 import { type AdminServer, startMetricsListener } from "@tributary/kit/telemetry/admin-server";
 import { createFailureLog, type FailureLog } from "@tributary/kit/telemetry/failure-log";
 import { listKnownValues } from "@tributary/kit/telemetry/metrics/known-values";
-import { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarations";
+import { metricsOf } from "@tributary/kit/telemetry/metrics/declarations/metrics-of-processes";
 import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import { createTelemetry, type Telemetry } from "@tributary/kit/telemetry/telemetry";
 import type { TelemetryConfig } from "@tributary/kit/process/telemetry-config";

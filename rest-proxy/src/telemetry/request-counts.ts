@@ -1,5 +1,5 @@
 import { createKnownValues } from "@tributary/kit/telemetry/metrics/known-values";
-import type { restMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
+import type { restMetrics } from "@tributary/kit/telemetry/metrics/declarations/rest-proxy-metrics";
 import type { HistogramSeries, Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import type { FinishedProxyRequest } from "./request-record.ts";
 

@@ -1,7 +1,7 @@
 /** Metrics, span and access log line of each request to the proxy. */
 import type { Log } from "@tributary/kit/process/log";
 import { createKnownValues, type KnownValues } from "@tributary/kit/telemetry/metrics/known-values";
-import type { restMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
+import type { restMetrics } from "@tributary/kit/telemetry/metrics/declarations/rest-proxy-metrics";
 import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import type { TelemetryConfig } from "@tributary/kit/process/telemetry-config";
 import type { Trace } from "@tributary/kit/telemetry/tracing/trace";

@@ -1,5 +1,5 @@
 import { AppError } from "@tributary/kit/errors/app-error";
-import type { restMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
+import type { restMetrics } from "@tributary/kit/telemetry/metrics/declarations/rest-proxy-metrics";
 import type { CounterSeries, HistogramSeries, Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import { ClientDisconnected } from "../errors/service-failure.ts";
 

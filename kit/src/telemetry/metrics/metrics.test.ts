@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { createKnownValues, createLearnedValues } from "./known-values.ts";
-import { metricsOf, runtimeMetricNames, type MetricDeclarations } from "./metric-declarations.ts";
+import type { MetricDeclarations } from "./declarations/metric-declaration.ts";
+import { metricsOf } from "./declarations/metrics-of-processes.ts";
+import { runtimeMetricNames } from "./declarations/process-metrics.ts";
 import { createNoMetrics } from "./metrics.ts";
 import { createPrometheus } from "./prometheus.ts";
 

@@ -1,4 +1,4 @@
-import type { MetricDeclarations } from "./metric-declarations.ts";
+import type { MetricDeclarations } from "./declarations/metric-declaration.ts";
 
 /** The values of a metric's labels: from code, schema or configuration, or mapped by `KnownValues`; never the text that a client sent. */
 export type Labels<L extends string> = Readonly<Record<L, string | number>>;

@@ -1,5 +1,5 @@
 import type * as Client from "prom-client";
-import type { MetricDeclaration, MetricDeclarations } from "./metric-declarations.ts";
+import type { MetricDeclaration, MetricDeclarations } from "./declarations/metric-declaration.ts";
 import type { CounterSeries, Gauge as OurGauge, HistogramSeries, Labels, Metrics } from "./metrics.ts";
 import { completeLabels, createCounters, createHistograms, type SeriesTable } from "./series.ts";
 

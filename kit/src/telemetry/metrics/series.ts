@@ -1,4 +1,4 @@
-import type { MetricDeclaration } from "./metric-declarations.ts";
+import type { MetricDeclaration } from "./declarations/metric-declaration.ts";
 import type { CounterSeries, HistogramSeries, Labels } from "./metrics.ts";
 
 /** A metric as prom-client's registry reads it at a scrape. */

@@ -1,0 +1,14 @@
+import { gatewayMetrics } from "./gateway-metrics.ts";
+import type { MetricDeclarations } from "./metric-declaration.ts";
+import { admissionMetrics, processMetrics, rateLimitMetrics } from "./process-metrics.ts";
+import { purgerMetrics } from "./purger-metrics.ts";
+import { restMetrics } from "./rest-proxy-metrics.ts";
+import { serviceMetrics } from "./service-metrics.ts";
+
+/** The metrics of each kind of process. The tests of dashboards and alerts read them too. */
+export const metricsOf = {
+  service: { ...processMetrics, ...admissionMetrics, ...serviceMetrics },
+  gateway: { ...processMetrics, ...admissionMetrics, ...rateLimitMetrics, ...gatewayMetrics },
+  rest: { ...processMetrics, ...admissionMetrics, ...rateLimitMetrics, ...restMetrics },
+  purger: { ...processMetrics, ...purgerMetrics },
+} as const satisfies Record<string, MetricDeclarations>;

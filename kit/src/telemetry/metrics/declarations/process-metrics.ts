@@ -1,0 +1,132 @@
+// Metrics that several kinds of process export.
+import { type MetricDeclaration, type MetricDeclarations, okOrFailed } from "./metric-declaration.ts";
+
+/** Exported by every process, in addition to prom-client's metrics of process and runtime (`runtimeMetricNames`). */
+export const processMetrics = {
+  tributary_build_info: {
+    kind: "gauge",
+    help: "1, with the version, the source revision, the current supergraph (none if there is none), and the service.instance.id of this process's spans.",
+    labels: ["version", "revision", "supergraph", "instance_id"],
+  },
+  tributary_log_lines_total: {
+    kind: "counter",
+    help: "Log lines of level warn and above. An error is a bug.",
+    labels: ["level"],
+    expected: { level: ["warn", "error", "fatal"] },
+  },
+} as const satisfies MetricDeclarations;
+
+/** prom-client's own metrics that dashboards and alerts may use. */
+export const runtimeMetricNames = [
+  "process_cpu_seconds_total",
+  "process_cpu_user_seconds_total",
+  "process_cpu_system_seconds_total",
+  "process_start_time_seconds",
+  "process_resident_memory_bytes",
+  "process_open_fds",
+  "process_max_fds",
+  "nodejs_eventloop_lag_seconds",
+  "nodejs_eventloop_lag_p50_seconds",
+  "nodejs_eventloop_lag_p90_seconds",
+  "nodejs_eventloop_lag_p99_seconds",
+  "nodejs_eventloop_lag_max_seconds",
+  "nodejs_heap_size_total_bytes",
+  "nodejs_heap_size_used_bytes",
+  "nodejs_external_memory_bytes",
+  "nodejs_gc_duration_seconds",
+  "nodejs_active_handles_total",
+] as const;
+
+/** Exported by every process but the issuer. `endpoint` is graphql (the gateway), rest (the REST proxy) or service. */
+export const admissionMetrics = {
+  tributary_admission_admitted_total: {
+    kind: "counter",
+    help: "Requests admitted at once or after a wait, by endpoint (graphql, rest, service) and priority class (critical, normal, background). Cache hits of the REST proxy need no admission.",
+    labels: ["endpoint", "class"],
+    expected: { class: ["critical", "normal", "background"] },
+  },
+  tributary_admission_rejections_total: {
+    kind: "counter",
+    help: "Requests rejected because the process is overloaded, by endpoint (graphql, rest, service) and priority class (critical, normal, background; unread: above REQUESTS_IN_FLIGHT_MAX).",
+    labels: ["endpoint", "class"],
+    expected: { class: ["critical", "normal", "background", "unread"] },
+  },
+  tributary_admission_in_flight: {
+    kind: "gauge",
+    help: "Admitted requests in flight.",
+    labels: ["endpoint"],
+  },
+  tributary_admission_limit: {
+    kind: "gauge",
+    help: "Admitted requests that may be in flight before further ones wait. It falls while the event loop is late.",
+    labels: ["endpoint"],
+  },
+  tributary_admission_waiting: {
+    kind: "gauge",
+    help: "Requests that wait for admission.",
+    labels: ["endpoint"],
+  },
+} as const satisfies MetricDeclarations;
+
+/** Exported by the gateway and the REST proxy. `class` is reads or writes. */
+export const rateLimitMetrics = {
+  tributary_rate_limit_rejections_total: {
+    kind: "counter",
+    help: "Charges that exceed the rate limit of their caller, by endpoint (graphql, rest) and class (reads, writes). An operation that is rejected in one class and admitted in the other is counted too.",
+    labels: ["endpoint", "class"],
+    expected: { class: ["reads", "writes"] },
+  },
+  tributary_rate_limit_lease_misses_total: {
+    kind: "counter",
+    help: "Charges rejected because the process had no lease for them, though the shared limit was not known to be used up.",
+    labels: ["endpoint", "class"],
+    expected: { class: ["reads", "writes"] },
+  },
+  tributary_rate_limit_store_calls_total: {
+    kind: "counter",
+    help: "Calls of the rate limit store by result: ok, failed (an error, or no response within 50 ms).",
+    labels: ["result"],
+    expected: { result: okOrFailed },
+  },
+  tributary_rate_limit_store_unavailable: {
+    kind: "gauge",
+    help: "1 during an outage of the rate limit store, in which each process counts its share of the limits; 0 otherwise, and without a store.",
+    labels: [],
+  },
+} as const satisfies MetricDeclarations;
+
+/** `tributary_<kind of process>_requests_in_flight`. */
+export const requestsInFlight = {
+  kind: "gauge",
+  help: "Requests in flight.",
+  labels: [],
+} as const satisfies MetricDeclaration;
+
+/** `tributary_<kind of process>_token_key_fetches_total`. */
+export const tokenKeyFetches = {
+  kind: "counter",
+  help: "Fetches of the token issuer's keys by result: ok, failed.",
+  labels: ["result"],
+  expected: { result: okOrFailed },
+} as const satisfies MetricDeclaration;
+
+/** Of a process that chooses between the replicas of its servers. @param upstream the label that names the server: `subgraph` or `service`. */
+export function declareReplicaMetrics<const Upstream extends string>(upstream: Upstream) {
+  return {
+    ejections: {
+      kind: "counter",
+      help: "Ejections of replicas after repeated failures.",
+      labels: [upstream],
+    },
+    ejected: {
+      kind: "gauge",
+      help: "Replicas that are currently ejected.",
+      labels: [upstream],
+    },
+    lookupFailures: {
+      kind: "counter",
+      help: `Failed DNS lookups of a ${upstream}'s host name; its last addresses remain in use.`,
+      labels: [upstream],
+    },
+  } as const satisfies MetricDeclarations;
+}
