@@ -4,16 +4,17 @@ import { startFeedListener } from "../feed/feed-listener.ts";
 import type { WritePosition } from "../feed/position.ts";
 import { parseSnapshot } from "../feed/snapshot.ts";
 
-/** The key that a gateway with PROFILE=development sends. */
-const developmentKey = "for-development-only";
 const positionMs = 50;
 
 export interface StubFeed {
   readonly url: string;
+  /** The key that its clients send: the one of PROFILE=development. */
+  readonly key: string;
   /** A new write. The feed does not include it yet. */
   write(): WritePosition;
   /** Sends the groups, with a position that includes all writes. */
   change(...groups: readonly string[]): void;
+  /** Sends a reset, with a position that includes all writes. */
   reset(): void;
   /** Ends the streams. New ones get no event before `goUp`. */
   goDown(): void;
@@ -23,6 +24,7 @@ export interface StubFeed {
 
 /** The change feed of a service without a database. */
 export async function startStubFeed(): Promise<StubFeed> {
+  const key = "for-development-only";
   const epoch = randomUUID();
   const subscribers = new Set<FeedSubscriber>();
   let nextXid = 10;
@@ -37,7 +39,7 @@ export async function startStubFeed(): Promise<StubFeed> {
   const listener = await startFeedListener({
     host: "127.0.0.1",
     port: 0,
-    keys: [developmentKey],
+    keys: [key],
     feed: {
       subscribe(subscriber, since) {
         subscribers.add(subscriber);
@@ -51,12 +53,16 @@ export async function startStubFeed(): Promise<StubFeed> {
   const timer = setInterval(() => send({ kind: "changes", groups: [] }), positionMs);
   return {
     url: listener.url,
+    key,
     write: () => ({ epoch, xid: nextXid++ }),
     change(...groups) {
       includedUpTo = nextXid;
       send({ kind: "changes", groups });
     },
-    reset: () => send({ kind: "reset" }),
+    reset() {
+      includedUpTo = nextXid;
+      send({ kind: "reset" });
+    },
     goDown() {
       isUp = false;
       for (const subscriber of subscribers) subscriber.end();
