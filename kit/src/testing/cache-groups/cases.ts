@@ -1,0 +1,148 @@
+import { readFileSync } from "node:fs";
+import { Kind, parse, print } from "graphql";
+import type { RecordedChange } from "../../feed/outbox.ts";
+import type { RouteDeclaration } from "../../rest/routes.ts";
+import { type TestedColumn, toOtherValue } from "./column-writes.ts";
+import type { TestService } from "../service.ts";
+
+// The cases of a service's cache groups, and the writes that they stand for.
+
+interface RestWrite {
+  /**
+   * Method and path: `PATCH /v1/things/1`, or for every version of the route `PATCH /things/1`. It is sent with `If-Match: *` and a new idempotency
+   * key.
+   */
+  readonly rest: string;
+  /** One of `callers`. */
+  readonly as: string;
+  readonly body?: unknown;
+}
+
+interface GraphqlWrite {
+  readonly mutation: string;
+  readonly as: string;
+  /** Of the mutation's only argument. */
+  readonly input: object;
+}
+
+interface SqlWrite {
+  readonly sql: string;
+}
+
+export type Write = RestWrite | GraphqlWrite | SqlWrite;
+
+/** The writes by their effect. */
+export interface WriteCases {
+  /** They alter a response that shared caches may store. Only these may name groups. */
+  readonly visible: readonly Write[];
+  /** They succeed, but alter no such response. */
+  readonly hidden: readonly Write[];
+  /** They fail. */
+  readonly rejected: readonly Write[];
+}
+
+interface TableCases {
+  /** The columns and values of a public row. */
+  readonly insert: string;
+  /** A condition for public rows: they are updated and deleted. */
+  readonly where: string;
+  /** The new value of each column, as SQL; each is a write of its own. A text, boolean or integer column has one by default. */
+  readonly update: Readonly<Record<string, string>>;
+}
+
+export interface CacheGroupsCases {
+  /** The prefix of every group name. */
+  readonly service: string;
+  readonly start: () => Promise<TestService>;
+  readonly routes: readonly RouteDeclaration[];
+  readonly schema: URL;
+  readonly groupsOfChange: (change: RecordedChange) => readonly string[] | undefined;
+  /** SQL statements for more rows than those of `start`. */
+  readonly seed?: string;
+  /** By name: user id and scopes. */
+  readonly callers: Readonly<Record<string, readonly [userId: string, ...scopes: string[]]>>;
+  /** Paths without the version, for anonymous GETs in every version. Of a list, all pages from this one on are read, and one page back. */
+  readonly reads: readonly string[];
+  readonly writes: WriteCases;
+  /** Every table, after those that it refers to. `hidden`: no response that shared caches may store has data of it. */
+  readonly tables: Readonly<Record<string, TableCases | "hidden">>;
+}
+
+/** Adds a case for each column of which `toOtherValue` knows another value. */
+export function withOtherValues(o: CacheGroupsCases, columns: readonly TestedColumn[]): CacheGroupsCases {
+  const complete = (table: string, cases: TableCases | "hidden") => {
+    if (cases === "hidden") return cases;
+    const values = columns.flatMap((one) => {
+      const value = one.table === table ? toOtherValue(one) : undefined;
+      return value === undefined ? [] : [[one.column, value] as const];
+    });
+    return { ...cases, update: { ...Object.fromEntries(values), ...cases.update } };
+  };
+  const tables = Object.entries(o.tables).map(([table, cases]) => [table, complete(table, cases)] as const);
+  return { ...o, tables: Object.fromEntries(tables) };
+}
+
+interface ExpectedWrite {
+  readonly write: Write;
+  readonly expected: keyof WriteCases;
+}
+
+/** All writes, REST writes without a version in every version of their route. */
+export function listWrites({ writes, tables, routes }: CacheGroupsCases): readonly ExpectedWrite[] {
+  const effects = ["visible", "hidden", "rejected"] as const;
+  const cases = effects.flatMap((expected) => writes[expected].map((write) => ({ write, expected })));
+  const ofTables = toSqlWrites(tables).map((write) => ({ write, expected: "visible" as const }));
+  return [...cases, ...ofTables].flatMap(({ write, expected }) => {
+    if (!("rest" in write) || / \/v\d/.test(write.rest)) return [{ write, expected }];
+    const [method = "", path = ""] = write.rest.split(" ");
+    const paths = toVersionPaths(routes, method, path);
+    return paths.map((versionPath) => ({ write: { ...write, rest: `${method} ${versionPath}` }, expected }));
+  });
+}
+
+/** @throws Error if no route has this path. */
+export function toVersionPaths(routes: readonly RouteDeclaration[], method: string, path: string): readonly string[] {
+  const route = findRoute(routes, method, path);
+  if (route === undefined) throw new Error(`No route is ${method} ${path}.`);
+  return route.versions.map((version) => `/v${version}${path}`);
+}
+
+export function findRoute(
+  routes: readonly RouteDeclaration[],
+  method: string,
+  path: string,
+): RouteDeclaration | undefined {
+  const matches = (pattern: string) => new RegExp(`^${pattern.replaceAll(/:\w+/g, "[^/]+")}(?:[?]|$)`).test(path);
+  return routes.find((route) => route.method === method && matches(route.path));
+}
+
+export function toDocument(schema: URL, mutation: string): string {
+  const input = readMutations(schema).find(({ name }) => name.value === mutation)?.arguments?.[0];
+  if (input === undefined) throw new Error(`The schema has no mutation ${mutation} with an argument.`);
+  return `mutation ($input: ${print(input.type)}) { ${mutation}(${input.name.value}: $input) { __typename } }`;
+}
+
+export function readMutations(schema: URL) {
+  return parse(readFileSync(schema, "utf8")).definitions.flatMap((definition) => {
+    const isType = definition.kind === Kind.OBJECT_TYPE_DEFINITION || definition.kind === Kind.OBJECT_TYPE_EXTENSION;
+    return isType && definition.name.value === "Mutation" ? (definition.fields ?? []) : [];
+  });
+}
+
+function toSqlWrites(tables: CacheGroupsCases["tables"]): readonly SqlWrite[] {
+  return Object.entries(tables).flatMap(([table, cases]) => {
+    if (cases === "hidden") return [];
+    const updates = Object.entries(cases.update).map(([column, value]) => `${column} = ${value}`);
+    return [
+      `insert into ${table} ${cases.insert}`,
+      ...updates.map((set) => `update ${table} set ${set} where ${cases.where}`),
+      `delete from ${table} where ${cases.where}`,
+    ].map((sql) => ({ sql }));
+  });
+}
+
+export function describeWrite(write: Write): string {
+  if ("sql" in write) return write.sql;
+  const [request, content] = "rest" in write ? [write.rest, write.body] : [write.mutation, write.input];
+  return `${request} ${JSON.stringify(content)} as ${write.as}`;
+}

@@ -1,0 +1,149 @@
+import { randomUUID } from "node:crypto";
+import type pg from "pg";
+import type { RecordedChange } from "../../feed/outbox.ts";
+import { etagOf, findLink } from "../response-headers.ts";
+import type { RestTestAnswer, TestService } from "../service.ts";
+import {
+  type CacheGroupsCases,
+  describeWrite,
+  listWrites,
+  toDocument,
+  toVersionPaths,
+  type Write,
+  type WriteCases,
+} from "./cases.ts";
+
+// Runs each write on the same rows, and compares the responses before and after it.
+
+/** A response to an anonymous GET. */
+export interface Read {
+  readonly url: string;
+  readonly status: number;
+  /** Whether shared caches may store it (RFC 9111, 3; RFC 9213). */
+  readonly isStorable: boolean;
+  readonly groups: readonly string[];
+  readonly etag: string;
+  readonly text: string;
+}
+
+export interface Outcome {
+  readonly write: string;
+  readonly expected: keyof WriteCases;
+  readonly effect: keyof WriteCases;
+  /** The responses that caches may have stored before the write, and that are different after it. */
+  readonly altered: readonly (Read & { readonly after: Read })[];
+  /** The groups of the recorded changes. */
+  readonly recorded: readonly string[];
+  /** `Cache-Group-Invalidation` of the response to a REST write. */
+  readonly invalidated: readonly string[];
+  /** The URL of a REST write, whose cached responses it invalidates (RFC 9111, 4.4). */
+  readonly target?: string;
+}
+
+/** The URLs of `reads` in every version of their routes, with the further pages of lists. */
+export async function findUrls({ reads, routes }: CacheGroupsCases, service: TestService): Promise<readonly string[]> {
+  const urls = new Set<string>();
+  for (const first of reads.flatMap((path) => toVersionPaths(routes, "GET", path))) {
+    let back: string | undefined;
+    for (let url: string | undefined = first; url !== undefined;) {
+      urls.add(url);
+      const page = await service.rest("GET", url);
+      [url, back] = [findLink(page, "next"), findLink(page, "prev")];
+    }
+    if (back !== undefined) urls.add(back);
+  }
+  return [...urls];
+}
+
+export function readAll(service: TestService, urls: readonly string[]): Promise<readonly Read[]> {
+  // Problem documents contain the request id.
+  const headers = { "x-request-id": "groups" };
+  return Promise.all(urls.map(async (url) => toRead(url, await service.rest("GET", url, { headers }))));
+}
+
+/** @throws Error if the service failed. */
+function toRead(url: string, response: RestTestAnswer): Read {
+  const { status, headers, text } = response;
+  if (status >= 500) throw new Error(`${url} has status ${status}.`);
+  const policies = [headers.get("cache-control") ?? "", headers.get("cdn-cache-control")];
+  const isStorable = policies.some((policy) => policy !== null && !/\b(?:no-store|private)\b/.test(policy));
+  return { url, status, isStorable, groups: readGroups(headers, "cache-groups"), etag: etagOf(response), text };
+}
+
+function readGroups(headers: Headers, name: string): readonly string[] {
+  return [...(headers.get(name) ?? "").matchAll(/"([^"]*)"/g)].map(([, group = ""]) => group);
+}
+
+/** Runs each write on the current rows. @throws Error if the rows cannot be restored exactly. */
+export async function runWrites(
+  o: CacheGroupsCases,
+  service: TestService,
+  client: pg.Client,
+  reads: readonly Read[],
+): Promise<readonly Outcome[]> {
+  const urls = reads.map(({ url }) => url);
+  const tables = Object.keys(o.tables);
+  await save(client, tables);
+  const outcomes: Outcome[] = [];
+  for (const { write, expected } of listWrites(o)) {
+    await restore(client, tables);
+    const sent = await send(o, service, client, write);
+    const { rows } = await client.query<RecordedChange>("select kind, before, after from feed_changes");
+    const after = await readAll(service, urls);
+    const altered = reads.flatMap((read, index) => {
+      const now = after[index] as Read;
+      return read.isStorable && isAltered(read, now) ? [{ ...read, after: now }] : [];
+    });
+    const effect = sent.isRejected ? "rejected" : altered.length > 0 ? "visible" : "hidden";
+    const recorded = rows.flatMap((change) => toGroups(o, change));
+    outcomes.push({ write: describeWrite(write), expected, effect, altered, recorded, invalidated: [], ...sent });
+  }
+  await restore(client, tables);
+  const restored = await readAll(service, urls);
+  if (restored.some((read, index) => isAltered(read, reads[index] as Read))) throw new Error("Rows are not restored.");
+  return outcomes;
+}
+
+function isAltered(one: Read, other: Read): boolean {
+  return one.status !== other.status || one.etag !== other.etag || one.text !== other.text;
+}
+
+/** @throws Error for a kind that the service does not know. */
+function toGroups({ groupsOfChange }: CacheGroupsCases, change: RecordedChange): readonly string[] {
+  const groups = groupsOfChange(change);
+  if (groups === undefined) throw new Error(`The groups of a change are unknown: ${JSON.stringify(change)}.`);
+  return groups;
+}
+
+interface Sent extends Pick<Partial<Outcome>, "target" | "invalidated"> {
+  readonly isRejected: boolean;
+}
+
+async function send(o: CacheGroupsCases, service: TestService, client: pg.Client, write: Write): Promise<Sent> {
+  if ("sql" in write) {
+    await client.query(write.sql);
+    return { isRejected: false };
+  }
+  const [userId = "", ...scopes] = o.callers[write.as] ?? [];
+  const token = await service.issuer.token(userId, scopes);
+  if ("mutation" in write) {
+    const { errors } = await service.graphql(toDocument(o.schema, write.mutation), { input: write.input }, token);
+    return { isRejected: errors !== undefined };
+  }
+  const [method = "", target = ""] = write.rest.split(" ");
+  const headers = { "if-match": "*", "idempotency-key": randomUUID() };
+  const response = await service.rest(method, target, { token, body: write.body, headers });
+  const invalidated = readGroups(response.headers, "cache-group-invalidation");
+  return { isRejected: response.status >= 400, target, invalidated };
+}
+
+async function save(client: pg.Client, tables: readonly string[]): Promise<void> {
+  await client.query(tables.map((table) => `create temporary table saved_${table} as table ${table}`).join(";"));
+}
+
+async function restore(client: pg.Client, tables: readonly string[]): Promise<void> {
+  const inserts = tables.map((table) => `insert into ${table} select * from saved_${table}`);
+  await client.query(
+    ["begin", `truncate ${tables.join(", ")} cascade`, ...inserts, "truncate feed_changes", "commit"].join(";"),
+  );
+}
