@@ -4,9 +4,10 @@ import { type AddressInfo, connect } from "node:net";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { lockNumberOf } from "../../kit/src/idempotency/idempotency-records.ts";
 import { loadRoutes } from "../../rest-proxy/src/route/routes.ts";
-import { type Operation, operationsOf, readExamples, readOpenApi, type RunnableExample } from "./documents.ts";
+import { readDocumentedResponses } from "./documented-responses.ts";
+import { readExamples, type RunnableExample } from "./documents.ts";
+import { createExampleSender, type ExampleSender, withQuery } from "./send-example.ts";
 import { type RunningRestProxy, startRestProxy } from "./rest-proxy.ts";
-import { findSchemaViolations } from "./json-schema.ts";
 import { type Services, startServices } from "./services.ts";
 
 /**
@@ -17,8 +18,7 @@ const examples = await readExamples();
 const firstExamples = [...Map.groupBy(examples, ({ id, version }) => `${id} v${version}`).values()].map(
   ([first]) => first!,
 );
-const documents = { 1: await readOpenApi(1), 2: await readOpenApi(2) } as const;
-const operations = { 1: operationsOf(documents[1]), 2: operationsOf(documents[2]) } as const;
+const documented = await readDocumentedResponses();
 
 const routes = loadRoutes(new URL("../../supergraph/routes.json", import.meta.url).pathname);
 const everyScope = ["users:write:all", "posts:write:all", "comments:write:all", "orders:read:all", "orders:write:all"];
@@ -27,12 +27,15 @@ let services: Services;
 let restProxy: RunningRestProxy;
 /** A second proxy whose cache is empty for the tested paths, so that each request reaches the services. */
 let uncachedProxy: RunningRestProxy;
+/** Through `restProxy`, unless overridden. */
+let sender: ExampleSender;
 /** A server that never responds and counts its requests. */
 let stub: Server;
 let stubRequests = 0;
 beforeAll(async () => {
   services = await startServices(inject("postgresUrl"));
   [restProxy, uncachedProxy] = await Promise.all([startRestProxy(services.urls), startRestProxy(services.urls)]);
+  sender = createExampleSender({ services, proxy: restProxy, examples: firstExamples });
   stub = createServer(() => stubRequests++);
   await new Promise<void>((resolve) => stub.listen(0, "127.0.0.1", resolve));
 });
@@ -43,64 +46,55 @@ afterAll(async () => {
   await services.stop();
 });
 
-/** Overrides of an example that produce another status. */
-interface Overrides {
-  readonly at?: RunningRestProxy;
-  readonly path?: string;
-  readonly query?: string;
-  readonly scopes?: readonly string[];
-  readonly onlyScopes?: boolean;
-  /** An undefined value removes the header. */
-  readonly headers?: Readonly<Record<string, string | undefined>>;
-  readonly body?: string | undefined;
-}
-
 type Recipe = (example: RunnableExample) => Promise<Response>;
 
 const recipes: Readonly<Record<number, Recipe>> = {
-  200: (example) => send(example),
-  201: (example) => send(example, { body: withUniqueEmail(example) }),
-  204: (example) => send(example),
+  200: (example) => sender.send(example),
+  201: (example) => sender.send(example, { body: withUniqueEmail(example) }),
+  204: (example) => sender.send(example),
   304: async (example) => {
-    const path = await pathOf(example);
-    const etag = (await send(example, { path })).headers.get("etag") ?? "";
-    return send(example, { path, headers: { "If-None-Match": etag } });
+    const path = await sender.pathOf(example);
+    const etag = (await sender.send(example, { path })).headers.get("etag") ?? "";
+    return sender.send(example, { path, headers: { "If-None-Match": etag } });
   },
-  400: (example) => send(example, { query: "nothing=1" }),
-  401: (example) => send(example, { at: uncachedProxy, headers: { authorization: "Bearer nothing" } }),
-  403: (example) => send({ ...example, as: "linus", scopes: [] }, { onlyScopes: true }),
-  404: (example) => send(example, { path: unknownPath(example), scopes: everyScope }),
-  406: (example) => send(example, { headers: { Accept: "text/html" } }),
+  400: (example) => sender.send(example, { query: "nothing=1" }),
+  401: (example) => sender.send(example, { at: uncachedProxy, headers: { authorization: "Bearer nothing" } }),
+  403: (example) => sender.send({ ...example, as: "linus", scopes: [] }, { onlyScopes: true }),
+  404: (example) => sender.send(example, { path: unknownPath(example), scopes: everyScope }),
+  406: (example) => sender.send(example, { headers: { Accept: "text/html" } }),
   409: (example) => conflicts[example.id]!(example),
-  412: (example) => send(example, { headers: { "If-Match": '"0-v0-nothing"' } }),
-  413: (example) => send(example, { body: JSON.stringify("x".repeat(70_000)) }),
-  415: (example) => send(example, { body: "{}", headers: { "Content-Type": "text/plain" } }),
-  422: (example) => send(example, { body: '{"nothing":1}' }),
-  428: (example) => send(example, { headers: { "If-Match": undefined } }),
-  431: (example) => send(example, { headers: { "X-Long": "x".repeat(20_000) } }),
+  412: (example) => sender.send(example, { headers: { "If-Match": '"0-v0-nothing"' } }),
+  413: (example) => sender.send(example, { body: JSON.stringify("x".repeat(70_000)) }),
+  415: (example) => sender.send(example, { body: "{}", headers: { "Content-Type": "text/plain" } }),
+  422: (example) => sender.send(example, { body: '{"nothing":1}' }),
+  428: (example) => sender.send(example, { headers: { "If-Match": undefined } }),
+  431: (example) => sender.send(example, { headers: { "X-Long": "x".repeat(20_000) } }),
 };
 
 const conflicts: Readonly<Record<string, Recipe>> = {
   createPost: sendWithKeyInFlight,
   addComment: sendWithKeyInFlight,
-  createUser: (example) => send(example, { body: JSON.stringify(withEmail(example.body, "grace.hopper@example.org")) }),
+  createUser: (example) =>
+    sender.send(example, { body: JSON.stringify(withEmail(example.body, "grace.hopper@example.org")) }),
   updateUser: (example) =>
-    send(example, { body: JSON.stringify(withEmail({}, "grace.hopper@example.org", example.version)) }),
-  updatePost: (example) => send(example, { body: '{"status":"DRAFT"}' }),
-  editComment: async (example) => send(example, { path: `/comments/${await oldCommentOfAda()}` }),
+    sender.send(example, { body: JSON.stringify(withEmail({}, "grace.hopper@example.org", example.version)) }),
+  updatePost: (example) => sender.send(example, { body: '{"status":"DRAFT"}' }),
+  editComment: async (example) => sender.send(example, { path: `/comments/${await oldCommentOfAda()}` }),
   placeOrder: async (example) => {
     await services.query("orders", "update products set stock = 0 where sku = 'PRINT-0002'");
     const body = JSON.stringify(example.body).replace("PRINT-0001", "PRINT-0002");
-    return send(example, { body, headers: { "Idempotency-Key": randomUUID() } });
+    return sender.send(example, { body, headers: { "Idempotency-Key": randomUUID() } });
   },
   cancelOrder: async (example) => {
-    const path = await pathOf(example);
-    await send(example, { path });
-    return send(example, { path });
+    const path = await sender.pathOf(example);
+    await sender.send(example, { path });
+    return sender.send(example, { path });
   },
 };
 
-const statuses = [...new Set(firstExamples.flatMap((example) => statusesOf(example)))].toSorted((a, b) => a - b);
+const statuses = [...new Set(firstExamples.flatMap((example) => documented.statusesOf(example)))].toSorted(
+  (a, b) => a - b,
+);
 
 test.each(statuses.filter((status) => status in recipes))(
   "every operation that documents status %d can respond with it",
@@ -116,22 +110,22 @@ test("every operation responds 408 to a client that does not complete its reques
   await slow.close();
 });
 
+test("every operation accepts eight receipts, and rejects one that cannot be read with a documented 400", async () => {
+  const write = await sender.send(firstExamples.find(({ id }) => id === "addComment")!);
+  const receipts = Array.from({ length: 8 }, () => write.headers.get("Consistency-Token")).join(", ");
+  const faults: unknown[] = [];
+  for (const example of firstExamples) {
+    const { status } = await sender.send(example, { headers: { ...example.headers, "Consistency-Token": receipts } });
+    if (status >= 400) faults.push([example.id, example.version, status]);
+  }
+  expect(faults).toEqual([]);
+  await expectFromAll(400, (example) => sender.send(example, { headers: { "Consistency-Token": '"replaced"' } }));
+});
+
 /** An invalid value for each query parameter. Ids are missing: an invalid id finds nothing, and is not an error. */
 const invalidValues: Readonly<Record<string, string>> = {
   ...{ limit: "101", cursor: "forged", status: "NOTHING", role: "NOTHING", search: "", sort: "nothing" },
 };
-test("every operation accepts eight receipts, and rejects one that cannot be read with a documented 400", async () => {
-  const write = await send(firstExamples.find(({ id }) => id === "addComment")!);
-  const receipts = Array.from({ length: 8 }, () => write.headers.get("Consistency-Token")).join(", ");
-  const faults: unknown[] = [];
-  for (const example of firstExamples) {
-    const { status } = await send(example, { headers: { ...example.headers, "Consistency-Token": receipts } });
-    if (status >= 400) faults.push([example.id, example.version, status]);
-  }
-  expect(faults).toEqual([]);
-  await expectFromAll(400, (example) => send(example, { headers: { "Consistency-Token": '"replaced"' } }));
-});
-
 const lists = firstExamples.filter((example) => parameterNamesOf(example).length > 0);
 
 test.each(lists)(
@@ -168,12 +162,12 @@ test.each(lists)(
 test.each(firstExamples.filter(({ method }) => method === "GET"))(
   "the longest If-None-Match that $id in v$version documents does not cause 431",
   async (example) => {
-    const { $ref } = operationOf(example).parameters!.find(({ $ref }) => $ref?.endsWith("/IfNoneMatch"))!;
-    const { parameters } = documents[example.version as 1 | 2].components as unknown as {
+    const { $ref } = documented.operationOf(example).parameters!.find(({ $ref }) => $ref?.endsWith("/IfNoneMatch"))!;
+    const { parameters } = documented.componentsOf(example) as unknown as {
       readonly parameters: Readonly<Record<string, { readonly schema: { readonly maxLength: number } }>>;
     };
     const { maxLength } = parameters[$ref!.replace("#/components/parameters/", "")]!.schema;
-    const { status } = await send(example, { headers: { "If-None-Match": `"${"x".repeat(maxLength - 2)}"` } });
+    const { status } = await sender.send(example, { headers: { "If-None-Match": `"${"x".repeat(maxLength - 2)}"` } });
     expect(status).toBe(200);
   },
 );
@@ -183,7 +177,7 @@ test("every operation responds 410 after the sunset of its version", async () =>
     DEPRECATED_VERSIONS: "1=-2d,2=-2d",
     SUNSET_VERSIONS: "1=-1d,2=-1d",
   });
-  await expectFromAll(410, (example) => send(example, { at: sunsetProxy }));
+  await expectFromAll(410, (example) => sender.send(example, { at: sunsetProxy }));
   await sunsetProxy.close();
 });
 
@@ -191,13 +185,13 @@ test("every operation responds 429 with Retry-After to a caller that exceeds its
   const limits = { RATE_LIMIT_READS_PER_MINUTE: "1", RATE_LIMIT_WRITES_PER_MINUTE: "1", RATE_LIMIT_EXEMPT: "none" };
   const strict = await startRestProxy(services.urls, limits);
   for (const method of ["GET", "DELETE"]) await fetch(strict.url, { method });
-  await expectFromAll(429, (example) => send(example, { at: strict }));
+  await expectFromAll(429, (example) => sender.send(example, { at: strict }));
   await strict.close();
 });
 
 test("every operation responds 502 while its service is down", async () => {
   const disconnected = await startRestProxy(everyServiceAt("http://127.0.0.1:1"));
-  await expectFromAll(502, (example) => send(example, { at: disconnected }));
+  await expectFromAll(502, (example) => sender.send(example, { at: disconnected }));
   await disconnected.close();
 });
 
@@ -209,19 +203,19 @@ test("every operation responds 503 while its service has the maximum of requests
     fetch(`${full.url}/v1${path}`, { signal: abortion.signal }),
   );
   await expect.poll(() => stubRequests).toBe(4);
-  await expectFromAll(503, (example) => send(example, { at: full, path: example.path.replace("/1", "/2") }));
+  await expectFromAll(503, (example) => sender.send(example, { at: full, path: example.path.replace("/1", "/2") }));
   abortion.abort();
   await Promise.allSettled(inFlight);
   await full.close();
   const shortTimeout = await startRestProxy(stubUrls, { UPSTREAM_TIMEOUT_MS: "20" });
-  await expectFromAll(504, (example) => send(example, { at: shortTimeout }));
+  await expectFromAll(504, (example) => sender.send(example, { at: shortTimeout }));
   await shortTimeout.close();
 });
 
 test("every operation responds with a documented 500 if its service has an internal error", async () => {
   const proxy = await startRestProxy(services.urls);
   for (const service of Object.keys(services.urls)) await services.query(service, "drop schema public cascade");
-  await expectFromAll(500, (example) => send(example, { at: proxy, path: example.path }));
+  await expectFromAll(500, (example) => sender.send(example, { at: proxy, path: example.path }));
   await proxy.close();
 });
 
@@ -230,50 +224,24 @@ test("every documented status has a test", () => {
 });
 
 async function expectFromAll(status: number, recipe: Recipe): Promise<void> {
-  const documented = firstExamples.filter((example) => statusesOf(example).includes(status));
-  expect(documented.length).toBeGreaterThan(0);
+  const withStatus = firstExamples.filter((example) => documented.statusesOf(example).includes(status));
+  expect(withStatus.length).toBeGreaterThan(0);
   const allFaults: string[] = [];
-  for (const example of documented) {
-    const faults = await findFaults(await recipe(example), status, example);
+  for (const example of withStatus) {
+    const faults = await documented.findFaults(await recipe(example), status, example);
     allFaults.push(...faults.map((fault) => `${example.id} v${example.version}: ${fault}`));
   }
   expect(allFaults).toEqual([]);
 }
 
-async function findFaults(response: Response, status: number, example: RunnableExample): Promise<readonly string[]> {
-  const text = await response.text();
-  if (response.status !== status) return [`${response.status} instead of ${status}: ${text}`];
-  if (status < 400)
-    return findReceiptFaults(response, Object.keys(operationOf(example).responses[status]?.headers ?? {}));
-  const problem = JSON.parse(text) as { readonly type: string };
-  const { types, schema, headers } = documentedProblem(example, status);
-  const violations = findSchemaViolations(problem, schema, documents[example.version as 1 | 2].components.schemas);
-  const limitHeaders = status === 429 ? ["RateLimit", "RateLimit-Policy"] : [];
-  const required = new Set(["WWW-Authenticate", "Retry-After", ...limitHeaders]);
-  const missing = headers.filter((name) => required.has(name) && !response.headers.has(name));
-  return [
-    ...violations,
-    ...findReceiptFaults(response, headers),
-    ...missing.map((name) => `lacks the header ${name}`),
-    ...(types.includes(problem.type) ? [] : [`${problem.type} is not documented`]),
-  ];
-}
-
-/** A response has a valid receipt exactly if the document names it. */
-function findReceiptFaults(response: Response, documented: readonly string[]): readonly string[] {
-  const receipt = response.headers.get("Consistency-Token") ?? undefined;
-  if (!documented.includes("Consistency-Token"))
-    return receipt === undefined || response.status >= 400 ? [] : ["has a receipt"];
-  const { schemas, headers } = documents[2].components;
-  return findSchemaViolations(receipt, headers["Consistency-Token"]!.schema, schemas, "receipt");
-}
-
 /** Returns the status and the parameter names in `errors`, sorted. */
 async function readBadParameters(example: RunnableExample, query: string): Promise<readonly unknown[]> {
-  const response = await send({ ...example, path: example.path.split("?", 1)[0]! }, { query, scopes: everyScope });
+  const response = await sender.send(
+    { ...example, path: example.path.split("?", 1)[0]! },
+    { query, scopes: everyScope },
+  );
   const problem = await response.json();
-  const { schema } = documentedProblem(example, 400);
-  expect(findSchemaViolations(problem, schema, documents[example.version as 1 | 2].components.schemas)).toEqual([]);
+  expect(documented.findProblemViolations(problem, 400, example)).toEqual([]);
   return [response.status, ...parametersOf(problem)];
 }
 
@@ -283,76 +251,8 @@ function parametersOf(problem: unknown): readonly string[] {
 }
 
 function parameterNamesOf(example: RunnableExample): readonly string[] {
-  const { parameters = [] } = operationOf(example);
+  const { parameters = [] } = documented.operationOf(example);
   return parameters.filter((one) => one.in === "query").map(({ name }) => name);
-}
-
-function documentedProblem(example: RunnableExample, status: number) {
-  const { $ref } = operationOf(example).responses[status] as unknown as { readonly $ref: string };
-  const { responses } = documents[example.version as 1 | 2].components as unknown as {
-    readonly responses: Readonly<Record<string, Operation["responses"][string]>>;
-  };
-  const { content, headers } = responses[$ref.replace("#/components/responses/", "")]!;
-  const { schema, examples = {} } = content!["application/problem+json"]!;
-  const types = Object.values(examples).map(({ value }) => (value as { readonly type: string }).type);
-  return { types, schema, headers: Object.keys(headers ?? {}) };
-}
-
-function operationOf({ version, id }: RunnableExample): Operation {
-  return operations[version as 1 | 2].get(id)!;
-}
-
-function statusesOf(example: RunnableExample): readonly number[] {
-  return Object.keys(operationOf(example).responses).map(Number);
-}
-
-/** Sends the example with overrides. If it follows another example, that one is sent first. */
-async function send(example: RunnableExample, overrides: Overrides = {}): Promise<Response> {
-  const { at = restProxy, query } = overrides;
-  // Other proxies reject the request before it reaches a resource, so the resource need not exist.
-  const path = overrides.path ?? (at === restProxy ? await pathOf(example) : example.path);
-  const { method, version } = example;
-  const body =
-    "body" in overrides ? overrides.body : example.body === undefined ? undefined : JSON.stringify(example.body);
-  return fetch(`${at.url}/v${version}${query === undefined ? path : withQuery(path, query)}`, {
-    method,
-    headers: await headersOf(example, overrides, body),
-    ...(body === undefined ? {} : { body }),
-  });
-}
-
-async function headersOf(
-  example: RunnableExample,
-  { headers, scopes, onlyScopes }: Overrides,
-  body: string | undefined,
-) {
-  const type = example.method === "PATCH" ? "application/merge-patch+json" : "application/json";
-  const token =
-    example.as === undefined
-      ? undefined
-      : await services.tokenOf(example.as, [...(example.scopes ?? []), ...(scopes ?? [])], onlyScopes);
-  const all: Record<string, string | undefined> = {
-    ...(body === undefined ? {} : { "Content-Type": type }),
-    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-    ...example.headers,
-    ...("Idempotency-Key" in (example.headers ?? {}) ? { "Idempotency-Key": randomUUID() } : {}),
-    ...headers,
-  };
-  return Object.entries(all).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, value] as [string, string]],
-  );
-}
-
-async function pathOf({ version, path, follows }: RunnableExample): Promise<string> {
-  if (follows === undefined) return path;
-  const created = await send(firstExamples.find((one) => one.id === follows && one.version === version)!);
-  const location = created.headers.get("location") ?? `no Location: ${await created.text()}`;
-  const [, , ...rest] = path.split("/").slice(1);
-  return [location.replace(/^\/v\d+/, ""), ...rest].join("/");
-}
-
-function withQuery(path: string, query: string): string {
-  return `${path}${path.includes("?") ? "&" : "?"}${query}`;
 }
 
 /** The body of an example; for a new user with a unique email address, so that it can be sent repeatedly. */
@@ -376,7 +276,9 @@ function unknownPath({ path, document }: RunnableExample): string {
 function sendWithKeyInFlight(example: RunnableExample): Promise<Response> {
   const key = randomUUID();
   const lock = `select pg_advisory_lock(${lockNumberOf({ callerId: "1", key })})`;
-  return services.queryDuring(example.service, lock, () => send(example, { headers: { "Idempotency-Key": key } }));
+  return services.queryDuring(example.service, lock, () =>
+    sender.send(example, { headers: { "Idempotency-Key": key } }),
+  );
 }
 
 async function oldCommentOfAda(): Promise<string> {
