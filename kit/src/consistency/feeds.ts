@@ -8,7 +8,7 @@ export interface FeedsOptions {
   readonly feedKey: string;
   /** Called with the cache groups of changes, before `knows` is true for their writes. */
   onChanges(service: string, groups: readonly string[]): void;
-  /** Any data of the service may have changed. */
+  /** Every response of the service may be outdated. */
   onReset(service: string): void;
   /** As in `FeedFollowerOptions`. */
   onState(service: string, state: "up" | "down", cause?: unknown): void;

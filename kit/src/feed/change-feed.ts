@@ -2,7 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { FeedPosition } from "./position.ts";
 import type { Outbox, OutboxBatch, RecordedChange } from "./outbox.ts";
 
-/** `changes`: all changes up to the position were sent before or are in this event. `reset`: any data may have changed before the position. */
+/**
+ * `changes`: all changes up to the position were sent before or are in this event. `reset`: every response of the service from before the
+ * position may be outdated.
+ */
 export type FeedEvent =
   | { readonly kind: "changes"; readonly position: FeedPosition; readonly groups: readonly string[] }
   | { readonly kind: "reset"; readonly position: FeedPosition };
@@ -32,7 +35,7 @@ export interface ChangeFeedOptions {
   openOutbox(on: { onNotified(): void; onLost(error: Error): void }): Promise<Outbox>;
   /**
    * The cache groups of the responses that a change can alter. Undefined for a kind that this release does not know, which a newer one may have
-   * recorded: then any data may have changed.
+   * recorded: then every response of the service may be outdated.
    */
   groupsOf(change: RecordedChange): readonly string[] | undefined;
   /** Called each time the database is not reachable, and when `groupsOf` throws: then the change is sent as a `reset`. */

@@ -10,7 +10,7 @@ export interface FeedFollowerOptions {
   readonly key: string;
   /** Called with the groups of each event, before the position of the event is known. Not called without groups. */
   onChanges(groups: readonly string[]): void;
-  /** Any data of the service may have changed. */
+  /** Every response of the service may be outdated. */
   onReset(): void;
   /** Called with the first state, which is `down` if the first attempt fails, and with each new one; not by `close`. @param cause why it is down. */
   onState(state: "up" | "down", cause?: unknown): void;

@@ -100,7 +100,7 @@ export interface InvalidationLog {
   noteGroup(group: string): void;
   /** A write to the origin has settled: it has a response, or has failed after it may have been sent. */
   noteWrite(origin: string): void;
-  /** Anything that the origin serves may have changed. */
+  /** Every response of the origin may be outdated. */
   noteOrigin(origin: string): void;
   /**
    * Whether an invalidation that was noted after the read was sent concerns its response, which must not be stored then.

@@ -59,7 +59,7 @@ export interface SharedCache extends Hits {
    * stored nor joined any more.
    */
   invalidate(what: Invalidation): void;
-  /** Removes all stored responses of an origin: any of its data may have changed. Also concerns requests that were sent before. */
+  /** Removes all stored responses of an origin: each of them may be outdated. Also concerns requests that were sent before. */
   invalidateOrigin(origin: string): void;
   /** Marks the present for `CacheLookup.sentAfter`. Marks only grow. */
   mark(): number;
@@ -117,7 +117,7 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
    */
   function failWrite(error: unknown, lookup: CacheLookup, response: ServerResponse): void {
     if (isUnsent(error)) return;
-    // The write may have changed anything that the origin serves.
+    // The write may have made every response of the origin outdated.
     if (!response.destroyed) invalidationLog.noteOrigin(lookup.origin);
     settleWrite(lookup, undefined);
   }
