@@ -1,9 +1,13 @@
 // Stage 5 of 5: shape. Assembles the response to an operation that ran: status, headers and additions to the body.
+import { createHash } from "node:crypto";
 import { receiptHeader } from "@tributary/kit/consistency/receipts";
-import type { TagHeader } from "@tributary/kit/rest/cache-tags";
+import { type TagHeader, writeTags } from "@tributary/kit/rest/cache-tags";
+import { writeGroups } from "@tributary/kit/rest/caching";
 import { type ClientResponse, contentTypeOf, type ResponseType, statusFor } from "../response.ts";
 import type { ResponseCaching } from "../run/caching/response-caching.ts";
-import { etagOfBody, listCachingHeaders } from "./caching-headers.ts";
+
+/** CDNs may use a response this long, whatever its freshness: purging improves freshness, this limit guarantees it. */
+const cdnSecondsMax = 10;
 
 /** The response of an operation that ran. */
 export function toClientResponse(
@@ -20,6 +24,25 @@ export function toCacheableResponse(
   tagHeader: TagHeader | undefined,
 ): ClientResponse {
   return { ...response, headers: listCachingHeaders(caching, tagHeader), etag: etagOfBody(response.body) };
+}
+
+/**
+ * As a raw list. Browsers revalidate each time, since no invalidation reaches them. No stale responses: they would not be invalidated.
+ * @param tagHeader besides `Cache-Groups`; undefined for none.
+ */
+function listCachingHeaders({ seconds, groups }: ResponseCaching, tagHeader: TagHeader | undefined): readonly string[] {
+  const sharedSeconds = Math.min(seconds, cdnSecondsMax);
+  return [
+    ...["Cache-Control", `public, max-age=0, s-maxage=${sharedSeconds}`],
+    ...["CDN-Cache-Control", `public, max-age=${sharedSeconds}`],
+    ...(groups.length > 0 ? ["Cache-Groups", writeGroups(groups)] : []),
+    ...(groups.length > 0 && tagHeader ? [tagHeader, writeTags(tagHeader, groups)] : []),
+  ];
+}
+
+/** The body's part of a strong validator (RFC 9110, 8.8.3), without quotes: send-response.ts adds the content coding. */
+function etagOfBody(body: Buffer): string {
+  return createHash("sha256").update(body).digest("base64url").slice(0, 22);
 }
 
 interface Additions {
