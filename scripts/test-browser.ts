@@ -1,4 +1,4 @@
-// npm run test:browser: starts the platform and tests the REST reference and GraphiQL in Chromium. It installs Debian's Chromium if possible; otherwise it prints
+// npm run test:browser: starts the platform and tests the front pages, the REST reference and GraphiQL in Chromium. It installs Debian's Chromium if possible; otherwise it prints
 // SKIPPED with the reason.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { type Browser, chromium, type Page } from "playwright-core";
 import type { Browsing, Check } from "../test/browser/check.ts";
 import { findOrInstallChromium } from "../test/browser/chromium.ts";
+import { frontPageChecks } from "../test/browser/front-page.browser.ts";
 import { graphiqlChecks } from "../test/browser/graphiql.browser.ts";
 import { type Platform, startPlatform } from "../test/browser/platform.ts";
 import { referenceChecks } from "../test/browser/reference.browser.ts";
@@ -29,6 +30,7 @@ const chromiumArguments = [
 ];
 
 const checks: readonly Check[] = [
+  ...frontPageChecks,
   ...referenceChecks,
   ...graphiqlChecks,
   {

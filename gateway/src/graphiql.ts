@@ -14,6 +14,7 @@ export interface Graphiql {
   readonly router: Router;
   /** Sends the page, after the caller has set the headers that all responses have. @returns false, with nothing sent, if the bundle is not built. */
   sendPage(response: Response): boolean;
+  readonly isBuilt: boolean;
 }
 
 const yearSeconds = 31_536_000;
@@ -43,7 +44,7 @@ export function createGraphiql({ folder, issuerUrl }: GraphiqlOptions): Graphiql
     if (!sendPage(response)) next();
   });
   router.use("/assets", serveFiles(join(folder, "assets"), policy));
-  return { router, sendPage };
+  return { router, sendPage, isBuilt: page !== undefined };
 }
 
 /** The page is also served at /graphql, so its relative URLs need a base. */

@@ -18,6 +18,7 @@ import type { Config } from "./config.ts";
 import { nameForEntityCache } from "./entity-cache-config.ts";
 import { Rejection, rejectRequest } from "./errors/rejections.ts";
 import { buildGeneration, type GenerationOptions } from "./generation.ts";
+import { createFrontPageResponder } from "./front-page.ts";
 import { createGraphiql, type Graphiql } from "./graphiql.ts";
 import type { GatewayObserver } from "./observations.ts";
 import { createEventLoopQueue } from "./parse/event-loop-queue.ts";
@@ -200,6 +201,7 @@ interface Locals {
  * `applyHeaders` first.
  */
 function createApp({ config, cors, observe, generations, send, graphiql, fullPath }: AppOptions) {
+  const respondWithFrontPage = createFrontPageResponder(config, graphiql.isBuilt);
   const app = express();
   app.disable("x-powered-by").disable("etag").disable("query parser").enable("case sensitive routing");
 
@@ -225,6 +227,8 @@ function createApp({ config, cors, observe, generations, send, graphiql, fullPat
       ),
     );
   });
+  // The string "/" would match the path // too.
+  app.all(/^\/$/, (request, response) => send(localsOf(response).exchange, respondWithFrontPage(request)));
   app.all("/schema.graphql", (request, response) =>
     send(localsOf(response).exchange, readSchema(request, generations, config.introspection)),
   );

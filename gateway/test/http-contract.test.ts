@@ -312,7 +312,7 @@ describe("automatic persisted queries", () => {
 
 describe("an unknown URL or method", () => {
   test.each([
-    "/",
+    "//",
     "/nothing",
     "/graphql/more",
     "/%E0%A4%A",

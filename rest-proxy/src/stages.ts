@@ -30,6 +30,8 @@ import type { Observe } from "./telemetry/observations.ts";
 import type { ProxyObservers } from "./telemetry/proxy-telemetry.ts";
 
 export interface RestProxyOptions {
+  readonly profile: "development" | "production";
+  readonly build: { readonly version: string };
   readonly table: RouteTable;
   /** Scheme, host and port of each replica, or of a name with several addresses; for each service that the table names. */
   readonly addresses: Readonly<Record<string, readonly string[]>>;
@@ -128,7 +130,10 @@ export function createStages(o: RestProxyOptions): Stages {
     callerLimits,
     charges: createRestCharges(callerLimits),
     admission: createAdmission({ isOn: o.admission, observer: observers?.admission }),
-    documents: createDocuments({ texts: o.documents, retirements: o.retirements }),
+    documents: createDocuments({
+      ...{ texts: o.documents, retirements: o.retirements },
+      frontPage: { version: o.build.version, linksHealth: o.profile === "development" },
+    }),
     table,
     routeCache: createRouteCache(),
     resolveVersion: createVersionResolver(o),

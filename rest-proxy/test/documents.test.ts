@@ -3,7 +3,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { statusOf } from "@tributary/kit/errors/app-error";
 import { expect, test } from "vitest";
 import { createDocuments } from "../src/documents/documents.ts";
-import { html, markdown } from "../src/documents/html.ts";
+import { html, markdown } from "@tributary/kit/pages/html";
 import { loadDocuments } from "../src/documents/load.ts";
 import { type OpenApi, type Operation, operationsOf, type Parameter } from "../src/documents/open-api.ts";
 import type { NegotiationHeaders, PageResponse } from "../src/documents/pages.ts";
@@ -11,10 +11,15 @@ import { createSamples } from "../src/documents/samples.ts";
 import { viewTryIt } from "../src/documents/try-it-form.ts";
 
 const texts = loadDocuments(new URL("../../supergraph/openapi", import.meta.url).pathname);
-const documents = createDocuments({ texts, retirements: [] });
+const frontPage = { version: "1.2.3", linksHealth: false };
+const documents = createDocuments({ texts, retirements: [], frontPage });
 const deprecatedAtMs = Date.UTC(2030, 0, 31);
 const sunsetAtMs = Date.UTC(2030, 6, 31);
-const version1Retires = createDocuments({ texts, retirements: [{ version: 1, deprecatedAtMs, sunsetAtMs }] });
+const version1Retires = createDocuments({
+  texts,
+  retirements: [{ version: 1, deprecatedAtMs, sunsetAtMs }],
+  frontPage,
+});
 
 test("each version's document is served as composition generated it", () => {
   expect(new Set(texts.keys())).toEqual(new Set([1, 2]));
@@ -41,6 +46,7 @@ test("the ETag of a deprecated version's document changes with its dates", () =>
   const later = createDocuments({
     texts,
     retirements: [{ version: 1, deprecatedAtMs, sunsetAtMs: sunsetAtMs + 86_400_000 }],
+    frontPage,
   });
   const etags = [documents, version1Retires, later].map((one) => headersOf(get("/openapi/v1.json", {}, one))["ETag"]);
   expect(new Set(etags).size).toBe(3);
@@ -55,6 +61,7 @@ test("a version with only a sunset is deprecated too, and the newest version has
       { version: 1, deprecatedAtMs: undefined, sunsetAtMs },
       { version: 2, deprecatedAtMs, sunsetAtMs: undefined },
     ],
+    frontPage,
   });
   const startOf = (version: number) =>
     readOpenApi(get(`/openapi/v${version}.json`, {}, both)).info.description.split("\n", 1)[0];
@@ -124,10 +131,10 @@ test("the list of problems is the current page only on itself", () => {
 
 test("every link on every page leads to an existing page and fragment", () => {
   const pages = new Map<string, string>();
-  const open = ["/docs"];
+  const open = ["/", "/docs"];
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
     if (pages.has(path)) continue;
-    const page = get(path).bytes.toString();
+    const page = get(path, { accept: "text/html, */*;q=0.5" }).bytes.toString();
     pages.set(path, page);
     if (!page.startsWith("<!doctype html>")) continue;
     const links = [...page.matchAll(/ (?:href|src)="([^"]*)"/g)].map(([, link]) => link!);
@@ -287,13 +294,13 @@ test("other methods are rejected with Allow, and other paths have no document", 
   expect(headersOf(refused)).toMatchObject({ Allow: "GET, HEAD, OPTIONS", "Content-Type": "application/problem+json" });
   expect(refused.bytes.toString()).toContain("Use GET, HEAD or OPTIONS for this path.");
   expect(documents.find("/docs")?.allow).toBe("GET, HEAD, OPTIONS");
-  for (const path of ["/", "/docs/", "/docs/v3", "/openapi/v3.json", "/problems/nothing", "/v1/users", "/__proto__"]) {
+  for (const path of ["//", "/docs/", "/docs/v3", "/openapi/v3.json", "/problems/nothing", "/v1/users", "/__proto__"]) {
     expect(documents.find(path)).toBeUndefined();
   }
 });
 
 test("a proxy without OpenAPI documents still has the problem pages", () => {
-  const bare = createDocuments({ texts: loadDocuments("/nowhere"), retirements: [] });
+  const bare = createDocuments({ texts: loadDocuments("/nowhere"), retirements: [], frontPage });
   expect(bare.find("/openapi/v1.json")).toBeUndefined();
   expect(get("/problems/not-found", {}, bare).status).toBe(200);
   expect(get("/docs", {}, bare).status).toBe(200);

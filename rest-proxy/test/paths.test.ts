@@ -16,7 +16,7 @@ const notFound = [
   "/v1//things",
   "//v1/things",
   "//evil.example/v1/things",
-  "/",
+  "//",
   "/v1/",
   "/v1/things/",
   "/v1/Things",

@@ -118,6 +118,8 @@ export async function startProxy(service: { readonly url: string }, settings: Pr
   });
   const table = createRouteTable(settings.routes ?? routes);
   const proxy = createRestProxy({
+    profile: "development",
+    build: { version: "1.2.3" },
     table,
     addresses: Object.fromEntries(table.services.map((name) => [name, [service.url]])),
     defaultVersion: 2,

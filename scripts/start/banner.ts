@@ -15,7 +15,10 @@ export interface BannerOptions extends Pick<StartOptions, "substitutes" | "remot
 }
 
 const addresses: readonly { readonly name: PartName; readonly label: string; readonly path: string }[] = [
+  { name: "gateway", label: "gateway, with links to what it serves", path: "/" },
   { name: "gateway", label: "GraphQL, and GraphiQL in a browser", path: "/graphql" },
+  { name: "rest-proxy", label: "REST API, with links to what it serves", path: "/" },
+  { name: "rest-proxy", label: "REST reference", path: "/docs" },
   { name: "rest-proxy", label: "REST", path: "/v2/users" },
   ...serviceNames.map((name) => ({ name, label: name, path: "/graphql" })),
   { name: "issuer", label: "token issuer, for development only", path: "/.well-known/openid-configuration" },

@@ -196,22 +196,13 @@ describe.each([
   });
 
   test("publishes no health, metrics or internal path", () => {
-    const paths = [
-      "/health/live",
-      "/health/ready",
-      "/health",
-      "/metrics",
-      "/rest/v1/users",
-      "/",
-      "/v99/users",
-      "/graphqlx",
-    ];
+    const paths = ["/health/live", "/health/ready", "/health", "/metrics", "/rest/v1/users", "/v99/users", "/graphqlx"];
     for (const path of paths) expect(matchesOf(route).filter((match) => publishes(match, path))).toEqual([]);
   });
 });
 
-test("exactly the paths of GraphQL clients and GraphiQL are published", () => {
-  const paths = ["/graphql", "/schema.graphql", "/graphiql/config.json", "/graphiql/assets/index.js"];
+test("exactly the front page and the paths of GraphQL clients and GraphiQL are published", () => {
+  const paths = ["/", "/graphql", "/schema.graphql", "/graphiql/config.json", "/graphiql/assets/index.js"];
   expect(listUnmatchedPaths("graphql", paths)).toEqual([]);
   expect(listUnusedMatches("graphql", paths)).toEqual([]);
 });
@@ -221,8 +212,8 @@ test("every resource is published with and without a version, and so is every li
   const resources = routes.flatMap(({ path, versions }) =>
     ["", ...versions.map((version) => `/v${version}`)].map((prefix) => prefix + path.replaceAll(/:\w+/g, "7")),
   );
-  const paths = [...resources, ...followLinks("/.well-known/api-catalog")];
-  expect(paths).toEqual(expect.arrayContaining(["/v2/users/7", "/users/7", "/openapi/v2.json", "/docs/docs.css"]));
+  const paths = [...resources, ...followLinks("/")];
+  expect(paths).toEqual(expect.arrayContaining(["/", "/v2/users/7", "/users/7", "/openapi/v2.json", "/docs/docs.css"]));
   expect(paths).toContain("/problems/not-found");
   expect(listUnmatchedPaths("rest", paths)).toEqual([]);
   expect(listUnusedMatches("rest", paths)).toEqual([]);
@@ -333,10 +324,14 @@ function listUnusedMatches(route: string, paths: readonly string[]): readonly Ma
 
 /** The REST proxy's own pages that links lead to, directly or indirectly, from a first page. */
 function followLinks(start: string): readonly string[] {
-  const documents = createDocuments({ retirements: [], texts: loadDocuments(join(root, "supergraph/openapi")) });
+  const documents = createDocuments({
+    retirements: [],
+    texts: loadDocuments(join(root, "supergraph/openapi")),
+    frontPage: { version: "1.2.3", linksHealth: false },
+  });
   const pages = new Set([start]);
   for (const path of pages) {
-    const text = documents.find(path)?.respond("GET", { accept: "*/*" }).bytes.toString() ?? "";
+    const text = documents.find(path)?.respond("GET", { accept: "text/html, */*;q=0.5" }).bytes.toString() ?? "";
     for (const [, link = ""] of text.matchAll(/"?(?:href|src)"?[:=]\s?"(\/[^"#]*)/g)) {
       if (documents.find(link)) pages.add(link);
     }

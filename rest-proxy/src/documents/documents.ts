@@ -4,7 +4,8 @@ import { methodNotAllowed } from "../route/route-table.ts";
 import { readAssets } from "./assets.ts";
 import { createCatalog } from "./catalog.ts";
 import { readVersionDocuments } from "./deprecation.ts";
-import type { Html } from "./html.ts";
+import { createRestFrontPage, type FrontPageOptions } from "./front-page.ts";
+import type { Html } from "@tributary/kit/pages/html";
 import { createPages, type NegotiationHeaders, type PageResponse, type PageSource, revalidated } from "./pages.ts";
 import { createProblemPages } from "./problem-pages.ts";
 import { renderOverview, renderReference } from "./reference.ts";
@@ -16,6 +17,7 @@ export interface DocumentsOptions {
   readonly texts: ReadonlyMap<number, string>;
   /** Deprecated versions: their documents are marked as such. */
   readonly retirements: readonly Retirement[];
+  readonly frontPage: FrontPageOptions;
 }
 
 /** One path of the documentation. */
@@ -32,13 +34,17 @@ export interface Documents {
 }
 
 /**
- * The documentation that the proxy serves: `/openapi/vN.json`, `/.well-known/api-catalog` (RFC 9727), a page for each problem, and the
+ * The documentation that the proxy serves: the front page `/`, `/openapi/vN.json`, `/.well-known/api-catalog` (RFC 9727), a page for each problem, and the
  * reference for people at `/docs`. Called once, at the start of the process: it renders and compresses all pages, which load nothing from other hosts.
  * @throws Error for an OpenAPI document that is not JSON or refers to a component that does not exist.
  */
-export function createDocuments({ texts, retirements }: DocumentsOptions): Documents {
+export function createDocuments({ texts, retirements, frontPage }: DocumentsOptions): Documents {
   const versions = readVersionDocuments(texts, retirements);
   const pages = createPages([
+    createRestFrontPage(
+      versions.map(({ version }) => version),
+      frontPage,
+    ),
     ...versions.map(({ version, text }) => ({
       path: `/openapi/v${version}.json`,
       variants: [{ type: "application/json", text }],

@@ -1,4 +1,4 @@
-import { type Html, html } from "./html.ts";
+import { type Html, html } from "@tributary/kit/pages/html";
 import { operationsOf, type PathOperation } from "./open-api.ts";
 import type { VersionDocument } from "./deprecation.ts";
 

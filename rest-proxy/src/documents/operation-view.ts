@@ -1,5 +1,5 @@
 import { describeDeprecation, type VersionDocument } from "./deprecation.ts";
-import { type Html, html, markdown } from "./html.ts";
+import { type Html, html, markdown } from "@tributary/kit/pages/html";
 import { viewMethod } from "./layout.ts";
 import {
   type Content,

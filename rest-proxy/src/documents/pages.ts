@@ -11,6 +11,8 @@ export interface PageSource {
   readonly variants: readonly { readonly type: string; readonly text: string }[];
   /** Default: clients may use a stored response for a minute. */
   readonly cacheControl?: string;
+  /** The `Content-Security-Policy` of the HTML. Default: that of the documentation. */
+  readonly policy?: string;
   /** Additional response headers: alternating names and values. */
   readonly headers?: readonly string[];
 }
@@ -45,7 +47,7 @@ export const revalidated = "public, no-cache";
 
 /** Compresses the pages and computes their ETags. */
 export function createPages(sources: readonly PageSource[]): readonly Page[] {
-  return sources.map(({ path, variants, cacheControl = "public, max-age=60", headers = [] }) => {
+  return sources.map(({ path, variants, cacheControl = "public, max-age=60", policy, headers = [] }) => {
     const types = variants.map(({ type }) => type);
     const encoded = new Map(variants.map(({ type, text }) => [type, encode(type, text)]));
     const vary = types.length > 1 ? "Accept, Accept-Encoding" : "Accept-Encoding";
@@ -54,7 +56,16 @@ export function createPages(sources: readonly PageSource[]): readonly Page[] {
       respond(requestHeaders, isHead) {
         const type = chooseMediaType(requestHeaders.accept, types) ?? types[0] ?? "";
         const { head, etag, bytes } = choose(encoded.get(type), requestHeaders["accept-encoding"]);
-        const common = ["ETag", etag, "Vary", vary, "Cache-Control", cacheControl, ...policyOf(type), ...headers];
+        const common = [
+          "ETag",
+          etag,
+          "Vary",
+          vary,
+          "Cache-Control",
+          cacheControl,
+          ...policyOf(type, policy),
+          ...headers,
+        ];
         const condition = requestHeaders["if-none-match"];
         if (condition !== undefined && matchesIfNoneMatch(condition, etag)) {
           return { status: 304, headers: common, bytes: emptyBody };
@@ -69,7 +80,7 @@ export function createPages(sources: readonly PageSource[]): readonly Page[] {
  * Nothing inline and nothing from other origins. Scripts may send requests to this origin, for the search and the try-it forms, and may not write
  * HTML (Trusted Types).
  */
-const policy = [
+const documentationPolicy = [
   "default-src 'none'",
   "style-src 'self'",
   "script-src 'self'",
@@ -82,7 +93,7 @@ const policy = [
   "trusted-types 'none'",
 ].join("; ");
 
-function policyOf(type: string): readonly string[] {
+function policyOf(type: string, policy = documentationPolicy): readonly string[] {
   return type === "text/html" ? ["Content-Security-Policy", policy, "Referrer-Policy", "no-referrer"] : [];
 }
 

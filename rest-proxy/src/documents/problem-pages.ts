@@ -2,7 +2,7 @@ import { AppError, type ErrorCode, statusOf } from "@tributary/kit/errors/app-er
 import { problemExplanations } from "@tributary/kit/openapi/problems";
 import { toProblemDocument } from "@tributary/kit/http/problem";
 import type { VersionDocument } from "./deprecation.ts";
-import { type Html, html, markdown } from "./html.ts";
+import { type Html, html, markdown } from "@tributary/kit/pages/html";
 import { layout, viewNavigation } from "./layout.ts";
 import { type PageSource, revalidated } from "./pages.ts";
 

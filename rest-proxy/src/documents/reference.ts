@@ -1,6 +1,6 @@
 /** The pages of the reference at `/docs`, as HTML from the OpenAPI documents. */
 import { describeDeprecation, type VersionDocument } from "./deprecation.ts";
-import { type Html, html, markdown } from "./html.ts";
+import { type Html, html, markdown } from "@tributary/kit/pages/html";
 import { layout, viewNavigation } from "./layout.ts";
 import { type OpenApi, operationsOf, sectionsOf } from "./open-api.ts";
 import { markDeprecated, viewOperation } from "./operation-view.ts";

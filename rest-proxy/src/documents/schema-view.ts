@@ -1,4 +1,4 @@
-import { type Html, html, markdown } from "./html.ts";
+import { type Html, html, markdown } from "@tributary/kit/pages/html";
 import { nameOf, type NamedSchemas, type Schema } from "./open-api.ts";
 
 /** Renders a JSON schema in place: its type, and a list of its properties with those of the schemas that it refers to. */

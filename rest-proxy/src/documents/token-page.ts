@@ -1,5 +1,5 @@
 import type { VersionDocument } from "./deprecation.ts";
-import { type Html, html, markdown } from "./html.ts";
+import { type Html, html, markdown } from "@tributary/kit/pages/html";
 import { layout, viewMethod, viewNavigation } from "./layout.ts";
 import { operationsOf } from "./open-api.ts";
 import { describeAuthorization } from "./operation-view.ts";

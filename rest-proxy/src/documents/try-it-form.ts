@@ -1,4 +1,4 @@
-import { type Html, html } from "./html.ts";
+import { type Html, html } from "@tributary/kit/pages/html";
 import { exampleBodyOf, exampleOf } from "./examples.ts";
 import { type OpenApi, type Parameter, type PathOperation, requiresToken, type Schema } from "./open-api.ts";
 

@@ -1,4 +1,4 @@
-/** HTML by a tagged template, for the pages of the documentation. */
+/** HTML by a tagged template, for the pages that processes serve. */
 
 /** A piece of HTML that needs no escaping. */
 export interface Html {

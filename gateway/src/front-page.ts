@@ -1,0 +1,59 @@
+import { createHash } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { chooseMediaType } from "@tributary/kit/http/accept";
+import { createFrontPage, type FrontPageLink, healthLink } from "@tributary/kit/pages/front-page";
+import type { Config } from "./config.ts";
+import { Rejection } from "./errors/rejections.ts";
+import type { ClientResponse } from "./response.ts";
+
+/**
+ * Creates the response to `GET /` and `HEAD /`: what this process is, with links to what it serves.
+ * @param hasGraphiql whether the bundle of GraphiQL is built.
+ * @returns a function that throws a Rejection for other methods (405).
+ */
+export function createFrontPageResponder(
+  { build, introspection, profile }: Pick<Config, "build" | "introspection" | "profile">,
+  hasGraphiql: boolean,
+): (request: Pick<IncomingMessage, "method" | "headers">) => ClientResponse {
+  const page = createFrontPage({
+    name: "Tributary gateway",
+    description: "One GraphQL API over the data of all services.",
+    version: build.version,
+    links: [
+      endpointLink,
+      ...(hasGraphiql ? [graphiqlLink] : []),
+      ...(introspection ? [schemaLink] : []),
+      ...(profile === "development" ? [healthLink] : []),
+    ],
+  });
+  const headers = [
+    ...["Cache-Control", "public, no-cache"],
+    ...["Content-Security-Policy", page.policy, "Referrer-Policy", "no-referrer"],
+  ];
+  const toResponse = (type: string, text: string): ClientResponse => {
+    const body = Buffer.from(text);
+    const etag = createHash("sha256").update(body).digest("base64url").slice(0, 16);
+    return { status: 200, contentType: `${type}; charset=utf-8`, headers, body, etag };
+  };
+  const json = toResponse("application/json", page.json);
+  const html = toResponse("text/html", page.html);
+  return (request) => {
+    if (request.method !== "GET" && request.method !== "HEAD")
+      throw new Rejection("METHOD_NOT_ALLOWED", undefined, { Allow: "GET, HEAD" });
+    const type = chooseMediaType(request.headers.accept, ["application/json", "text/html"]);
+    return type === "text/html" ? html : json;
+  };
+}
+
+const endpointLink: FrontPageLink = {
+  ...{ key: "graphql", path: "/graphql", title: "GraphQL endpoint", method: "POST" },
+  text: "Send an operation as JSON: query, variables, operationName.",
+};
+const graphiqlLink: FrontPageLink = {
+  ...{ key: "graphiql", path: "/graphiql", title: "GraphiQL" },
+  text: "Write and run operations in the browser, with the documentation of every field.",
+};
+const schemaLink: FrontPageLink = {
+  ...{ key: "schema", path: "/schema.graphql", title: "API schema" },
+  text: "Every type and field that clients can use, as text.",
+};

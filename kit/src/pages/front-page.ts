@@ -1,0 +1,94 @@
+/** The page at `/` of a process: its name, and the paths that it serves. As JSON for programs, as HTML for browsers. */
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { type Html, html } from "./html.ts";
+
+export interface FrontPageLink {
+  /** The key in the JSON object, such as `schema`. */
+  readonly key: string;
+  readonly path: string;
+  readonly title: string;
+  /** One sentence. */
+  readonly text: string;
+  /** The method of an endpoint that browsers cannot open: its path is not a hyperlink. Default: a page that browsers open. */
+  readonly method?: "POST";
+}
+
+export interface FrontPageContent {
+  readonly name: string;
+  /** One or two sentences. */
+  readonly description: string;
+  readonly version: string;
+  /** Only what this process serves with its configuration. */
+  readonly links: readonly FrontPageLink[];
+}
+
+export interface FrontPage {
+  /** For every client that does not prefer HTML. */
+  readonly json: string;
+  readonly html: string;
+  /** The `Content-Security-Policy` of the HTML: no scripts, nothing from any server, and only its own style element. */
+  readonly policy: string;
+}
+
+/** The page of the health path that every process serves. Link it in development only: in production, probes are its only clients, and no route publishes it. */
+export const healthLink: FrontPageLink = {
+  key: "health",
+  path: "/health/ready",
+  title: "Health",
+  text: "Whether this process is ready to serve requests.",
+};
+
+/** Reads its style sheet, so it is called once, at the start of the process. */
+export function createFrontPage(content: FrontPageContent): FrontPage {
+  const style = readFileSync(new URL("front-page.css", import.meta.url), "utf8");
+  return {
+    json: `${JSON.stringify(toJson(content), undefined, 2)}\n`,
+    html: renderPage(content, style).html,
+    policy: createPolicy(style),
+  };
+}
+
+function toJson({ name, description, version, links }: FrontPageContent): object {
+  return { name, description, version, links: Object.fromEntries(links.map(({ key, path }) => [key, path])) };
+}
+
+/** A style element is permitted by the hash of its text (CSP Level 3, 2.3.1). */
+function createPolicy(style: string): string {
+  const hash = createHash("sha256").update(style).digest("base64");
+  const sources = `default-src 'none'; style-src 'sha256-${hash}'; img-src data:`;
+  return `${sources}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+}
+
+function renderPage({ name, description, version, links }: FrontPageContent, style: string): Html {
+  const styleElement = { html: `<style>${style}</style>` };
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${name}</title>
+        <link rel="icon" href="data:," />
+        ${styleElement}
+      </head>
+      <body>
+        <main>
+          <h1>${name}</h1>
+          <p>${description}</p>
+          <ul>
+            ${links.map(renderLink)}
+          </ul>
+          <p class="muted">Version ${version}. Programs get this list as JSON.</p>
+        </main>
+      </body>
+    </html> `;
+}
+
+function renderLink({ path, title, text, method }: FrontPageLink): Html {
+  const heading = method === undefined ? html`<a href="${path}">${title}</a>` : html`<span>${title}</span>`;
+  return html`<li>
+    <h2>${heading} <code>${method === undefined ? "" : `${method} `}${path}</code></h2>
+    <p class="muted">${text}</p>
+  </li>`;
+}

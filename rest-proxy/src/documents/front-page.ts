@@ -1,0 +1,54 @@
+import { createFrontPage, type FrontPageLink, healthLink } from "@tributary/kit/pages/front-page";
+import { type PageSource, revalidated } from "./pages.ts";
+
+export interface FrontPageOptions {
+  /** The version of this build. */
+  readonly version: string;
+  /** Whether the page links to the health path. */
+  readonly linksHealth: boolean;
+}
+
+/** The page at `/`. Its `Link` header leads programs to the API catalog (RFC 9727, 3). @param versions those with an OpenAPI document. */
+export function createRestFrontPage(
+  versions: readonly number[],
+  { version, linksHealth }: FrontPageOptions,
+): PageSource {
+  const { json, html, policy } = createFrontPage({
+    name: "Tributary REST API",
+    description: "Versioned resources with caching, over the data of all services.",
+    version,
+    links: [
+      referenceLink,
+      ...versions.toReversed().map(toOpenApiLink),
+      problemsLink,
+      catalogLink,
+      ...(linksHealth ? [healthLink] : []),
+    ],
+  });
+  const variants = [
+    { type: "application/json", text: json },
+    { type: "text/html", text: html },
+  ];
+  const headers = ["Link", `<${catalogLink.path}>; rel="api-catalog"`];
+  return { path: "/", cacheControl: revalidated, variants, policy, headers };
+}
+
+function toOpenApiLink(version: number): FrontPageLink {
+  return {
+    ...{ key: `openapi-v${version}`, path: `/openapi/v${version}.json`, title: `OpenAPI, version ${version}` },
+    text: "The description for code generators and other tools.",
+  };
+}
+
+const referenceLink: FrontPageLink = {
+  ...{ key: "docs", path: "/docs", title: "Reference" },
+  text: "Every operation, with code samples, forms that send requests, and a page on tokens.",
+};
+const problemsLink: FrontPageLink = {
+  ...{ key: "problems", path: "/problems", title: "Problems" },
+  text: "What each error means, and what to do.",
+};
+const catalogLink: FrontPageLink = {
+  ...{ key: "api-catalog", path: "/.well-known/api-catalog", title: "API catalog" },
+  text: "The links to all versions, for programs (RFC 9727).",
+};

@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import { createDocuments } from "../src/documents/documents.ts";
+import { loadDocuments } from "../src/documents/load.ts";
+import { startProxy, startStub } from "./testing.ts";
+
+const browserAccept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+const texts = loadDocuments(new URL("../../supergraph/openapi", import.meta.url).pathname);
+
+test("programs get the front page as JSON, browsers as HTML, and no service gets a request", async () => {
+  const stub = await startStub();
+  const { url } = await startProxy(stub, { documents: texts });
+  for (const accept of ["*/*", "application/json", "image/png"]) {
+    const response = await fetch(`${url}/?any=query`, { headers: { accept } });
+    expect(response.headers.get("content-type")).toBe("application/json");
+    expect(response.headers.get("link")).toBe('</.well-known/api-catalog>; rel="api-catalog"');
+    expect(await response.json()).toEqual({
+      name: "Tributary REST API",
+      description: "Versioned resources with caching, over the data of all services.",
+      version: "1.2.3",
+      links: {
+        docs: "/docs",
+        "openapi-v2": "/openapi/v2.json",
+        "openapi-v1": "/openapi/v1.json",
+        problems: "/problems",
+        "api-catalog": "/.well-known/api-catalog",
+        health: "/health/ready",
+      },
+    });
+  }
+  const page = await fetch(url, { headers: { accept: browserAccept } });
+  expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
+  expect(page.headers.get("vary")).toMatch(/\bAccept, Accept-Encoding/);
+  expect(page.headers.get("content-security-policy")).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/]+='; img/);
+  const text = await page.text();
+  expect(text).not.toMatch(/<script| style="| on[a-z]+="/);
+  const paths = [...text.matchAll(/<a href="([^"]+)"/g)].map(([, path]) => path!);
+  expect(paths).toHaveLength(6);
+  for (const path of paths) expect((await fetch(url + path)).status, path).toBe(200);
+  expect(stub.received).toEqual([]);
+});
+
+test("HEAD has no body, a known ETag is 304, and other methods are 405 problems with Allow", async () => {
+  const { url } = await startProxy(await startStub());
+  const head = await fetch(url, { method: "HEAD" });
+  expect([head.status, await head.text()]).toEqual([200, ""]);
+  const etag = head.headers.get("etag") ?? "none";
+  expect((await fetch(url, { headers: { "if-none-match": etag } })).status).toBe(304);
+  expect((await fetch(url, { headers: { "if-none-match": etag, accept: browserAccept } })).status).toBe(200);
+  const posted = await fetch(url, { method: "POST", body: "{}" });
+  expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
+  expect(await posted.json()).toMatchObject({ type: "/problems/method-not-allowed", instance: "/" });
+});
+
+test("in production the front page does not link the health path, which no route publishes", () => {
+  const frontPage = { version: "1.2.3", linksHealth: false };
+  const documents = createDocuments({ texts: new Map(), retirements: [], frontPage });
+  const { bytes } = documents.find("/")!.respond("GET", {});
+  const { links } = JSON.parse(bytes.toString()) as { readonly links: object };
+  expect(links).toEqual({ docs: "/docs", problems: "/problems", "api-catalog": "/.well-known/api-catalog" });
+});
