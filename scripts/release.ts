@@ -1,0 +1,40 @@
+// npm run release: turns the changesets into the next version. The workflow release.yml runs it and opens the pull request; it commits nothing itself.
+import { execFileSync } from "node:child_process";
+import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { addRelease, parseChangeset } from "./release/changelog.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const paths = globSync(".changeset/*.md", { cwd: root }).filter((path) => !path.endsWith("README.md"));
+if (paths.length === 0) {
+  console.error("There is no changeset, so there is nothing to release. `npm run changeset` adds one.");
+  process.exit(1);
+}
+// All are read first: an invalid one changes no file.
+const changesets = paths.toSorted().map((path) => parseChangeset(read(path), path));
+
+// Sets the version of all packages, and deletes the changesets.
+execFileSync(process.execPath, [fileURLToPath(import.meta.resolve("@changesets/cli/bin.js")), "version"], {
+  cwd: root,
+  stdio: "inherit",
+});
+const { version } = JSON.parse(read("kit/package.json")) as { readonly version: string };
+const day = new Date().toISOString().slice(0, 10);
+write("CHANGELOG.md", addRelease(read("CHANGELOG.md"), { version, day, changesets }));
+// The root is no workspace, so changesets leaves its version.
+write("package.json", read("package.json").replace(/("version": )"[^"]*"/, `$1"${version}"`));
+// The lock file has the versions of the workspaces, too: `npm ci` compares them. No package is downloaded.
+execFileSync("npm", ["install", "--package-lock-only", "--ignore-scripts", "--offline"], {
+  cwd: root,
+  stdio: "inherit",
+});
+console.log(`Version ${version}: review CHANGELOG.md.`);
+
+function read(path: string): string {
+  return readFileSync(join(root, path), "utf8");
+}
+
+function write(path: string, text: string): void {
+  writeFileSync(join(root, path), text);
+}

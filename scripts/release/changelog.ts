@@ -1,0 +1,74 @@
+/** Moves the texts of changesets into CHANGELOG.md. The packages have one version, so there is one changelog. */
+import { parse } from "yaml";
+import { z } from "zod";
+
+/** A file of `.changeset`. */
+export interface Changeset {
+  /** The largest one of its packages. */
+  readonly bump: Bump;
+  /** Without `@tributary/`, in the order of the file. */
+  readonly packages: readonly string[];
+  /** Markdown, possibly several paragraphs. */
+  readonly text: string;
+}
+
+/** The largest first. */
+const bumps = ["major", "minor", "patch"] as const;
+type Bump = (typeof bumps)[number];
+
+const frontMatter = z.record(z.string(), z.enum(bumps));
+
+/**
+ * @param path for messages.
+ * @throws Error for a file that is not a changeset, names no package or has no text.
+ */
+export function parseChangeset(source: string, path: string): Changeset {
+  const [, head = "", text = ""] = /^---\n(.*?)\n---\n(.*)$/s.exec(source) ?? [];
+  const bumpByPackage = frontMatter.safeParse(parse(head)).data;
+  if (bumpByPackage === undefined || Object.keys(bumpByPackage).length === 0 || text.trim() === "") {
+    throw new Error(
+      `${path} is not a changeset. It needs lines such as "@tributary/gateway": minor between two lines ---, and below them the text for CHANGELOG.md. npm run changeset writes such a file.`,
+    );
+  }
+  const named = Object.values(bumpByPackage);
+  return {
+    bump: bumps.find((bump) => named.includes(bump)) ?? "patch",
+    packages: Object.keys(bumpByPackage).map((name) => name.replace("@tributary/", "")),
+    text: text.trim(),
+  };
+}
+
+const unreleased = "## Unreleased\n";
+
+/**
+ * Adds a release above the previous ones. A section "Unreleased" becomes part of it, below the texts of the changesets.
+ * @param day the day of the release, such as 2030-01-31.
+ * @throws Error if the changelog has the version already.
+ */
+export function addRelease(
+  changelog: string,
+  { version, day, changesets }: { version: string; day: string; changesets: readonly Changeset[] },
+): string {
+  if (changelog.includes(`\n## ${version},`)) throw new Error(`CHANGELOG.md has a section for ${version} already.`);
+  const sections = bumps.flatMap((bump) => renderSection(bump, changesets));
+  const release = [`## ${version}, ${day}`, ...sections].join("\n\n");
+  if (changelog.includes(unreleased)) return changelog.replace(unreleased, () => `${release}\n`);
+  const firstRelease = /^## /m.exec(changelog)?.index ?? changelog.length;
+  const [before, after] = [changelog.slice(0, firstRelease).trimEnd(), changelog.slice(firstRelease)];
+  return `${before}\n\n${release}\n${after === "" ? "" : `\n${after}`}`;
+}
+
+const titles: Readonly<Record<Bump, string>> = {
+  major: "Incompatible changes",
+  minor: "Compatible changes",
+  patch: "Corrections",
+};
+
+function renderSection(bump: Bump, changesets: readonly Changeset[]): readonly string[] {
+  const items = changesets
+    .filter((changeset) => changeset.bump === bump)
+    .map(
+      ({ packages, text }) => `- **${packages.join(", ")}**: ${text.replaceAll("\n", "\n  ").replaceAll(/^ +$/gm, "")}`,
+    );
+  return items.length === 0 ? [] : [`### ${titles[bump]}`, items.join("\n")];
+}
