@@ -1,11 +1,11 @@
-// The generated test of a service's cache groups (RFC 9875): every write × every response that shared caches may store. Each write runs on the same
+// The generated test of a service's cache groups (RFC 9875): every write × every REST and GraphQL response that caches may store. Each write runs on the same
 // rows. If it alters a response, that response's groups must be among those of the recorded changes, and a REST write must invalidate it too.
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type CacheGroupsCases, withOtherValues } from "./cache-groups/cases.ts";
 import { findColumns, type TestedColumn } from "./cache-groups/column-writes.ts";
 import { findUncovered } from "./cache-groups/coverage.ts";
-import { findUrls, type Outcome, type Read, readAll, runWrites } from "./cache-groups/outcomes.ts";
+import { createReadAll, type Outcome, type Read, runWrites } from "./cache-groups/outcomes.ts";
 
 /** Registers the tests. They fail if a route, query parameter, mutation, table or column has no case. */
 export function testCacheGroups(given: CacheGroupsCases): void {
@@ -26,8 +26,9 @@ export function testCacheGroups(given: CacheGroupsCases): void {
     await client.query(o.seed ?? "");
     columns = await findColumns(client);
     o = withOtherValues(o, columns);
-    reads = await readAll(service, await findUrls(o, service));
-    outcomes = await runWrites(o, service, client, reads);
+    const readAll = await createReadAll(o, service);
+    reads = await readAll();
+    outcomes = await runWrites(o, service, client, readAll);
   });
   afterAll(() => stop());
 
@@ -38,9 +39,9 @@ export function testCacheGroups(given: CacheGroupsCases): void {
 
   test("every write has its effect, and every response in a cache group is altered by a write", () => {
     expect(outcomes.filter(({ effect, expected }) => effect !== expected).map(describeOutcome)).toEqual([]);
-    const altered = new Set(outcomes.flatMap((outcome) => outcome.altered.map(({ url }) => url)));
+    const altered = new Set(outcomes.flatMap((outcome) => outcome.altered.map(({ subject }) => subject)));
     const grouped = reads.filter(({ isStorable, groups }) => isStorable && groups.length > 0);
-    expect(grouped.map(({ url }) => url).filter((url) => !altered.has(url))).toEqual([]);
+    expect(grouped.map(({ subject }) => subject).filter((subject) => !altered.has(subject))).toEqual([]);
   });
 
   test("the recorded changes of a write name a group of each response that it alters", () => {

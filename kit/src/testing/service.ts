@@ -20,6 +20,7 @@ export interface GraphqlAnswer {
       readonly problems?: readonly { readonly pointer: string; readonly code: string }[];
     };
   }[];
+  readonly extensions?: Readonly<Record<string, unknown>>;
 }
 
 export interface RestTestAnswer {
@@ -34,7 +35,7 @@ export interface TestService {
   readonly url: string;
   readonly issuer: TestIssuer;
   readonly database: TestDatabase;
-  graphql(query: string, variables?: object, token?: string): Promise<GraphqlAnswer>;
+  graphql(query: string, variables?: object, token?: string, extensions?: object): Promise<GraphqlAnswer>;
   /** `extensions.cache` of the response to a query: undefined unless caches may store it. */
   cacheMetadataOf(query: string, token?: string): Promise<unknown>;
   /** @param path the public one, such as `/v1/users/1`. */
@@ -75,25 +76,22 @@ export async function startTestService(
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
 
+  const graphql: TestService["graphql"] = async (query, variables = {}, token, extensions) => {
+    const response = await fetch(`${url}/graphql`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...bearer(token) },
+      body: JSON.stringify({ query, variables, extensions }),
+    });
+    return { status: response.status, ...((await response.json()) as Omit<GraphqlAnswer, "status">) };
+  };
+
   return {
     url,
     issuer,
     database,
-    async graphql(query, variables = {}, token) {
-      const response = await fetch(`${url}/graphql`, {
-        method: "POST",
-        headers: { "content-type": "application/json", ...bearer(token) },
-        body: JSON.stringify({ query, variables }),
-      });
-      return { status: response.status, ...((await response.json()) as Omit<GraphqlAnswer, "status">) };
-    },
+    graphql,
     async cacheMetadataOf(query, token) {
-      const response = await fetch(`${url}/graphql`, {
-        method: "POST",
-        headers: { "content-type": "application/json", ...bearer(token) },
-        body: JSON.stringify({ query, extensions: { cacheMetadata: true } }),
-      });
-      return ((await response.json()) as { readonly extensions?: { readonly cache?: unknown } }).extensions?.cache;
+      return (await graphql(query, {}, token, { cacheMetadata: true })).extensions?.["cache"];
     },
     async rest(method, path, { token, body, headers } = {}) {
       const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";

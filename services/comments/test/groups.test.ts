@@ -36,6 +36,18 @@ testCacheGroups({
     ...["/posts/1/comments?limit=2", "/posts/2/comments?sort=oldest&limit=2", "/posts/99/comments"],
     ...["/comments/1", "/comments/3", "/comments/5", "/comments/6", "/comments/99"],
   ],
+  queries: [
+    ...["1", "5", "99"].map((id) => `comment(id: "${id}")`),
+    ...["comments", "comments(first: 2)", 'comments(postId: "1", authorId: "1")', 'comments(postId: "99")'],
+    ...['comments(authorId: "3")', 'comments(authorId: "malformed")'],
+  ],
+  entities: [
+    ...["1", "3", "5", "99"].map((id) => ({ __typename: "Comment", id })),
+    ...["1", "2", "99", "malformed"].flatMap((id) => [
+      { __typename: "Post", id },
+      { __typename: "User", id },
+    ]),
+  ],
   writes: {
     visible: [
       ...["1", "2", "99"].flatMap((postId) => [

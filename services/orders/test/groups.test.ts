@@ -32,6 +32,15 @@ testCacheGroups({
     ...["/orders?limit=1&status=PLACED&sort=oldest&cursor=none", `/orders/${placedId}`],
     ...["/users/1/orders?limit=1&status=PLACED&sort=oldest&cursor=none"],
   ],
+  queries: [
+    ...[`order(id: "${placedId}")`, "orders", "products", "products(first: 9)"],
+    ...[longSku, "MANY-10", "NOTES", "NOTHING", "no sku"].map((sku) => `product(sku: "${sku}")`),
+  ],
+  entities: [
+    ...["NOTES", "COMPILER", "TOKYO", "MANY-11", longSku, "NOTHING"].map((sku) => ({ __typename: "Product", sku })),
+    ...[placedId, largeId].map((id) => ({ __typename: "Order", id })),
+    ...["1", "99"].map((id) => ({ __typename: "User", id })),
+  ],
   writes: {
     visible: [
       ...[["NOTES"], ["LAST-SEVEN", longSku], severalSkus, manySkus].flatMap((skus) => [

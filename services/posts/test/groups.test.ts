@@ -32,6 +32,14 @@ testCacheGroups({
     ],
     ...["/posts/1", "/posts/2", "/posts/3", "/posts/4", "/posts/7", "/posts/99"],
   ],
+  queries: [
+    ...["1", "2", "3", "1001"].map((id) => `post(id: "${id}")`),
+    ...["posts", "posts(first: 1)", 'posts(authorId: "3")', 'posts(search: "fresh")', "posts(status: DRAFT)"],
+  ],
+  entities: [
+    ...["1", "2", "3", "4", "99"].map((id) => ({ __typename: "Post", id })),
+    ...["1", "2", "3", "malformed"].map((id) => ({ __typename: "User", id })),
+  ],
   writes: {
     visible: [
       ...["1", "4", "7"].map((id) => ({ rest: `PATCH /posts/${id}`, as: "editor", body: fresh })),

@@ -19,6 +19,11 @@ testCacheGroups({
     ...["/users?search=ada", "/users?search=fresh"],
     ...["/users/1", "/users/2", "/users/3", "/users/4", "/users/5", "/users/99", "/users/malformed"],
   ],
+  queries: [
+    ...["1", "2", "4", "99", "malformed"].map((id) => `user(id: "${id}")`),
+    ...["me", "users", "users(first: 1)", "users(role: ADMIN)", 'users(search: "fresh")'],
+  ],
+  entities: ["1", "2", "3", "4", "5", "99"].map((id) => ({ __typename: "User", id })),
   writes: {
     visible: [
       { rest: "POST /users", as: "admin", body: { ...fresh, role: "ADMIN" } },

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { Kind, parse, print } from "graphql";
 import type { RecordedChange } from "../../feed/outbox.ts";
 import type { RouteDeclaration } from "../../rest/routes.ts";
+import type { Representation } from "./graphql-reads.ts";
 import { type TestedColumn, toOtherValue } from "./column-writes.ts";
 import type { TestService } from "../service.ts";
 
@@ -63,6 +64,10 @@ export interface CacheGroupsCases {
   readonly callers: Readonly<Record<string, readonly [userId: string, ...scopes: string[]]>>;
   /** Paths without the version, for anonymous GETs in every version. Of a list, all pages from this one on are read, and one page back. */
   readonly reads: readonly string[];
+  /** Calls of root fields for anonymous GraphQL queries, such as `thing(id: "1")`. */
+  readonly queries: readonly string[];
+  /** Entities of every type, for anonymous `_entities` queries. */
+  readonly entities: readonly Representation[];
   readonly writes: WriteCases;
   /** Every table, after those that it refers to. `hidden`: no response that shared caches may store has data of it. */
   readonly tables: Readonly<Record<string, TableCases | "hidden">>;

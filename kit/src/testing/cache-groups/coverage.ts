@@ -1,5 +1,6 @@
 import type { RouteDeclaration } from "../../rest/routes.ts";
 import type { TestedColumn } from "./column-writes.ts";
+import { findUncoveredReads } from "./graphql-reads.ts";
 import { type CacheGroupsCases, findRoute, listWrites, readMutations } from "./cases.ts";
 
 // Which parts of a service have no case.
@@ -24,6 +25,7 @@ export function findUncovered(
   const mutations = readMutations(o.schema).map(({ name }) => name.value);
   return [
     ...routeCases.filter((routeCase) => !covered.has(routeCase)),
+    ...findUncoveredReads(o),
     ...mutations.filter((name) => !mutated.has(name)),
     ...columns.filter((column) => !hasCase(o.tables, column)).map(({ table, column }) => `${table}.${column}`),
   ];

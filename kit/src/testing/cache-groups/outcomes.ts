@@ -3,6 +3,7 @@ import type pg from "pg";
 import type { RecordedChange } from "../../feed/outbox.ts";
 import { etagOf, findLink } from "../response-headers.ts";
 import type { RestTestAnswer, TestService } from "../service.ts";
+import { findGraphqlReads, readGraphql } from "./graphql-reads.ts";
 import {
   type CacheGroupsCases,
   describeWrite,
@@ -15,9 +16,12 @@ import {
 
 // Runs each write on the same rows, and compares the responses before and after it.
 
-/** A response to an anonymous GET. */
+/** A response to an anonymous GET, or of a root field or an entity to an anonymous query. */
 export interface Read {
+  /** The path, or the query with the representation of the entity. */
   readonly url: string;
+  /** What the response is of: the path, the call of a root field, or the entity. */
+  readonly subject: string;
   readonly status: number;
   /** Whether shared caches may store it (RFC 9111, 3; RFC 9213). */
   readonly isStorable: boolean;
@@ -41,7 +45,7 @@ export interface Outcome {
 }
 
 /** The URLs of `reads` in every version of their routes, with the further pages of lists. */
-export async function findUrls({ reads, routes }: CacheGroupsCases, service: TestService): Promise<readonly string[]> {
+async function findUrls({ reads, routes }: CacheGroupsCases, service: TestService): Promise<readonly string[]> {
   const urls = new Set<string>();
   for (const first of reads.flatMap((path) => toVersionPaths(routes, "GET", path))) {
     let back: string | undefined;
@@ -55,10 +59,19 @@ export async function findUrls({ reads, routes }: CacheGroupsCases, service: Tes
   return [...urls];
 }
 
-export function readAll(service: TestService, urls: readonly string[]): Promise<readonly Read[]> {
+export type ReadAll = () => Promise<readonly Read[]>;
+
+/** Reads all responses. Those of REST come first, and their number does not change. */
+export async function createReadAll(o: CacheGroupsCases, service: TestService): Promise<ReadAll> {
+  const urls = await findUrls(o, service);
+  const queries = await findGraphqlReads(o, service);
   // Problem documents contain the request id.
   const headers = { "x-request-id": "groups" };
-  return Promise.all(urls.map(async (url) => toRead(url, await service.rest("GET", url, { headers }))));
+  return async () => {
+    const ofRest = urls.map(async (url) => [toRead(url, await service.rest("GET", url, { headers }))]);
+    const ofGraphql = queries.map((query) => readGraphql(service, query));
+    return (await Promise.all([...ofRest, ...ofGraphql])).flat();
+  };
 }
 
 /** @throws Error if the service failed. */
@@ -67,7 +80,15 @@ function toRead(url: string, response: RestTestAnswer): Read {
   if (status >= 500) throw new Error(`${url} has status ${status}.`);
   const policies = [headers.get("cache-control") ?? "", headers.get("cdn-cache-control")];
   const isStorable = policies.some((policy) => policy !== null && !/\b(?:no-store|private)\b/.test(policy));
-  return { url, status, isStorable, groups: readGroups(headers, "cache-groups"), etag: etagOf(response), text };
+  return {
+    url,
+    subject: url,
+    status,
+    isStorable,
+    groups: readGroups(headers, "cache-groups"),
+    etag: etagOf(response),
+    text,
+  };
 }
 
 function readGroups(headers: Headers, name: string): readonly string[] {
@@ -79,9 +100,9 @@ export async function runWrites(
   o: CacheGroupsCases,
   service: TestService,
   client: pg.Client,
-  reads: readonly Read[],
+  readAll: ReadAll,
 ): Promise<readonly Outcome[]> {
-  const urls = reads.map(({ url }) => url);
+  const reads = await readAll();
   const tables = Object.keys(o.tables);
   await save(client, tables);
   const outcomes: Outcome[] = [];
@@ -89,7 +110,7 @@ export async function runWrites(
     await restore(client, tables);
     const sent = await send(o, service, client, write);
     const { rows } = await client.query<RecordedChange>("select kind, before, after from feed_changes");
-    const after = await readAll(service, urls);
+    const after = await readAll();
     const altered = reads.flatMap((read, index) => {
       const now = after[index] as Read;
       return read.isStorable && isAltered(read, now) ? [{ ...read, after: now }] : [];
@@ -99,7 +120,7 @@ export async function runWrites(
     outcomes.push({ write: describeWrite(write), expected, effect, altered, recorded, invalidated: [], ...sent });
   }
   await restore(client, tables);
-  const restored = await readAll(service, urls);
+  const restored = await readAll();
   if (restored.some((read, index) => isAltered(read, reads[index] as Read))) throw new Error("Rows are not restored.");
   return outcomes;
 }
