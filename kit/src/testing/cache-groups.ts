@@ -2,10 +2,10 @@
 // rows. If it alters a response, that response's groups must be among those of the recorded changes, and a REST write must invalidate it too.
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type CacheGroupsCases, withOtherValues } from "./cache-groups/cases.ts";
+import { type CacheGroupsCases, type Read, withOtherValues } from "./cache-groups/cases.ts";
 import { findColumns, type TestedColumn } from "./cache-groups/column-writes.ts";
 import { findUncovered } from "./cache-groups/coverage.ts";
-import { createReadAll, type Outcome, type Read, runWrites } from "./cache-groups/outcomes.ts";
+import { createReadAll, type Outcome, runWrites } from "./cache-groups/outcomes.ts";
 
 /** Registers the tests. They fail if a route, query parameter, mutation, table or column has no case. */
 export function testCacheGroups(given: CacheGroupsCases): void {

@@ -2,11 +2,27 @@ import { readFileSync } from "node:fs";
 import { Kind, parse, print } from "graphql";
 import type { RecordedChange } from "../../feed/outbox.ts";
 import type { RouteDeclaration } from "../../rest/routes.ts";
-import type { Representation } from "./graphql-reads.ts";
 import { type TestedColumn, toOtherValue } from "./column-writes.ts";
 import type { TestService } from "../service.ts";
 
 // The cases of a service's cache groups, and the writes that they stand for.
+
+/** A response to an anonymous GET, or of a root field or an entity to an anonymous query. */
+export interface Read {
+  /** The path, or the query with the representation of the entity. */
+  readonly url: string;
+  /** What the response is of: the path, the call of a root field, or the entity. */
+  readonly subject: string;
+  readonly status: number;
+  /** Whether shared caches may store it (RFC 9111, 3; RFC 9213). */
+  readonly isStorable: boolean;
+  readonly groups: readonly string[];
+  readonly etag: string;
+  readonly text: string;
+}
+
+/** What a representation has for one entity. */
+export type Representation = Readonly<Record<string, string>>;
 
 interface RestWrite {
   /**

@@ -12,13 +12,10 @@ import {
 } from "graphql";
 import type { CacheMetadata } from "../../graphql/cache-metadata.ts";
 import type { TestService } from "../service.ts";
-import type { Read } from "./outcomes.ts";
+import type { Read, Representation } from "./cases.ts";
 
 // The GraphQL responses of a service that caches may store: of each call of a root field, with everything that a client can select if caches may store that,
 // else one response for each selection; of each entity, one for each selection, so that a cache group that one field needs is not hidden by those of another.
-
-/** What a representation has for one entity. */
-export type Representation = Readonly<Record<string, string>>;
 
 export interface GraphqlReadCases {
   readonly schema: URL;

@@ -8,6 +8,7 @@ import {
   type CacheGroupsCases,
   describeWrite,
   listWrites,
+  type Read,
   toDocument,
   toVersionPaths,
   type Write,
@@ -15,20 +16,6 @@ import {
 } from "./cases.ts";
 
 // Runs each write on the same rows, and compares the responses before and after it.
-
-/** A response to an anonymous GET, or of a root field or an entity to an anonymous query. */
-export interface Read {
-  /** The path, or the query with the representation of the entity. */
-  readonly url: string;
-  /** What the response is of: the path, the call of a root field, or the entity. */
-  readonly subject: string;
-  readonly status: number;
-  /** Whether shared caches may store it (RFC 9111, 3; RFC 9213). */
-  readonly isStorable: boolean;
-  readonly groups: readonly string[];
-  readonly etag: string;
-  readonly text: string;
-}
 
 export interface Outcome {
   readonly write: string;
