@@ -1,9 +1,9 @@
-// Texts with placeholders, from which `npm run generate` derives what each service needs in files outside its folder (derived-files.ts).
+// Expands the placeholders in lines of templates, from which `npm run generate` derives what each service needs in files outside its folder (derived-files.ts).
 import type { Service } from "../../supergraph/services.ts";
 
 /** A service with what its routes say. */
 export interface DerivedService extends Service {
-  /** First segments of the paths that no service before it has, such as `orders` and `products`. */
+  /** First path segments that no earlier service uses, such as `orders` and `products`. */
   readonly resources: readonly string[];
 }
 
@@ -19,14 +19,16 @@ const placeholders: Readonly<Record<string, (service: DerivedService) => readonl
   "<resource>": ({ resources }) => resources,
 };
 
+const multipleValues: ReadonlySet<string> = new Set(["<own-scope>", "<operator-scope>", "<resource>"]);
+
 /** All names, joined by the text after the colon: `<names:|>` is `users|posts`. */
 const joinedNames = /<names:([^>]+)>/g;
 const placeholderPattern = /<[a-zA-Z]+(?:-[a-z]+)*>/g;
 
 /**
  * Replaces the placeholders of one line.
- * @returns the line once without a placeholder; otherwise once for each service, or for each of its scopes or resources.
- * @throws Error for an unknown placeholder, or for two in one line that have several values.
+ * @returns the line unchanged if it has none; otherwise once for each service, or for each of its scopes or resources, of which it may have none.
+ * @throws Error for an unknown placeholder, and for two in one line of which a service can have several values.
  */
 export function expandLine(line: string, services: readonly DerivedService[]): readonly string[] {
   const joined = line.replaceAll(joinedNames, (_, separator: string) =>
@@ -36,6 +38,8 @@ export function expandLine(line: string, services: readonly DerivedService[]): r
   const unknown = used.filter((placeholder) => !Object.hasOwn(placeholders, placeholder));
   if (unknown.length > 0)
     throw new Error(`Unknown placeholder ${unknown.join(", ")}. Known: ${Object.keys(placeholders).join(", ")}.`);
+  const several = used.filter((placeholder) => multipleValues.has(placeholder));
+  if (several.length > 1) throw new Error(`${several.join(" and ")} are in one line. Write a line for each.`);
   if (used.length === 0) return [joined];
   return services.flatMap((service) => expandFor(joined, used, service));
 }
@@ -44,7 +48,7 @@ function expandFor(line: string, used: readonly string[], service: DerivedServic
   return used.reduce<readonly string[]>(
     (lines, placeholder) =>
       lines.flatMap((text) =>
-        (placeholders[placeholder]?.(service) ?? []).map((value) => text.replaceAll(placeholder, value)),
+        (placeholders[placeholder]?.(service) ?? []).map((value) => text.replaceAll(placeholder, () => value)),
       ),
     [line],
   );

@@ -59,7 +59,7 @@ interface Slot {
   readonly key: string;
   /** Undefined for root fields. */
   readonly list: EntityList | undefined;
-  /** Of the representation. */
+  /** The place of the representation in its list. */
   readonly index: number;
 }
 
@@ -78,9 +78,9 @@ export async function readThroughCache(
   o: CachedReadOptions,
 ): Promise<FetchResult> {
   const unknownWrites = cache.listUnknown(o.scope.provenWrites);
-  // A client reads nothing that was stored before a write of which it has a receipt, or a response of this process.
+  // A client reads nothing that was stored before a write that it has a receipt for, or that this process has responded to.
   const mayUseStored = unknownWrites.length === 0 || (await cache.waitFor(unknownWrites));
-  // How long a whole result remains fresh is not known.
+  // Whole results carry no caching metadata, so they are no use if the client's response needs it.
   const keepsWhole = mayUseStored && !o.scope.caching;
   const whole = keepsWhole ? cache.findWhole(body, o.settledWrites()) : undefined;
   if (whole) return whole;
@@ -107,7 +107,7 @@ export async function readThroughCache(
 
 /** The keys: the text of the request without its representations, and one representation. */
 function listSlots({ cache, head, variables, lists }: Read): readonly Slot[] {
-  // JSON contains no raw line break, so the texts are unambiguous.
+  // This JSON is written without line breaks, so the texts are unambiguous.
   const text = `${head}\n${variables}`;
   if (lists.length === 0) return [{ key: cache.toShortText(text), list: undefined, index: 0 }];
   const slots: Slot[] = [];
@@ -122,7 +122,7 @@ function listSlots({ cache, head, variables, lists }: Read): readonly Slot[] {
 
 function findUsable(cache: SubgraphCache, { key }: Slot, o: CachedReadOptions): CacheHit | undefined {
   const hit = cache.find(key, o.settledWrites());
-  // A response that caches may store is fresh for at least a second.
+  // Caching headers need at least one whole second: the result is fetched again.
   return hit?.seconds === 0 && o.scope.caching ? undefined : hit;
 }
 
@@ -179,7 +179,7 @@ function listValues(sent: SentSlots, { data }: GraphqlResponse): ReadonlyMap<Slo
   return values;
 }
 
-/** The slots whose results the subgraph says are for everyone, with their cache groups. Never a null, which can be due to missing credentials. */
+/** The slots whose results the subgraph declares to be for everyone, with their cache groups. Never a null entity or root field, which can be due to missing credentials. */
 function findStorable(sent: SentSlots, result: FetchResult): ReadonlyMap<Slot, readonly string[]> {
   const storable = new Map<Slot, readonly string[]>();
   if (result.kind !== "graphql" || !result.caching || result.errors.length > 0) return storable;
@@ -197,12 +197,12 @@ function findStorable(sent: SentSlots, result: FetchResult): ReadonlyMap<Slot, r
 }
 
 function isWithoutNull(data: unknown): boolean {
-  return !Object.values(Object(data) as Json).includes(null);
+  return data !== null && !Object.values(Object(data) as Json).includes(null);
 }
 
 /**
- * The slots to mark, of those that are fetched again: with a null or an error, else all. A subgraph says for the whole response that it read the identity, also
- * if it read it for one entity, which mostly is null without credentials.
+ * The slots to mark, of those that are fetched again: with a null or an error, else all. A subgraph declares for the whole response that it read the
+ * identity, even if one entity caused it; that entity is usually null without credentials.
  */
 function findCauses(own: readonly Slot[], sent: SentSlots, result: FetchResult): readonly Slot[] {
   if (result.kind !== "graphql") return own;
@@ -253,7 +253,7 @@ function composeHits({ lists }: ReadParts, hits: ReadonlyMap<Slot, CacheHit>): C
   return { kind: "graphql", data: toData(lists, values), errors: [], replica: "entity cache" };
 }
 
-/** A list of which an entity is missing is null: the response had not the requested length. */
+/** A list of which an entity is missing is null: the response did not have the requested length. */
 function toData(lists: readonly EntityList[], values: ReadonlyMap<Slot, unknown>): Record<string, unknown> {
   const entities = new Map(lists.map((list) => [list, Array.from<unknown>({ length: list.representations.count })]));
   for (const [{ list, index }, value] of values) {

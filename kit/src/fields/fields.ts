@@ -1,5 +1,5 @@
 // The plain fields of an entity: those that are one column, and that GraphQL and every REST version read and write under one name. Each is declared
-// once, in the service's model.ts. From the declaration follow its column, its types, its validation, its member of the REST bodies, and its
+// once, in the service's model.ts. The declaration determines its column, its types, its validation, its member of the REST bodies, and its
 // OpenAPI schemas and examples (kit/src/openapi/field-schemas.ts).
 import type { z } from "zod";
 import { text, type TextLimits } from "../errors/validate.ts";
@@ -10,18 +10,21 @@ type PlainValue = string | number | boolean;
 interface CommonDeclaration {
   /** An optional field can be null: a new entity does not need it, and a change can clear it with null. Default: every entity has a value. */
   readonly isOptional?: true;
-  /** For the OpenAPI documents, like the example, which must obey the rule of the field. */
+  /** For the OpenAPI documents. */
   readonly description?: string;
+  /** For the OpenAPI documents. It obeys the rule of the field. */
   readonly example: PlainValue;
 }
 
 interface TextDeclaration extends CommonDeclaration {
   readonly text: TextLimits;
+  readonly input?: never;
 }
 
 interface OtherDeclaration extends CommonDeclaration {
-  /** The rule for values in requests, without null. */
+  /** The rule for values in requests, without null and without a default value, which a change would set. */
   readonly input: z.ZodType<PlainValue>;
+  readonly text?: never;
 }
 
 export type FieldMap = Readonly<Record<string, TextDeclaration | OtherDeclaration>>;
@@ -86,7 +89,7 @@ export type NewValuesOf<F extends Declared> = Readonly<z.output<z.ZodObject<NewS
 export type ChangesOf<F extends Declared> = Readonly<z.output<z.ZodObject<ChangesShape<F["declared"]>>>>;
 
 /**
- * Declares the plain fields of an entity, in the sequence of the REST responses.
+ * Declares the plain fields of an entity, in the order of the REST responses.
  * @throws Error if an example breaks the rule of its field.
  */
 export function defineFields<const Map extends FieldMap>(declared: Map): Fields<Map> {
@@ -114,12 +117,15 @@ export function defineFields<const Map extends FieldMap>(declared: Map): Fields<
 }
 
 function toField(declaration: FieldMap[string]): PlainField {
-  const limits = "text" in declaration ? declaration.text : undefined;
-  const input = "text" in declaration ? text(declaration.text) : declaration.input;
+  const { text: limits } = declaration;
+  const input = limits === undefined ? declaration.input : text(limits);
   const { isOptional = false, description, example } = declaration;
   return { input, limits, isOptional, description, example: input.parse(example) };
 }
 
 function toSnakeCase(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return name
+    .replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .replaceAll(/([A-Z])([A-Z][a-z])/g, "$1_$2")
+    .toLowerCase();
 }

@@ -1,9 +1,10 @@
+// The columns of a table, declared once: select lists, inserts and updates that name every column, and none that does not exist.
 declare const rowType: unique symbol;
 
 /** The SQL text of a select list or a `returning` list whose rows are of this type. */
 export type SelectList<Row> = string & { readonly [rowType]: Row };
 
-/** The SQL of a value that is written, if it is not the placeholder itself: such as `lower($1)`. */
+/** SQL to write instead of the bare placeholder, such as `lower($1)`. */
 type WriteExpressions<Field extends PropertyKey> = Readonly<Partial<Record<Field, (placeholder: string) => string>>>;
 
 /** Values for columns; a member that is no column of the row, or has another type, is `never`. */
@@ -13,13 +14,13 @@ type ColumnValues<Row, Values> = {
 
 /** The columns of a table, by the field of the row type that each fills. */
 interface Columns<Row extends object> {
-  /** All columns. @param prefix of each column, such as `list.` */
+  /** All columns. @param prefix put before each column, such as `list.` */
   all(prefix?: string): SelectList<Row>;
   only<Field extends keyof Row & string>(fields: readonly Field[], prefix?: string): SelectList<Pick<Row, Field>>;
   except<Field extends keyof Row & string>(fields: readonly Field[], prefix?: string): SelectList<Omit<Row, Field>>;
 
   /**
-   * The columns and values of an `insert`, once for all rows: a field of `New` that is missing in `fields` does not compile.
+   * The columns and values of an `insert`, built once and used for every row: a field of `New` that is missing in `fields` does not compile.
    * @param expressions for values that are not written as they are.
    */
   insertion<New extends ColumnValues<Row, New>>(): <Field extends keyof New & keyof Row & string>(
@@ -28,8 +29,8 @@ interface Columns<Row extends object> {
   ) => Insertion<New>;
 
   /**
-   * `column = $n` for each field that is not undefined, in the sequence of the fields.
-   * @param values those of the statement; the written values are appended.
+   * `column = $n` for each field that is not undefined, in the order of the fields.
+   * @param values of the statement so far; the written ones are appended to them.
    * @throws Error for a field without a column.
    */
   assignments<Changes extends ColumnValues<Row, Changes>>(
@@ -42,7 +43,7 @@ interface Columns<Row extends object> {
 interface Insertion<New> {
   /** `(a, b) values ($1, $2)`. */
   readonly text: string;
-  /** The values in the sequence of the columns; null for undefined. */
+  /** The values in the order of the columns; null for undefined, so a default value of the column does not apply. */
   valuesOf(row: New): readonly unknown[];
 }
 
@@ -52,7 +53,8 @@ type EveryOf<Field, Listed> = [Exclude<Field, Listed>] extends [never]
   : { readonly missing: Exclude<Field, Listed> };
 
 /**
- * Declares the columns of a table. Each field of the row type needs its column: a missing or surplus one does not compile.
+ * Declares the columns of a table. Each field of the row type needs its column: a missing or surplus one does not compile. A column is SQL: a name that is a
+ * reserved word, such as `user`, needs its quotes.
  * @example defineColumns<Post>()({ id: "id", authorId: "author_id" })
  */
 export function defineColumns<Row extends object>() {

@@ -89,7 +89,7 @@ function staleSeconds({ policy }: Entry, directives: Directives): number {
 }
 
 /**
- * Whether a stale response may be sent: only if the origin permits it explicitly, for so many seconds after it became stale. RFC 9111, 4.2.4 would
+ * Whether a stale response may be sent: only if the origin permits it explicitly, for the number of seconds that it names. RFC 9111, 4.2.4 would
  * permit more while the origin is unreachable.
  */
 export interface StaleRules {
@@ -135,15 +135,15 @@ export interface FollowOptions {
   /** Milliseconds since 1970. */
   readonly nowMs: () => number;
   /**
-   * Whether all changes at the origin reach this cache by `invalidate`.
+   * Whether all changes at the origin reach this cache through `invalidate`.
    *
    * While true, an entry is as if the origin had confirmed it now (RFC 9111, 4.3.4): its age is 0, its `Date` is the present, and it
-   * is fresh for its whole lifetime from now on; for `followedMsMax` after its request. While false, an entry older than `unfollowedMsMax` is validated before
+   * is fresh for its whole lifetime from now on, but not later than `followedMsMax` after its request. While false, an entry older than `unfollowedMsMax` is validated before
    * it is sent, whatever its freshness, and none is sent while it is refreshed. Undefined: the responses of the origin are used by their own freshness; this
    * is the default.
    */
   readonly isFollowed?: (origin: string) => boolean | undefined;
-  /** Default 60,000: a change that is never published is seen after it. */
+  /** Default 60,000: a change that is never published is noticed after it at the latest. */
   readonly followedMsMax?: number;
   /** Default 2,000. */
   readonly unfollowedMsMax?: number;
@@ -151,7 +151,7 @@ export interface FollowOptions {
 
 /** What it means for entries that changes at their origin reach the cache, or do not (`FollowOptions.isFollowed`). */
 export interface FollowRules {
-  /** Notes that the entry is what its origin would send now, if the cache knows that. Returns the entry. */
+  /** If the origin is followed, resets the entry's age to 0. Returns the entry. */
   confirm(entry: Entry | undefined): Entry | undefined;
   /** Whether no change has outdated the entry, as far as the cache can know: if it is fresh, it may be sent. */
   isCurrent(entry: Entry): boolean;

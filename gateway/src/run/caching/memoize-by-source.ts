@@ -6,25 +6,27 @@ export interface MemoSource {
   /** Values computed from this source, alone or with others; undefined if there are none yet. A WeakMap would cost more in garbage collection than it saves. */
   memos?: Memo[] | undefined;
   /**
-   * Called with the estimated bytes of each value that is memoized on this source, or on a value that is memoized on it. Undefined for a source that is
-   * freed with the requests that share it.
+   * Called with the change of the estimated bytes that are memoized on this source or, transitively, on a value that is memoized on it. Undefined for a source
+   * that is freed with the requests that share it.
    */
   onMemo?: ((bytes: number) => void) | undefined;
 }
 
 /** A source that several client requests can get. */
 export interface SharedSource extends MemoSource {
-  /** Whether they have, or will: values that are computed from it are then worth memoizing. */
+  /** True once several client requests use it, or can: only then is memoizing worth it. */
   isShared?: boolean;
 }
 
 interface Memo {
+  /** Estimated. */
+  readonly bytes: number;
   readonly sources: readonly MemoSource[];
   readonly key: object;
   readonly value: unknown;
 }
 
-/** Values on one source, which the operations that read it can make many; the oldest one is dropped. */
+/** Memos on one source, which many different operations may read. Beyond it the oldest is dropped. */
 const memosMax = 256;
 /** The object of a memo, and its sources. */
 const memoBytes = 200;
@@ -46,11 +48,12 @@ export function memoizeBySource<Value>(
   if (memo) return memo.value as Value;
   const value = compute();
   const memos = (first.memos ??= []);
-  if (memos.length >= memosMax) memos.shift();
-  memos.push({ sources, key, value });
+  const bytes = first.onMemo ? memoBytes + estimateBytes(value) : 0;
+  const dropped = memos.length >= memosMax ? memos.shift() : undefined;
+  memos.push({ bytes, sources, key, value });
   if (first.onMemo) {
-    first.onMemo(memoBytes + estimateBytes(value));
-    if (typeof value === "object" && value !== null) (value as MemoSource).onMemo = first.onMemo;
+    first.onMemo(bytes - (dropped?.bytes ?? 0));
+    if (typeof value === "object" && value !== null) (value as MemoSource).onMemo ??= first.onMemo;
   }
   return value;
 }
@@ -59,15 +62,17 @@ function areSame(a: readonly MemoSource[], b: readonly MemoSource[]): boolean {
   return a.length === b.length && a.every((source, i) => source === b[i]);
 }
 
-/** Of a text, or of an object whose texts, bytes and lists are its own members. */
+/** Counts texts, bytes and lists: of the value itself, or of the members of an object; nothing deeper. */
 function estimateBytes(value: unknown): number {
-  if (typeof value === "string") return value.length;
-  if (typeof value !== "object" || value === null) return 0;
+  const ownBytes = estimateMemberBytes(value);
+  if (ownBytes > 0 || typeof value !== "object" || value === null) return ownBytes;
   let bytes = 0;
-  for (const member of Object.values(value)) {
-    if (typeof member === "string") bytes += member.length;
-    else if (member instanceof Uint8Array) bytes += member.byteLength;
-    else if (Array.isArray(member)) bytes += entryBytes * member.length;
-  }
+  for (const member of Object.values(value)) bytes += estimateMemberBytes(member);
   return bytes;
+}
+
+function estimateMemberBytes(member: unknown): number {
+  if (typeof member === "string") return member.length;
+  if (member instanceof Uint8Array) return member.byteLength;
+  return Array.isArray(member) ? entryBytes * member.length : 0;
 }

@@ -33,7 +33,7 @@ export interface CacheHit extends Pick<StoredResult, "data" | "groups"> {
 export interface SubgraphCache {
   /** Increases with each change of the subgraph that becomes known. */
   readonly changesCount: number;
-  /** A short text for a request's text, for keys. Not the same after the text was evicted; then keys that contain it are never found. */
+  /** A short text for a request's text, for keys. After the text was evicted it gets another short text, so older keys are no longer found. */
   toShortText(text: string): string;
   /** @param settledWrites mutations of this process to the subgraph that have settled. */
   find(key: string, settledWrites: number): CacheHit | undefined;
@@ -45,10 +45,10 @@ export interface SubgraphCache {
   startFill(settledWrites: number): Fill;
   /** Stores a result unless it may be older than a change that is known, or the subgraph has no feed and the result needs one. */
   put(fill: Fill, storable: Storable): void;
-  /** Notes that the result depends on the caller, or is no use to others: for ten seconds, callers with credentials fetch it with them at once. */
+  /** Notes that the result depends on the caller, or cannot be shared. For ten seconds, callers with credentials send them with the first request. */
   mark(key: string): void;
   isMarked(key: string): boolean;
-  /** Reports how many results a request reads from the cache, fetches without credentials, and fetches with credentials since they are marked. */
+  /** Reports how many results a request reads from the cache, fetches without credentials, and fetches with credentials because they are marked. */
   count(results: Readonly<Record<EntityLookup, number>>): void;
   /** Reports that a request is repeated with credentials. */
   countRepeat(): void;
@@ -56,16 +56,16 @@ export interface SubgraphCache {
   noteWrite(position: WritePosition): void;
   /** The writes to this subgraph whose changes are not known yet: those of the receipts, and those of this process. */
   listUnknown(receipts: readonly ServiceWrite[]): readonly ServiceWrite[];
-  /** Waits shortly until the changes of these writes are known. @returns whether they are. */
+  /** Waits briefly until the changes of these writes are known. @returns whether they are. */
   waitFor(writes: readonly ServiceWrite[]): Promise<boolean>;
 }
 
 const markMs = 10_000;
-/** While the feed of a subgraph is down, its results are used for so long. */
+/** While the feed of a subgraph is down, its results are used for at most this long. */
 const unfedMsMax = 2_000;
 /** Writes of this process to one subgraph to remember until their changes are known, mostly for some milliseconds; with more, everything is invalidated. */
 const ownWritesMax = 1_000;
-/** A whole result marks its parts as used at most so often. */
+/** A whole result marks its parts as used at most this often. */
 const usedEveryMs = 1_000;
 
 /** What the caches of all subgraphs share. */
@@ -90,8 +90,9 @@ export interface CacheParts {
 }
 
 export class SubgraphCacheState implements SubgraphCache {
+  /** The subgraph's name in the supergraph, in receipts and in observations. */
   readonly #subgraph: string;
-  /** Of the subgraph, in the configuration. */
+  /** Its name in the configuration, by which the feeds, the store and the log know it. */
   readonly #name: string;
   readonly #parts: CacheParts;
   readonly #wholes: WholeResults;
@@ -120,7 +121,7 @@ export class SubgraphCacheState implements SubgraphCache {
     const isConfirmed = isUp && result.needsFeed;
     if (ageMs >= (isConfirmed ? confirmedMsOf(result) : result.freshMs)) return undefined;
     if (!isUp) {
-      // Without the feed, a write of another process is not known, but one of this process is.
+      // While the feed is down, and without a feed, a write of another process is not known, but one of this process is.
       if (result.settledWrites !== settledWrites || (result.needsFeed && ageMs >= unfedMsMax)) return undefined;
     }
     return {
@@ -151,6 +152,8 @@ export class SubgraphCacheState implements SubgraphCache {
   }
 
   putWhole(body: string, result: ComposedResult, hits: Iterable<CacheHit>): void {
+    // While the feed is down, it would not be found.
+    if (this.#parts.feeds.isUp(this.#name) === false) return;
     this.#wholes.put(
       body,
       result,
@@ -195,7 +198,7 @@ export class SubgraphCacheState implements SubgraphCache {
   }
 
   noteWrite(position: WritePosition): void {
-    // Without a feed, a result from before a write of this process is not used.
+    // Without a feed, `settledWrites` excludes the results from before a write of this process.
     const { feeds, ownWrites, invalidate } = this.#parts;
     if (feeds.isUp(this.#name) === undefined) return;
     const writes = [...this.#listOwnUnknown(), { ...position, service: this.#name }];

@@ -1,5 +1,5 @@
-// Stage 4 of 5: run. The results of whole subgraph requests that were composed of the entity cache: an equal request of any caller gets the same object, on
-// which values are memoized (memoize-by-source.ts). entity-cache.ts has one store of them for each subgraph.
+// Stage 4 of 5: run. The results of subgraph requests that were composed entirely from the entity cache. Every caller that sends an equal request gets the
+// same object, so values that are computed from it can be memoized on it (memoize-by-source.ts). entity-cache.ts has one store of them for each subgraph.
 import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bounded-map";
 import { confirmedMsOf, type StoredResult } from "./entity-store.ts";
 import type { SharedSource } from "./memoize-by-source.ts";
@@ -16,7 +16,7 @@ export interface WholeResult {
   readonly result: ComposedResult;
   /** What it is composed of. */
   readonly parts: readonly StoredResult[];
-  /** When the first part may no longer be used (`confirmedMsOf`), by the process's monotonic clock. */
+  /** The earliest time at which a part expires (`confirmedMsOf`), by the process's monotonic clock. */
   readonly freshUntilMs: number;
   /** When the parts were last marked as used. */
   usedAtMs: number;
@@ -30,7 +30,7 @@ export interface WholeResults {
   find(body: string, nowMs: number): WholeResult | undefined;
   /** Sets `isShared` of the result. */
   put(body: string, result: ComposedResult, parts: readonly StoredResult[]): void;
-  /** The weight is estimated memory in bytes, with the memoized values and without the parts. */
+  /** The weight is estimated memory in bytes, including memoized values, excluding the parts, which the entity store counts. */
   size(): MapSize;
 }
 

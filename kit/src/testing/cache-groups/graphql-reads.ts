@@ -1,12 +1,14 @@
 import { readFileSync } from "node:fs";
 import { buildSubgraphSchema } from "@apollo/subgraph";
 import {
+  type ConstDirectiveNode,
   getNamedType,
   type GraphQLNamedType,
   type GraphQLObjectType,
   type GraphQLSchema,
   isLeafType,
   isObjectType,
+  Kind,
   parse,
   type GraphQLField,
 } from "graphql";
@@ -14,8 +16,8 @@ import type { CacheMetadata } from "../../graphql/cache-metadata.ts";
 import type { TestService } from "../service.ts";
 import type { Read, Representation } from "./cases.ts";
 
-// The GraphQL responses of a service that caches may store: of each call of a root field, with everything that a client can select if caches may store that,
-// else one response for each selection; of each entity, one for each selection, so that a cache group that one field needs is not hidden by those of another.
+// The GraphQL responses of a service that caches may store. Of each call of a root field: one with every selection if caches may store it, else one for each
+// selection. Of each entity: one for each selection, so that a group that one field lacks is not hidden by the groups of another.
 
 export interface GraphqlReadCases {
   readonly schema: URL;
@@ -31,10 +33,10 @@ interface GraphqlRead {
   readonly representations: readonly Representation[];
 }
 
-/** From a type to a leaf, through connections and value types; of another entity only its key. */
+/** Levels of objects from a field to a leaf. Of an entity at the last level only its first field. */
 const depthMax = 3;
 
-/** Those of which caches may store a response with the present rows. */
+/** The reads whose responses caches may store with the rows that are now in the database. */
 export async function findGraphqlReads(o: GraphqlReadCases, service: TestService): Promise<readonly GraphqlRead[]> {
   const schema = readSchema(o.schema);
   const ofRoots = await Promise.all(
@@ -44,8 +46,8 @@ export async function findGraphqlReads(o: GraphqlReadCases, service: TestService
     }),
   );
   const reads = [...ofRoots.flat(), ...listEntityReads(schema, o.entities)];
-  const isUsed = await Promise.all(reads.map((read) => isStorable(service, read)));
-  return reads.filter((_, index) => isUsed[index]);
+  const areStorable = await Promise.all(reads.map((read) => isStorable(service, read)));
+  return reads.filter((_, index) => areStorable[index]);
 }
 
 async function isStorable(service: TestService, read: GraphqlRead): Promise<boolean> {
@@ -165,6 +167,7 @@ function isEntityType(type: GraphQLNamedType, which: "all" | "resolvable" = "all
   const keys = [astNode, ...extensionASTNodes].flatMap(
     (node) => node?.directives?.filter(({ name }) => name.value === "key") ?? [],
   );
-  const isReference = keys.some(({ arguments: given = [] }) => given.some(({ name }) => name.value === "resolvable"));
-  return keys.length > 0 && !(which === "resolvable" && isReference);
+  const isResolvable = ({ arguments: given = [] }: ConstDirectiveNode) =>
+    !given.some(({ name, value }) => name.value === "resolvable" && value.kind === Kind.BOOLEAN && !value.value);
+  return which === "all" ? keys.length > 0 : keys.some(isResolvable);
 }

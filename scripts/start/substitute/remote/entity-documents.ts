@@ -1,4 +1,4 @@
-// The documents with which the remote looks up entities: `query ($key0: ID!) { e0: user(id: $key0) { ...User0 } }`.
+// The documents with which the remote looks up entities: `query ($key0: ID!) { e0: user(id: $key0) { ...Entity0 } }`.
 import {
   doTypesOverlap,
   type DocumentNode,
@@ -20,7 +20,7 @@ import {
 import type { EntityLookup } from "./lookups.ts";
 import { createWeigher } from "./operation-weight.ts";
 
-/** An entity that the remote shall look up. */
+/** An entity that the remote is to look up. */
 export interface EntityRequest {
   /** Its response name in the operation on the remote. */
   readonly alias: string;
@@ -35,7 +35,7 @@ export interface EntityRequest {
 interface EntityDocument {
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
-  /** Of the entities that it requests. */
+  /** The aliases of the entities that it requests. */
   readonly aliases: ReadonlySet<string>;
 }
 
@@ -51,10 +51,10 @@ export interface EntityDocumentsOptions {
   readonly typenameAlias: string;
 }
 
-/** Fifty times a fiftieth is not exactly 1. */
+/** Adding a fiftieth fifty times gives slightly more than 1. */
 const roundingError = 1e-9;
 
-/** Distributes the entities over as few operations as the default limits of a gateway permit. */
+/** Distributes the entities over operations within the default limits of a gateway, in their order. */
 export function createEntityDocuments(
   entities: readonly EntityRequest[],
   o: EntityDocumentsOptions,
