@@ -4,6 +4,7 @@ import { ConfigError, type Environment, describeEnvironment } from "@tributary/k
 import { parse } from "graphql";
 import { describe, expect, test } from "vitest";
 import { readConfig } from "./config.ts";
+import { listFollowedServices } from "./entity-cache-config.ts";
 import { codes } from "./errors/codes.ts";
 import { readAddresses, variableNameOf } from "./supergraph/addresses.ts";
 
@@ -49,6 +50,20 @@ describe("the configuration", () => {
       SUBGRAPH_URL_USERS: ["http://127.0.0.1:4001/graphql"],
       SUBGRAPH_URL_POSTS: ["http://10.0.0.1:4002/graphql", "http://10.0.0.2:4002/graphql"],
     });
+  });
+
+  test("the feeds that the gateway follows have the names of the services, not those of variables", () => {
+    const { entityCacheConfig } = readConfig({
+      ...enough,
+      ENTITY_CACHE_POSTS: "on",
+      ENTITY_CACHE_LINE_ITEMS: "on",
+      ENTITY_CACHE_ORDERS: "on",
+      SUBGRAPH_FEED_URL_POSTS: "http://posts:4102",
+      SUBGRAPH_FEED_URL_LINE_ITEMS: "http://line-items:4105",
+      SUBGRAPH_FEED_URL_ORDERS: "none",
+    });
+    expect(listFollowedServices(entityCacheConfig)).toEqual(["posts", "line-items"]);
+    expect(listFollowedServices(undefined)).toEqual([]);
   });
 
   test("key checks of subgraphs are read by variable name", () => {

@@ -44,6 +44,19 @@ export function readEntityCacheConfig(
   return { services: new Set(services), bytesMax, ...feeds };
 }
 
+/** The services whose feeds the gateway follows, as logs and metrics name them. */
+export function listFollowedServices(config: EntityCacheConfig | undefined): readonly string[] {
+  return Object.keys(config?.feedUrls ?? {}).map(serviceForEntityCache);
+}
+
+/**
+ * The name of a service in logs and metrics, by its name in the configuration: `line-items` for `LINE_ITEMS`. The feeds are followed before a supergraph
+ * with the exact names is loaded, so a subgraph whose name has other characters than lower-case letters, digits and hyphens gets another name here.
+ */
+export function serviceForEntityCache(name: string): string {
+  return name.toLowerCase().replaceAll("_", "-");
+}
+
 /** The name of a subgraph in the configuration. */
 export function nameForEntityCache(subgraph: string): string {
   return variableNameOf("ENTITY_CACHE", subgraph).slice(cachePrefix.length);

@@ -1,4 +1,5 @@
 // What the gateway reports while it works. Only telemetry/ decides what of it is logged and counted.
+import type { FeedStateObservation } from "@tributary/kit/feed/feed-telemetry";
 import type { UpstreamObservation } from "@tributary/kit/upstream/upstream";
 import type { CacheName } from "./telemetry/cache-metrics.ts";
 
@@ -134,8 +135,8 @@ type EntityCacheObservation =
     }
   /** A request without credentials is repeated with them: not all of its results are for everyone. */
   | { readonly kind: "entity-cache-repeat"; readonly service: string }
-  /** The change feed of a subgraph is up for the first time or again, or down: then its cached results are used for two seconds. */
-  | { readonly kind: "feed-state"; readonly service: string; readonly state: "up" | "down"; readonly cause: unknown };
+  /** While the feed of a subgraph is down, its cached results are used for two seconds. */
+  | FeedStateObservation;
 
 /** Values that do not fit the schema, by their paths in the response to the client; each became null. */
 interface ValuesRejected extends RequestIds {

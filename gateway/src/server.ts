@@ -15,7 +15,7 @@ import { applyHeaders, createExchangeFactory, type GatewayExchange } from "./adm
 import { createOperationAdmission } from "./admit/operation-admission.ts";
 import { prefersPage } from "./admit/negotiation.ts";
 import type { Config } from "./config.ts";
-import { nameForEntityCache } from "./entity-cache-config.ts";
+import { nameForEntityCache, serviceForEntityCache } from "./entity-cache-config.ts";
 import { Rejection, rejectRequest } from "./errors/rejections.ts";
 import { buildGeneration, type GenerationOptions } from "./generation.ts";
 import { createFrontPageResponder } from "./front-page.ts";
@@ -155,7 +155,8 @@ function listCacheSizes(
 function createConfiguredEntityCache(config: Config, observe: GatewayObserver): EntityCache | undefined {
   const { entityCacheConfig, requestTimeoutMs } = config;
   if (!entityCacheConfig) return undefined;
-  return createEntityCache({ ...entityCacheConfig, requestTimeoutMs, nameOf: nameForEntityCache, observe });
+  const names = { nameOf: nameForEntityCache, serviceOf: serviceForEntityCache };
+  return createEntityCache({ ...entityCacheConfig, ...names, requestTimeoutMs, observe });
 }
 
 /** Who sends a request, and how many requests each caller may send. */

@@ -24,7 +24,7 @@ const externalMetrics: Readonly<Record<string, readonly string[]>> = {
   kubelet_volume_stats_capacity_bytes: ["job", "instance", "namespace", "persistentvolumeclaim"],
 };
 
-const units = new Set([...serviceNames, "gateway", "rest-proxy"]);
+const units = new Set([...serviceNames, "gateway", "rest-proxy", "purger"]);
 const declarations = Object.assign({}, ...Object.values(metricsOf)) as Readonly<
   Record<string, { readonly help: string; readonly labels: readonly string[] }>
 >;

@@ -153,6 +153,17 @@ test("the gateway, the REST proxy and a service count the requests that they adm
   expect(countOf("graphql", "critical")).toBe(0);
 });
 
+test("the gateway, the REST proxy and the purger export whether they follow the feed of each service that has one", () => {
+  const feeds = used.map(({ samples }) =>
+    Object.fromEntries(
+      samples
+        .filter(({ name }) => name === "tributary_feed_up")
+        .map(({ labels, value }) => [labels["service"] ?? "", value]),
+    ),
+  );
+  expect(feeds).toEqual([{}, { users: 1 }, { users: 1, posts: 0, comments: 0 }, { users: 1 }]);
+});
+
 test("a fresh process exports at most 1,500 series", () => {
   for (const { samples } of fresh) expect(samples.length).toBeLessThanOrEqual(1_500);
 });

@@ -8,8 +8,8 @@ import { startObservedService } from "../telemetry/observed-process.ts";
 import { type Exposition, readExposition } from "./exposition.ts";
 
 /**
- * The users service, the gateway and the REST proxy as processes with metrics. The second replica of users and the one of posts refuse
- * connections, comments is a stub, and the host name of orders does not resolve.
+ * The users service, the gateway, the REST proxy and the purger as processes with metrics. The second replica of users and the one of posts refuse
+ * connections, comments is a stub, and the host name of orders does not resolve. All three follow the change feed of users.
  */
 export interface RunningUnits {
   readonly usersUrl: string;
@@ -39,17 +39,22 @@ export async function startUnits({ postgresUrl, issuer }: UnitsOptions): Promise
     COMMENTS: [comments.url],
     ORDERS: ["http://orders.invalid:4004"],
   };
-  const [gateway, rest] = await Promise.all([
+  const cache = await startCacheStub();
+  const [gateway, rest, purger] = await Promise.all([
     startEntryPoint("gateway", {
       SUPERGRAPH_FILE: "supergraph/supergraph.graphql",
       ...variables(addresses, (name) => `SUBGRAPH_URL_${name}`, "/graphql"),
+      ENTITY_CACHE_USERS: "on",
+      SUBGRAPH_FEED_URL_USERS: users.feedUrl,
     }),
-    startEntryPoint(
-      "rest-proxy",
-      variables(addresses, (name) => `${name}_URL`, ""),
-    ),
+    startEntryPoint("rest-proxy", {
+      ...variables(addresses, (name) => `${name}_URL`, ""),
+      USERS_FEED_URL: users.feedUrl,
+      ORDERS_FEED_URL: "none",
+    }),
+    startEntryPoint("infra/purger", { SERVICES: "users", USERS_FEED_URL: users.feedUrl, PURGE_URL: cache.url }),
   ]);
-  const admins = [users.adminUrl, gateway.adminUrl, rest.adminUrl];
+  const admins = [users.adminUrl, gateway.adminUrl, rest.adminUrl, purger.adminUrl];
   return {
     usersUrl: users.url,
     gatewayUrl: gateway.process.url,
@@ -62,7 +67,9 @@ export async function startUnits({ postgresUrl, issuer }: UnitsOptions): Promise
         users.stop(),
         gateway.process.end("SIGTERM"),
         rest.process.end("SIGTERM"),
+        purger.process.end("SIGTERM"),
         comments.stop(),
+        cache.stop(),
       ])),
   };
 }
@@ -121,16 +128,30 @@ function respond({ method }: IncomingMessage, response: ServerResponse): void {
   response.end(method === "POST" ? '{"data":{"comment":null}}' : '{"status":404}');
 }
 
-/** The gateway or the REST proxy, as a separate process. */
+/** A cache that accepts every purge. */
+async function startCacheStub() {
+  const server = createServer((_, response) => response.end()).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+/** The gateway, the REST proxy or the purger, as a separate process. */
 interface EntryPoint {
   readonly process: PartProcess;
   readonly adminUrl: string;
 }
 
-async function startEntryPoint(folder: PartFolder, addresses: Readonly<Record<string, string>>): Promise<EntryPoint> {
+async function startEntryPoint(folder: PartFolder, settings: Readonly<Record<string, string>>): Promise<EntryPoint> {
   const [port, adminPort] = [await pickFreePort(), await pickFreePort()];
   const environment = {
-    ...addresses,
+    ...settings,
     LOG_LEVEL: "warn",
     PORT: String(port),
     ADMIN_PORT: String(adminPort),

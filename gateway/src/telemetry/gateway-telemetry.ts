@@ -1,4 +1,5 @@
 // The gateway's telemetry, assembled: log, metrics, traces. The other modules report observations; only this folder logs and counts them.
+import { createFeedStateObserver } from "@tributary/kit/feed/feed-telemetry";
 import type { Log } from "@tributary/kit/process/log";
 import { type AdminServer, startMetricsListener } from "@tributary/kit/telemetry/admin-server";
 import type { AdmissionObserver } from "@tributary/kit/admission/admission";
@@ -11,6 +12,7 @@ import { metricsOf } from "@tributary/kit/telemetry/metrics/declarations/metrics
 import type { RequestObserver } from "@tributary/kit/telemetry/request-observer";
 import { createTelemetry, type Telemetry } from "@tributary/kit/telemetry/telemetry";
 import type { Config } from "../config.ts";
+import { listFollowedServices } from "../entity-cache-config.ts";
 import { type ClientCode, codes, listRejectionStatuses } from "../errors/codes.ts";
 import type { GatewayObserver } from "../observations.ts";
 import { exposeGauges, type GaugeSources } from "./cache-metrics.ts";
@@ -50,7 +52,7 @@ export async function createGatewayTelemetry(
   announceLabels(telemetry, config);
   return {
     log,
-    observe: createObserver(telemetry, failures),
+    observe: createObserver(telemetry, failures, listFollowedServices(config.entityCacheConfig)),
     requestObserver: createGatewayRequestObserver({ ...config, ...telemetry }),
     fetchObserver: createFetchObserver(metrics, trace),
     admissionObserver: createAdmissionObserver({ metrics, endpoint: "graphql" }),
@@ -74,13 +76,18 @@ function announceLabels({ metrics }: Telemetry<typeof metricsOf.gateway>, config
   for (const operation of listKnownValues(config.knownOperations)) metrics.announce({ operation });
 }
 
-/** The observer that all modules get: it counts and logs each observation. */
-function createObserver({ log, metrics }: Telemetry<typeof metricsOf.gateway>, failures: FailureLog): GatewayObserver {
+/** The observer that all modules get: it counts and logs each observation. @param followed the services that have a feed. */
+function createObserver(
+  { log, metrics }: Telemetry<typeof metricsOf.gateway>,
+  failures: FailureLog,
+  followed: readonly string[],
+): GatewayObserver {
   const write = createObservationLog(log, failures);
-  if (!metrics.isOn) return write;
-  const count = createObservationCounts(metrics);
+  const observeFeedState = createFeedStateObserver({ metrics, log, services: followed });
+  const count = metrics.isOn ? createObservationCounts(metrics) : undefined;
   return (observation) => {
-    count(observation);
+    if (observation.kind === "feed-state") return observeFeedState(observation);
+    count?.(observation);
     write(observation);
   };
 }

@@ -1,7 +1,8 @@
 // The log lines of observations: the only place where their levels and messages are chosen.
+import type { FeedStateObservation } from "@tributary/kit/feed/feed-telemetry";
 import type { Log } from "@tributary/kit/process/log";
 import type { FailureLog } from "@tributary/kit/telemetry/failure-log";
-import type { GatewayObservation, GatewayObserver } from "../observations.ts";
+import type { GatewayObservation } from "../observations.ts";
 
 type Level = "debug" | "info" | "warn" | "error";
 
@@ -15,6 +16,8 @@ const failureTexts = {
   "lookup-failed": "the name of a subgraph's host cannot be resolved; its last addresses remain in use",
 } as const;
 
+/** The states of feeds are logged by `createFeedStateObserver`, as in all processes. */
+type LoggedObservation = Exclude<GatewayObservation, FeedStateObservation>;
 type FailureKind = keyof typeof failureTexts;
 type FailureObservation = Extract<GatewayObservation, { kind: FailureKind }> & {
   readonly service: string;
@@ -23,7 +26,7 @@ type FailureObservation = Extract<GatewayObservation, { kind: FailureKind }> & {
 
 /** The level and message of all other observations. */
 const levels: Record<
-  Exclude<GatewayObservation["kind"], "library-log" | "feed-state" | Exclude<FailureKind, "subgraph-errors">>,
+  Exclude<LoggedObservation["kind"], "library-log" | Exclude<FailureKind, "subgraph-errors">>,
   readonly [Level, string]
 > = {
   /** If all errors are meant for the client, such as FORBIDDEN. */
@@ -65,10 +68,9 @@ const levels: Record<
 };
 
 /** @param failures logs observations that repeat during an outage. */
-export function createObservationLog(log: Log, failures: FailureLog): GatewayObserver {
+export function createObservationLog(log: Log, failures: FailureLog): (observation: LoggedObservation) => void {
   return (observation) => {
     if (observation.kind === "library-log") return log[observation.level](observation.text);
-    if (observation.kind === "feed-state") return logFeedState(log, observation);
     if (observation.kind === "lookup-failed")
       return reportFailure(failures, { ...observation, replica: observation.host }, "LOOKUP_FAILED");
     if (observation.kind === "token-keys-failed")
@@ -90,11 +92,6 @@ export function createObservationLog(log: Log, failures: FailureLog): GatewayObs
   };
 }
 
-function logFeedState(log: Log, { kind, state, ...fields }: Extract<GatewayObservation, { kind: "feed-state" }>): void {
-  if (state === "up") log.info({ observation: kind, service: fields.service }, "change feed is up");
-  else log.warn({ observation: kind, ...toLogFields(fields) }, "change feed is down");
-}
-
 function reportFailure(failures: FailureLog, observation: FailureObservation, reason: string): void {
   const { kind, service, replica, ...details } = observation;
   failures.report({ service, replica, reason }, { observation: kind, ...toLogFields(details) }, failureTexts[kind]);
@@ -112,7 +109,7 @@ function toLogFields(fields: object): object {
 }
 
 /** The logger that Apollo's libraries get. */
-export function createLibraryLogger(observe: GatewayObserver) {
+export function createLibraryLogger(observe: (observation: LoggedObservation) => void) {
   const logAt = (level: Level) => (text?: unknown) => {
     observe({ kind: "library-log", level, text: text instanceof Error ? (text.stack ?? text.message) : String(text) });
   };

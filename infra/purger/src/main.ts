@@ -16,8 +16,8 @@ await runMain(async () => {
   const telemetry = await createTelemetry({ name: "purger", declarations: metricsOf.purger, config });
   const { log, metrics } = telemetry;
   warnOfMisspeltVariables(log, config.misspeltVariables);
-  const purger = createPurger({ ...config, observe: createPurgerObserver(log, metrics) });
   const names = { caches: config.targets.map(({ url }) => url), services: Object.keys(config.feedUrls) };
+  const purger = createPurger({ ...config, observe: createPurgerObserver(log, metrics, names.services) });
   announce(metrics, names, purger);
   const admin = await startMetricsListener(config, telemetry);
   const server = await startServer({

@@ -1,4 +1,5 @@
 // Log lines and metrics of what the purger observes.
+import { createFeedStateObserver } from "@tributary/kit/feed/feed-telemetry";
 import type { Log } from "@tributary/kit/process/log";
 import type { metricsOf } from "@tributary/kit/telemetry/metrics/declarations/metrics-of-processes";
 import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
@@ -6,14 +7,18 @@ import type { Purger, PurgerObservation } from "./purger.ts";
 
 type PurgerMetrics = Metrics<typeof metricsOf.purger>;
 
-/** Logs the first failure of a cache and its next success, and counts everything. */
-export function createPurgerObserver(log: Log, metrics: PurgerMetrics): (observation: PurgerObservation) => void {
+/** Logs the first failure of a cache and its next success, and counts everything. @param services whose feeds the purger follows. */
+export function createPurgerObserver(
+  log: Log,
+  metrics: PurgerMetrics,
+  services: readonly string[],
+): (observation: PurgerObservation) => void {
   const requests = metrics.counter("tributary_purger_requests_total");
   const tags = metrics.counter("tributary_purger_tags_total");
   const lags = metrics.histogram("tributary_purger_lag_seconds");
   const overflows = metrics.counter("tributary_purger_overflows_total");
   const resets = metrics.counter("tributary_purger_resets_total");
-  const feeds = metrics.gauge("tributary_purger_feed_up");
+  const observeFeedState = createFeedStateObserver({ metrics, log, services });
   const failing = new Set<string>();
 
   return (observation) => {
@@ -42,12 +47,8 @@ export function createPurgerObserver(log: Log, metrics: PurgerMetrics): (observa
           { service: observation.service },
           "whole service is purged: changes of its feed may be missing",
         );
-      case "feed-state": {
-        const { service, state, cause } = observation;
-        feeds.set({ service }, state === "up" ? 1 : 0);
-        if (state === "up") log.info({ service }, "change feed is up");
-        else log.warn({ service, err: cause }, "change feed is down");
-      }
+      case "feed-state":
+        return observeFeedState(observation);
     }
   };
 }

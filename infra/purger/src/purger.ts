@@ -1,5 +1,6 @@
 // Follows the change feeds of all services, and purges the changed groups at every cache.
 import { createFeedFollower } from "@tributary/kit/feed/feed-follower";
+import type { FeedStateObservation } from "@tributary/kit/feed/feed-telemetry";
 import { type CachePurger, createCachePurger, type PurgeObservation } from "./cache-purger.ts";
 import type { PurgeTarget } from "./purge-request.ts";
 
@@ -18,7 +19,7 @@ export type PurgerObservation =
   | PurgeObservation
   /** Changes of the service may be unknown, as at the start: all its responses are purged. */
   | { readonly kind: "reset"; readonly service: string }
-  | { readonly kind: "feed-state"; readonly service: string; readonly state: "up" | "down"; readonly cause: unknown };
+  | FeedStateObservation;
 
 export interface Purger {
   /** Whether every feed is up, and every cache accepted its last purge and those of whole services: a feed begins with one. */

@@ -1,4 +1,5 @@
 /** The observations of the stages, and the log lines that are written for them. */
+import type { FeedStateObservation } from "@tributary/kit/feed/feed-telemetry";
 import type { Log } from "@tributary/kit/process/log";
 import type { UpstreamObservation } from "@tributary/kit/upstream/upstream";
 import type { FailureLog } from "@tributary/kit/telemetry/failure-log";
@@ -50,8 +51,8 @@ export type Observation =
   | { readonly kind: "token-keys-fetched"; readonly isOk: boolean }
   /** The keys could not be fetched: known keys remain in use; without any, requests with a token get a 503. */
   | { readonly kind: "token-keys-failed"; readonly cause: unknown }
-  /** The change feed of a service is up for the first time or again, or down: then cached responses are validated after two seconds. */
-  | { readonly kind: "feed-state"; readonly service: string; readonly state: "up" | "down"; readonly cause: unknown }
+  /** While a feed is down, cached responses are validated after two seconds. */
+  | FeedStateObservation
   /** Requests for versions older than the newest, since the start of the process. */
   | { readonly kind: "old-versions"; readonly usage: readonly UsageCount[] }
   /** Input that is not a valid HTTP request, or `CONNECT`; `code` is that of Node's HTTP parser. */
@@ -59,8 +60,11 @@ export type Observation =
 
 export type Observe = (observation: Observation) => void;
 
+/** The states of feeds are logged by `createFeedStateObserver`, as in all processes. */
+type LoggedObservation = Exclude<Observation, FeedStateObservation>;
+
 /** @param failures logs the first of equal failures, and counts those that repeat during an outage. */
-export function createObserver(log: Log, failures: FailureLog): Observe {
+export function createObserver(log: Log, failures: FailureLog): (observation: LoggedObservation) => void {
   return (observed) => {
     const observation = toLogFields(observed);
     if (isFailure(observation)) return reportFailure(failures, observation);
@@ -76,17 +80,15 @@ export function createObserver(log: Log, failures: FailureLog): Observe {
     if (observation.kind === "retry-over-budget")
       return log.debug(observation, "request not retried: the retry budget is used up");
     const { cause, ...fields } = observation;
-    if (observation.kind === "feed-state" && observation.state === "up") return log.info(fields, "change feed is up");
-    if (observation.kind === "feed-state") return log.warn({ ...fields, err: cause }, "change feed is down");
     if (observation.kind === "replica-ejected") return log.warn({ ...fields, err: cause }, "replica ejected");
     return log.error({ ...fields, err: cause }, "request failed because of a bug");
   };
 }
 
 type FailureKind = "service-failed" | "lookup-failed" | "refresh-failed" | "token-keys-failed";
-type FailureObservation = Extract<Observation, { kind: FailureKind }>;
+type FailureObservation = Extract<LoggedObservation, { kind: FailureKind }>;
 
-function isFailure(observation: Observation): observation is FailureObservation {
+function isFailure(observation: LoggedObservation): observation is FailureObservation {
   return ["service-failed", "lookup-failed", "refresh-failed", "token-keys-failed"].includes(observation.kind);
 }
 
@@ -123,10 +125,10 @@ function reportFailure(failures: FailureLog, observation: FailureObservation): v
 }
 
 /** Paths and cache keys may contain personal data, so they are not logged. The trace id has the field name that all processes use. */
-function toLogFields(observation: Observation): Observation {
+function toLogFields(observation: LoggedObservation): LoggedObservation {
   const { traceId, ...fields }: Record<string, unknown> = { ...observation };
   if (traceId !== undefined) fields["trace_id"] = traceId;
   delete fields["path"];
   delete fields["key"];
-  return fields as Observation;
+  return fields as LoggedObservation;
 }

@@ -34,6 +34,7 @@ test("clients that are not configured have zeros for each old route, however man
       tracing: { endpoint: undefined, serviceName: "rest-proxy", sampler: "always_off", ratio: 0 },
       build: { version: "1", revision: "1" },
       logLevel: "silent",
+      feedUrls: {},
       knownClients: Array.from({ length: 100 }, (_, number) => `client-${number}`),
     },
     routes,

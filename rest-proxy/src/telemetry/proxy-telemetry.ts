@@ -1,4 +1,5 @@
 /** Log, metrics and traces of the process, created once at the start. */
+import { createFeedStateObserver } from "@tributary/kit/feed/feed-telemetry";
 import type { Log } from "@tributary/kit/process/log";
 import { type AdminServer, startMetricsListener } from "@tributary/kit/telemetry/admin-server";
 import { createFailureLog, type FailureLog } from "@tributary/kit/telemetry/failure-log";
@@ -49,6 +50,8 @@ export interface DeclaredRoute {
 export interface ProxyTelemetryConfig extends TelemetryConfig {
   readonly logLevel: string;
   readonly knownClients: readonly string[];
+  /** The keys are the services that have a feed. */
+  readonly feedUrls: Readonly<Record<string, readonly string[]>>;
 }
 
 /** @param routes of the route table, for label values. */
@@ -64,7 +67,7 @@ export async function createProxyTelemetry(
   announceClients(metrics, routes, { ...config, newestVersion });
   return {
     log,
-    observe: combine(telemetry, failures),
+    observe: combine(telemetry, failures, Object.keys(config.feedUrls)),
     observers: {
       requests: createProxyRequestObserver({ ...config, ...telemetry, newestVersion }),
       services: createServiceObservers(metrics),
@@ -113,12 +116,18 @@ function announceClients(
   }
 }
 
-function combine({ log, metrics }: Telemetry<typeof metricsOf.rest>, failures: FailureLog): Observe {
+/** @param followed the services that have a feed. */
+function combine(
+  { log, metrics }: Telemetry<typeof metricsOf.rest>,
+  failures: FailureLog,
+  followed: readonly string[],
+): Observe {
   const write = createObserver(log, failures);
-  if (!metrics.isOn) return write;
-  const count = createObservationCounts(metrics);
+  const observeFeedState = createFeedStateObserver({ metrics, log, services: followed });
+  const count = metrics.isOn ? createObservationCounts(metrics) : undefined;
   return (observation) => {
-    count(observation);
+    if (observation.kind === "feed-state") return observeFeedState(observation);
+    count?.(observation);
     write(observation);
   };
 }

@@ -12,7 +12,8 @@ function open(bytesMax = 1_000_000): SubgraphCache {
   nowMs = 50_000;
   const cache = createEntityCache({
     ...{ services: new Set(["THINGS"]), bytesMax, feedUrls: {}, feedKey: "", requestTimeoutMs: 1_000 },
-    ...{ nameOf: (subgraph) => subgraph.toUpperCase(), observe: () => {}, nowMs: () => nowMs },
+    ...{ nameOf: (subgraph) => subgraph.toUpperCase(), serviceOf: (name) => name.toLowerCase() },
+    ...{ observe: () => {}, nowMs: () => nowMs },
   }).of("things");
   if (!cache) throw new Error("The cache is on.");
   return cache;

@@ -21,6 +21,8 @@ export interface EntityCacheOptions {
   readonly requestTimeoutMs: number;
   /** The name of a subgraph in `services` and `feedUrls`. */
   readonly nameOf: (subgraph: string) => string;
+  /** The name in observations, by that in `feedUrls`. */
+  readonly serviceOf: (name: string) => string;
   readonly observe: GatewayObserver;
   /** A monotonic clock. Default: `performance.now`. */
   readonly nowMs?: () => number;
@@ -70,7 +72,7 @@ export function createEntityCache(o: EntityCacheOptions): EntityCache {
       invalidate(service);
       ownWrites.delete(service);
     },
-    onState: (service, state, cause) => observe({ kind: "feed-state", service, state, cause }),
+    onState: (name, state, cause) => observe({ kind: "feed-state", service: o.serviceOf(name), state, cause }),
   });
   const parts: CacheParts = {
     ...{ store, log, ownWrites, invalidate, feeds, nowMs, observe, requestTimeoutMs: o.requestTimeoutMs },

@@ -210,7 +210,8 @@ const all: MetricDeclarations = Object.assign({}, ...Object.values(metricsOf));
 
 test("a metric's name has its process or its subject as prefix, and its unit or `_total` as suffix", () => {
   const odd = Object.entries(all).filter(([name, { kind }]) => {
-    if (!/^tributary_(?:build|log|service|gateway|rest|purger|rate_limit|admission)_[a-z_]+$/.test(name)) return true;
+    if (!/^tributary_(?:build|log|service|gateway|rest|purger|rate_limit|admission|feed)_[a-z_]+$/.test(name))
+      return true;
     if (kind === "histogram") return !name.endsWith("_seconds");
     return (kind === "counter") !== name.endsWith("_total");
   });

@@ -1,6 +1,6 @@
 import { gatewayMetrics } from "./gateway-metrics.ts";
 import type { MetricDeclarations } from "./metric-declaration.ts";
-import { admissionMetrics, processMetrics, rateLimitMetrics } from "./process-metrics.ts";
+import { admissionMetrics, feedMetrics, processMetrics, rateLimitMetrics } from "./process-metrics.ts";
 import { purgerMetrics } from "./purger-metrics.ts";
 import { restMetrics } from "./rest-proxy-metrics.ts";
 import { serviceMetrics } from "./service-metrics.ts";
@@ -8,7 +8,7 @@ import { serviceMetrics } from "./service-metrics.ts";
 /** The metrics of each kind of process. The tests of dashboards and alerts read them too. */
 export const metricsOf = {
   service: { ...processMetrics, ...admissionMetrics, ...serviceMetrics },
-  gateway: { ...processMetrics, ...admissionMetrics, ...rateLimitMetrics, ...gatewayMetrics },
-  rest: { ...processMetrics, ...admissionMetrics, ...rateLimitMetrics, ...restMetrics },
-  purger: { ...processMetrics, ...purgerMetrics },
+  gateway: { ...processMetrics, ...admissionMetrics, ...rateLimitMetrics, ...feedMetrics, ...gatewayMetrics },
+  rest: { ...processMetrics, ...admissionMetrics, ...rateLimitMetrics, ...feedMetrics, ...restMetrics },
+  purger: { ...processMetrics, ...feedMetrics, ...purgerMetrics },
 } as const satisfies Record<string, MetricDeclarations>;

@@ -95,6 +95,15 @@ export const rateLimitMetrics = {
   },
 } as const satisfies MetricDeclarations;
 
+/** Exported by the gateway, the REST proxy and the purger. A service without a feed has no series. */
+export const feedMetrics = {
+  tributary_feed_up: {
+    kind: "gauge",
+    help: "1 while the process follows the change feed of the service; 0 while it does not, and from the start of the process until it does.",
+    labels: ["service"],
+  },
+} as const satisfies MetricDeclarations;
+
 /** `tributary_<kind of process>_requests_in_flight`. */
 export const requestsInFlight = {
   kind: "gauge",

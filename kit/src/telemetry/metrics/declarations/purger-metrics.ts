@@ -34,9 +34,4 @@ export const purgerMetrics = {
     help: "How often the whole service was purged because its feed had a gap; one at each start.",
     labels: ["service"],
   },
-  tributary_purger_feed_up: {
-    kind: "gauge",
-    help: "1 while the purger follows the change feed of the service.",
-    labels: ["service"],
-  },
 } as const satisfies MetricDeclarations;

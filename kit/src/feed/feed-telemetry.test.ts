@@ -1,0 +1,51 @@
+import { Writable } from "node:stream";
+import { expect, test } from "vitest";
+import { createLog } from "../process/log.ts";
+import { feedMetrics } from "../telemetry/metrics/declarations/process-metrics.ts";
+import { createPrometheus } from "../telemetry/metrics/prometheus.ts";
+import { createFeedStateObserver } from "./feed-telemetry.ts";
+
+test("a followed service is exported as 0 from the start, as 1 while its feed is up, and a service without a feed not at all", async () => {
+  const { observe, readGauge } = await setUp(["posts", "line-items"]);
+  expect(await readGauge()).toEqual(['{service="posts"} 0', '{service="line-items"} 0']);
+  observe({ kind: "feed-state", service: "line-items", state: "up", cause: undefined });
+  expect(await readGauge()).toEqual(['{service="posts"} 0', '{service="line-items"} 1']);
+  observe({ kind: "feed-state", service: "line-items", state: "down", cause: new Error("refused") });
+  expect(await readGauge()).toEqual(['{service="posts"} 0', '{service="line-items"} 0']);
+});
+
+test("each state is one line with the service, and with the cause if the feed is down", async () => {
+  const { observe, lines } = await setUp(["posts"]);
+  observe({ kind: "feed-state", service: "posts", state: "down", cause: new Error("The feed ended the stream.") });
+  observe({ kind: "feed-state", service: "posts", state: "up", cause: undefined });
+  expect(lines).toMatchObject([
+    {
+      level: "warn",
+      service: "posts",
+      err: { message: "The feed ended the stream." },
+      msg: "change feed is down",
+    },
+    { level: "info", service: "posts", msg: "change feed is up" },
+  ]);
+});
+
+async function setUp(services: readonly string[]) {
+  const lines: unknown[] = [];
+  const destination = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(JSON.parse(chunk.toString()));
+      done();
+    },
+  });
+  const metrics = await createPrometheus(feedMetrics);
+  const observe = createFeedStateObserver({
+    metrics,
+    log: createLog({ name: "test", level: "debug", destination }),
+    services,
+  });
+  // As the REST proxy does for all services of its routes.
+  metrics.announce({ service: "without-feed" });
+  const readGauge = async () =>
+    [...(await metrics.write()).matchAll(/^tributary_feed_up(.+)$/gm)].map(([, series]) => series);
+  return { observe, lines, readGauge };
+}

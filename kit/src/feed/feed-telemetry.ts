@@ -1,0 +1,30 @@
+// Logs whether this process follows the change feeds of services, and exports it as a gauge.
+import type { Log } from "../process/log.ts";
+import type { feedMetrics } from "../telemetry/metrics/declarations/process-metrics.ts";
+import type { Metrics } from "../telemetry/metrics/metrics.ts";
+
+/** The change feed of a service is up for the first time or again, or down. */
+export interface FeedStateObservation {
+  readonly kind: "feed-state";
+  readonly service: string;
+  readonly state: "up" | "down";
+  /** Why it is down. */
+  readonly cause: unknown;
+}
+
+export interface FeedTelemetryOptions {
+  readonly metrics: Metrics<typeof feedMetrics>;
+  readonly log: Log;
+  /** The services whose feeds this process follows. Each is exported as 0 until its feed is up. */
+  readonly services: readonly string[];
+}
+
+export function createFeedStateObserver(o: FeedTelemetryOptions): (observation: FeedStateObservation) => void {
+  const up = o.metrics.gauge("tributary_feed_up");
+  for (const service of o.services) up.set({ service }, 0);
+  return ({ service, state, cause }) => {
+    up.set({ service }, state === "up" ? 1 : 0);
+    if (state === "up") o.log.info({ service }, "change feed is up");
+    else o.log.warn({ service, err: cause }, "change feed is down");
+  };
+}
