@@ -85,7 +85,7 @@ describe("rules and runbooks", () => {
     for (const { alert, labels, annotations, for: duration } of alerts) {
       expect(["page", "ticket"], alert).toContain(labels?.["severity"]);
       expect(labels?.["unit"], alert).toMatch(
-        /^\{\{.*(job|endpoint|subgraph|service|persistentvolumeclaim)|^(gateway|rest-proxy|rate-limit-store)$/,
+        /^\{\{.*(job|endpoint|subgraph|service|persistentvolumeclaim)|^(gateway|rest-proxy|rate-limit-store|purger)$/,
       );
       expect(duration, alert).toMatch(/^\d+[mh]$/);
       expect(annotations?.["summary"], alert).toMatch(/^[A-Z{]/);
@@ -325,8 +325,8 @@ describe("scraping", () => {
   const units = [...serviceNames, "gateway", "rest-proxy"];
 
   test("Prometheus scrapes every address of each unit, with the unit's name as the job", () => {
-    expect(scrapes.map(({ job_name: name }) => name)).toEqual(units);
-    for (const { job_name: name, dns_sd_configs: discovery } of scrapes) {
+    expect(scrapes.map(({ job_name: name }) => name)).toEqual([...units, "purger"]);
+    for (const { job_name: name, dns_sd_configs: discovery } of scrapes.slice(0, units.length)) {
       expect(services).toHaveProperty(name);
       expect(observed[name]?.environment).toMatchObject({
         ADMIN_PORT: "9464",
@@ -335,6 +335,14 @@ describe("scraping", () => {
       });
       expect(discovery).toEqual([{ names: [name], type: "A", port: 9464, refresh_interval: "5s" }]);
     }
+  });
+
+  test("Prometheus scrapes the purger, whose profile is optional, at each of its addresses", () => {
+    const { environment } = observed["purger"] ?? {};
+    expect(environment).toMatchObject({ ADMIN_PORT: "9464", ADMIN_HOST: "0.0.0.0" });
+    expect(scrapes.at(-1)?.dns_sd_configs).toEqual([
+      { names: ["purger"], type: "A", port: 9464, refresh_interval: "30s" },
+    ]);
   });
 
   test("in compose the folders are mounted at the paths that the configuration files refer to", () => {

@@ -116,14 +116,16 @@ test("Prometheus' settings are those of the repository, except for addresses and
     alerting: { alertmanagers: [{ static_configs: [{ targets: ["127.0.0.1:3"] }] }] },
   });
   const posts = { job_name: "posts", static_configs: [{ targets: ["127.0.0.1:1", "127.0.0.1:2"] }] };
-  expect(settings.scrape_configs).toHaveLength(6);
+  expect(settings.scrape_configs).toHaveLength(7);
   expect(settings.scrape_configs).toContainEqual(posts);
   expect(flags).toContain("--enable-feature=expand-external-labels");
   expect(flags.join()).not.toMatch(/=\//);
 });
 
 test("every rule is included, with its `for` divided by 30", () => {
-  const groups = ["rules/alerts.yml", "rules/databases.yml", "rules/overload.yml"].flatMap((file) => read(file).groups);
+  const groups = ["rules/alerts.yml", "rules/databases.yml", "rules/feeds.yml", "rules/overload.yml"].flatMap(
+    (file) => read(file).groups,
+  );
   const alerts = groups.flatMap(({ rules }: { rules: readonly { alert: string }[] }) => rules);
   expect(alerts).toHaveLength(readRules().filter(({ alert }) => alert !== undefined).length);
   expect(alerts.find(({ alert }: { alert: string }) => alert === "UnitDown")).toMatchObject({ for: "2000ms" });

@@ -42,6 +42,7 @@ export const faults: readonly Fault[] = [
     inhibited: [
       ["ServiceFails", "posts"],
       ["ReplicaDown", "posts"],
+      ["FeedDown", "posts"],
       ["ServiceLevelBurnsFast", "gateway"],
       ["ServiceLevelBurnsFast", "rest-proxy"],
     ],
@@ -97,6 +98,11 @@ export const faults: readonly Fault[] = [
       ["StatementsFail", "posts"],
       ["StatementsFail", "comments"],
       ["StatementsFail", "orders"],
+      // A service that cannot read its database ends the streams of its feed.
+      ["FeedDown", "users"],
+      ["FeedDown", "posts"],
+      ["FeedDown", "comments"],
+      ["FeedDown", "orders"],
       ["ServiceFails", "comments"],
       ["ServiceLevelBurnsFast", "gateway"],
       ["ServiceLevelBurnsFast", "rest-proxy"],
