@@ -3,6 +3,7 @@
 #   infra/kubernetes/images.sh kind                                  into the nodes of a kind cluster
 #   infra/kubernetes/images.sh minikube                              into a minikube cluster
 #   infra/kubernetes/images.sh registry.example.com/tributary 1.2.3  to a registry, under an immutable tag
+# Further arguments are further images: purger, if the overlay has it.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -10,8 +11,8 @@ where=${1:?kind, minikube, or a registry and a tag}
 units=(gateway rest-proxy)
 for descriptor in services/*/service.json; do units+=("$(basename "$(dirname "$descriptor")")"); done
 case $where in
-  kind | minikube) tag=local units+=(issuer seed) ;;
-  *) tag=${2:?a tag, such as the version or the commit} ;;
+  kind | minikube) tag=local units+=(issuer seed "${@:2}") ;;
+  *) tag=${2:?a tag, such as the version or the commit} units+=("${@:3}") ;;
 esac
 
 compose=(docker compose)

@@ -9,7 +9,7 @@ import type { IPodDisruptionBudget } from "kubernetes-models/policy/v1";
 import type { IConfigMap, IContainer, INamespace, IPodTemplateSpec, IService } from "kubernetes-models/v1";
 import { kubernetes, overlayFolders } from "./folders.ts";
 import { renderFolder } from "./kustomize.ts";
-import { hasLabels, type JsonObject } from "./manifest.ts";
+import { hasLabels, type JsonObject, type Manifest } from "./manifest.ts";
 
 /** The kinds that the tests read; another test validates the manifests against the schemas of these types. */
 interface Kinds {
@@ -38,7 +38,10 @@ export interface Cluster {
 export function renderOverlay(overlay: string): Cluster {
   // The main folder contains the objects of `prerequisites`.
   const folders = (overlayFolders[overlay] ?? []).filter((part) => part !== "prerequisites");
-  const manifests = folders.flatMap((folder) => renderFolder(join(kubernetes, "overlays", overlay, folder)));
+  return toCluster(folders.flatMap((folder) => renderFolder(join(kubernetes, "overlays", overlay, folder))));
+}
+
+export function toCluster(manifests: readonly Manifest[]): Cluster {
   const all = <K extends keyof Kinds>(kind: K) =>
     manifests.filter((manifest) => manifest.kind === kind) as unknown as readonly Kinds[K][];
   return {
@@ -83,6 +86,7 @@ const secrets: Readonly<Record<string, string>> = {
   CURSOR_KEYS: "sixteen-characters-at-least",
   FEED_KEYS: "sixteen-characters-at-least",
   CONSISTENCY_KEYS: "sixteen-characters-at-least",
+  PURGE_TOKEN: "token",
 };
 
 /** The environment of a pod's process. @throws Error for a key that its ConfigMap does not contain. */

@@ -150,6 +150,14 @@ test("every image of production is pushed with the name and the tag of the overl
   expect(tagged).toEqual(names.map((name) => `docker tag tributary/${name}:${tag} ${registry}/${name}:${tag}`));
 });
 
+test("images that are named as further arguments, such as the purger, are built and delivered too", () => {
+  const { calls } = deliver(["kind", "purger"]);
+  expect(calls[0]).toContain(` build ${[...localNames, "purger"].join(" ")} `);
+  expect(calls).toContain("kind load docker-image tributary/purger:local");
+  const pushed = deliver(["registry.example.com/tributary", "1.2.3", "purger"]).calls;
+  expect(pushed).toContain("docker push registry.example.com/tributary/purger:1.2.3");
+});
+
 test("a failed build delivers no image, and a registry without a tag is an error before the build", () => {
   expect(deliver(["kind"], "compose")).toMatchObject({ status: 1, calls: [expect.stringContaining(" build ")] });
   const { status, calls, errors } = deliver(["registry.example.com/tributary"]);
