@@ -38,6 +38,8 @@ export interface ChangeFeedOptions {
    * recorded: then every response of the service may be outdated.
    */
   groupsOf(change: RecordedChange): readonly string[] | undefined;
+  /** Called after each trim. @param changes those that are left, about. They grow in number while a transaction stays open. */
+  onTrimmed?(changes: number): void;
   /** Called each time the database is not reachable, and when `groupsOf` throws: then the change is sent as a `reset`. */
   onError(error: unknown): void;
 }
@@ -144,7 +146,10 @@ class OutboxFeed implements ChangeFeed {
       if (startedAtMs - trimmedAtMs >= trimIntervalMs) {
         const hasMore = await outbox.trim();
         if (hasMore) this.#alarm.ring();
-        else trimmedAtMs = startedAtMs;
+        else {
+          trimmedAtMs = startedAtMs;
+          this.#o.onTrimmed?.(await outbox.estimateChanges());
+        }
       }
       await this.#alarm.wait(this.#hasSubscribers ? pollMs : trimIntervalMs);
       const restMs = readIntervalMsMin - (performance.now() - startedAtMs);

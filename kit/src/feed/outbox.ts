@@ -25,6 +25,8 @@ export interface Outbox {
   read(since: FeedPosition | undefined): Promise<OutboxBatch>;
   /** Deletes some of the old changes. All replicas call it. @returns whether there may be more: call it again. */
   trim(): Promise<boolean>;
+  /** How many changes are recorded and not deleted yet: an estimate of PostgreSQL, some seconds old. */
+  estimateChanges(): Promise<number>;
   /** Tells the other replicas that there may be changes. */
   notify(): Promise<void>;
   close(): Promise<void>;
@@ -81,6 +83,10 @@ export async function openOutbox(o: OutboxOptions): Promise<Outbox> {
       return { position, changes: isGap ? "gap" : row.changes };
     },
     trim: async () => (await client.query({ name: "trim-feed", text: trimSql })).rowCount === trimRowsMax,
+    async estimateChanges() {
+      const { rows } = await client.query<{ count: number }>({ name: "estimate-feed", text: estimateSql });
+      return rows[0]?.count ?? 0;
+    },
     notify: async () => void (await client.query(`notify ${channel}`)),
     close: () => client.end(),
   };
@@ -117,6 +123,10 @@ const trimSql = `with due as (
     select ctid from feed_changes
     where xid < coalesce((select trimmed_below from due), (select trimmed_below from feed_trim))
     limit ${trimRowsMax}))`;
+
+/** Not a count, which would read the whole table while it is longest. */
+const estimateSql =
+  "select n_live_tup::float8 as count from pg_stat_user_tables where relid = 'feed_changes'::regclass";
 
 /** @returns the process id of the session. */
 async function prepare(client: pg.Client): Promise<number> {

@@ -285,12 +285,13 @@ function openDatabase(
 function createServiceFeed(
   { name, config }: ServiceProcessOptions,
   groupsOf: ServiceApp["groupsOfChange"],
-  { log, countFeedDatabaseLost }: ServiceTelemetry,
+  { log, countFeedDatabaseLost, showOutboxChanges }: ServiceTelemetry,
 ): ChangeFeed {
   const { databaseUrl } = config;
   return createChangeFeed({
     openOutbox: (on) => openOutbox({ ...on, databaseUrl, applicationName: `${name}-feed` }),
     groupsOf,
+    onTrimmed: showOutboxChanges,
     onError(error) {
       countFeedDatabaseLost();
       log.warn(

@@ -27,6 +27,8 @@ export interface ServiceTelemetry {
   readonly feedObserver: FeedListenerObserver;
   /** Counts that the change feed could not read the database. */
   countFeedDatabaseLost(): void;
+  /** Exports how many changes the outbox has. */
+  showOutboxChanges(count: number): void;
   /** Counts a fetch of the issuer's keys. */
   countKeysFetch(isOk: boolean): void;
   /** Starts the listener for /metrics and probes. Undefined if it is not configured. Call it after all routes are announced. */
@@ -47,6 +49,7 @@ export async function createServiceTelemetry(
   });
   const keyFetches = metrics.counter("tributary_service_token_key_fetches_total");
   const feedDatabaseLost = metrics.counter("tributary_service_feed_database_lost_total");
+  const outboxChanges = metrics.gauge("tributary_service_feed_outbox_changes");
   return {
     log,
     trace,
@@ -66,6 +69,7 @@ export async function createServiceTelemetry(
     admissionObserver: createAdmissionObserver({ metrics, endpoint: "service" }),
     feedObserver: createFeedObserver(metrics),
     countFeedDatabaseLost: () => feedDatabaseLost.add({}),
+    showOutboxChanges: (count) => outboxChanges.set({}, count),
     countKeysFetch: (isOk) => keyFetches.add({ result: isOk ? "ok" : "failed" }),
     startAdmin: () => startMetricsListener(config, { log, metrics }),
   };

@@ -100,6 +100,19 @@ test("a backlog of old changes is trimmed completely", async () => {
   await expect.poll(() => countChanges()).toBe(0);
 });
 
+test("a feed reports about how many changes its outbox has", async () => {
+  await database.database.rows("fill", "insert into feed_changes (kind) select 'thing' from generate_series(1, 6000)");
+  onTestFinished(async () => void (await database.database.rows("empty", "delete from feed_changes")));
+  // PostgreSQL counts the rows within a second.
+  const reportSize = async () => {
+    const { feed, outboxSizes } = startFeed();
+    feed.onCommit();
+    await expect.poll(() => outboxSizes.length).toBe(1);
+    return outboxSizes[0];
+  };
+  await expect.poll(reportSize, { timeout: 10_000 }).toBeGreaterThanOrEqual(6_000);
+});
+
 test("a change of an unknown kind, everything, and a change whose groups cannot be computed are a reset", async () => {
   const { feed, errors } = startFeed({
     groupsOf: ({ kind, after }) => {
@@ -219,11 +232,13 @@ test("a database calls onCommit after each committed write, and not after a roll
 function startFeed({ groupsOf = groupsOfThing }: Partial<Pick<ChangeFeedOptions, "groupsOf">> = {}) {
   const calls: string[] = [];
   const errors: unknown[] = [];
+  const outboxSizes: number[] = [];
   const applicationName = `feed-${Math.random()}`;
   let openCount = 0;
   const feed = createChangeFeed({
     groupsOf,
     onError: (error) => errors.push(error),
+    onTrimmed: (changes) => outboxSizes.push(changes),
     async openOutbox(on) {
       openCount++;
       const outbox = await openOutbox({ ...on, databaseUrl: database.url, applicationName });
@@ -231,12 +246,13 @@ function startFeed({ groupsOf = groupsOfThing }: Partial<Pick<ChangeFeedOptions,
         read: (since) => (calls.push("read"), outbox.read(since)),
         notify: () => (calls.push("notify"), outbox.notify()),
         trim: () => (calls.push("trim"), outbox.trim()),
+        estimateChanges: () => outbox.estimateChanges(),
         close: () => outbox.close(),
       };
     },
   });
   onTestFinished(() => feed.close());
-  return { feed, calls, errors, applicationName, openCount: () => openCount };
+  return { feed, calls, errors, outboxSizes, applicationName, openCount: () => openCount };
 }
 
 function subscribe(feed: ChangeFeed, since?: FeedPosition) {

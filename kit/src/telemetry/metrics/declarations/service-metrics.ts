@@ -58,6 +58,11 @@ export const serviceMetrics = {
     help: "Resets sent on streams of the change feed, after which the client drops all that it has cached of the service: at the start of a stream without a position, and if changes since its position are missing.",
     labels: [],
   },
+  tributary_service_feed_outbox_changes: {
+    kind: "gauge",
+    help: "Recorded changes that are not deleted yet, estimated by PostgreSQL and read every 30 s by a replica whose change feed is in use. They are deleted a minute or two after their commit, but not while an older transaction is open.",
+    labels: [],
+  },
   tributary_service_feed_database_lost_total: {
     kind: "counter",
     help: "Times that the change feed could not read the database, and ended all its streams.",
