@@ -3,7 +3,7 @@ import type { Log } from "../process/log.ts";
 import type { feedMetrics } from "../telemetry/metrics/declarations/process-metrics.ts";
 import type { Metrics } from "../telemetry/metrics/metrics.ts";
 
-/** The change feed of a service is up for the first time or again, or down. */
+/** The change feed of a service is up for the first time or again, down, or not up yet. */
 export interface FeedStateObservation {
   readonly kind: "feed-state";
   readonly service: string;
@@ -22,9 +22,18 @@ export interface FeedTelemetryOptions {
 export function createFeedStateObserver(o: FeedTelemetryOptions): (observation: FeedStateObservation) => void {
   const up = o.metrics.gauge("tributary_feed_up");
   for (const service of o.services) up.set({ service }, 0);
+  const followed = new Set<string>();
   return ({ service, state, cause }) => {
     up.set({ service }, state === "up" ? 1 : 0);
-    if (state === "up") o.log.info({ service }, "change feed is up");
-    else o.log.warn({ service, err: cause }, "change feed is down");
+    if (state === "up") {
+      followed.add(service);
+      o.log.info({ service }, "change feed is up");
+    } else if (!followed.has(service)) {
+      // Processes start in any order. A feed that stays so is an alert (FeedDown).
+      o.log.info(
+        { service, reason: cause instanceof Error ? cause.message : String(cause) },
+        "change feed is not up yet",
+      );
+    } else o.log.warn({ service, err: cause }, "change feed is down");
   };
 }
