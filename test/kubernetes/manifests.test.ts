@@ -10,6 +10,7 @@ import { renderFolder } from "./kustomize.ts";
 import { isObject, type Json, type JsonObject, type Manifest, nameOf } from "./manifest.ts";
 import { findSchemaProblems } from "./schemas.ts";
 import { units } from "./units.ts";
+import { serviceNames } from "../services.ts";
 
 const manifests = appliedFolders.flatMap((folder) =>
   renderFolder(join(kubernetes, folder)).map((manifest) => ({ name: `${folder}: ${nameOf(manifest)}`, manifest })),
@@ -102,16 +103,23 @@ const production = renderOverlay("production");
 
 test("the documented footprint equals the resource requests of production", () => {
   const [, rows = ""] = /^\| workload \|.*\n\|[-|]+\n([^]*?)\n\n/m.exec(page) ?? [];
-  expect(rows).toBe(writeRows([...readUnits(), ...readDatabases()]));
+  const units = readUnits();
+  const service = theOne(
+    "each service",
+    units.filter(({ name }) => serviceNames.includes(name)),
+  );
+  const database = theOne("each service's database", readDatabases());
+  const others = units.filter(({ name }) => !serviceNames.includes(name));
+  expect(rows).toBe(writeRows([service, ...others, database], documentedServices));
 });
 
 test("the page documents the number and size of the databases' volumes", () => {
-  const sizes = production.all("Cluster").flatMap(({ spec }) => {
+  const volumes = production.all("Cluster").map(({ spec }) => {
     const { instances, storage } = spec as unknown as DatabaseSpec;
-    return Array<string>(instances).fill(storage.size);
+    return `${instances} volumes of ${storage.size.replace("Gi", " GiB")} for each database`;
   });
-  expect(new Set(sizes).size).toBe(1);
-  expect(page).toContain(`${sizes.length} volumes of ${sizes[0]?.replace("Gi", " GiB")}`);
+  expect(new Set(volumes).size).toBe(1);
+  expect(page).toContain(volumes[0]);
 });
 
 function listUsed(path: string): readonly string[] {
@@ -140,8 +148,19 @@ function sorted(value: Json): Json {
   );
 }
 
-function writeRows(workloads: readonly Workload[]): string {
-  const sum = (of: (workload: Workload) => number) => workloads.reduce((total, one) => total + of(one), 0);
+/** The number of services for which the page has the sums. */
+const documentedServices = 4;
+
+/** The workloads of all services, or of all databases, are equal. */
+function theOne(name: string, workloads: readonly Workload[]): Workload {
+  const [first = { name, replicas: 0, replicasMax: 0, cpuMilli: 0, memoryMib: 0 }] = workloads;
+  for (const one of workloads) expect({ ...one, name }, one.name).toEqual({ ...first, name });
+  return { ...first, name };
+}
+
+function writeRows(workloads: readonly Workload[], services: number): string {
+  const times = ({ name }: Workload) => (name.startsWith("each ") ? services : 1);
+  const sum = (of: (workload: Workload) => number) => workloads.reduce((total, one) => total + times(one) * of(one), 0);
   const row = (...cells: readonly (string | number)[]) => `| ${cells.join(" | ")} |`;
   const cores = (cpuMilli: number) => String(cpuMilli / 1_000);
   const gib = (mib: number) => (mib / 1_024).toFixed(2);
@@ -158,7 +177,7 @@ function writeRows(workloads: readonly Workload[]): string {
       ),
     ),
     row(
-      "**all**",
+      "**all, with four services**",
       sum(({ replicas }) => replicas),
       "",
       "",
