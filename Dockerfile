@@ -66,6 +66,8 @@ RUN --mount=type=bind,from=installed,source=/app,target=/installed node infra/im
 FROM files AS seed-files
 COPY package.json scripts/seed.ts scripts/
 COPY scripts/seed scripts/seed
+# The seed data of services in their own folders; none is an empty folder.
+RUN --mount=type=bind,source=services,target=/services mkdir services && cd /services && find . -name seed.sql -exec install -D '{}' '/app/services/{}' ';'
 RUN --mount=type=bind,from=installed,source=/app,target=/installed node infra/images/collect.ts scripts/seed.ts /installed
 
 # The base of all runtime images. `start` execs Node, so that Node gets the signals.
@@ -154,6 +156,7 @@ CMD ["node", "infra/issuer/src/main.ts"]
 FROM process AS seed
 COPY --from=seed-files /app/node_modules node_modules
 COPY --from=seed-files /app/scripts scripts
+COPY --from=seed-files /app/services services
 USER node
 HEALTHCHECK NONE
 CMD ["node", "scripts/seed.ts"]

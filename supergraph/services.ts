@@ -21,7 +21,7 @@ export interface Service extends Subgraph {
   readonly variablePrefix: string;
   /** Scopes of tokens by name, with what each allows. `reviews:write` is for the caller's own data, `reviews:write:all` for the data of others. */
   readonly scopes: Readonly<Record<string, string>>;
-  /** Whether scripts/seed has rows for its tables. */
+  /** Whether there are rows for its tables: its seed.sql, or in scripts/seed. */
   readonly seed: boolean;
 }
 
@@ -131,6 +131,25 @@ function readDescriptor(root: string, folder: string, problems: string[]): reado
     report(`is not valid JSON: ${error instanceof Error ? error.message : String(error)}`);
     return [];
   }
+  return parseDescriptor(json, folder, report);
+}
+
+/** What is wrong with the descriptor of a service that is to be added to others, without its file; none if it may be added. */
+export function findDescriptorProblems(json: { readonly name: string }, others: readonly Service[]): readonly string[] {
+  const problems: string[] = [];
+  const services = parseDescriptor(json, json.name, (text) => problems.push(text));
+  return problems.length > 0 ? problems : findCollisions([...others, ...services]);
+}
+
+/** The first port from 4000 on that, with its change feed, no process of the platform has. */
+export function findFreePort(services: readonly Service[]): number {
+  const taken = new Set([...reservedPorts.keys(), ...services.flatMap(({ port, feedPort }) => [port, feedPort])]);
+  let port = 4000;
+  while (taken.has(port) || taken.has(feedPortOf(port))) port += 1;
+  return port;
+}
+
+function parseDescriptor(json: unknown, folder: string, report: (text: string) => unknown): readonly Service[] {
   const result = descriptor.safeParse(json);
   if (!result.success) {
     for (const issue of result.error.issues) report(describeIssue(issue));

@@ -1,4 +1,4 @@
-// Seeds the services' databases: population.ts generates the rows, copy.ts loads them.
+// Seeds the services' databases: population.ts generates the rows and copy.ts loads them, or a service's own seed.sql inserts them (service-seeds.ts).
 import pg from "pg";
 import { copyRows } from "./copy.ts";
 import {
@@ -12,8 +12,11 @@ import {
   type Table,
   usersTable,
 } from "./population.ts";
+import { insertServiceSeed, serviceSeeds } from "./service-seeds.ts";
 
-export type SeededService = "users" | "posts" | "comments" | "orders";
+type PopulatedService = "users" | "posts" | "comments" | "orders";
+/** A service of population.ts, or one with a seed.sql. */
+export type SeededService = PopulatedService | (string & {});
 
 /** Services without a URL are not seeded. */
 type DatabaseUrls = Readonly<Partial<Record<SeededService, string>>>;
@@ -26,15 +29,27 @@ export interface SeedOptions {
   progress(line: string): void;
 }
 
-const tablesOf: Readonly<Record<SeededService, (counts: RowCounts) => readonly Table[]>> = {
+const populations: Readonly<Record<PopulatedService, (counts: RowCounts) => readonly Table[]>> = {
   users: (counts) => [usersTable(counts)],
   posts: (counts) => [postsTable(counts)],
   comments: (counts) => [commentsTable(counts)],
   orders: (counts) => [productsTable(counts), ordersTable(counts), orderLinesTable(counts)],
 };
 
+/** The services of population.ts. */
+export const populatedServices = Object.keys(populations) as readonly PopulatedService[];
 /** The services with seed data. */
-export const seededServices = Object.keys(tablesOf) as readonly SeededService[];
+export const seededServices: readonly SeededService[] = [...populatedServices, ...serviceSeeds.keys()];
+
+function isPopulated(service: SeededService): service is PopulatedService {
+  return Object.hasOwn(populations, service);
+}
+
+/** The names of the seeded tables. */
+function tablesOf(service: SeededService): readonly string[] {
+  if (!isPopulated(service)) return serviceSeeds.get(service)?.tables ?? [];
+  return populations[service](countsAt(1)).map(({ name }) => name);
+}
 
 /** Replaces every row of the services' tables by the demo users and their data. Each database is replaced in one transaction. */
 export async function seed(o: SeedOptions): Promise<void> {
@@ -99,45 +114,60 @@ function readAllContents(urls: DatabaseUrls): Promise<readonly Contents[]> {
 }
 
 async function hasRows(client: pg.Client, service: SeededService): Promise<boolean> {
-  const tables = tablesOf[service](countsAt(1)).map(({ name }) => `exists (select from ${name})`);
+  const tables = tablesOf(service).map((name) => `exists (select from ${name})`);
   const { rows } = await client.query<{ has_rows: boolean }>(`select ${tables.join(" or ")} as has_rows`);
   return rows[0]?.has_rows === true;
 }
 
-type Prepare = (client: pg.Client, tables: readonly Table[]) => Promise<unknown>;
+type Prepare = (client: pg.Client, tables: readonly string[]) => Promise<unknown>;
 
 async function fillAll(
   services: readonly SeededService[],
   { urls, scale, progress }: SeedOptions,
   prepare: Prepare = async () => {},
 ): Promise<void> {
-  const counts = countsAt(scale);
   await Promise.all(
     services.map(async (service) => {
       const startMs = performance.now();
-      const tables = tablesOf[service](counts);
-      await withClient(urls, service, (client) => fill(client, tables, scale, prepare));
-      progress(`${service}: ${describe(tables, counts)} in ${seconds(performance.now() - startMs)}`);
+      const rows = await withClient(urls, service, (client) => fill(client, service, scale, prepare));
+      progress(`${service}: ${rows} in ${seconds(performance.now() - startMs)}`);
     }),
   );
 }
 
-function truncate(client: pg.Client, tables: readonly Table[]): Promise<unknown> {
-  return client.query(`truncate ${tables.map(({ name }) => name).join(", ")} cascade`);
+function truncate(client: pg.Client, tables: readonly string[]): Promise<unknown> {
+  return client.query(`truncate ${tables.join(", ")} cascade`);
 }
 
-async function fill(client: pg.Client, tables: readonly Table[], scale: number, prepare: Prepare): Promise<void> {
+/** @returns a description of the rows. */
+async function fill(client: pg.Client, service: SeededService, scale: number, prepare: Prepare): Promise<string> {
+  const tables = tablesOf(service);
   await client.query("begin");
   await prepare(client, tables);
+  const rows = isPopulated(service) ? await populate(client, service, scale) : await insert(client, service, scale);
+  await client.query(`comment on schema public is '${markPrefix}${scale}'`);
+  await client.query("commit");
+  await client.query(`analyze ${tables.join(", ")}`);
+  return rows;
+}
+
+async function populate(client: pg.Client, service: PopulatedService, scale: number): Promise<string> {
+  const counts = countsAt(scale);
+  const tables = populations[service](counts);
   for (const { name, columns, rows } of tables) {
     await copyRows(client, name, columns, rows());
     if (columns.includes("id") && name !== "orders") {
       await client.query(`select setval(pg_get_serial_sequence('${name}', 'id'), (select max(id) from ${name}))`);
     }
   }
-  await client.query(`comment on schema public is '${markPrefix}${scale}'`);
-  await client.query("commit");
-  await client.query(`analyze ${tables.map(({ name }) => name).join(", ")}`);
+  return describe(tables, counts);
+}
+
+async function insert(client: pg.Client, service: SeededService, scale: number): Promise<string> {
+  const own = serviceSeeds.get(service);
+  if (own === undefined) throw new Error(`services/${service}/seed.sql is missing`);
+  await insertServiceSeed(client, own, scale);
+  return "the rows of its seed.sql";
 }
 
 // Stored as the comment on the schema, so that it needs no table.
@@ -160,7 +190,8 @@ async function withClient<T>(
   try {
     return await connected(urls[service], work);
   } catch (cause) {
-    const hint = "If its tables have changed, change scripts/seed/population.ts to match its migrations.";
+    const file = isPopulated(service) ? "scripts/seed/population.ts" : `services/${service}/seed.sql`;
+    const hint = `If its tables have changed, change ${file} to match its migrations.`;
     throw new Error(`Seeding ${service} failed: ${String(cause)}\n${hint}`, { cause });
   }
 }

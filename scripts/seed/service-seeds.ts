@@ -1,0 +1,33 @@
+// The seed data of a service in its own folder: services/<name>/seed.sql. It inserts the rows of a new database, as many as the setting seed.scale says.
+import { globSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type pg from "pg";
+
+const services = fileURLToPath(new URL("../../services/", import.meta.url));
+
+/** The statements that seed one service. */
+export interface ServiceSeed {
+  readonly name: string;
+  readonly sql: string;
+  /** Into which it inserts. */
+  readonly tables: readonly string[];
+}
+
+/** The services with a seed.sql, by name. */
+export const serviceSeeds: ReadonlyMap<string, ServiceSeed> = new Map(
+  globSync("*/seed.sql", { cwd: services })
+    .toSorted()
+    .map((path) => {
+      const name = basename(dirname(path));
+      const sql = readFileSync(join(services, path), "utf8");
+      const tables = [...sql.matchAll(/^insert into (\w+)/gm)].map(([, table = ""]) => table);
+      return [name, { name, sql, tables: [...new Set(tables)] }];
+    }),
+);
+
+/** Runs in the transaction of the client. */
+export async function insertServiceSeed(client: pg.Client, { sql }: ServiceSeed, scale: number): Promise<void> {
+  await client.query("select set_config('seed.scale', $1, true)", [String(scale)]);
+  await client.query(sql);
+}
