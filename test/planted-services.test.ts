@@ -22,7 +22,7 @@ beforeAll(async () => {
     cpSync(join(root, path), join(clone, path), { recursive: true });
   before = readTree();
   plant("odd-parts", 4055, { scopes: { "odd-parts:read": "Read.", "odd-parts:write:all": "Write." } }, ["/odd-parts"]);
-  plant("x2", 4066, { seed: true }, []);
+  plant("p9", 4066, { seed: true }, []);
   expect(await generate("--check")).toBe(1);
   expect(await generate()).toBe(0);
 }, 120_000);
@@ -31,7 +31,7 @@ afterAll(() => rmSync(clone, { recursive: true }));
 
 describe.each([
   { name: "odd-parts", prefix: "ODD_PARTS", port: 4055, feedPort: 4155, isSeeded: false },
-  { name: "x2", prefix: "X2", port: 4066, feedPort: 4166, isSeeded: true },
+  { name: "p9", prefix: "P9", port: 4066, feedPort: 4166, isSeeded: true },
 ])("$name", ({ name, prefix, port, feedPort, isSeeded }) => {
   test("compose has its container, migration, secrets and database, and every other process knows its address", () => {
     const { services, volumes } = parse(read("docker-compose.yml"), { merge: true }) as Compose;
@@ -53,7 +53,7 @@ describe.each([
     expect(services["rest-proxy"]?.environment?.[`${prefix}_URL`]).toBe(`http://${name}:${port}`);
     for (const endpoint of ["gateway", "rest-proxy"])
       expect(services[endpoint]?.depends_on).toHaveProperty(name, { condition: "service_healthy" });
-    expect(services["purger"]?.environment?.["SERVICES"]?.split(",")).toEqual([...serviceNames, "odd-parts", "x2"]);
+    expect(services["purger"]?.environment?.["SERVICES"]?.split(",")).toEqual([...serviceNames, "odd-parts", "p9"]);
     expect(services["purger"]?.environment?.[`${prefix}_FEED_URL`]).toBe(`http://${name}:${feedPort}`);
     const seedPassword = services["seed"]?.environment?.[`${prefix}_PASSWORD_FILE`];
     expect(seedPassword).toBe(isSeeded ? `/secrets/${name}/password` : undefined);
@@ -126,19 +126,19 @@ test("the issuer grants scopes for own data to every user and all scopes to the 
 });
 
 test("removing the folders of services restores every file, and the check fails until then", async () => {
-  for (const name of ["odd-parts", "x2"]) rmSync(join(clone, "services", name), { recursive: true });
+  for (const name of ["odd-parts", "p9"]) rmSync(join(clone, "services", name), { recursive: true });
   printed = "";
   expect(await generate("--check")).toBe(1);
   expect(printed).toContain("infra/kubernetes/base/odd-parts.yaml is stale. Run: npm run generate\n");
   expect(await generate()).toBe(0);
-  expect(printed).toContain("removed infra/kubernetes/postgres/x2.yaml\n");
+  expect(printed).toContain("removed infra/kubernetes/postgres/p9.yaml\n");
   expect(await generate("--check")).toBe(0);
   expect([...readTree()]).toEqual([...before]);
 });
 
 test("a file by hand is not overwritten, and a damaged region is reported", async () => {
-  const file = "infra/kubernetes/base/reviews.yaml";
-  plant("reviews", 4077, {}, []);
+  const file = "infra/kubernetes/base/q9-parts.yaml";
+  plant("q9-parts", 4077, {}, []);
   write(file, "kind: Mine\n");
   printed = "";
   expect(await generate()).toBe(1);

@@ -15,13 +15,13 @@ import { stubPart, stubSchema } from "./start/stub-platform.ts";
 
 let clone: string;
 let ports: TestPorts;
-let reviewsPort: number;
+let newPort: number;
 let running: Started | undefined;
 
 beforeAll(async () => {
   clone = cloneRepository();
   ports = await pickPorts();
-  reviewsPort = await pickServicePort();
+  newPort = await pickServicePort();
 });
 
 afterEach(async () => {
@@ -42,59 +42,59 @@ test(
     const secrets = readSecrets();
     await stop(before);
 
-    addReviews();
-    const pulled = await start("users,posts,comments,reviews");
+    addService();
+    const pulled = await start("users,posts,comments,q9-parts");
     expect(pulled.output()).not.toMatch(/^seed /m);
-    expect(pulled.output()).toMatch(/^reviews .*migrations applied/m);
+    expect(pulled.output()).toMatch(/^q9-parts .*migrations applied/m);
     expect(await query("users", "select count(*)::int as n from users")).toEqual([{ n: 1_001 }]);
     expect(await query("posts", "select count(*)::int as n from posts")).toEqual([{ n: 0 }]);
-    await query("reviews", "insert into things (scale) values (1)");
-    expect(await query("reviews", "select kind, after from feed_changes where kind <> 'everything'")).toEqual([
+    await query("q9-parts", "insert into things (scale) values (1)");
+    expect(await query("q9-parts", "select kind, after from feed_changes where kind <> 'everything'")).toEqual([
       { kind: "thing", after: { scale: "1" } },
     ]);
     const { databasePasswords, cursorKey } = readSecrets();
-    expect(databasePasswords).toEqual({ ...secrets.databasePasswords, reviews: expect.stringMatching(/^\w{48}$/) });
+    expect(databasePasswords).toEqual({ ...secrets.databasePasswords, "q9-parts": expect.stringMatching(/^\w{48}$/) });
     expect(cursorKey).toBe(secrets.cursorKey);
     expect(statSync(join(clone, ".data/secrets.json")).mode & 0o777).toBe(0o600);
     await query("comments", "comment on schema public is null");
     await stop(pulled);
 
-    const scaled = await start("users,comments,reviews", "--scale", "2");
+    const scaled = await start("users,comments,q9-parts", "--scale", "2");
     expect(scaled.output()).toMatch(/scale 2 replaces the seeded databases users$/m);
     expect(scaled.output()).toMatch(/comments .*--fresh/);
     expect(await query("users", "select count(*)::int as n from users")).toEqual([{ n: 2_000 }]);
     expect(await query("posts", "select count(*)::int as n from posts")).toEqual([{ n: 0 }]);
     expect(await query("comments", "select count(*)::int as n from comments")).toEqual([{ n: 50_000 }]);
-    expect(await query("reviews", "select count(*)::int as n from things")).toEqual([{ n: 1 }]);
+    expect(await query("q9-parts", "select count(*)::int as n from things")).toEqual([{ n: 1 }]);
   },
 );
 
 test("a listed service without its files is one error, and nothing starts", async () => {
-  addReviews();
-  rmSync(join(clone, "services/reviews/src"), { recursive: true });
+  addService();
+  rmSync(join(clone, "services/q9-parts/src"), { recursive: true });
   const platform = startScript(join(clone, "scripts/start.ts"), [], join(clone, ".data"), variables());
   expect(await platform.exited()).toBe(1);
   expect(platform.output()).toMatch(
-    /^services\/reviews\/service\.json describes the service reviews .*\n {2}services\/reviews\/src\/main\.ts: .*\n.*\n.*\nAdd them .*\n$/,
+    /^services\/q9-parts\/service\.json describes the service q9-parts .*\n {2}services\/q9-parts\/src\/main\.ts: .*\n.*\n.*\nAdd them .*\n$/,
   );
 });
 
 /** Adds the files that a developer gets with another team's commit. */
-function addReviews(): void {
-  write("services/reviews/package.json", "{}");
-  write("services/reviews/migrations/0001-things.sql", "create table things (scale int not null);\n");
+function addService(): void {
+  write("services/q9-parts/package.json", "{}");
+  write("services/q9-parts/migrations/0001-things.sql", "create table things (scale int not null);\n");
   write(
-    "services/reviews/migrations/0002-record-changes.sql",
+    "services/q9-parts/migrations/0002-record-changes.sql",
     "select record_changes_of('things', 'thing', 'scale');\n",
   );
-  write("services/reviews/schema.graphql", stubSchema("reviews", ["name"]));
-  write("services/reviews/src/rest/routes.ts", "export const routes = [];\n");
-  write("services/reviews/src/rest/openapi.ts", "export const documents = { tag: {}, operations: {} };\n");
-  write("services/reviews/src/main.ts", stubPart("reviews"));
+  write("services/q9-parts/schema.graphql", stubSchema("q9parts", ["name"]));
+  write("services/q9-parts/src/rest/routes.ts", "export const routes = [];\n");
+  write("services/q9-parts/src/rest/openapi.ts", "export const documents = { tag: {}, operations: {} };\n");
+  write("services/q9-parts/src/main.ts", stubPart("q9-parts"));
   const lock = JSON.parse(readFileSync(join(clone, "package-lock.json"), "utf8")) as { packages: object };
-  write("package-lock.json", JSON.stringify({ ...lock, packages: { ...lock.packages, "services/reviews": {} } }));
-  const descriptor = { description: "Owns reviews.", team: "@tributary/reviews-team", port: 4005 };
-  write("services/reviews/service.json", JSON.stringify({ name: "reviews", ...descriptor }));
+  write("package-lock.json", JSON.stringify({ ...lock, packages: { ...lock.packages, "services/q9-parts": {} } }));
+  const descriptor = { description: "Owns q9-parts.", team: "@tributary/q9-parts-team", port: 4955 };
+  write("services/q9-parts/service.json", JSON.stringify({ name: "q9-parts", ...descriptor }));
 }
 
 async function start(only: string, ...args: readonly string[]): Promise<Started> {
@@ -110,7 +110,7 @@ async function stop(platform: Started): Promise<void> {
 }
 
 function variables(): Readonly<Record<string, string>> {
-  return { ...portVariables(ports), REVIEWS_PORT: String(reviewsPort) };
+  return { ...portVariables(ports), Q9_PARTS_PORT: String(newPort) };
 }
 
 function write(path: string, content: string): void {

@@ -7,7 +7,7 @@ import { createJourney, journeyScopes } from "../../scripts/verify/traffic/journ
 import { writerId } from "../../scripts/verify/traffic/seeded.ts";
 import type { Step } from "../../scripts/verify/traffic/step.ts";
 import { type Platform, startPlatform } from "./platform.ts";
-import { collectUsers, findUserPaths, toUserQuery } from "./user-paths.ts";
+import { collectUsers, findUserPaths, listFieldsById, toUserQuery } from "./user-paths.ts";
 
 let platform: Platform;
 let ada: string;
@@ -215,7 +215,12 @@ describe("privacy", () => {
   const schema = buildSchema(readFileSync(new URL("../../supergraph/api.graphql", import.meta.url), "utf8"));
   const paths = findUserPaths(schema);
   /** Arguments of root fields. They select Ada's rows, so that the paths lead to private data. */
-  const rootArguments: Record<string, string> = { user: "(id: 1)", comment: "(id: 1)", product: '(sku: "PRINT-0001")' };
+  const rootArguments: Record<string, string> = {
+    ...Object.fromEntries(listFieldsById(schema).map((name) => [name, "(id: 1)"])),
+    user: "(id: 1)",
+    comment: "(id: 1)",
+    product: '(sku: "PRINT-0001")',
+  };
 
   beforeAll(async () => {
     const adasRows = `{ user(id: 1) { posts(first: 1) { id } orders(first: 1) { id } } }`;

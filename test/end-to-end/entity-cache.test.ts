@@ -17,8 +17,8 @@ type Endpoint = "POST" | "GET";
 type Callers = ReadonlyMap<string, string | undefined>;
 
 const endpoints: readonly Endpoint[] = ["POST", "GET"];
-/** Of the generated queries, all short ones and one of so many others. */
-const sampleEvery = 19;
+/** Of the generated queries, all short ones and so many others: each further service leads to many more paths. */
+const longQueriesMax = 33;
 
 let platform: Platform;
 let feed: StubFeed;
@@ -184,6 +184,7 @@ async function findArguments(ada: string) {
 
 function sample(all: readonly string[]): readonly string[] {
   const isShort = (query: string) => (query.match(/\{/g) ?? []).length <= 2;
+  const sampleEvery = Math.ceil(all.length / longQueriesMax);
   return all.filter((query, i) => isShort(query) || i % sampleEvery === 0);
 }
 

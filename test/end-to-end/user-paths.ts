@@ -15,6 +15,12 @@ export function findUserPaths(schema: GraphQLSchema): readonly (readonly string[
   return query ? pathsTo(query, "User", []) : [];
 }
 
+/** The fields of `Query` that take an id, such as `user(id:)`. */
+export function listFieldsById(schema: GraphQLSchema): readonly string[] {
+  const fields = Object.values(schema.getQueryType()?.getFields() ?? {});
+  return fields.filter(({ args }) => args.some(({ name }) => name === "id")).map(({ name }) => name);
+}
+
 /** @param rootArguments by root field, in GraphQL syntax with the parentheses */
 export function toUserQuery(path: readonly string[], rootArguments: Readonly<Record<string, string>>): string {
   const [root = "", ...rest] = path;

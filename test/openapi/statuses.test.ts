@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
@@ -9,6 +10,7 @@ import { readExamples, type RunnableExample } from "./documents.ts";
 import { createExampleSender, type ExampleSender, withQuery } from "./send-example.ts";
 import { type RunningRestProxy, startRestProxy } from "./rest-proxy.ts";
 import { type Services, startServices } from "./services.ts";
+import { serviceNames } from "../services.ts";
 
 /**
  * Produces every documented status of every operation through the proxy, and checks that the problem is documented. The fuzzer
@@ -62,7 +64,7 @@ const recipes: Readonly<Record<number, Recipe>> = {
   403: (example) => sender.send({ ...example, as: "linus", scopes: [] }, { onlyScopes: true }),
   404: (example) => sender.send(example, { path: unknownPath(example), scopes: everyScope }),
   406: (example) => sender.send(example, { headers: { Accept: "text/html" } }),
-  409: (example) => conflicts[example.id]!(example),
+  409: (example) => (conflicts[example.id] ?? sendWithKeyInFlight)(example),
   412: (example) => sender.send(example, { headers: { "If-Match": '"0-v0-nothing"' } }),
   413: (example) => sender.send(example, { body: JSON.stringify("x".repeat(70_000)) }),
   415: (example) => sender.send(example, { body: "{}", headers: { "Content-Type": "text/plain" } }),
@@ -71,9 +73,8 @@ const recipes: Readonly<Record<number, Recipe>> = {
   431: (example) => sender.send(example, { headers: { "X-Long": "x".repeat(20_000) } }),
 };
 
-const conflicts: Readonly<Record<string, Recipe>> = {
-  createPost: sendWithKeyInFlight,
-  addComment: sendWithKeyInFlight,
+/** Of operations with other conflicts than a request with the same idempotency key. */
+const conflicts: Readonly<Record<string, Recipe | undefined>> = {
   createUser: (example) =>
     sender.send(example, { body: JSON.stringify(withEmail(example.body, "grace.hopper@example.org")) }),
   updateUser: (example) =>
@@ -199,10 +200,8 @@ test("every operation responds 503 while its service has the maximum of requests
   const stubUrls = everyServiceAt(`http://127.0.0.1:${(stub.address() as AddressInfo).port}`);
   const full = await startRestProxy(stubUrls, { IN_FLIGHT_MAX: "1" });
   const abortion = new AbortController();
-  const inFlight = ["/users/1", "/posts/1", "/comments/1", "/products/A"].map((path) =>
-    fetch(`${full.url}/v1${path}`, { signal: abortion.signal }),
-  );
-  await expect.poll(() => stubRequests).toBe(4);
+  const inFlight = pathOfEachService().map((path) => fetch(`${full.url}/v1${path}`, { signal: abortion.signal }));
+  await expect.poll(() => stubRequests).toBe(serviceNames.length);
   await expectFromAll(503, (example) => sender.send(example, { at: full, path: example.path.replace("/1", "/2") }));
   abortion.abort();
   await Promise.allSettled(inFlight);
@@ -218,6 +217,21 @@ test("every operation responds with a documented 500 if its service has an inter
   await expectFromAll(500, (example) => sender.send(example, { at: proxy, path: example.path }));
   await proxy.close();
 });
+
+/** A read of each service that its cache does not have. */
+function pathOfEachService(): readonly string[] {
+  const text = readFileSync(new URL("../../supergraph/routes.json", import.meta.url), "utf8");
+  const { routes: all } = JSON.parse(text) as { readonly routes: readonly ServiceRoute[] };
+  const reads = all.filter(({ method, path, cache }) => method === "GET" && path.includes(":") && cache === "public");
+  return serviceNames.map((name) => reads.find(({ service }) => service === name)!.path.replaceAll(/:\w+/g, "1"));
+}
+
+interface ServiceRoute {
+  readonly service: string;
+  readonly method: string;
+  readonly path: string;
+  readonly cache: string;
+}
 
 test("every documented status has a test", () => {
   expect(statuses.filter((status) => !(status in recipes))).toEqual([408, 410, 429, 500, 502, 503, 504]);
