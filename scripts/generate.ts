@@ -9,12 +9,20 @@ import type { GeneratedFile, GeneratorResult, GeneratorOptions } from "../superg
 import { runGenerator } from "../supergraph/composition/generator-command.ts";
 import { composeDocuments } from "../supergraph/documents/compose-documents.ts";
 import { readServices, type Service } from "../supergraph/services.ts";
-import type { SubgraphSource } from "../supergraph/subgraphs.ts";
-import { readSubgraphs } from "../supergraph/subgraphs.ts";
+import type { Subgraph, SubgraphSource } from "../supergraph/subgraphs.ts";
+import { platformTeam, readSubgraphs } from "../supergraph/subgraphs.ts";
 import { readCodegenConfig } from "./generate/codegen-config.ts";
 import { deriveFiles } from "./generate/derived-files.ts";
 import { generateResolverTypes } from "./generate/resolver-types.ts";
 import type { DerivedService } from "./generate/service-template.ts";
+
+/** What `npm run new:service` copies: it is compiled like a service, and no part of the supergraph. */
+const newServiceTemplate: Subgraph = {
+  name: "template",
+  folder: "scripts/new-service/template",
+  url: "",
+  owner: platformTeam,
+};
 
 /** Generates every committed generated file: the supergraph, the API schema, the route table, the OpenAPI documents, each service's resolver types, and the parts of other files that follow from the list of services. */
 export async function generateRepository(
@@ -27,7 +35,7 @@ export async function generateRepository(
   if (!composition.ok) return composition;
   const documents = await composeDocuments(root, options, list);
   if (!documents.ok) return documents;
-  const sources = readSubgraphs(root, list).filter(({ sdl }) => sdl !== undefined);
+  const sources = readSubgraphs(root, [...list, newServiceTemplate]).filter(({ sdl }) => sdl !== undefined);
   const results = await Promise.all(sources.map((source) => generateTypes(root, source)));
   const errors = results.filter((result) => "code" in result);
   if (errors.length > 0) return { ok: false, errors };

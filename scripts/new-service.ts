@@ -1,0 +1,119 @@
+// npm run new:service -- reviews --entity Review --extends Post: adds a complete service, composed and ready to start. docs/add-a-service.md.
+import { execFileSync } from "node:child_process";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { findFreePort, readServices, type Service } from "../supergraph/services.ts";
+import { CommandError, runCommand } from "./new-service/command-error.ts";
+import { generateFiles, regenerate } from "./new-service/generation.ts";
+import { type NewServiceNames, pluralize, spell } from "./new-service/names.ts";
+import { findProblems } from "./new-service/requirements.ts";
+import { renderTemplate } from "./new-service/template.ts";
+import { findForeignChanges, forgetNewService, recordNewService } from "./new-service/working-tree.ts";
+import { addWorkspace, removeWorkspace } from "./new-service/workspace.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+const usage = `Usage: npm run new:service -- NAME --entity ENTITY [options]
+
+Adds the service NAME, which owns ENTITY: npm run new:service -- reviews --entity Review --extends Post
+
+  --entity ENTITY   the GraphQL type, such as Review or LineItem
+  --extends TYPE    each ENTITY belongs to one TYPE of another service, such as Post, which gets a list of them
+  --plural NAME     the plural of ENTITY, such as People; by default by the rules of English spelling
+  --team TEAM       the owner on GitHub; by default @tributary/NAME-team
+  --port PORT       of its endpoints; by default the next free one
+  --force           also with uncommitted changes`;
+
+interface NewServiceRequest {
+  readonly names: NewServiceNames;
+  readonly force: boolean;
+}
+
+/** @throws CommandError with the usage. */
+function readRequest(args: readonly string[], services: readonly Service[]): NewServiceRequest {
+  const text = { type: "string" } as const;
+  const options = {
+    entity: text,
+    extends: text,
+    plural: text,
+    team: text,
+    port: text,
+    force: { type: "boolean" },
+  } as const;
+  const { values, positionals } = asUsageError(() => parseArgs({ args: [...args], options, allowPositionals: true }));
+  const [service, ...others] = positionals;
+  if (service === undefined || others.length > 0) throw new CommandError(`Write one name.\n\n${usage}`, 2);
+  const { entity, plural = pluralize(entity ?? ""), extends: parent, force = false } = values;
+  if (!entity) throw new CommandError(`Write the type that the service owns, such as --entity Review.\n\n${usage}`, 2);
+  const { team = `@tributary/${service}-team`, port = String(findFreePort(services)) } = values;
+  if (!/^\d{1,5}$/.test(port)) throw new CommandError(`--port takes a number, not "${port}".\n\n${usage}`, 2);
+  return { names: { service, entity, plural, parent, team, port: Number(port) }, force };
+}
+
+function asUsageError<T>(parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    throw new CommandError(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`, 2);
+  }
+}
+
+async function addService(args: readonly string[]): Promise<void> {
+  const services = readServices(root);
+  const { names, force } = readRequest(args, services);
+  const problems = findProblems(root, services, names);
+  if (problems.length > 0) throw new CommandError(problems.join("\n"));
+  if (!force) await requireCleanTree();
+  const { service } = names;
+  const files = renderTemplate(names);
+  try {
+    for (const [path, text] of files) writeNew(join(root, "services", service, path), text);
+    addWorkspace(root, service);
+    const generated = await regenerate(root);
+    // Other names have other lengths, so lines break elsewhere.
+    execFileSync(join(root, "node_modules/.bin/oxfmt"), [`services/${service}`], { cwd: root, stdio: "pipe" });
+    recordNewService(root, service);
+    process.stdout.write(describeResult(names, files.size, generated));
+  } catch (error) {
+    rmSync(join(root, "services", service), { recursive: true, force: true });
+    removeWorkspace(root, service);
+    forgetNewService(root, service);
+    await regenerate(root);
+    throw error;
+  }
+}
+
+/** @throws CommandError with the changes. */
+async function requireCleanTree(): Promise<void> {
+  const changes = findForeignChanges(root, new Set((await generateFiles(root)).map(({ path }) => path)));
+  if (changes.length === 0) return;
+  throw new CommandError(
+    `There are uncommitted changes, which would be mixed with the new service: ${changes.slice(0, 5).join(", ")}${changes.length > 5 ? " …" : ""}\n` +
+      "Commit or stash them, or add --force.",
+  );
+}
+
+function writeNew(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text, { flag: "wx" });
+}
+
+function describeResult(names: NewServiceNames, fileCount: number, generated: readonly string[]): string {
+  const { service, entity, plural } = names;
+  const [one, many] = [spell(entity), spell(plural)];
+  const outside = generated.filter((path) => !path.startsWith(`services/${service}/`)).length;
+  return `Added services/${service} (${fileCount} files), and updated ${outside} generated files and package-lock.json.
+
+Next:
+  npm start                                    serves it; then
+  curl localhost:4010/v2/${many.kebab}
+  curl localhost:4000/graphql --json '{"query": "{ ${many.camel} { nodes { id title author { id } } } }"}'
+  npx vitest run services/${service}           its tests
+  services/${service}/src/model.ts             the fields of ${one.prose}; docs/add-a-service.md says what else to edit
+  npm run remove:service -- ${service}         undoes all this
+`;
+}
+
+await runCommand(() => addService(process.argv.slice(2)));

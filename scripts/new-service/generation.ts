@@ -1,0 +1,24 @@
+// `npm run generate` in the process of a command that adds or removes a service.
+import { generateRepository } from "../generate.ts";
+import { reportCompositionErrors } from "../../supergraph/composition/composition-report.ts";
+import { type GeneratedFile, writeStaleFiles } from "../../supergraph/composition/generated-files.ts";
+import { findSchemaBaseline } from "../../supergraph/composition/schema-baseline.ts";
+import { readServices, type Service } from "../../supergraph/services.ts";
+import { readSubgraphs } from "../../supergraph/subgraphs.ts";
+import { CommandError } from "./command-error.ts";
+
+/** The generated files for a list of services. @throws CommandError with the report if they do not compose. */
+export async function generateFiles(
+  root: string,
+  services: readonly Service[] = readServices(root),
+): Promise<readonly GeneratedFile[]> {
+  const result = await generateRepository(root, { partial: false }, services);
+  if (result.ok) return result.files;
+  const context = { sources: readSubgraphs(root, services), baseline: findSchemaBaseline(root) };
+  throw new CommandError(reportCompositionErrors(result.errors, context).join("\n"));
+}
+
+/** Writes the stale files of all services. @returns their paths. */
+export async function regenerate(root: string): Promise<readonly string[]> {
+  return writeStaleFiles(root, await generateFiles(root)).map(({ path }) => path);
+}

@@ -1,0 +1,43 @@
+// What `npm start` has of a service in its data folder: a database, its role and its password.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { startLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
+import pg from "pg";
+import { acquireRunFile } from "../start/run-file.ts";
+
+interface StoredPasswords {
+  readonly databasePasswords?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Deletes the database, the role and the password of a service.
+ * @returns false if the data folder has none.
+ * @throws StartError while `npm start` uses the folder.
+ */
+export async function deleteLocalData(dataDir: string, name: string): Promise<boolean> {
+  const secretsFile = join(dataDir, "secrets.json");
+  const secrets = existsSync(secretsFile) ? (JSON.parse(readFileSync(secretsFile, "utf8")) as StoredPasswords) : {};
+  if (secrets.databasePasswords?.[name] === undefined) return false;
+  const run = acquireRunFile(dataDir);
+  try {
+    if (existsSync(join(dataDir, "postgres"))) await dropDatabase(join(dataDir, "postgres"), name);
+    const { [name]: _, ...databasePasswords } = secrets.databasePasswords;
+    writeFileSync(secretsFile, `${JSON.stringify({ ...secrets, databasePasswords }, null, 2)}\n`, { mode: 0o600 });
+  } finally {
+    run.release();
+  }
+  return true;
+}
+
+async function dropDatabase(directory: string, name: string): Promise<void> {
+  const server = await startLocalPostgres({ directory, port: 0, log: () => {} });
+  try {
+    const client = new pg.Client({ connectionString: server.superuserUrl });
+    await client.connect();
+    await client.query(`drop database if exists ${pg.escapeIdentifier(name)} with (force)`);
+    await client.query(`drop role if exists ${pg.escapeIdentifier(name)}`);
+    await client.end();
+  } finally {
+    await server.stop();
+  }
+}

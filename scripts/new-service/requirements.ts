@@ -1,0 +1,169 @@
+// What a new service must not collide with. All problems are found before anything is written.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type ConstDirectiveNode, type DocumentNode, Kind, parse, type TypeNode } from "graphql";
+import { findDescriptorProblems, type Service } from "../../supergraph/services.ts";
+import { entityPattern, type NewServiceNames, spell } from "./names.ts";
+import { authorType, findTakenIdentifiers, renderTemplate } from "./template.ts";
+
+/** With it, `:on-` and an id of 10 digits, the name of a cache group has 32 characters, which every cache supports (RFC 9875). */
+const nameLengthMax = 18;
+const entityLengthMax = 30;
+/** Keywords of PostgreSQL that a plural can be. */
+const reservedTables = new Set(["analyse", "grants", "references", "values"]);
+
+interface RoutesTable {
+  readonly routes: readonly { readonly id: string; readonly path: string; readonly service: string }[];
+}
+
+/**
+ * Finds why the service cannot be added, all reasons at once; each says what to do.
+ * @param root the repository's folder.
+ */
+export function findProblems(root: string, services: readonly Service[], names: NewServiceNames): readonly string[] {
+  const invalid = [...findNameProblems(root, names, services), ...findEntityProblems(names)];
+  if (invalid.length > 0) return invalid;
+  const schemas = services.map(({ name, folder }) => ({ name, document: readSchema(join(root, folder)) }));
+  const parents = findParents(root, schemas);
+  if (names.parent !== undefined && !parents.includes(names.parent))
+    return [describeUnknownParent(names.parent, parents)];
+  return [...findTypeCollisions(schemas, names), ...findRouteCollisions(root, names)];
+}
+
+function findNameProblems(root: string, names: NewServiceNames, services: readonly Service[]): readonly string[] {
+  const { service: name, team, port } = names;
+  if (services.some((service) => service.name === name))
+    return [`There is a service ${name} already. Choose another name, or remove it: npm run remove:service -- ${name}`];
+  if (existsSync(join(root, "services", name)))
+    return [`The folder services/${name} exists already. Choose another name, or delete it.`];
+  const problems = findDescriptorProblems(
+    { name, description: "It.", team, port } as { readonly name: string },
+    services,
+  );
+  const length = `name has to have at most ${nameLengthMax} characters: the names of cache groups begin with it, and have at most 32`;
+  return name.length > nameLengthMax ? [...problems, length] : problems;
+}
+
+function findEntityProblems(names: NewServiceNames): readonly string[] {
+  const { entity, plural } = names;
+  for (const [option, value] of [
+    ["--entity", entity],
+    ["--plural", plural],
+  ] as const) {
+    if (!entityPattern.test(value))
+      return [
+        `${option} ${value} has to be words with a capital letter each, such as Review or LineItem; write Url, not URL.`,
+      ];
+    if (value.length > entityLengthMax)
+      return [`${option} ${value} has to have at most ${entityLengthMax} characters.`];
+  }
+  if (entity === plural)
+    return [
+      `The plural of ${entity} has to differ from it, for the names of lists: choose --plural ${entity}List, for example.`,
+    ];
+  const table = spell(names.plural).snake;
+  const taken = reservedTables.has(table) ? table : findTakenIdentifiers(names)[0];
+  if (taken === undefined) return [];
+  return [
+    `--entity ${entity} does not work: ${taken} has another meaning in the code of a service. Choose a longer name, such as Sales${entity}.`,
+  ];
+}
+
+interface NamedSchema {
+  readonly name: string;
+  readonly document: DocumentNode;
+}
+
+function readSchema(folder: string): DocumentNode {
+  return parse(readFileSync(join(folder, "schema.graphql"), "utf8"));
+}
+
+interface ObjectType {
+  readonly name: string;
+  readonly directives: readonly ConstDirectiveNode[];
+  readonly fields: readonly { readonly name: string; readonly type: TypeNode }[];
+}
+
+function objectTypesOf({ definitions }: DocumentNode): readonly ObjectType[] {
+  return definitions.flatMap((node) => {
+    if (node.kind !== Kind.OBJECT_TYPE_DEFINITION && node.kind !== Kind.OBJECT_TYPE_EXTENSION) return [];
+    const fields = (node.fields ?? []).map(({ name, type }) => ({ name: name.value, type }));
+    return [{ name: node.name.value, directives: node.directives ?? [], fields }];
+  });
+}
+
+/** The entities that a new one can belong to: their key is one field `id: ID!`, whose values are whole numbers. */
+function findParents(root: string, schemas: readonly NamedSchema[]): readonly string[] {
+  const types = schemas.flatMap(({ document }) => objectTypesOf(document)).filter(hasIdKey);
+  const uuids = findTypesWithUuids(root);
+  return [...new Set(types.map(({ name }) => name))].filter((name) => !uuids.has(name));
+}
+
+function hasIdKey({ directives, fields }: ObjectType): boolean {
+  const id = fields.find(({ name }) => name === "id")?.type;
+  const isId = id?.kind === Kind.NON_NULL_TYPE && id.type.kind === Kind.NAMED_TYPE && id.type.name.value === "ID";
+  return (
+    isId && directives.some((directive) => directive.name.value === "key" && argumentOf(directive, "fields") === "id")
+  );
+}
+
+function argumentOf({ arguments: all = [] }: ConstDirectiveNode, name: string): string | undefined {
+  const value = all.find((argument) => argument.name.value === name)?.value;
+  return value?.kind === Kind.STRING ? value.value : undefined;
+}
+
+interface OpenApiSchemas {
+  readonly components: {
+    readonly schemas: Readonly<
+      Record<string, { readonly properties?: { readonly id?: { readonly format?: string } } }>
+    >;
+  };
+}
+
+function findTypesWithUuids(root: string): ReadonlySet<string> {
+  const file = join(root, "supergraph/openapi/v2.json");
+  if (!existsSync(file)) return new Set();
+  const { components } = JSON.parse(readFileSync(file, "utf8")) as OpenApiSchemas;
+  return new Set(
+    Object.entries(components.schemas).flatMap(([name, { properties }]) =>
+      properties?.id?.format === "uuid" ? [name] : [],
+    ),
+  );
+}
+
+function describeUnknownParent(parent: string, parents: readonly string[]): string {
+  return `--extends ${parent} is not possible: it takes an entity whose key is one field id: ID! with whole numbers. These are ${parents.toSorted().join(", ")}.`;
+}
+
+/** Types, root fields and fields of the parent that another service has under the same name. */
+function findTypeCollisions(schemas: readonly NamedSchema[], names: NewServiceNames): readonly string[] {
+  // `Post` and `Post.id` are in both subgraphs; another field of Post is not.
+  const isShared = (coordinate: string) =>
+    /^(?:Query|Mutation|DateTime|PageInfo(?:\..*)?)$/.test(coordinate) ||
+    [authorType, names.parent].some((type) => coordinate === type || coordinate === `${type}.id`);
+  const schema = parse(renderTemplate(names).get("schema.graphql") ?? "");
+  const added = coordinatesOf(schema).filter((coordinate) => !isShared(coordinate));
+  return schemas.flatMap(({ name, document }) => {
+    const existing = new Set(coordinatesOf(document));
+    const taken = added.filter((coordinate) => existing.has(coordinate));
+    if (taken.length === 0) return [];
+    return [`The service ${name} has ${taken.join(", ")} already. Choose another --entity or --plural.`];
+  });
+}
+
+/** Each type as `Post`, and each field as `Post.title`. */
+function coordinatesOf(document: DocumentNode): readonly string[] {
+  const fields = objectTypesOf(document).flatMap((type) => type.fields.map(({ name }) => `${type.name}.${name}`));
+  const types = document.definitions.flatMap((node) => ("name" in node && node.name ? [node.name.value] : []));
+  return [...new Set([...types, ...fields])];
+}
+
+function findRouteCollisions(root: string, { plural, entity }: NewServiceNames): readonly string[] {
+  const { routes } = JSON.parse(readFileSync(join(root, "supergraph/routes.json"), "utf8")) as RoutesTable;
+  const path = `/${spell(plural).kebab}`;
+  const taken = routes.find((route) => route.path === path || route.path.startsWith(`${path}/`));
+  if (taken === undefined) return [];
+  return [
+    `The REST path ${path} of ${entity} belongs to the service ${taken.service}. Choose another --entity or --plural.`,
+  ];
+}

@@ -1,0 +1,69 @@
+// The cache groups (RFC 9875) of the responses with spare gadgets, for both endpoints: a read names the groups of its response, and a change those of the
+// responses that it can alter.
+import { isRowId } from "@tributary/kit/postgres/row-id";
+import type { RecordedChange } from "@tributary/kit/feed/outbox";
+import type { FieldGroups } from "@tributary/kit/graphql/cache-metadata";
+import type { ServiceCaching } from "@tributary/kit/service/service";
+// BEGIN parent
+import type { SpareGadgetFilters } from "./model.ts";
+// END parent
+
+/** What a recorded change has of a row (migrations/0002-record-changes.sql). */
+interface RecordedRow {
+  readonly id: string;
+  // BEGIN parent
+  readonly parentThingId: string;
+  // END parent
+}
+
+/** The groups of a response with one spare gadget. A malformed id has none. */
+export function groupsOfOne({ id }: { readonly id: string }): readonly string[] {
+  return isRowId(id) ? [`gadget-shop:${id}`] : [];
+}
+
+// BEGIN parent
+/** The groups of a page of a list, of a parent thing or of all. A malformed id has none: its list remains empty. */
+export function groupsOfList({ parentThingId }: SpareGadgetFilters = {}): readonly string[] {
+  if (parentThingId !== undefined) return isRowId(parentThingId) ? [`gadget-shop:on-${parentThingId}`] : [];
+  return ["gadget-shop"];
+}
+// END parent
+// ALONE /** The groups of a page of the list. */
+// ALONE export function groupsOfList(): readonly string[] {
+// ALONE   return ["gadget-shop"];
+// ALONE }
+
+/** The groups that a change of a spare gadget alters. */
+export function groupsOfWrite(row: RecordedRow): readonly string[] {
+  return [
+    ...groupsOfOne(row),
+    ...groupsOfList(),
+    // BEGIN parent
+    ...groupsOfList({ parentThingId: row.parentThingId }),
+    // END parent
+  ];
+}
+
+/** How long responses that caches may share are fresh, at both endpoints. */
+export const freshSeconds = 10;
+
+/** The groups of what the GraphQL resolvers load. */
+const fieldGroups: FieldGroups = {
+  "Query.spareGadget": (_, { id }: { readonly id: string }) => groupsOfOne({ id }),
+  // BEGIN parent
+  "Query.spareGadgets": (_, { parentThingId }: { readonly parentThingId?: string | null }) =>
+    groupsOfList({ parentThingId: parentThingId ?? undefined }),
+  "ParentThing.spareGadgets": ({ id }: { readonly id: string }) => groupsOfList({ parentThingId: id }),
+  // END parent
+  // ALONE "Query.spareGadgets": () => groupsOfList(),
+  "SpareGadget.__resolveReference": (reference: { readonly id: string }) => groupsOfOne(reference),
+};
+
+/** The groups of a recorded change, by the row before and after it. Undefined for a kind that this release does not know. */
+export function groupsOfChange({ kind, before, after }: RecordedChange): readonly string[] | undefined {
+  if (kind !== "spare gadget") return undefined;
+  const rows = [before, after].filter((row) => row !== null) as unknown as readonly RecordedRow[];
+  return [...new Set(rows.flatMap(groupsOfWrite))];
+}
+
+export const caching: ServiceCaching = { freshSeconds, fieldGroups, groupsOfChange };

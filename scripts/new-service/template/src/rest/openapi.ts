@@ -1,0 +1,194 @@
+// The documentation of the REST routes: requests, responses and examples in each version. `npm run generate` and the tests read it; the running
+// service does not, and validates by model.ts. A test sends the requests of the examples to the running service.
+import type { OperationDocument, ServiceDocuments } from "@tributary/kit/openapi/openapi";
+// BEGIN parent
+import { anyId } from "@tributary/kit/openapi/schemas";
+// END parent
+import { bareList, opaqueId, pageFields, pageOf, sortField } from "@tributary/kit/openapi/schemas";
+import type { z } from "zod";
+import { spareGadgetFields } from "../model.ts";
+import type { routes } from "./routes.ts";
+import {
+  changeBody,
+  type ChangeBody,
+  newBody,
+  type NewBody,
+  spareGadgetBody,
+  type SpareGadgetBody,
+} from "./schemas.ts";
+
+const path = { id: opaqueId("Its id.", "1") };
+const created: NewBody = {
+  // BEGIN parent
+  parentThingId: "1",
+  // END parent
+  ...spareGadgetFields.examples,
+};
+const changed: ChangeBody = spareGadgetFields.examples;
+const response: SpareGadgetBody = {
+  id: "1",
+  ...created,
+  ...spareGadgetFields.examples,
+  authorId: "1",
+  createdAt: "2026-11-21T09:30:00.000Z",
+  updatedAt: "2026-11-21T09:30:00.000Z",
+};
+/** The members that differ from run to run. */
+const varies = ["id", "createdAt", "updatedAt"];
+
+function list(toList: (items: z.ZodType) => z.ZodType): OperationDocument {
+  const items = [response];
+  const page = { next: "TPrD0eO4pAhOgq0gIkPFym45OTk4", prev: null };
+  const others = [
+    // BEGIN parent
+    "parentThingId",
+    // END parent
+    "authorId",
+    ...spareGadgetFields.names,
+  ];
+  return {
+    description: "All spare gadgets, newest first.",
+    callers: "everyone",
+    query: {
+      ...pageFields,
+      // BEGIN parent
+      parentThingId: anyId("Only spare gadgets of this parent thing; none for an unknown id.", "1"),
+      // END parent
+      ...sortField,
+    },
+    response: {
+      status: 200,
+      description: "A page of the list.",
+      schema: toList(spareGadgetBody),
+      headers: ["ETag", "Link"],
+    },
+    examples: [
+      {
+        name: "newest",
+        summary: "The newest one",
+        path: "/spare-gadgets?limit=1",
+        status: 200,
+        response: toList === bareList ? items : { data: items, page },
+        varies: [...varies, ...others, "next"],
+      },
+    ],
+  };
+}
+
+const getOne: OperationDocument = {
+  description: "One spare gadget.",
+  callers: "everyone",
+  path,
+  response: {
+    status: 200,
+    description: "The spare gadget.",
+    schema: spareGadgetBody,
+    headers: ["ETag", "Last-Modified"],
+  },
+  problems: ["NOT_FOUND"],
+  examples: [
+    {
+      name: "one",
+      summary: "One by its id",
+      follows: "createSpareGadget",
+      path: "/spare-gadgets/1",
+      status: 200,
+      response,
+      varies,
+    },
+  ],
+};
+
+const create: OperationDocument = {
+  description:
+    "Creates a spare gadget with the caller as its author. With an `Idempotency-Key` the request can be retried safely: for 24 hours a repetition gets the first response.",
+  callers: ["gadget-shop:write"],
+  body: newBody,
+  response: {
+    status: 201,
+    description: "The new spare gadget.",
+    schema: spareGadgetBody,
+    headers: ["ETag", "Last-Modified", "Location", "Idempotency-Replayed"],
+    links: {
+      itself: {
+        operation: "getSpareGadget",
+        parameters: { id: "$response.body#/id" },
+        description: "The new spare gadget.",
+      },
+    },
+  },
+  problems: ["BAD_USER_INPUT"],
+  examples: [
+    {
+      name: "first",
+      summary: "Ada creates one",
+      as: "ada",
+      path: "/spare-gadgets",
+      body: created,
+      status: 201,
+      response,
+      varies,
+    },
+  ],
+};
+
+const change: OperationDocument = {
+  description:
+    "Applies a JSON Merge Patch (RFC 7396): an absent member keeps its value. Only the author of the spare gadget may change it.",
+  callers: ["gadget-shop:write"],
+  path,
+  body: changeBody,
+  ifMatch: "required",
+  response: {
+    status: 200,
+    description: "The changed spare gadget.",
+    schema: spareGadgetBody,
+    headers: ["ETag", "Last-Modified"],
+  },
+  problems: ["BAD_USER_INPUT", "NOT_FOUND"],
+  examples: [
+    {
+      name: "changed",
+      summary: "Ada changes hers",
+      as: "ada",
+      follows: "createSpareGadget",
+      path: "/spare-gadgets/1",
+      headers: { "If-Match": "*" },
+      body: changed,
+      status: 200,
+      response,
+      varies,
+    },
+  ],
+};
+
+const remove: OperationDocument = {
+  description: "Deletes a spare gadget. Only its author may delete it.",
+  callers: ["gadget-shop:write"],
+  path,
+  ifMatch: "optional",
+  response: { status: 204, description: "It is deleted." },
+  problems: ["NOT_FOUND"],
+  examples: [
+    {
+      name: "deleted",
+      summary: "Ada deletes hers",
+      as: "ada",
+      follows: "createSpareGadget",
+      path: "/spare-gadgets/1",
+      status: 204,
+    },
+  ],
+};
+
+/** The OpenAPI operations of this service. `npm run generate` merges the operations of all services into one document per version. */
+export const documents: ServiceDocuments<typeof routes> = {
+  tag: { name: "Spare gadgets", description: "Spare gadgets and their authors." },
+  operations: {
+    listSpareGadgets: { 1: list(bareList), 2: list(pageOf) },
+    getSpareGadget: { 1: getOne, 2: getOne },
+    createSpareGadget: { 1: create, 2: create },
+    changeSpareGadget: { 1: change, 2: change },
+    deleteSpareGadget: { 1: remove, 2: remove },
+  },
+};

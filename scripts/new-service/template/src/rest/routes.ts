@@ -1,0 +1,68 @@
+import type { RouteDeclaration } from "@tributary/kit/rest/routes";
+import { freshSeconds } from "../groups.ts";
+
+/**
+ * Browsers revalidate soon, because no invalidation reaches them. The REST proxy follows every write; `sharedSeconds` is short for other shared caches,
+ * which follow none.
+ */
+const freshness = {
+  browserSeconds: 2,
+  sharedSeconds: freshSeconds,
+  staleWhileRevalidateSeconds: 10,
+  staleIfErrorSeconds: 300,
+} as const;
+
+/** The public routes of this service. `npm run generate` merges the routes of all services into supergraph/routes.json. */
+export const routes = [
+  {
+    id: "listSpareGadgets",
+    method: "GET",
+    path: "/spare-gadgets",
+    versions: [1, 2],
+    query: [
+      "limit",
+      "cursor",
+      // BEGIN parent
+      "parentThingId",
+      // END parent
+      "sort",
+    ],
+    cache: "public",
+    freshness,
+    summary: "All spare gadgets, newest first",
+  },
+  {
+    id: "getSpareGadget",
+    method: "GET",
+    path: "/spare-gadgets/:id",
+    versions: [1, 2],
+    cache: "public",
+    freshness,
+    summary: "One spare gadget",
+  },
+  {
+    id: "createSpareGadget",
+    method: "POST",
+    path: "/spare-gadgets",
+    versions: [1, 2],
+    cache: "none",
+    idempotencyKey: { optional: [1, 2], required: [] },
+    summary: "Create a spare gadget",
+  },
+  {
+    id: "changeSpareGadget",
+    method: "PATCH",
+    path: "/spare-gadgets/:id",
+    versions: [1, 2],
+    cache: "none",
+    summary: "Change a spare gadget",
+  },
+  {
+    id: "deleteSpareGadget",
+    method: "DELETE",
+    path: "/spare-gadgets/:id",
+    versions: [1, 2],
+    cache: "none",
+    summary: "Delete a spare gadget",
+  },
+] as const satisfies readonly RouteDeclaration[];

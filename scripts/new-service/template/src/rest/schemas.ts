@@ -1,0 +1,45 @@
+// The documented bodies of requests and responses, for openapi.ts. The running service imports only their types, and validates by model.ts.
+import { documentChanges, documentFields, documentNewFields } from "@tributary/kit/openapi/field-schemas";
+import { opaqueId, timestamp } from "@tributary/kit/openapi/schemas";
+import { documents } from "@tributary/kit/rest/documented-bodies";
+import { z } from "zod";
+import { type newSpareGadget, type spareGadgetChange, spareGadgetFields } from "../model.ts";
+
+export const spareGadgetBody = z
+  .strictObject({
+    id: opaqueId("Its id.", "1"),
+    // BEGIN parent
+    parentThingId: opaqueId("The id of the parent thing.", "1"),
+    // END parent
+    authorId: opaqueId("The user who created it.", "1"),
+    ...documentFields(spareGadgetFields),
+    createdAt: timestamp("When it was created."),
+    updatedAt: timestamp("When it was created or last changed."),
+  })
+  .meta({ id: "SpareGadget" });
+export type SpareGadgetBody = z.output<typeof spareGadgetBody>;
+
+export type NewBody = z.input<typeof newSpareGadget>;
+export const newBody = documents<NewBody>()(
+  z
+    .strictObject({
+      // BEGIN parent
+      parentThingId: z
+        .string()
+        .min(1)
+        .max(18)
+        .regex(/^[1-9][0-9]{0,17}$/)
+        .meta({
+          description: "The id of the parent thing. The service does not check that it exists.",
+          examples: ["1"],
+        }),
+      // END parent
+      ...documentNewFields(spareGadgetFields),
+    })
+    .meta({ id: "NewSpareGadget" }),
+);
+
+export type ChangeBody = z.input<typeof spareGadgetChange>;
+export const changeBody = documents<ChangeBody>()(
+  z.strictObject(documentChanges(spareGadgetFields)).meta({ id: "SpareGadgetChange" }),
+);

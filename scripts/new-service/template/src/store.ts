@@ -1,0 +1,195 @@
+import type { Precondition, RowVersion } from "@tributary/kit/http/etag";
+import { type IdempotentResult, type Stored, writeOnce } from "@tributary/kit/idempotency/idempotency";
+import { isRowId, onlyRowIds } from "@tributary/kit/postgres/row-id";
+import { createKeyset, type ListPage, type PageRequest, toPage } from "@tributary/kit/lists/keyset";
+import { toIdOrder } from "@tributary/kit/lists/list-order";
+import { changedFields, defineColumns, type SelectList } from "@tributary/kit/postgres/columns";
+import type { Database, Queryable, Writer } from "@tributary/kit/postgres/postgres";
+import {
+  type NewSpareGadget,
+  // BEGIN parent
+  type ParentPageRequest,
+  // END parent
+  type SpareGadget,
+  type SpareGadgetChange,
+  spareGadgetFields,
+  type SpareGadgetFilters,
+  type SpareGadgetState,
+} from "./model.ts";
+
+export type Store = ReturnType<typeof createStore>;
+
+const table = defineColumns<SpareGadget>()({
+  id: "id",
+  // BEGIN parent
+  parentThingId: "parent_thing_id",
+  // END parent
+  authorId: "author_id",
+  ...spareGadgetFields.columns,
+  createdAt: "created_at",
+  updatedAt: "updated_at",
+  rowVersion: "row_version",
+});
+
+const columns = table.all();
+const stateColumns: SelectList<SpareGadgetState> = table.only(["id", "updatedAt", "rowVersion"]);
+const versionColumns: SelectList<RowVersion> = table.only(["id", "rowVersion"]);
+
+/** A row of `insertRow`. */
+interface InsertedRow extends Omit<NewSpareGadget, "idempotencyKey"> {
+  readonly authorId: string;
+}
+
+const insertion = table.insertion<InsertedRow>()([
+  // BEGIN parent
+  "parentThingId",
+  // END parent
+  "authorId",
+  ...spareGadgetFields.names,
+]);
+
+/** All SQL of the service. A malformed id matches no row. Checks no scopes. */
+export function createStore(database: Database) {
+  return { ...createReads(database), ...createWrites(database) };
+}
+
+function createReads(database: Queryable) {
+  async function list<Row>(
+    filters: SpareGadgetFilters,
+    request: PageRequest,
+    { selected, rows }: { readonly selected: SelectList<Row>; readonly rows: string },
+  ): Promise<ListPage<Row>> {
+    const set = createKeyset("id", "$1::bigint", request, toIdOrder(filters.sort));
+    const values: unknown[] = [set.id, set.limit];
+    const wheres = [set.where];
+    // A statement is prepared once by its name, so each text has its own.
+    const name = ["list", rows, set.direction, filters.sort ?? "newest"];
+    // BEGIN parent
+    const { parentThingId } = filters;
+    if (parentThingId !== undefined) {
+      if (!isRowId(parentThingId)) return toPage([], request);
+      wheres.push(`parent_thing_id = $${values.push(parentThingId)}`);
+      name.push("by-parent-thing");
+    }
+    // END parent
+    const text = `select ${selected} from spare_gadgets where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
+    return toPage(await database.rows<Row>(name.join("-"), text, values), request);
+  }
+
+  return {
+    async findByIds(ids: readonly string[]): Promise<readonly SpareGadget[]> {
+      const validIds = onlyRowIds(ids);
+      if (validIds.length === 0) return [];
+      const text = `select ${columns} from spare_gadgets where id = any($1::bigint[])`;
+      return database.rows<SpareGadget>("find-by-ids", text, [validIds]);
+    },
+
+    /** The columns that ETags and Last-Modified depend on. */
+    async findStates(ids: readonly string[]): Promise<readonly SpareGadgetState[]> {
+      const validIds = onlyRowIds(ids);
+      if (validIds.length === 0) return [];
+      const text = `select ${stateColumns} from spare_gadgets where id = any($1::bigint[])`;
+      return database.rows<SpareGadgetState>("find-states", text, [validIds]);
+    },
+
+    list: (filters: SpareGadgetFilters, request: PageRequest) =>
+      list(filters, request, { selected: columns, rows: "whole" }),
+
+    /** The ids and versions of the rows that `list` returns. */
+    listVersions: (filters: SpareGadgetFilters, request: PageRequest) =>
+      list(filters, request, { selected: versionColumns, rows: "versions" }),
+    // BEGIN parent
+
+    /** One page of each parent thing's list, in one statement; the result has one page per request, in the same sequence. */
+    async listPagesOfParents(requests: readonly ParentPageRequest[]): Promise<readonly (readonly SpareGadget[])[]> {
+      const pages: SpareGadget[][] = requests.map(() => []);
+      const valid = requests.flatMap((page, index) => (isRowId(page.parentThingId) ? [{ ...page, index }] : []));
+      if (valid.length === 0) return pages;
+      const text = `select ${table.all("list.")}, page.index
+        from unnest($1::int[], $2::bigint[], $3::bigint[], $4::int[]) as page (index, parent_id, after_id, length)
+        cross join lateral (
+          select * from spare_gadgets
+          where parent_thing_id = page.parent_id and id < coalesce(page.after_id, 9223372036854775807)
+          order by id desc limit page.length
+        ) as list
+        order by page.index, list.id desc`;
+      const values = [
+        valid.map(({ index }) => index),
+        valid.map((page) => page.parentThingId),
+        valid.map(({ afterId }) => afterId),
+        valid.map(({ limit }) => limit),
+      ];
+      const rows = await database.rows<SpareGadget & { index: number }>("list-pages-of-parents", text, values);
+      for (const { index, ...row } of rows) pages[index]?.push(row);
+      return pages;
+    },
+    // END parent
+  };
+}
+
+interface WriteConditions {
+  readonly authorId: string;
+  readonly versions: Precondition;
+}
+
+function createWrites(database: Database) {
+  return {
+    /**
+     * One statement without an idempotency key; with one, a transaction with the record of the key.
+     * @throws AppError with a key, as `writeOnce`.
+     */
+    async insertRow(
+      { idempotencyKey: key, ...input }: NewSpareGadget,
+      authorId: string,
+    ): Promise<IdempotentResult<SpareGadget>> {
+      const text = `insert into spare_gadgets ${insertion.text} returning ${columns}`;
+      const values = insertion.valuesOf({ ...input, authorId });
+      const run = async (writer: Writer) => {
+        const [row] = await writer.write<SpareGadget>("insert-row", text, values);
+        return row as SpareGadget;
+      };
+      if (key === undefined) return { result: await run(database), replayed: false };
+      return writeOnce(database, { callerId: authorId, key, input, run, entityIdOf: ({ id }) => id, restore });
+    },
+
+    /** @returns undefined if the row does not exist, is by another author or has another version. */
+    async updateRow(
+      id: string,
+      change: SpareGadgetChange,
+      { authorId, versions }: WriteConditions,
+    ): Promise<SpareGadget | undefined> {
+      if (!isRowId(id)) return undefined;
+      const values: unknown[] = [id, ...toVersionValues(versions), authorId];
+      const sets = [...table.assignments(change, values), "updated_at = date_trunc('milliseconds', now())"];
+      const name = ["update-row", ...changedFields(change)].join("-");
+      const text = `update spare_gadgets set ${sets.join(", ")}
+        where id = $1 and ${versionIsAccepted} and author_id = $4 returning ${columns}`;
+      const [row] = await database.write<SpareGadget>(name, text, values);
+      return row;
+    },
+
+    /** @returns the deleted row; undefined as `updateRow`. */
+    async deleteRow(id: string, { authorId, versions }: WriteConditions): Promise<SpareGadget | undefined> {
+      if (!isRowId(id)) return undefined;
+      const text = `delete from spare_gadgets where id = $1 and ${versionIsAccepted} and author_id = $4 returning ${columns}`;
+      const [row] = await database.write<SpareGadget>("delete-row", text, [id, ...toVersionValues(versions), authorId]);
+      return row;
+    },
+  };
+}
+
+/** The row as it was stored with its idempotency key, perhaps by a release without its newest optional fields. */
+function restore(stored: Stored<SpareGadget>): SpareGadget {
+  const { createdAt, updatedAt } = stored;
+  return { ...spareGadgetFields.cleared, ...stored, createdAt: new Date(createdAt), updatedAt: new Date(updatedAt) };
+}
+
+/** SQL condition: the precondition accepts the row's version. $2 and $3 are the result of `toVersionValues`. */
+const versionIsAccepted = "($2::bigint[] is null or row_version = any($2)) and row_version <> all($3::bigint[])";
+
+function toVersionValues({
+  only,
+  not,
+}: Precondition): readonly [only: readonly string[] | null, not: readonly string[]] {
+  return [only && onlyRowIds(only), onlyRowIds(not)];
+}

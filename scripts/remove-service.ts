@@ -1,0 +1,92 @@
+// npm run remove:service -- reviews: removes a service from the working tree and from the local data. docs/add-a-service.md.
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { readServices } from "../supergraph/services.ts";
+import { CommandError, runCommand } from "./new-service/command-error.ts";
+import { findDependents } from "./new-service/dependents.ts";
+import { generateFiles, regenerate } from "./new-service/generation.ts";
+import { deleteLocalData } from "./new-service/local-data.ts";
+import { findForeignChanges, findUnsavedEdits, forgetNewService } from "./new-service/working-tree.ts";
+import { removeWorkspace } from "./new-service/workspace.ts";
+import { dataFolder } from "./start/parts.ts";
+import { StartError } from "./start/start-error.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+const usage = `Usage: npm run remove:service -- NAME [options]
+
+Deletes services/NAME, what the generated files say of it, and its local database.
+
+  --keep-data   keep the database and its password in the data folder of npm start
+  --force       although edits would be lost, or other files depend on it`;
+
+interface RemovalRequest {
+  readonly name: string;
+  readonly keepData: boolean;
+  readonly force: boolean;
+}
+
+/** @throws CommandError with the usage. */
+function readRequest(args: readonly string[]): RemovalRequest {
+  const flag = { type: "boolean", default: false } as const;
+  try {
+    const options = { "keep-data": flag, force: flag };
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    const [name, ...others] = positionals;
+    if (name === undefined || others.length > 0) throw new Error("Write one name.");
+    return { name, keepData: values["keep-data"], force: values.force };
+  } catch (error) {
+    throw new CommandError(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`, 2);
+  }
+}
+
+async function removeService(args: readonly string[]): Promise<void> {
+  const { name, keepData, force } = readRequest(args);
+  const services = readServices(root);
+  if (!services.some((service) => service.name === name))
+    throw new CommandError(
+      `There is no service ${name}. The services are ${services.map((one) => one.name).join(", ")}.`,
+    );
+  const generated = new Set((await generateFiles(root)).map(({ path }) => path));
+  if (!force) requireRemovable(name, generated);
+  const hadData = keepData ? false : await deleteData(name);
+  rmSync(join(root, "services", name), { recursive: true });
+  removeWorkspace(root, name);
+  forgetNewService(root, name);
+  const changed = await regenerate(root);
+  process.stdout.write(
+    `Removed services/${name}${hadData ? " and its local database" : ""}, and updated ${changed.length} generated files and package-lock.json.\n`,
+  );
+}
+
+/** @throws CommandError with what would be lost or would break. */
+function requireRemovable(name: string, generated: ReadonlySet<string>): void {
+  const dependents = findDependents(root, readServices(root), name, generated);
+  if (dependents.length > 0)
+    throw new CommandError(
+      `Other files depend on the service ${name}:\n${dependents.map((line) => `  ${line}\n`).join("")}Change them first, or add --force.`,
+    );
+  const edits = findUnsavedEdits(root, name).filter((path) => !generated.has(path));
+  if (edits.length > 0)
+    throw new CommandError(
+      `${edits.slice(0, 5).join(", ")} would be lost: no commit has them. Commit them, or add --force.`,
+    );
+  const changes = findForeignChanges(root, generated);
+  if (changes.length > 0)
+    throw new CommandError(
+      `There are uncommitted changes, which would be mixed with the removal: ${changes.slice(0, 5).join(", ")}\nCommit or stash them, or add --force.`,
+    );
+}
+
+async function deleteData(name: string): Promise<boolean> {
+  try {
+    return await deleteLocalData(dataFolder(root, process.env), name);
+  } catch (error) {
+    if (error instanceof StartError) throw new CommandError(error.message);
+    throw error;
+  }
+}
+
+await runCommand(() => removeService(process.argv.slice(2)));
