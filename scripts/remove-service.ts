@@ -49,8 +49,7 @@ async function removeService(args: readonly string[]): Promise<void> {
     throw new CommandError(
       `There is no service ${name}. The services are ${services.map((one) => one.name).join(", ")}.`,
     );
-  const generated = new Set((await generateFiles(root)).map(({ path }) => path));
-  if (!force) requireRemovable(name, generated);
+  if (!force) requireRemovable(name, await listGenerated(name));
   const hadData = keepData ? false : await deleteData(name);
   rmSync(join(root, "services", name), { recursive: true });
   removeWorkspace(root, name);
@@ -59,6 +58,17 @@ async function removeService(args: readonly string[]): Promise<void> {
   process.stdout.write(
     `Removed services/${name}${hadData ? " and its local database" : ""}, and updated ${changed.length} generated files and package-lock.json.\n`,
   );
+}
+
+/** The generated files, also of this service. Its own schema need not compose: its removal may be the repair. */
+async function listGenerated(name: string): Promise<ReadonlySet<string>> {
+  const others = readServices(root).filter((service) => service.name !== name);
+  try {
+    return new Set((await generateFiles(root, others)).map(({ path }) => path));
+  } catch (error) {
+    if (error instanceof CommandError) return new Set(); // The others do not compose without it: findDependents says why.
+    throw error;
+  }
 }
 
 /** @throws CommandError with what would be lost or would break. */
@@ -73,7 +83,7 @@ function requireRemovable(name: string, generated: ReadonlySet<string>): void {
     throw new CommandError(
       `${edits.slice(0, 5).join(", ")} would be lost: no commit has them. Commit them, or add --force.`,
     );
-  const changes = findForeignChanges(root, generated);
+  const changes = findForeignChanges(root, generated, name);
   if (changes.length > 0)
     throw new CommandError(
       `There are uncommitted changes, which would be mixed with the removal: ${changes.slice(0, 5).join(", ")}\nCommit or stash them, or add --force.`,

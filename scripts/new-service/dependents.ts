@@ -67,7 +67,7 @@ function readSchema(root: string, folder: string): DocumentNode {
   return parse(readFileSync(join(root, folder, "schema.graphql"), "utf8"));
 }
 
-/** Files outside its folder that name its folder or its team's paths, without generated ones. */
+/** Files outside its folder that import from it, read it by a relative path or link to it, without generated ones. */
 function findFiles(root: string, name: string, generated: ReadonlySet<string>): readonly string[] {
   const folder = `services/${name}`;
   const files = execFileSync(
@@ -75,7 +75,7 @@ function findFiles(root: string, name: string, generated: ReadonlySet<string>): 
     ["ls-files", "--cached", "--others", "--exclude-standard", "--", ".", `:!${folder}`, ":!package-lock.json"],
     { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] },
   ).split("\n");
-  const pattern = new RegExp(String.raw`\bservices/${name}(?![\w-])`);
+  const pattern = new RegExp(String.raw`(?:\.\./|\]\()services/${name}(?![\w-])`);
   const naming = files.filter(
     (path) => /\.(?:ts|mjs|json|ya?ml|md)$/.test(path) && !generated.has(path) && names(root, path, pattern),
   );

@@ -2,36 +2,47 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 
-/** The hash of each new service's folder as `npm run new:service` wrote it, so that its removal loses no edit. Not committed. */
+/** The hash of each file as `npm run new:service` wrote it, by its path, so that a removal loses no edit. Not committed. */
 const recordsFile = ".data/new-services.json";
 
+type Records = Readonly<Record<string, string>>;
+
 /**
- * The uncommitted paths that neither `npm run generate` nor `npm run new:service` wrote.
+ * The uncommitted paths that neither `npm run generate` nor `npm run new:service` wrote, without those of the service `name`.
  * @param generated the paths of the generated files.
- * @throws Error if the folder is not a git repository.
  */
-export function findForeignChanges(root: string, generated: ReadonlySet<string>): readonly string[] {
-  const isOwn = (path: string) =>
-    generated.has(path) || path === "package-lock.json" || isUnedited(root, serviceOf(path));
-  return listChanges(root).filter((path) => !isOwn(path));
+export function findForeignChanges(root: string, generated: ReadonlySet<string>, name?: string): readonly string[] {
+  return findEdits(root).filter(
+    (path) => !generated.has(path) && path !== "package-lock.json" && !isIn(path, name ?? "."),
+  );
 }
 
-/** The uncommitted files of a service's folder; none if they are as `npm run new:service` wrote them. */
+/** The uncommitted files of a service's folder that are not as `npm run new:service` wrote them. */
 export function findUnsavedEdits(root: string, name: string): readonly string[] {
-  return isUnedited(root, name) ? [] : listChanges(root).filter((path) => serviceOf(path) === name);
+  return findEdits(root).filter((path) => isIn(path, name));
 }
 
 export function recordNewService(root: string, name: string): void {
-  writeRecords(root, { ...readRecords(root), [name]: hashFolder(root, name) });
+  const folder = join(root, "services", name);
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)));
+  const records = files.map((path) => [path, hashFile(join(root, path))] as const);
+  writeRecords(root, { ...readRecords(root), ...Object.fromEntries(records) });
 }
 
 export function forgetNewService(root: string, name: string): void {
   if (!existsSync(join(root, recordsFile))) return;
-  const { [name]: _, ...others } = readRecords(root);
-  if (Object.keys(others).length > 0) writeRecords(root, others);
+  const others = Object.entries(readRecords(root)).filter(([path]) => !isIn(path, name));
+  if (others.length > 0) writeRecords(root, Object.fromEntries(others));
   else rmSync(join(root, recordsFile));
+}
+
+function findEdits(root: string): readonly string[] {
+  const records = readRecords(root);
+  return listChanges(root).filter((path) => !isUnedited(root, path, records[path]));
 }
 
 function listChanges(root: string): readonly string[] {
@@ -40,33 +51,25 @@ function listChanges(root: string): readonly string[] {
   return text.split("\0").flatMap((line) => (line === "" ? [] : [line.slice(3)]));
 }
 
-function serviceOf(path: string): string | undefined {
-  return /^services\/([^/]+)\//.exec(path)?.[1];
+function isIn(path: string, name: string): boolean {
+  return path.startsWith(`services/${name}/`);
 }
 
-function isUnedited(root: string, name: string | undefined): boolean {
-  return name !== undefined && readRecords(root)[name] === hashFolder(root, name);
+function isUnedited(root: string, path: string, hash: string | undefined): boolean {
+  const file = join(root, path);
+  return hash !== undefined && existsSync(file) && hashFile(file) === hash;
 }
 
-/** The hash of all paths and contents of a service's folder, without what npm installs there. */
-function hashFolder(root: string, name: string): string {
-  const folder = join(root, "services", name);
-  const hash = createHash("sha256");
-  if (!existsSync(folder)) return "none";
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => !path.includes("node_modules"));
-  for (const path of files.toSorted()) hash.update(`${path.slice(folder.length)}\0`).update(readFileSync(path));
-  return hash.digest("hex");
+function hashFile(file: string): string {
+  return createHash("sha256").update(readFileSync(file)).digest("hex");
 }
 
-function readRecords(root: string): Readonly<Record<string, string>> {
+function readRecords(root: string): Records {
   const path = join(root, recordsFile);
-  return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as Record<string, string>) : {};
+  return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as Records) : {};
 }
 
-function writeRecords(root: string, records: Readonly<Record<string, string>>): void {
+function writeRecords(root: string, records: Records): void {
   mkdirSync(dirname(join(root, recordsFile)), { recursive: true });
   writeFileSync(join(root, recordsFile), `${JSON.stringify(records, null, 2)}\n`);
 }

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
+import { serviceNames } from "../../platform/platform.ts";
 import { claimOutcome } from "./fault-run.ts";
 import { type Fault, faults } from "./faults.ts";
 import {
@@ -116,7 +117,7 @@ test("Prometheus' settings are those of the repository, except for addresses and
     alerting: { alertmanagers: [{ static_configs: [{ targets: ["127.0.0.1:3"] }] }] },
   });
   const posts = { job_name: "posts", static_configs: [{ targets: ["127.0.0.1:1", "127.0.0.1:2"] }] };
-  expect(settings.scrape_configs).toHaveLength(7);
+  expect(settings.scrape_configs).toHaveLength(serviceNames.length + 3);
   expect(settings.scrape_configs).toContainEqual(posts);
   expect(flags).toContain("--enable-feature=expand-external-labels");
   expect(flags.join()).not.toMatch(/=\//);
