@@ -78,7 +78,7 @@ function requireRemovable(name: string, generated: ReadonlySet<string>): void {
     throw new CommandError(
       `Other files depend on the service ${name}:\n${dependents.map((line) => `  ${line}\n`).join("")}Change them first, or add --force.`,
     );
-  const edits = findUnsavedEdits(root, name).filter((path) => !generated.has(path));
+  const edits = findUnsavedEdits(root, name).filter((path) => !path.endsWith("/schema-types.ts"));
   if (edits.length > 0)
     throw new CommandError(
       `${edits.slice(0, 5).join(", ")} would be lost: no commit has them. Commit them, or add --force.`,

@@ -54,11 +54,10 @@ test.each<[Partial<NewServiceNames>, RegExp]>([
   expect(problem).toMatch(message);
 });
 
-test.each(["Tag", "Item", "Category", "Event", "Class", "Value", "Action"])("an entity can be called %s", (word) => {
-  const entity = `${word}`;
+test.each(["Tag", "Item", "Category", "Event", "Class", "Value", "Action"])("an entity can be called %s", (entity) => {
   const collisions = findProblems(root, services, { ...valid, entity, plural: pluralize(entity) });
   expect(collisions.filter((problem) => problem.includes("another meaning"))).toEqual(
-    word === "Value" ? [expect.stringContaining("values")] : [],
+    entity === "Value" ? [expect.stringContaining("values")] : [],
   );
 });
 

@@ -23,10 +23,18 @@ export async function startService(): Promise<TestService> {
   return service;
 }
 
+// BEGIN parent
+
+let parentThings = 100;
+// END parent
+
 /** A request body that creates a row. */
-export const newBody = {
-  // BEGIN parent
-  parentThingId: "1",
-  // END parent
-  title: "Fresh",
-};
+export function newBody() {
+  return {
+    // BEGIN parent
+    // Another one for each row, so that a rule such as one row of each author does not break every test.
+    parentThingId: String(++parentThings),
+    // END parent
+    title: "Fresh",
+  };
+}

@@ -82,7 +82,7 @@ test("a parent thing with an unknown or malformed id has an empty list", async (
 // END parent
 
 test("the author creates, changes and deletes a spare gadget", async () => {
-  const created = await mutate("createSpareGadget", newBody, "spareGadget { id title author { id } }");
+  const created = await mutate("createSpareGadget", newBody(), "spareGadget { id title author { id } }");
   const { id } = created.data.it.spareGadget;
   expect(created.data.it.spareGadget).toEqual({ id, title: "Fresh", author: { id: "1" } });
   const changed = await mutate("changeSpareGadget", { id, title: "Other" }, "spareGadget { title }");
@@ -95,7 +95,7 @@ test("the author creates, changes and deletes a spare gadget", async () => {
 
 test("invalid input is an error with every problem", async () => {
   for (const title of ["", " ", "x".repeat(201)]) {
-    const { errors } = await mutate("createSpareGadget", { ...newBody, title }, "spareGadget { id }");
+    const { errors } = await mutate("createSpareGadget", { ...newBody(), title }, "spareGadget { id }");
     expect(errors?.[0]?.extensions).toMatchObject({
       code: "BAD_USER_INPUT",
       problems: [{ pointer: "#/title", code: "length" }],

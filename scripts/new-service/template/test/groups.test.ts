@@ -4,6 +4,7 @@ import { routes } from "../src/rest/routes.ts";
 import { newBody, scope, startService } from "./fixtures.ts";
 
 const title = "Fresh";
+const input = newBody();
 
 testCacheGroups({
   service: "gadget-shop",
@@ -22,17 +23,16 @@ testCacheGroups({
   ],
   writes: {
     visible: [
-      { rest: "POST /spare-gadgets", as: "ada", body: newBody },
+      { rest: "POST /spare-gadgets", as: "ada", body: input },
       // BEGIN parent
-      { rest: "POST /spare-gadgets", as: "ada", body: { ...newBody, parentThingId: "2" } },
-      { rest: "POST /spare-gadgets", as: "ada", body: { ...newBody, parentThingId: "99" } },
-      { sql: "update spare_gadgets set parent_thing_id = 2 where parent_thing_id = 1" },
+      { rest: "POST /spare-gadgets", as: "ada", body: { ...input, parentThingId: "99" } },
+      { sql: "update spare_gadgets set parent_thing_id = 3 where parent_thing_id = 1" },
       // END parent
       { rest: "PATCH /spare-gadgets/3", as: "ada", body: { title } },
       { rest: "PATCH /spare-gadgets/4", as: "ada", body: { title } },
       { rest: "DELETE /spare-gadgets/3", as: "ada" },
       { rest: "DELETE /spare-gadgets/4", as: "ada" },
-      { mutation: "createSpareGadget", as: "ada", input: newBody },
+      { mutation: "createSpareGadget", as: "ada", input },
       { mutation: "changeSpareGadget", as: "grace", input: { id: "1", title } },
       { mutation: "deleteSpareGadget", as: "grace", input: { id: "1" } },
       { sql: "delete from spare_gadgets" },

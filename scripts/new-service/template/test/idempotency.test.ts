@@ -7,6 +7,8 @@ let service: TestService;
 beforeAll(async () => (service = await startService()));
 afterAll(() => service.stop());
 
+const input = newBody();
+
 defineIdempotencyTests({
   service: () => service,
   scope,
@@ -16,7 +18,7 @@ defineIdempotencyTests({
   mutation: `mutation ($input: CreateSpareGadgetInput!) { created: createSpareGadget(input: $input) { row: spareGadget {
     id title author { id } createdAt updatedAt } } }`,
   bodies: (title) => {
-    const body = { ...newBody, title };
+    const body = { ...input, title };
     return { v1: body, v2: body, graphql: body };
   },
   change: "update spare_gadgets set title = 'Changed' where id = $1",
@@ -24,10 +26,11 @@ defineIdempotencyTests({
 
 test("after a deletion no response is stored, and a repeated request gets 410 and creates nothing", async () => {
   const token = await service.issuer.token("1", [scope]);
+  const body = newBody();
   const create = () =>
-    service.rest("POST", "/v2/spare-gadgets", { token, body: newBody, headers: { "idempotency-key": "deleted" } });
-  const { body } = await create();
-  await service.rest("DELETE", `/v2/spare-gadgets/${body.id}`, { token });
+    service.rest("POST", "/v2/spare-gadgets", { token, body, headers: { "idempotency-key": "deleted" } });
+  const created = await create();
+  await service.rest("DELETE", `/v2/spare-gadgets/${created.body.id}`, { token });
   const text = "select snapshot from idempotency_keys where key = 'deleted'";
   expect(await service.database.database.rows("snapshot", text)).toEqual([{ snapshot: null }]);
   expect((await create()).status).toBe(410);
