@@ -13,6 +13,11 @@ const generatedFile = "schema-types.ts";
 const globalTypes = new Set(
   "Array Date Error Map Object Promise Record Set String Number Boolean Symbol Function".split(" "),
 );
+/** All packages have one version; the template's is this. */
+const templateVersion = "0.0.0";
+const { version } = JSON.parse(readFileSync(new URL("../../kit/package.json", import.meta.url), "utf8")) as {
+  readonly version: string;
+};
 /** The type of an entity's author. */
 export const authorType = "User";
 
@@ -53,7 +58,8 @@ function selectBlocks(path: string, text: string, { parent }: NewServiceNames): 
   const isKept = (block: string) => (block === "parent" ? parent !== undefined : parent !== authorType);
   const isUnused = (line: string) => line.includes(`"${templateNames.parent}"`) && (!parent || parent === authorType);
   // JSON has no comments: a line about the parent is one about the type of this name.
-  if (path.endsWith(".json")) return filterLines(text, (line) => !isUnused(line));
+  if (path.endsWith(".json"))
+    return filterLines(text, (line) => !isUnused(line)).replaceAll(`"${templateVersion}"`, `"${version}"`);
   let removing = false;
   const lines = text.split("\n").flatMap((line) => {
     const [, edge, block = ""] = /^\s*(?:\/\/|#|--|<!--) (BEGIN|END) (parent|author)(?: -->)?$/.exec(line) ?? [];

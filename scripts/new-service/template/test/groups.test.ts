@@ -21,6 +21,19 @@ testCacheGroups({
     // END parent
     ...["/spare-gadgets/1", "/spare-gadgets/3", "/spare-gadgets/4", "/spare-gadgets/99"],
   ],
+  queries: [
+    ...["1", "4", "99"].map((id) => `spareGadget(id: "${id}")`),
+    ...["spareGadgets", "spareGadgets(first: 2)"],
+    // BEGIN parent
+    ...["2", "99", "malformed"].map((id) => `spareGadgets(parentThingId: "${id}")`),
+    // END parent
+  ],
+  entities: [
+    ...["1", "4", "99"].map((id) => ({ __typename: "SpareGadget", id })),
+    // BEGIN parent
+    ...["1", "2", "99", "malformed"].map((id) => ({ __typename: "ParentThing", id })),
+    // END parent
+  ],
   writes: {
     visible: [
       { rest: "POST /spare-gadgets", as: "ada", body: input },
