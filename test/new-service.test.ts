@@ -20,7 +20,7 @@ import { cloneRepository, removeClone } from "./start/clone.ts";
 import { pickPorts, pickServicePort, portVariables, startScript } from "./start/started.ts";
 
 const repository = fileURLToPath(new URL("..", import.meta.url));
-const added = ["reviews", "line-items", "x2"];
+const added = ["q9-parts", "odd-line-items-018", "z2"];
 let clone: string;
 let before: ReadonlyMap<string, string>;
 let installedBefore: string;
@@ -46,13 +46,15 @@ beforeAll(() => {
 afterAll(() => removeClone(clone));
 
 test("three services with odd names are added, and change no file but generated ones", async () => {
-  expect(run("new", "reviews", "--entity", "Review", "--extends", "Post")).toContain("Added services/reviews (");
-  expect(run("new", "line-items", "--entity", "LineItem")).toContain("curl localhost:4010/v2/line-items\n");
-  expect(run("new", "x2", "--entity", "X2Thing", "--extends", "User")).toContain("{ x2Things { nodes {");
+  expect(run("new", "q9-parts", "--entity", "Q9Part", "--extends", "Post")).toContain("Added services/q9-parts (");
+  expect(run("new", "odd-line-items-018", "--entity", "OddLineItem")).toContain(
+    "curl localhost:4010/v2/odd-line-items\n",
+  );
+  expect(run("new", "z2", "--entity", "Z2Thing", "--extends", "User")).toContain("{ z2Things { nodes {");
   const result = await generateRepository(clone, { partial: false });
   const generated = new Set(result.ok ? result.files.map(({ path }) => path) : []);
   const others = listChanges().filter((path) => !added.some((name) => path.startsWith(`services/${name}/`)));
-  expect(others).toEqual(expect.arrayContaining(["package-lock.json", "infra/kubernetes/base/x2.yaml"]));
+  expect(others).toEqual(expect.arrayContaining(["package-lock.json", "infra/kubernetes/base/z2.yaml"]));
   expect(others.filter((path) => path !== "package-lock.json" && !generated.has(path))).toEqual([]);
   const ports = added.map(
     (name) => (JSON.parse(read(`services/${name}/service.json`)) as { readonly port: number }).port,
@@ -62,28 +64,28 @@ test("three services with odd names are added, and change no file but generated 
 
 test("what cannot be added or removed is an error with its reason, and nothing changes", () => {
   const changes = listChanges();
-  expect(run("new", "reviews", "--entity", "Opinion")).toBe(
-    "There is a service reviews already. Choose another name, or remove it: npm run remove:service -- reviews\n",
+  expect(run("new", "q9-parts", "--entity", "Q9Opinion")).toBe(
+    "There is a service q9-parts already. Choose another name, or remove it: npm run remove:service -- q9-parts\n",
   );
-  expect(run("remove", "invoices")).toMatch(/^There is no service invoices\. The services are users, posts, .*x2\.\n$/);
+  expect(run("remove", "invoices")).toMatch(/^There is no service invoices\. The services are users, posts, .*z2\.\n$/);
   expect(run("remove", "posts")).toMatch(
-    /^Other files depend on the service posts:\n( {2}.*\n)* {2}services\/reviews\/schema\.graphql uses Post\n/,
+    /^Other files depend on the service posts:\n( {2}.*\n)* {2}services\/q9-parts\/schema\.graphql uses Post\n/,
   );
   expect(listChanges()).toEqual(changes);
 });
 
 test("with other uncommitted changes nothing is added or removed, and edits of a new service are not lost", () => {
   writeFileSync(join(clone, "kit/notes.txt"), "Mine.\n");
-  expect(run("new", "tags", "--entity", "Tag")).toMatch(
+  expect(run("new", "q9-tags", "--entity", "Q9Tag")).toMatch(
     /^There are uncommitted changes, .*: kit\/notes\.txt\nCommit or stash them/,
   );
-  expect(run("remove", "x2")).toMatch(/^There are uncommitted changes, .*: kit\/notes\.txt\n/);
+  expect(run("remove", "z2")).toMatch(/^There are uncommitted changes, .*: kit\/notes\.txt\n/);
   rmSync(join(clone, "kit/notes.txt"));
-  const model = read("services/x2/src/model.ts");
-  writeFileSync(join(clone, "services/x2/src/model.ts"), `${model}// A rule.\n`);
-  expect(run("remove", "x2")).toMatch(/services\/x2\/src\/model\.ts.* would be lost: no commit has them/);
-  writeFileSync(join(clone, "services/x2/src/model.ts"), model);
-  expect(existsSync(join(clone, "services/tags"))).toBe(false);
+  const model = read("services/z2/src/model.ts");
+  writeFileSync(join(clone, "services/z2/src/model.ts"), `${model}// A rule.\n`);
+  expect(run("remove", "z2")).toMatch(/services\/z2\/src\/model\.ts.* would be lost: no commit has them/);
+  writeFileSync(join(clone, "services/z2/src/model.ts"), model);
+  expect(existsSync(join(clone, "services/q9-tags"))).toBe(false);
 });
 
 test("the new services compile, are formatted, and their generated files are up to date", () => {
@@ -102,7 +104,9 @@ test("the new services compile, are formatted, and their generated files are up 
 
 // The tests of a service with a parent run in the template, scripts/new-service/template.
 test("the tests of a new service without a parent pass", () => {
-  const files = ["config", "graphql", "groups", "rest", "store"].map((name) => `services/line-items/test/${name}`);
+  const files = ["config", "graphql", "groups", "rest", "store"].map(
+    (name) => `services/odd-line-items-018/test/${name}`,
+  );
   const output = runProgram("vitest", ["run", "--root", clone, "--maxWorkers=1", ...files]);
   expect(output).toMatch(/Test Files {2}5 passed/);
 });
@@ -111,33 +115,33 @@ test("both endpoints serve the new services, with seeded rows", async () => {
   const ports = await pickPorts();
   const variables: Record<string, string> = {
     ...portVariables(ports),
-    LINE_ITEMS_PORT: String(await pickServicePort()),
-    X2_PORT: String(await pickServicePort()),
+    ODD_LINE_ITEMS_018_PORT: String(await pickServicePort()),
+    Z2_PORT: String(await pickServicePort()),
   };
-  const only = ["--only", "issuer,users,line-items,x2,gateway,rest-proxy"];
+  const only = ["--only", "issuer,users,odd-line-items-018,z2,gateway,rest-proxy"];
   const platform = startScript(join(clone, "scripts/start.ts"), only, join(clone, ".data"), {
     ...variables,
-    REVIEWS_PORT: String(await pickServicePort()),
+    Q9_PARTS_PORT: String(await pickServicePort()),
   });
   try {
     await platform.ready();
     const query =
-      "{ x2Things(first: 1) { nodes { title author { name } user { x2Things(first: 1) { nodes { id } } } } } lineItem(id: 3) { title } }";
+      "{ z2Things(first: 1) { nodes { title author { name } user { z2Things(first: 1) { nodes { id } } } } } oddLineItem(id: 3) { title } }";
     const response = await fetch(`http://127.0.0.1:${ports.gateway}/graphql`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ query }),
     });
-    const { x2Things, lineItem } = ((await response.json()) as { readonly data: Graph }).data;
+    const { z2Things, oddLineItem } = ((await response.json()) as { readonly data: Graph }).data;
     const thing = {
-      title: "X2 thing 1000",
+      title: "Z2 thing 1000",
       author: { name: "Ada Lovelace" },
-      user: { x2Things: { nodes: [{ id: "1000" }] } },
+      user: { z2Things: { nodes: [{ id: "1000" }] } },
     };
-    expect([x2Things.nodes, lineItem]).toEqual([[thing], { title: "Line item 3" }]);
-    const list = await fetch(`http://127.0.0.1:${ports["rest-proxy"]}/v1/line-items?limit=1`);
-    expect(await list.json()).toMatchObject([{ id: "1000", title: "Line item 1000" }]);
-    expect(run("remove", "x2")).toContain("The platform already runs with this data folder");
+    expect([z2Things.nodes, oddLineItem]).toEqual([[thing], { title: "Odd line item 3" }]);
+    const list = await fetch(`http://127.0.0.1:${ports["rest-proxy"]}/v1/odd-line-items?limit=1`);
+    expect(await list.json()).toMatchObject([{ id: "1000", title: "Odd line item 1000" }]);
+    expect(run("remove", "z2")).toContain("The platform already runs with this data folder");
   } finally {
     platform.child.kill("SIGTERM");
     await platform.exited();
@@ -145,20 +149,20 @@ test("both endpoints serve the new services, with seeded rows", async () => {
 });
 
 test("removing them restores every file, and deletes their databases", () => {
-  expect(run("remove", "x2")).toMatch(/^Removed services\/x2 and its local database, /);
-  expect(run("remove", "line-items", "--keep-data")).toMatch(/^Removed services\/line-items, /);
-  expect(run("remove", "reviews")).toMatch(/^Removed services\/reviews and its local database, /);
+  expect(run("remove", "z2")).toMatch(/^Removed services\/z2 and its local database, /);
+  expect(run("remove", "odd-line-items-018", "--keep-data")).toMatch(/^Removed services\/odd-line-items-018, /);
+  expect(run("remove", "q9-parts")).toMatch(/^Removed services\/q9-parts and its local database, /);
   expect(listChanges()).toEqual([]);
   expect([...readTree()]).toEqual([...before]);
   expect(read("node_modules/.package-lock.json")).toBe(installedBefore);
-  expect(readdirSync(join(clone, "node_modules/@tributary"))).not.toContain("x2");
+  expect(readdirSync(join(clone, "node_modules/@tributary"))).not.toContain("z2");
   const { databasePasswords } = JSON.parse(read(".data/secrets.json")) as { readonly databasePasswords: object };
-  expect(Object.keys(databasePasswords).filter((name) => added.includes(name))).toEqual(["line-items"]);
+  expect(Object.keys(databasePasswords).filter((name) => added.includes(name))).toEqual(["odd-line-items-018"]);
 });
 
 interface Graph {
-  readonly x2Things: { readonly nodes: readonly unknown[] };
-  readonly lineItem: unknown;
+  readonly z2Things: { readonly nodes: readonly unknown[] };
+  readonly oddLineItem: unknown;
 }
 
 /** A folder of links, so that the commands change the clone's packages and not those of the repository. */
