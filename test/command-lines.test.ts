@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { readOptions } from "../scripts/start/options.ts";
 import { readArguments } from "../scripts/token.ts";
+import { serviceNames } from "./services.ts";
 
 // The command lines of `npm start` and `npm run token`: an invalid one is rejected with the usage before anything runs.
 
@@ -16,7 +17,7 @@ test.each([
   [["--only", "posts", "--against", "gateway.example"], 'not "gateway.example"'],
   [["--only", "posts", "--against", "https://ada:x@gateway.example"], "--against takes an http(s) URL"],
   [["--only", "posts,issuer", "--against", "https://gateway.example"], "remove issuer from --only"],
-  [["--only", "users,posts,comments,orders", "--against", "https://gateway.example"], "has nothing to do"],
+  [["--only", serviceNames.join(","), "--against", "https://gateway.example"], "has nothing to do"],
   [["--only", "posts", "--against-rest", "https://rest.example"], "--against-rest needs --against"],
   [
     ["--only", "posts", "--against", "https://gateway.example", "--against-rest", "https://rest.example/v2"],
@@ -39,11 +40,9 @@ test("npm start -- --against starts one service, gateway and REST proxy, and sen
   const args = ["--only", "posts", "--mock", "orders", "--against", "https://gateway.example"];
   expect(readOptions(args)).toMatchObject({
     only: ["posts", "gateway", "rest-proxy"],
-    substitutes: new Map([
-      ["users", "remote"],
-      ["comments", "remote"],
-      ["orders", "mock"],
-    ]),
+    substitutes: new Map(
+      serviceNames.filter((name) => name !== "posts").map((name) => [name, name === "orders" ? "mock" : "remote"]),
+    ),
     remote: { graphqlUrl: "https://gateway.example/graphql", restUrl: undefined },
   });
   const other = [
@@ -62,7 +61,7 @@ test("npm start -- --against starts one service, gateway and REST proxy, and sen
 
 test("npm start -- --mock starts everything else", () => {
   expect(readOptions(["--mock", "orders, comments"])).toMatchObject({
-    only: ["issuer", "users", "posts", "gateway", "rest-proxy"],
+    only: ["issuer", ...serviceNames.filter((name) => !["comments", "orders"].includes(name)), "gateway", "rest-proxy"],
     substitutes: new Map([
       ["comments", "mock"],
       ["orders", "mock"],
