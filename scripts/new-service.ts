@@ -35,6 +35,7 @@ interface NewServiceRequest {
 function readRequest(args: readonly string[], services: readonly Service[]): NewServiceRequest {
   const text = { type: "string" } as const;
   const options = {
+    help: { type: "boolean" },
     entity: text,
     extends: text,
     plural: text,
@@ -43,6 +44,7 @@ function readRequest(args: readonly string[], services: readonly Service[]): New
     force: { type: "boolean" },
   } as const;
   const { values, positionals } = asUsageError(() => parseArgs({ args: [...args], options, allowPositionals: true }));
+  if (values.help) throw new CommandError(usage, 0);
   const [service, ...others] = positionals;
   if (service === undefined || others.length > 0) throw new CommandError(`Write one name.\n\n${usage}`, 2);
   const { entity, plural = pluralize(entity ?? ""), extends: parent, force = false } = values;

@@ -32,12 +32,14 @@ interface RemovalRequest {
 function readRequest(args: readonly string[]): RemovalRequest {
   const flag = { type: "boolean", default: false } as const;
   try {
-    const options = { "keep-data": flag, force: flag };
+    const options = { help: flag, "keep-data": flag, force: flag };
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    if (values.help) throw new CommandError(usage, 0);
     const [name, ...others] = positionals;
     if (name === undefined || others.length > 0) throw new Error("Write one name.");
     return { name, keepData: values["keep-data"], force: values.force };
   } catch (error) {
+    if (error instanceof CommandError) throw error;
     throw new CommandError(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`, 2);
   }
 }
@@ -80,14 +82,17 @@ function requireRemovable(name: string, generated: ReadonlySet<string>): void {
     );
   const edits = findUnsavedEdits(root, name).filter((path) => !path.endsWith("/schema-types.ts"));
   if (edits.length > 0)
-    throw new CommandError(
-      `${edits.slice(0, 5).join(", ")} would be lost: no commit has them. Commit them, or add --force.`,
-    );
+    throw new CommandError(`${listSome(edits)} would be lost: no commit has them. Commit them, or add --force.`);
   const changes = findForeignChanges(root, generated, name);
   if (changes.length > 0)
     throw new CommandError(
-      `There are uncommitted changes, which would be mixed with the removal: ${changes.slice(0, 5).join(", ")}\nCommit or stash them, or add --force.`,
+      `There are uncommitted changes, which would be mixed with the removal: ${listSome(changes)}\nCommit or stash them, or add --force.`,
     );
+}
+
+function listSome(paths: readonly string[]): string {
+  const shown = paths.slice(0, 5).join(", ");
+  return paths.length > 5 ? `${shown} and ${paths.length - 5} more` : shown;
 }
 
 async function deleteData(name: string): Promise<boolean> {

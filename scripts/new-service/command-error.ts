@@ -1,9 +1,9 @@
 /** An error that the developer can correct. Its message is printed without a stack. */
 export class CommandError extends Error {
-  readonly exitCode: number;
+  readonly exitCode: 0 | 1 | 2;
 
-  /** @param exitCode 2 for a wrong command line. */
-  constructor(message: string, exitCode: 1 | 2 = 1) {
+  /** @param exitCode 2 for a wrong command line, 0 for the usage that `--help` prints. */
+  constructor(message: string, exitCode: 0 | 1 | 2 = 1) {
     super(message);
     this.name = "CommandError";
     this.exitCode = exitCode;
@@ -16,7 +16,7 @@ export async function runCommand(command: () => Promise<void>): Promise<void> {
     await command();
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    process.stderr.write(`${error.message}\n`);
+    (error.exitCode === 0 ? process.stdout : process.stderr).write(`${error.message}\n`);
     process.exitCode = error.exitCode;
   }
 }

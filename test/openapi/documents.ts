@@ -71,6 +71,13 @@ export interface RunnableExample extends OperationExample {
   readonly document: OperationDocument;
 }
 
+let requests = 0;
+
+/** The body for one request; undefined for a request without one. */
+export function bodyOf({ body, uniqueBody }: RunnableExample): unknown {
+  return uniqueBody ? uniqueBody(++requests) : body;
+}
+
 export async function readExamples(): Promise<readonly RunnableExample[]> {
   const sources = await readServiceDocuments();
   return versionsOf(sources).flatMap((version) =>

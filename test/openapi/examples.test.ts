@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
 import * as reference from "../../rest-proxy/src/documents/open-api.ts";
 import { createSamples, exampleOrigin, type Sample } from "../../rest-proxy/src/documents/samples.ts";
-import { type OpenApi, operationsOf, readExamples, readOpenApi, type RunnableExample } from "./documents.ts";
+import { bodyOf, type OpenApi, operationsOf, readExamples, readOpenApi, type RunnableExample } from "./documents.ts";
 import { findSchemaViolations } from "./json-schema.ts";
 import { type RunningRestProxy, startRestProxy } from "./rest-proxy.ts";
 import { type Services, startServices } from "./services.ts";
@@ -61,8 +61,9 @@ for (const [language, program] of Object.entries(interpreters) as [Sample["langu
   });
 }
 
-function send({ service, method, as, scopes, body }: RunnableExample, path: string, headers?: Record<string, string>) {
-  return services.send(service, method, path, { as, scopes, headers, body });
+function send(example: RunnableExample, path: string, headers?: Record<string, string>) {
+  const { service, method, as, scopes } = example;
+  return services.send(service, method, path, { as, scopes, headers, body: bodyOf(example) });
 }
 
 /** The path of the example. If it follows another operation's example, that one is sent first and creates the resource. */

@@ -52,7 +52,7 @@ type Recipe = (example: RunnableExample) => Promise<Response>;
 
 const recipes: Readonly<Record<number, Recipe>> = {
   200: (example) => sender.send(example),
-  201: (example) => sender.send(example, { body: withUniqueEmail(example) }),
+  201: (example) => sender.send(example),
   204: (example) => sender.send(example),
   304: async (example) => {
     const path = await sender.pathOf(example);
@@ -271,11 +271,6 @@ function parametersOf(problem: unknown): readonly string[] {
 function parameterNamesOf(example: RunnableExample): readonly string[] {
   const { parameters = [] } = documented.operationOf(example);
   return parameters.filter((one) => one.in === "query").map(({ name }) => name);
-}
-
-/** The body of an example; for a new user with a unique email address, so that it can be sent repeatedly. */
-function withUniqueEmail({ id, version, body }: RunnableExample): string {
-  return JSON.stringify(id === "createUser" ? withEmail(body, `${randomUUID()}@example.org`, version) : body);
 }
 
 function withEmail(body: unknown, email: string, version?: number): object {

@@ -50,6 +50,11 @@ export interface OperationExample {
   readonly follows?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
+  /**
+   * The body with other values of what must be unique, for tests, which send an example several times.
+   * @param number another one for each request.
+   */
+  readonly uniqueBody?: (number: number) => unknown;
   readonly status: number;
   readonly response?: unknown;
   /** Names of properties, at any depth of the response, whose values differ from run to run. */

@@ -13,8 +13,11 @@ export interface IdempotentOperation {
   readonly statement: string;
   /** With the variable `$input`, and the created row as `{ created: { row: { id … } } }`. */
   readonly mutation: string;
-  /** The same input for each endpoint. Other texts are other input. */
-  bodies(text: string): { readonly v1: object; readonly v2: object; readonly graphql: object };
+  /**
+   * The same input for each endpoint. Other texts are other input.
+   * @param number the same for requests with the same key and text, another one for all others: for values that must be unique.
+   */
+  bodies(text: string, number: number): { readonly v1: object; readonly v2: object; readonly graphql: object };
   /** Changes the row `$1`, so that it is not what it was when it was created. */
   readonly change: string;
 }
@@ -172,7 +175,7 @@ function defineRejectionTests(operation: IdempotentOperation, ada: () => string)
 
   test("in REST a key in the body is an unknown field", async () => {
     for (const version of ["v1", "v2"] as const) {
-      const body = { ...operation.bodies("Text.")[version], idempotencyKey: "in-body" };
+      const body = { ...operation.bodies("Text.", numberOf({}))[version], idempotencyKey: "in-body" };
       const response = await service().rest("POST", `/${version}${operation.path}`, { token: ada(), body });
       expect([response.status, response.body.errors]).toMatchObject([
         422,
@@ -251,17 +254,32 @@ async function send(
   return { outcome: status, id: body.id, replayed: headers.get("idempotency-replayed") === "true" };
 }
 
+const numbers = new Map<string, number>();
+let lastNumber = 0;
+
+function numberOf({ key, text }: { readonly key?: string | undefined; readonly text?: string }): number {
+  if (key === undefined) return ++lastNumber;
+  const name = `${key}\n${text}`;
+  const number = numbers.get(name) ?? ++lastNumber;
+  numbers.set(name, number);
+  return number;
+}
+
 function sendRest(
   { service, path, bodies }: IdempotentOperation,
   version: RestVersionName,
   { token, key, text = "Text." }: SendOptions,
 ): Promise<RestTestAnswer> {
+  const number = numberOf({ key, text });
   const headers: Record<string, string> = key === undefined ? {} : { "idempotency-key": key };
-  return service().rest("POST", `/${version}${path}`, { token, body: bodies(text)[version], headers });
+  return service().rest("POST", `/${version}${path}`, { token, body: bodies(text, number)[version], headers });
 }
 
 function sendGraphql({ service, mutation, bodies }: IdempotentOperation, { token, key, text = "Text." }: SendOptions) {
-  const input = { ...bodies(text).graphql, ...(key === undefined ? {} : { idempotencyKey: key }) };
+  const input = {
+    ...bodies(text, numberOf({ key, text })).graphql,
+    ...(key === undefined ? {} : { idempotencyKey: key }),
+  };
   return service().graphql(mutation, { input }, token);
 }
 

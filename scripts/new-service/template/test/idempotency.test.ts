@@ -7,8 +7,6 @@ let service: TestService;
 beforeAll(async () => (service = await startService()));
 afterAll(() => service.stop());
 
-const input = newBody();
-
 defineIdempotencyTests({
   service: () => service,
   scope,
@@ -17,10 +15,16 @@ defineIdempotencyTests({
   statement: "insert-row",
   mutation: `mutation ($input: CreateSpareGadgetInput!) { created: createSpareGadget(input: $input) { row: spareGadget {
     id title author { id } createdAt updatedAt } } }`,
-  bodies: (title) => {
-    const body = { ...input, title };
+  // BEGIN parent
+  bodies: (title, number) => {
+    const body = { ...newBody(), parentThingId: String(1_000 + number), title };
     return { v1: body, v2: body, graphql: body };
   },
+  // END parent
+  // ALONE bodies: (title) => {
+  // ALONE   const body = { ...newBody(), title };
+  // ALONE   return { v1: body, v2: body, graphql: body };
+  // ALONE },
   change: "update spare_gadgets set title = 'Changed' where id = $1",
 });
 

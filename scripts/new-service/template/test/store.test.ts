@@ -12,7 +12,7 @@ beforeAll(async () => {
   const { database } = service.database;
   // BEGIN parent
   const many = `insert into spare_gadgets (parent_thing_id, author_id, title)
-    select 1 + n % 400, n, 'Title ' || n from generate_series(1, 6000) as n`;
+    select 1 + n % 400, 10 + n, 'Title ' || n from generate_series(1, 6000) as n`;
   // END parent
   // ALONE const many = "insert into spare_gadgets (author_id, title) select 1 + n % 150, 'Title ' || n from generate_series(1, 6000) as n";
   await database.rows("many", many);

@@ -9,7 +9,12 @@ interface UserExamples<Body, New, Changes> {
   readonly ada: Body;
   readonly adaAsOwner: Body;
   readonly admin: Body;
-  readonly created: { readonly body: New; readonly response: Body };
+  readonly created: {
+    readonly body: New;
+    /** Each email address belongs to one user. */
+    readonly uniqueBody: (number: number) => New;
+    readonly response: Body;
+  };
   readonly theme: Changes;
 }
 
@@ -32,12 +37,16 @@ const prefs = { locale: "en-GB", timeZone: "Europe/London", theme: "DARK", newsl
 const createdUser = (id: string, name: string) =>
   ({ id, ...examples, name, createdAt: "2026-11-21T09:30:00.000Z", role: "READER" }) as const;
 
+const katherine = { ...examples, name: "Katherine Johnson", email: "katherine.johnson@example.org" };
+const dorothy = { ...examples, name: "Dorothy Vaughan", private: { email: "dorothy.vaughan@example.org" } };
+
 export const examplesV1: UserExamples<UserV1, NewUserV1, UserChangesV1> = {
   ada: { ...ada, email: null, avatarUrl: "https://avatars.example.org/1.png", prefs: null },
   adaAsOwner: { ...ada, email: "ada.lovelace@example.org", avatarUrl: "https://avatars.example.org/1.png", prefs },
   admin: { ...admin, email: null, avatarUrl: "https://avatars.example.org/4.png", prefs: null },
   created: {
-    body: { ...examples, name: "Katherine Johnson", email: "katherine.johnson@example.org" },
+    body: katherine,
+    uniqueBody: (number) => ({ ...katherine, email: `katherine.johnson.${number}@example.org` }),
     response: {
       ...createdUser("1001", "Katherine Johnson"),
       // The creator of an account may not read its private fields without `users:read:private`.
@@ -58,7 +67,8 @@ export const examplesV2: UserExamples<UserV2, NewUserV2, UserChangesV2> = {
   },
   admin: { ...admin, avatar: { url: "https://avatars.example.org/4.png" } },
   created: {
-    body: { ...examples, name: "Dorothy Vaughan", private: { email: "dorothy.vaughan@example.org" } },
+    body: dorothy,
+    uniqueBody: (number) => ({ ...dorothy, private: { email: `dorothy.vaughan.${number}@example.org` } }),
     response: { ...createdUser("1002", "Dorothy Vaughan"), avatar: null },
   },
   theme: { private: { prefs: { theme: "DARK" } } },

@@ -143,6 +143,7 @@ function createUser({ user, newUser, examples: { created } }: VersionSchemas): O
         scopes: ["users:write:all"],
         path: "/users",
         body: created.body,
+        uniqueBody: created.uniqueBody,
         status: 201,
         response: created.response,
         varies: ["id", "createdAt"],

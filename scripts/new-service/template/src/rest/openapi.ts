@@ -34,7 +34,14 @@ const response: SpareGadgetBody = {
   updatedAt: "2026-11-21T09:30:00.000Z",
 };
 /** The members that differ from run to run. */
-const varies = ["id", "createdAt", "updatedAt"];
+const varies = [
+  "id",
+  // BEGIN parent
+  "parentThingId",
+  // END parent
+  "createdAt",
+  "updatedAt",
+];
 
 function list(toList: (items: z.ZodType) => z.ZodType): OperationDocument {
   const items = [response];
@@ -125,6 +132,10 @@ const create: OperationDocument = {
       as: "ada",
       path: "/spare-gadgets",
       body: created,
+      // BEGIN parent
+      // Another one for each request, so that a rule such as one row of each author does not break every test.
+      uniqueBody: (number) => ({ ...created, parentThingId: String(1_000 + number) }),
+      // END parent
       status: 201,
       response,
       varies,
