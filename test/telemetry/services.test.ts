@@ -199,17 +199,18 @@ test("the metrics of the change feed show its streams, the resets sent, and that
       [...text.matchAll(/^tributary_service_feed_(\w+) (\d+)$/gm)].map(([, name, n]) => [name, n]),
     );
   };
-  expect(await metrics()).toEqual({ streams: "0", resets_sent_total: "0", database_lost_total: "0" });
+  const quiet = { streams: "0", resets_sent_total: "0", database_lost_total: "0", outbox_changes: "0" };
+  expect(await metrics()).toEqual(quiet);
   const open = () => fetch(running.feedUrl, { headers: { authorization: "Bearer for-development-only" } });
   const [first, second] = [await open(), await open()];
-  const opened = { streams: "2", resets_sent_total: "2", database_lost_total: "0" };
+  const opened = { ...quiet, streams: "2", resets_sent_total: "2" };
   await vi.waitFor(async () => expect(await metrics()).toEqual(opened));
   await first.body?.cancel();
   await vi.waitFor(async () => expect(await metrics()).toEqual({ ...opened, streams: "1" }));
   await running.query(
     "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'comments-feed'",
   );
-  const lost = { streams: "0", resets_sent_total: "2", database_lost_total: "1" };
+  const lost = { ...opened, streams: "0", database_lost_total: "1" };
   await vi.waitFor(async () => expect(await metrics()).toEqual(lost));
   // The stream has ended, without an error.
   await second.text();
