@@ -105,11 +105,12 @@ test.each(["true", "false"])(
   async (fastPath) => {
     const gateway = await startOverloadable({ FAST_PATH: fastPath, FETCH_SHARING: "false" });
     blockEventLoop();
-    const responses = await postAtOnce(gateway, [...repeat(300, { query }), ...repeat(20, { query: mutation })]);
-    for (const { body } of responses.slice(300)) expect(body.data).toEqual({ rename: { name: "Augusta" } });
+    const responses = await postAtOnce(gateway, [...repeat(150, { query }), ...repeat(5, { query: mutation })]);
+    // So few that they are served within 500 ms, after which a critical request is rejected, on a busy machine too.
+    for (const { body } of responses.slice(150)) expect(body.data).toEqual({ rename: { name: "Augusta" } });
     const rejections = responses.filter(({ body }) => body.errors !== undefined);
     expect(rejections.length).toBeGreaterThan(0);
-    expect(rejections.length).toBeLessThan(300);
+    expect(rejections.length).toBeLessThan(150);
     for (const { head, body } of rejections) {
       expect(head).toContain("HTTP/1.1 200 OK");
       expect(head).toContain("Retry-After: 1");
