@@ -33,12 +33,16 @@ test("under random traffic no client gets a response older than an acknowledged 
     while (started++ < requestsCount) await sendOnce();
   };
   await Promise.all(Array.from({ length: clientsCount }, sendMany));
+  const hasCollapsed = () => [...statuses].some((status) => status.includes("collapsed"));
+  // On a busy machine equal requests are seldom in flight at once.
+  for (let round = 0; round < 100 && !hasCollapsed(); round++)
+    await Promise.all(Array.from({ length: clientsCount }, sendOnce));
 
   expect(faults).toEqual([]);
   expect(observed.filter(({ kind }) => kind === "bug")).toEqual([]);
   // The traffic contained hits, 304s and coalesced requests.
   expect([...statuses]).toEqual(expect.arrayContaining(["200 tributary; hit", "304 tributary; hit"]));
-  expect([...statuses].some((status) => status.includes("collapsed"))).toBe(true);
+  expect(hasCollapsed()).toBe(true);
 });
 
 const routes = ["notes", "secrets"].flatMap((name) => [
