@@ -125,9 +125,11 @@ async function restart(replica: RolloutReplica, traffic: Traffic, isControl: boo
 
 async function kill(replica: RolloutReplica, traffic: Traffic, { addressRefreshMs }: Rollout): Promise<RestartStep> {
   const countWrites = () => traffic.inFlight("graphql writes") + traffic.inFlight("rest writes");
-  const before = countWrites();
+  let writesInFlight = countWrites();
+  // A container takes some hundred milliseconds to be killed; the writes at its end count, and they have failed when the command returns.
+  const sampling = setInterval(() => (writesInFlight = Math.max(writesInFlight, countWrites())), 1);
   await replica.kill();
-  const writesInFlight = Math.max(before, countWrites());
+  clearInterval(sampling);
   await sleep(downMs);
   await replica.start();
   await sleep(addressRefreshMs);
