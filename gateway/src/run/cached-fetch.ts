@@ -197,7 +197,7 @@ function findStorable(sent: SentSlots, result: FetchResult): ReadonlyMap<Slot, r
 }
 
 function isWithoutNull(data: unknown): boolean {
-  return data !== null && !Object.values(Object(data) as Json).includes(null);
+  return !Object.values(Object(data) as Json).includes(null);
 }
 
 /**
