@@ -124,6 +124,23 @@ test("a few clients that each wait for their response are never rejected, howeve
   expect(rejected).toEqual([]);
 });
 
+test("a few clients are never rejected, although one request of their caller used much more CPU time than the later ones", async () => {
+  start();
+  const startMs = performance.now();
+  let peakMs = 400;
+  const client = async () => {
+    while (performance.now() < startMs + 3_000 && (await admission.enter("normal", "ada"))) {
+      await nextIteration();
+      block(1);
+      const isPeak = readState().limit < 8 && peakMs > 0;
+      admission.leave("ada", isPeak ? peakMs : 0);
+      if (isPeak) peakMs = 0;
+    }
+  };
+  await Promise.all(Array.from({ length: 32 }, client));
+  expect(rejected).toEqual([]);
+});
+
 test("critical requests that a standing queue cannot serve are rejected after a while", async () => {
   start();
   // 64 requests are admitted, and never end.
@@ -180,6 +197,21 @@ test("waiting requests leave by class, then by the caller's bucket; a tenth of t
   add("background", "background", 0);
   while (waiting.length > 0) waiting.take("oldest")?.decide(true);
   expect(left).toEqual([...list(3, "critical"), "quiet", ...list(3, "critical"), "noisy", "background"]);
+});
+
+test("waiting requests leave in the order of their arrival, whatever their class and bucket", () => {
+  const waiting = createWaitingRequests();
+  const levels = [
+    ["background", 7],
+    ["normal", 0],
+    ["normal", 7],
+    ["critical", 0],
+    ["background", 7],
+  ] as const;
+  levels.forEach(([priority, bucket], enteredMs) => waiting.add(priority, bucket, { enteredMs, decide: () => {} }));
+  const left = Array.from({ length: 6 }, () => waiting.take("arrival")?.enteredMs);
+  expect(left).toEqual([0, 1, 2, 3, 4, undefined]);
+  expect(waiting.length).toBe(0);
 });
 
 test("in a long queue the newest normal request leaves first, and the oldest critical one", () => {

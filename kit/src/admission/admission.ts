@@ -3,7 +3,7 @@
 import { randomInt } from "node:crypto";
 import { createCallerCosts } from "./caller-costs.ts";
 import type { PriorityClass } from "./priority.ts";
-import { createWaitingRequests } from "./waiting-requests.ts";
+import { createWaitingRequests, type TakeOrder } from "./waiting-requests.ts";
 
 export interface Admission {
   /**
@@ -54,10 +54,10 @@ const limitMax = 1_000_000;
 /** At the start. The limit rises within milliseconds if the event loop is idle. */
 const limitInitial = 64;
 const sampleEveryMs = 10;
-/** A shorter queue is served in order, and its requests may wait long: this many clients that each wait for their response are no overload. */
+/** A shorter queue is served in the order of arrival, and its requests may wait long: so many clients that each wait for their response are no overload. */
 const shortQueueMax = 32;
 const shortQueueWaitMsMax = 1_000;
-/** A long queue that is short again within this time is a burst, and served like a short one (the interval of CoDel, RFC 8289, 4.2). */
+/** A long queue that is short again within this time is a burst, of which nothing is rejected either (the interval of CoDel, RFC 8289, 4.2). */
 const burstMsMax = 250;
 const burstMax = 1_024;
 /**
@@ -107,7 +107,7 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
     queue.note(waiting.length, nowMs);
     rejectExpired(nowMs);
     for (let free = limit - inFlight; free > 0 && waiting.length > 0; free--)
-      waiting.take(queue.isStanding ? "newest" : "oldest")?.decide(true);
+      waiting.take(chooseOrder(waiting.length, queue.isStanding))?.decide(true);
     if (waiting.length > 0) setImmediate(endIteration);
     else lastIterationMs = 0;
   }
@@ -147,6 +147,12 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
     },
     close: isOn ? watchIterations(lowerLimit) : () => {},
   };
+}
+
+/** By caller only in a long queue: the CPU time of one caller varies, and its older requests would be overtaken by its later ones. */
+function chooseOrder(length: number, isStanding: boolean): TakeOrder {
+  if (isStanding) return "newest";
+  return length > shortQueueMax ? "oldest" : "arrival";
 }
 
 /** Whether the queue is standing: see `burstMsMax` and `waitMsMax`. */

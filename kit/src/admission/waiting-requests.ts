@@ -8,15 +8,20 @@ export interface WaitingRequest {
   readonly decide: (isAdmitted: boolean) => void;
 }
 
-/** Of the requests that leave by `take`, each tenth is a normal one and another tenth a background one if one waits, so that none starves. */
+/**
+ * `arrival`: the first that entered, whatever its class and caller. Otherwise by class, then by the caller's bucket, then the oldest or the newest; critical
+ * requests of one bucket always leave in the order of their arrival.
+ */
+export type TakeOrder = "arrival" | "oldest" | "newest";
+
+/** Of the requests that leave by class, each tenth is a normal one and another tenth a background one if one waits, so that none starves. */
 const turnsMax = 10;
 const reservedTurns: Readonly<Record<number, PriorityClass>> = { 4: "normal", 9: "background" };
 
 export interface WaitingRequests {
   readonly length: number;
   add(priority: PriorityClass, bucket: number, request: WaitingRequest): void;
-  /** Removes the most important request. @param order among equally important ones; critical requests leave in the order of their arrival. */
-  take(order: "oldest" | "newest"): WaitingRequest | undefined;
+  take(order: TakeOrder): WaitingRequest | undefined;
   /**
    * Removes the oldest of the least important requests. Of normal and background requests one remains, for its reserved turn.
    * @param criticalMax critical requests are removed only above this number.
@@ -61,6 +66,20 @@ export function createWaitingRequests(): WaitingRequests {
     return order === "oldest" ? level.shift() : level.pop();
   }
 
+  function takeFirst(): WaitingRequest | undefined {
+    let firstMs = Infinity;
+    let firstLine: Line | undefined;
+    let firstLevel: WaitingRequest[] | undefined;
+    for (const line of lines) {
+      for (const level of line.levels) {
+        const enteredMs = level[0]?.enteredMs ?? Infinity;
+        if (enteredMs >= firstMs) continue;
+        [firstMs, firstLine, firstLevel] = [enteredMs, line, level];
+      }
+    }
+    return firstLine && remove(firstLine, firstLevel, "oldest");
+  }
+
   return {
     get length() {
       return length;
@@ -72,6 +91,7 @@ export function createWaitingRequests(): WaitingRequests {
       length++;
     },
     take(order) {
+      if (order === "arrival") return takeFirst();
       const line = nextLine();
       return line && remove(line, line.levels.find(isInUse), line.priority === "critical" ? "oldest" : order);
     },
