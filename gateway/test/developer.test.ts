@@ -2,23 +2,15 @@ import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildClientSchema, getIntrospectionQuery, printSchema } from "graphql";
-import type { PlannerPool } from "../src/plan/planner/planner-pool.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  createSharedPlannerPool,
-  type GatewayTestOptions,
-  type RunningGateway,
-  startGateway,
-} from "./helpers/gateway.ts";
+import { type GatewayTestOptions, type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 
 let library: Library;
-let plannerPool: PlannerPool;
 let gateway: RunningGateway;
 
 beforeAll(async () => {
   library = await startLibrary();
-  plannerPool = createSharedPlannerPool();
   const graphiqlFolder = mkdtempSync(join(tmpdir(), "graphiql-"));
   mkdirSync(join(graphiqlFolder, "assets"));
   writeFileSync(
@@ -34,11 +26,10 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway.drain();
   await library.close();
-  await plannerPool.close();
 });
 
 function start(environment: Record<string, string> = {}, more: GatewayTestOptions = {}): Promise<RunningGateway> {
-  return startGateway({ supergraphSdl: library.supergraphSdl, environment, plannerPool, ...more });
+  return startGateway({ supergraphSdl: library.supergraphSdl, environment, ...more });
 }
 
 describe("query plans and timings", () => {

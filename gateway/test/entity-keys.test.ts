@@ -1,7 +1,6 @@
 import { writeFileSync } from "node:fs";
-import type { PlannerPool } from "../src/plan/planner/planner-pool.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { createSharedPlannerPool, type RunningGateway, startGateway } from "./helpers/gateway.ts";
+import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import {
   respondJson,
   composeSupergraph,
@@ -22,11 +21,9 @@ const valueOf = (hull: string) => Number(hull.slice(1));
 let crew: RunningSubgraph;
 let pay: RunningSubgraph;
 let mails: RunningSubgraph;
-let plannerPool: PlannerPool;
 let gateway: RunningGateway;
 
 beforeAll(async () => {
-  plannerPool = createSharedPlannerPool();
   [crew, pay, mails] = await Promise.all([startCrew(), startPay(), startMails()]);
 });
 /** Each test has another gateway, because a gateway remembers which key checks it has stopped. */
@@ -39,14 +36,12 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await Promise.all([crew, pay, mails].map((subgraph) => subgraph.close()));
-  await plannerPool.close();
 });
 
 async function start(environment: Record<string, string> = {}): Promise<void> {
   gateway = await startGateway({
     supergraphSdl: composeSupergraph([crew, pay, mails]),
     environment,
-    plannerPool,
   });
   gateway.observations.length = 0;
 }
@@ -185,7 +180,6 @@ describe("SUBGRAPH_KEY_CHECK_<NAME>=off", () => {
     gateway = await startGateway({
       supergraphSdl: composeSupergraph([crew, pay, mails]),
       environment: { SUBGRAPH_KEY_CHECK_PAYS: "off" },
-      plannerPool,
     });
     const variable = "SUBGRAPH_KEY_CHECK_PAYS";
     expect(gateway.observations).toContainEqual({ kind: "override-without-subgraph", variable });

@@ -1,14 +1,10 @@
-import type { PlannerPool } from "../src/plan/planner/planner-pool.ts";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { createSharedPlannerPool, type RunningGateway, startGateway } from "./helpers/gateway.ts";
+import { afterEach, expect, test } from "vitest";
+import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { composeSupergraph, type RunningSubgraph, startSubgraph, type SubgraphOptions } from "./helpers/subgraphs.ts";
 
-let plannerPool: PlannerPool;
 let gateway: RunningGateway;
 let running: readonly RunningSubgraph[];
 
-beforeAll(() => void (plannerPool = createSharedPlannerPool()));
-afterAll(() => plannerPool.close());
 afterEach(async () => {
   await gateway.drain();
   await Promise.all(running.map((subgraph) => subgraph.close()));
@@ -16,7 +12,7 @@ afterEach(async () => {
 
 async function start(...subgraphs: SubgraphOptions[]): Promise<readonly RunningSubgraph[]> {
   running = await Promise.all(subgraphs.map(startSubgraph));
-  gateway = await startGateway({ supergraphSdl: composeSupergraph(running), plannerPool });
+  gateway = await startGateway({ supergraphSdl: composeSupergraph(running) });
   return running;
 }
 

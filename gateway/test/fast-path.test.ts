@@ -1,4 +1,3 @@
-import type { PlannerPool } from "../src/plan/planner/planner-pool.ts";
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,14 +6,10 @@ import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import type { ApolloServerPlugin } from "@apollo/server";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type RawRequest, sendToBoth } from "./helpers/compare-paths.ts";
-import { sendOperation, startMirror, createSharedPlannerPool } from "./helpers/gateway.ts";
+import { sendOperation, startMirror } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 import type { MirrorGateway } from "./helpers/mirror-gateways.ts";
 import { respondJson } from "./helpers/subgraphs.ts";
-
-let plannerPool: PlannerPool;
-beforeAll(() => void (plannerPool = createSharedPlannerPool()));
-afterAll(() => plannerPool.close());
 
 describe("the fast path", () => {
   const folder = mkdtempSync(join(tmpdir(), "fast-path-test-"));
@@ -34,7 +29,7 @@ describe("the fast path", () => {
 
   async function start(environment: Record<string, string> = {}, apolloPlugins: readonly ApolloServerPlugin[] = []) {
     const about = { graphiqlFolder: folder, environment: { SUPERGRAPH_FILE: file, PORT: "0", ...environment } };
-    gateway = await startMirror({ ...about, apolloPlugins, plannerPool }, true);
+    gateway = await startMirror({ ...about, apolloPlugins }, true);
     return (query: string, headers: Record<string, string> = {}) =>
       sendOperation(`http://127.0.0.1:${gateway.port}/graphql`, query, { headers });
   }
@@ -152,10 +147,7 @@ describe("both paths", () => {
     const file = join(folder, "supergraph.graphql");
     writeFileSync(file, library.supergraphSdl);
     const start = (fastPath: string) =>
-      startMirror(
-        { plannerPool, graphiqlFolder: folder, environment: { ...environment(file), FAST_PATH: fastPath } },
-        true,
-      );
+      startMirror({ graphiqlFolder: folder, environment: { ...environment(file), FAST_PATH: fastPath } }, true);
     [full, fast] = await Promise.all([start("false"), start("true")]);
   });
   afterEach(() => {

@@ -8,19 +8,17 @@ import { sendAtOnce } from "@tributary/kit/testing/send-at-once";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { GatewayObservers } from "../src/telemetry/gateway-telemetry.ts";
 import { createGatewayRequestObserver } from "../src/telemetry/request-observer.ts";
-import { createSharedPlannerPool, type RunningGateway, startGateway } from "./helpers/gateway.ts";
+import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 
 // What an overloaded gateway serves, and how it rejects the rest. The subgraphs run in this process, so they can block its event loop.
 
-const plannerPool = createSharedPlannerPool();
 let library: Library;
 beforeAll(async () => {
   library = await startLibrary();
 });
 afterAll(async () => {
   await library.close();
-  await plannerPool.close();
 });
 
 const query = "{ people { name } }";
@@ -34,7 +32,6 @@ async function startOverloadable(
     supergraphSdl: library.supergraphSdl,
     environment: { ADMISSION: "true", ...environment },
     observers,
-    plannerPool,
   });
   onTestFinished(() => gateway.drain());
   // Operations that are known take the fast path.

@@ -1,12 +1,7 @@
-import type { PlannerPool } from "../src/plan/planner/planner-pool.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createSharedPlannerPool, type RunningGateway, startGateway } from "./helpers/gateway.ts";
+import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { startMaze, writeHeavyOperation } from "./helpers/maze.ts";
 import { type RunningSubgraph, composeSupergraph, startSubgraph } from "./helpers/subgraphs.ts";
-
-let plannerPool: PlannerPool;
-beforeAll(() => void (plannerPool = createSharedPlannerPool()));
-afterAll(() => plannerPool.close());
 
 describe("complex operations", () => {
   let maze: readonly RunningSubgraph[];
@@ -67,7 +62,7 @@ describe("unresolvable fields", () => {
         resolvers: { Query: { find: () => parcel } },
       }),
     ]);
-    gateway = await startGateway({ supergraphSdl: composeSupergraph(subgraphs), plannerPool });
+    gateway = await startGateway({ supergraphSdl: composeSupergraph(subgraphs) });
   });
   afterAll(async () => {
     await gateway.drain();
@@ -108,7 +103,7 @@ describe("executable directives", () => {
       typeDefs: `${definitions} type Query { posts: [Post] } type Post { title: String likes(over: String): Int }`,
       resolvers: { Query: { posts: () => [{ title: "Engines", likes: 3 }] } },
     });
-    const gateway = await startGateway({ supergraphSdl: composeSupergraph([feed]) + definitions, plannerPool });
+    const gateway = await startGateway({ supergraphSdl: composeSupergraph([feed]) + definitions });
     const query = `query ($why: String) @stream(every: 1) {
     posts @stream { ...Title @defer(why: $why) ... @defer(why: "@d_stream") { likes(over: "@stream") @defer } }
   } fragment Title on Post { title }`;

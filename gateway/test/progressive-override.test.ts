@@ -1,18 +1,15 @@
 import { createHash } from "node:crypto";
-import type { PlannerPool } from "../src/plan/planner/planner-pool.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { createSharedPlannerPool, type RunningGateway, startGateway } from "./helpers/gateway.ts";
+import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { composeSupergraph, type RunningSubgraph, startSubgraph } from "./helpers/subgraphs.ts";
 
 let old: RunningSubgraph;
 let stars: RunningSubgraph;
 let replica: RunningSubgraph;
 let next: RunningSubgraph;
-let plannerPool: PlannerPool;
 let gateway: RunningGateway;
 
 beforeAll(async () => {
-  plannerPool = createSharedPlannerPool();
   old = await startSubgraph({
     name: "old",
     typeDefs: `
@@ -37,7 +34,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all([old, replica, stars].map((subgraph) => subgraph.close()));
-  await plannerPool.close();
 });
 afterEach(async () => {
   await gateway.drain();
@@ -123,7 +119,6 @@ async function start(label: string, environment: Record<string, string> = {}): P
   gateway = await startGateway({
     supergraphSdl: composeSupergraph([old, next, replica, stars]),
     environment,
-    plannerPool,
   });
 }
 

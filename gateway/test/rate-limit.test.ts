@@ -1,17 +1,15 @@
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
-import { createSharedPlannerPool, type RunningGateway, startGateway } from "./helpers/gateway.ts";
+import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 
 // How operations are charged to the rate limits of their callers.
 
-const plannerPool = createSharedPlannerPool();
 let library: Library;
 beforeAll(async () => {
   library = await startLibrary();
 });
 afterAll(async () => {
   await library.close();
-  await plannerPool.close();
 });
 beforeEach(() => {
   for (const { requests } of library.all) requests.length = 0;
@@ -28,7 +26,7 @@ async function startLimited(limits: { readonly reads?: number; readonly writes?:
     RATE_LIMIT_READS_PER_MINUTE: String(limits.reads ?? 0),
     RATE_LIMIT_WRITES_PER_MINUTE: String(limits.writes ?? 0),
   };
-  const gateway = await startGateway({ supergraphSdl: library.supergraphSdl, environment, plannerPool });
+  const gateway = await startGateway({ supergraphSdl: library.supergraphSdl, environment });
   onTestFinished(() => gateway.drain());
   return gateway;
 }

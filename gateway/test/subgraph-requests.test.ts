@@ -1,6 +1,5 @@
-import type { PlannerPool } from "../src/plan/planner/planner-pool.ts";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type GraphqlResponse, type RunningGateway, startGateway, createSharedPlannerPool } from "./helpers/gateway.ts";
+import { type GraphqlResponse, type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary, startRatings } from "./helpers/library.ts";
 import {
   type Fault,
@@ -10,17 +9,13 @@ import {
   startSubgraph,
 } from "./helpers/subgraphs.ts";
 
-let plannerPool: PlannerPool;
-beforeAll(() => void (plannerPool = createSharedPlannerPool()));
-afterAll(() => plannerPool.close());
-
 describe("headers and variables", () => {
   let library: Library;
   let gateway: RunningGateway;
 
   beforeAll(async () => {
     library = await startLibrary();
-    gateway = await startGateway({ supergraphSdl: library.supergraphSdl, plannerPool });
+    gateway = await startGateway({ supergraphSdl: library.supergraphSdl });
   });
   afterAll(async () => {
     await gateway.drain();
@@ -125,7 +120,6 @@ describe("replicas and retries", () => {
     library = await startLibrary();
     second = await startRatings();
     gateway = await startGateway({
-      plannerPool,
       supergraphSdl: library.supergraphSdl,
       // Shared fetches would be fewer than requests.
       environment: { FETCH_SHARING: "false", SUBGRAPH_URL_RATINGS: `${library.ratings.url}, ${second.url}` },
@@ -209,7 +203,7 @@ describe("serial mutations", () => {
 
   beforeAll(async () => {
     [accounts, audits] = await Promise.all([startAccounts(), startAudits()]);
-    gateway = await startGateway({ supergraphSdl: composeSupergraph([accounts, audits]), plannerPool });
+    gateway = await startGateway({ supergraphSdl: composeSupergraph([accounts, audits]) });
   });
   beforeEach(() => void (ran = []));
   afterEach(() => void (accounts.fault = audits.fault = undefined));

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { PlannerPool } from "../src/plan/planner/planner-pool.ts";
 import {
-  createSharedPlannerPool,
+  createTestPlannerPool,
   type GatewayTestOptions,
   type RunningGateway,
   startGateway,
@@ -20,7 +20,10 @@ let builtPlanCount = 0;
 let gateway: RunningGateway;
 
 beforeAll(async () => {
-  plannerPool = createSharedPlannerPool(({ kind }) => void (kind === "plan-built" && builtPlanCount++));
+  plannerPool = createTestPlannerPool({
+    workers: 2,
+    observe: ({ kind }) => void (kind === "plan-built" && builtPlanCount++),
+  });
   library = await startLibrary();
   extra = await startSubgraph({
     name: "extra",
@@ -119,9 +122,9 @@ describe("directives without effect", () => {
     directive @owner(team: String) on FIELD_DEFINITION
     type Query { answer: Int @cost(weight: 2) @owner(team: "a") all: [Int] @listSize(assumedSize: 9) }`;
 
-  test("are reported once for each load of a supergraph that has them", async () => {
+  test("are reported once for each load of a supergraph that has them, however many planner workers load it", async () => {
     const priced = composeSupergraph([...library.all, { ...extra, typeDefs }]);
-    gateway = await startGateway({ supergraphSdl: priced, environment: { PLANNER_WORKERS: "2" } });
+    gateway = await start({ supergraphSdl: priced });
     writeFileSync(gateway.file, library.supergraphSdl);
     await loads(2);
     const reported = gateway.observations.filter(({ kind }) => kind.includes("directives"));

@@ -1,4 +1,3 @@
-import type { PlannerPool } from "../src/plan/planner/planner-pool.ts";
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { type Log, silentLog } from "@tributary/kit/process/log";
@@ -10,13 +9,9 @@ import { createSpanCollector } from "@tributary/kit/testing/trace";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { createFetchObserver } from "../src/telemetry/fetch-observer.ts";
 import { createGatewayRequestObserver } from "../src/telemetry/request-observer.ts";
-import { type RunningGateway, startGateway, createSharedPlannerPool } from "./helpers/gateway.ts";
+import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 import { respondJson } from "./helpers/subgraphs.ts";
-
-let plannerPool: PlannerPool;
-beforeAll(() => void (plannerPool = createSharedPlannerPool()));
-afterAll(() => plannerPool.close());
 
 describe("the access log", () => {
   const lines: Readonly<Record<string, unknown>>[] = [];
@@ -36,7 +31,6 @@ describe("the access log", () => {
       ...known,
     });
     gateway = await startGateway({
-      plannerPool,
       supergraphSdl: library.supergraphSdl,
       observers: { requestObserver, fetchObserver: undefined },
     });
@@ -99,7 +93,6 @@ describe("metrics and spans", () => {
     const [metrics, trace] = await Promise.all([createPrometheus(metricsOf.gateway), collector.createTrace("gateway")]);
     const about = { log: silentLog, metrics, trace, accessLog: "off", knownClients: [], knownOperations: [] } as const;
     gateway = await startGateway({
-      plannerPool,
       supergraphSdl: library.supergraphSdl,
       environment,
       observers: {

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { buildSchema } from "graphql";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { createSharedPlannerPool, type RunningGateway, startGateway } from "../../gateway/test/helpers/gateway.ts";
+import { type RunningGateway, startGateway } from "../../gateway/test/helpers/gateway.ts";
 import { startStubFeed, type StubFeed } from "@tributary/kit/testing/stub-feed";
 import { generateQueries } from "./operations.ts";
 import { toVariablePrefix } from "../../supergraph/services.ts";
@@ -24,7 +24,6 @@ let platform: Platform;
 let feed: StubFeed;
 let callers: Callers;
 let queries: readonly string[];
-const plannerPool = createSharedPlannerPool();
 
 beforeAll(async () => {
   [platform, feed] = await Promise.all([startPlatform(inject("postgresUrl")), startStubFeed()]);
@@ -41,7 +40,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all([platform.stop(), feed.close()]);
-  await plannerPool.close();
 });
 
 test("for every query, each caller gets its own response after any other caller, by POST and by GET", async () => {
@@ -87,7 +85,6 @@ async function startPair(environment: Record<string, string> = {}): Promise<Gate
   const start = (variables: readonly (readonly string[])[]) =>
     startGateway({
       supergraphSdl,
-      plannerPool,
       environment: { ...(Object.fromEntries(variables) as Record<string, string>), ...identity, ...environment },
     });
   const [cached, uncached] = await Promise.all([start([...urls, ...caches]), start(urls)]);

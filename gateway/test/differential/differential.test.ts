@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { PlannerPool } from "../../src/plan/planner/planner-pool.ts";
-import { createSharedPlannerPool } from "../helpers/gateway.ts";
 import type { CaseExample, ExpectedResult } from "./supergraph-case.ts";
 import { supergraphCases } from "./cases.ts";
 import { type Compare, compareApolloGateway, comparePaths, findDifference, listNullPaths } from "./differential.ts";
@@ -13,13 +11,9 @@ const operationCount = 8;
 const stockOperationCount = 200;
 const seed = 20_261;
 
-let plannerPool: PlannerPool;
-beforeAll(() => void (plannerPool = createSharedPlannerPool()));
-afterAll(() => plannerPool.close());
-
 describe.each(supergraphCases)("$name", (supergraphCase) => {
   let live: RunningCase;
-  beforeAll(async () => void (live = await startCase(supergraphCase, plannerPool)));
+  beforeAll(async () => void (live = await startCase(supergraphCase)));
   afterAll(() => live.close());
 
   test.each(supergraphCase.cases)("$name", async (example) => {
@@ -61,7 +55,7 @@ describe("generated chains of @requires", () => {
 
   async function findDifferenceInChain(chainSeed: number, compare: Compare) {
     const supergraphCase = generateChains(chainSeed);
-    const live = await startCase(supergraphCase, plannerPool);
+    const live = await startCase(supergraphCase);
     const about = { operationCount: 10, seed: chainSeed, aliases: "colliding", compare, shrink: false } as const;
     try {
       return await findDifference(supergraphCase, live, about);

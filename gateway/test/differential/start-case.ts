@@ -4,7 +4,6 @@ import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
 import { type RunningSubgraph, startSubgraph } from "../helpers/subgraphs.ts";
 import type { SupergraphCase, ExpectedResult, Monolith } from "./supergraph-case.ts";
 import type { Operation } from "./operation.ts";
-import type { PlannerPool } from "../../src/plan/planner/planner-pool.ts";
 import { startStock } from "./stock.ts";
 
 export interface RunningCase {
@@ -32,7 +31,7 @@ interface GatewayResult extends ExpectedResult {
 }
 
 /** Starts the subgraphs over HTTP, the gateway, and the monolith. */
-export async function startCase(supergraphCase: SupergraphCase, plannerPool?: PlannerPool): Promise<RunningCase> {
+export async function startCase(supergraphCase: SupergraphCase): Promise<RunningCase> {
   const subgraphs = await Promise.all(supergraphCase.subgraphs.map(startSubgraph));
   const closeSubgraphs = async () => void (await Promise.all(subgraphs.map((subgraph) => subgraph.close())));
   const composed = compose(subgraphs);
@@ -42,7 +41,7 @@ export async function startCase(supergraphCase: SupergraphCase, plannerPool?: Pl
   }
   const { supergraphSdl, schema } = composed;
   const reset = supergraphCase.reset ?? (() => undefined);
-  const gateway = await startGateway({ supergraphSdl, reset, ...(plannerPool && { plannerPool }) });
+  const gateway = await startGateway({ supergraphSdl, reset });
   const monolith = resolveBy(schema, supergraphCase.monolith);
   const takeInvalidDocuments = () => subgraphs.flatMap(({ invalidDocuments }) => invalidDocuments.splice(0));
   let stock: ReturnType<typeof startStock> | undefined;

@@ -54,13 +54,30 @@ export interface GatewayTestOptions {
   /** Undoes the changes of one request in the subgraphs. */
   readonly reset?: () => void;
   readonly observers?: GatewayObservers | undefined;
-  /** The start of a planner worker takes longer than that of a gateway: tests with several gateways share a pool. */
+  /** Not closed with the gateway. Default: the pool that all gateways of a test file share. */
   readonly plannerPool?: PlannerPool;
 }
 
-/** A pool with the default configuration, for several gateways. They do not close it. */
-export function createSharedPlannerPool(observe: GatewayObserver = () => {}): PlannerPool {
-  return createPlannerPool({ ...readConfig({ SUPERGRAPH_FILE: "unused" }).planning, observe });
+export function createTestPlannerPool(o: {
+  readonly workers?: number;
+  readonly observe: GatewayObserver;
+}): PlannerPool {
+  return createPlannerPool({ ...readConfig({ SUPERGRAPH_FILE: "unused" }).planning, ...o });
+}
+
+const observersOfSharedPool = new Set<GatewayObserver>();
+let sharedPool: PlannerPool | undefined;
+
+/**
+ * A planner worker takes longer to start than a gateway. Every gateway that uses the pool gets its observations. Nothing closes it: an idle worker
+ * does not keep the process alive.
+ */
+function useSharedPool(observe: GatewayObserver): PlannerPool {
+  observersOfSharedPool.add(observe);
+  sharedPool ??= createTestPlannerPool({
+    observe: (observation) => observersOfSharedPool.forEach((each) => each(observation)),
+  });
+  return sharedPool;
 }
 
 /** Whether each request is also sent through both paths, see mirror-gateways.ts. */
@@ -116,15 +133,18 @@ interface ListenOptions {
 }
 
 async function listen(
-  { environment, plannerPool: sharedPool, ...options }: ListenOptions,
+  { environment, plannerPool: ownPool, ...options }: ListenOptions,
   observe: (observation: GatewayObservation) => void,
   wrap: (handler: RequestListener) => RequestListener = (handler) => handler,
 ) {
   const config = readConfig(environment);
-  const plannerPool = sharedPool
-    ? { ...sharedPool, close: () => Promise.resolve() }
-    : createPlannerPool({ ...config.planning, observe });
-  const gateway = createGateway({ config, observe, plannerPool, ...options });
+  const plannerPool = ownPool ?? useSharedPool(observe);
+  const gateway = createGateway({
+    config,
+    observe,
+    plannerPool: { ...plannerPool, close: () => Promise.resolve(void observersOfSharedPool.delete(observe)) },
+    ...options,
+  });
   const server = await startServer({
     ...config,
     ...gateway,
