@@ -1,5 +1,5 @@
-// The seed job of compose and of the local Kubernetes overlay. It seeds databases that are empty and were never seeded, and never
-// changes others. `npm start` does the same without this script.
+// The seed job of compose and of the local Kubernetes overlay. It seeds databases without rows and without the mark of a seed: a developer may have
+// emptied a seeded one on purpose. It never changes others. `npm start` does the same without this script.
 import { seededServices, seedEmpty, type SeededService } from "./seed/seed.ts";
 
 const urls = Object.fromEntries(seededServices.map((name) => [name, databaseUrl(name)])) as Record<

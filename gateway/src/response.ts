@@ -10,7 +10,7 @@ export type ResponseType = (typeof responseTypes)[number];
  */
 export type RequestOutcome = "ok" | "partial" | "failed" | "rejected" | "aborted";
 
-/** How a response with errors is counted and logged. */
+/** How a response is counted and logged. */
 export interface ResultSummary {
   readonly outcome: RequestOutcome;
   /** The codes of its `errors[]`, one for each entry. */
@@ -23,7 +23,7 @@ export interface ClientResponse {
   /** Further headers, as a raw list: name, value, name, value. */
   readonly headers?: readonly string[];
   readonly body: Buffer;
-  /** Of a response that caches may store: the body's part of the ETag, without quotes. */
+  /** Of a response that caches may store: the ETag without quotes and without the suffix for the content coding (shape/send-response.ts). */
   readonly etag?: string | undefined;
   /** Undefined: a response without errors. */
   readonly summary?: ResultSummary | undefined;
@@ -40,7 +40,8 @@ export function contentTypeOf(responseType: ResponseType): string {
 
 /**
  * The HTTP status of the response to a well-formed GraphQL request: `status`, but 200 instead of 400 and 429 with `application/json`. The client then
- * reads the rejection in `errors[]` (GraphQL over HTTP, "Status Codes").
+ * reads the rejection in `errors[]` (GraphQL over HTTP, "Status Codes"). A bug remains 500. OVERLOADED, 200 or 503, has prepared responses
+ * (rejections.ts).
  */
 export function statusFor(status: number, responseType: ResponseType): number {
   return (status === 400 || status === 429) && responseType === "application/json" ? 200 : status;

@@ -3,7 +3,7 @@ import { describeVerification, readCommandLine } from "./command-line.ts";
 import { type ClaimOptions, MissingToolError, SkippedError, type Verification } from "./verification.ts";
 
 /**
- * 0: all claims hold (with `--control`: they show what is broken), or the verification was skipped. 1: a claim failed, no claim was judged, or
+ * 0: all claims hold (with `--control`: those that must fail do), or the verification was skipped. 1: a claim failed, no claim was judged, or
  * the run did not complete. 2: invalid arguments, or a missing program.
  */
 export type ExitCode = 0 | 1 | 2;
@@ -76,7 +76,7 @@ function createClaims(isControl: boolean, print: (line: string) => void) {
     add(claim: string, holds: boolean, { measured, control }: ClaimOptions = {}): void {
       const text = measured === undefined ? claim : `${claim}: ${measured.slice(0, measuredCharsMax)}`;
       if (!isControl || control === "holds") record(text, holds);
-      else if (control === "fails") record(`the control breaks this: ${text}`, !holds);
+      else if (control === "fails") record(`fails, as the control requires: ${text}`, !holds);
       else print(`${holds ? "holds" : "fails"} ${text}`);
     },
     crashed: (text: string, error: unknown): void =>

@@ -28,10 +28,10 @@ export function compareSchemas(
 ): SchemaChange[] {
   const alternativesBefore = listAlternatives(before, comparison.schemasBefore);
   const alternativesAfter = listAlternatives(after, comparison.schemasAfter);
-  const [onlyBefore, ...othersBefore] = alternativesBefore;
-  const [onlyAfter, ...othersAfter] = alternativesAfter;
-  if (onlyBefore && onlyAfter && othersBefore.length + othersAfter.length === 0) {
-    return compareSingle(onlyBefore, onlyAfter, comparison, location);
+  const [firstBefore, ...othersBefore] = alternativesBefore;
+  const [firstAfter, ...othersAfter] = alternativesAfter;
+  if (firstBefore && firstAfter && othersBefore.length + othersAfter.length === 0) {
+    return compareSingle(firstBefore, firstAfter, comparison, location);
   }
   // Input: each former alternative must still match a current one. Output: each current alternative must match a former one. Among those of the
   // same type, the one with the fewest differences counts.
@@ -62,14 +62,24 @@ function listAlternatives(schema: Json, schemas: Json): readonly Json[] {
 function compareSingle(before: Json, after: Json, comparison: SchemaComparison, location: string): SchemaChange[] {
   if (typeOf(before) !== typeOf(after))
     return [breaking(`${location} changed from ${typeOf(before)} to ${typeOf(after)}`)];
-  const limits = comparison.direction === "input" ? compareLimits(before, after, location) : [];
+  const limitChanges = comparison.direction === "input" ? compareLimits(before, after, location) : [];
   return [
-    ...limits,
+    ...limitChanges,
     ...compareValues(before, after, comparison, location),
     ...compareProperties(before, after, comparison, location),
     ...compareItems(before, after, comparison, location),
   ];
 }
+
+/** With 1, a smaller number is tighter; with -1, a larger one. */
+const limitKeywords: readonly (readonly [string, 1 | -1])[] = [
+  ["maxLength", 1],
+  ["maximum", 1],
+  ["maxItems", 1],
+  ["minLength", -1],
+  ["minimum", -1],
+  ["minItems", -1],
+];
 
 /** For input only. `pattern` and `format` are compared as texts: any change of them counts as breaking. */
 function compareLimits(before: Json, after: Json, location: string): SchemaChange[] {
@@ -79,20 +89,10 @@ function compareLimits(before: Json, after: Json, location: string): SchemaChang
   };
   const changed = (keyword: string) => after[keyword] !== undefined && after[keyword] !== before[keyword];
   return [
-    ...limits.filter(tighter).map(([limit]) => breaking(`${location} has a tighter ${limit}`)),
+    ...limitKeywords.filter(tighter).map(([limit]) => breaking(`${location} has a tighter ${limit}`)),
     ...["pattern", "format"].filter(changed).map((keyword) => breaking(`${location} has another ${keyword}`)),
   ];
 }
-
-/** With 1, a smaller number is tighter; with -1, a larger one. */
-const limits: readonly (readonly [string, 1 | -1])[] = [
-  ["maxLength", 1],
-  ["maximum", 1],
-  ["maxItems", 1],
-  ["minLength", -1],
-  ["minimum", -1],
-  ["minItems", -1],
-];
 
 function compareValues(before: Json, after: Json, { direction }: SchemaComparison, location: string): SchemaChange[] {
   const [was, is] = [before["enum"], after["enum"]] as readonly (readonly unknown[] | undefined)[];
@@ -117,14 +117,14 @@ function compareProperties(before: Json, after: Json, comparison: SchemaComparis
   const isClosed = after["additionalProperties"] === false;
   const removed = Object.keys(was).filter((name) => is[name] === undefined);
   const requirementChanged = isInput
-    ? missingFrom(before, after)
-    : missingFrom(after, before).filter((name) => is[name] !== undefined);
+    ? requiredOnlyIn(after, before)
+    : requiredOnlyIn(before, after).filter((name) => is[name] !== undefined);
   return [
     ...removed.flatMap((name) => (isInput && !isClosed ? [] : [breaking(`${location}/${name} was removed`)])),
     ...requirementChanged.map((name) =>
       breaking(`${location}/${name} is ${isInput ? "now required" : "no longer always present"}`),
     ),
-    ...(isInput && isClosed && before["additionalProperties"] !== false && before["type"] === "object"
+    ...(isInput && isClosed && before["additionalProperties"] !== false
       ? [breaking(`${location} no longer accepts unknown properties`)]
       : []),
     ...Object.entries(was).flatMap(([name, schema]) => {
@@ -134,10 +134,10 @@ function compareProperties(before: Json, after: Json, comparison: SchemaComparis
   ];
 }
 
-/** Properties that `to` requires and `from` does not. */
-function missingFrom(from: Json, to: Json): readonly string[] {
+/** Properties that the first schema requires and the second one does not. */
+function requiredOnlyIn(one: Json, other: Json): readonly string[] {
   const names = (schema: Json) => (schema["required"] ?? []) as readonly string[];
-  return names(to).filter((name) => !names(from).includes(name));
+  return names(one).filter((name) => !names(other).includes(name));
 }
 
 function compareItems(before: Json, after: Json, comparison: SchemaComparison, location: string): SchemaChange[] {

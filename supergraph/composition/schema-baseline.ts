@@ -5,11 +5,11 @@ import type { GitBase } from "../changes/git-base.ts";
 import { findBase } from "../changes/git-base.ts";
 import type { Subgraph } from "../subgraphs.ts";
 
-/** Earlier schemas that composed, to find the files that changed since. */
+/** Earlier schemas that composed. A composition error lists the files that changed since (composition-report.ts). */
 export interface SchemaBaseline {
-  /** Completes "changed since …". */
+  /** For the message "changed since NAME": a commit or branch, or "the committed supergraph". */
   readonly name: string;
-  /** False if the schemas are extracted from a supergraph: they lack descriptions, and their directives differ. */
+  /** False if the schemas are extracted from a supergraph: they lack descriptions and have other directives, so another text alone is no change. */
   readonly isVerbatim: boolean;
   /** The text of a subgraph's schema; undefined if the baseline has no such subgraph. */
   find(subgraph: Subgraph): string | undefined;

@@ -1,16 +1,16 @@
-// Stages 1 and 2 of 5: large bodies and unknown documents are processed one in each iteration of the event loop.
+// Stages 1 to 3 of 5: large bodies and unknown documents are read, validated and planned one in each iteration of the event loop.
 
 /**
  * Resolves when the client is next. Clients are taken in rotation, so a client with many documents delays the document of another client by one
- * step. The documents of one client keep their order.
+ * iteration. The documents of one client keep their order.
  * @param client the caller's key: user, client key or address.
  */
 export type NextIteration = (client: string) => Promise<void>;
 
 /**
- * Returns a function whose promise resolves for one caller in each iteration, and never in the current iteration. Requests for known operations
+ * In each iteration, one of the returned function's pending promises resolves, and none in the iteration of its call. Requests for known operations
  * are served in between: they wait for one unknown document (some 15 ms for the longest allowed), however many clients send one at the same time.
- * The number of callers is limited only by the number of requests in flight.
+ * Only the number of requests in flight limits that of pending promises.
  */
 export function createEventLoopQueue(): NextIteration {
   /** In rotation: the first client is next. A client is in the map while it waits. */

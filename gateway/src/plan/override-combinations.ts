@@ -13,7 +13,7 @@ export interface OverrideCombination {
 
 export interface OverrideOptions {
   readonly apiSchema: GraphQLSchema;
-  /** By field coordinate: the labels on which the plan of the field depends. */
+  /** By field coordinate: the labels on which the plan of the field depends, its own and those of fields that the planner may fetch for it. */
   readonly overrideLabels: ReadonlyMap<string, readonly string[]>;
   /** The labels other than `percent(n)` that are true; all others are false. */
   readonly enabledLabels: readonly string[];
@@ -46,6 +46,7 @@ export function chooseCombination(combinations: readonly OverrideCombination[], 
   const first = combinations[0] ?? noLabels;
   if (combinations.length === 1) return first;
   const percentile = percentileOf(traceId);
+  // Always found: the last `percentMax` is 100.
   return combinations.find(({ percentMax }) => percentile < percentMax) ?? first;
 }
 

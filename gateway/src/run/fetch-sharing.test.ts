@@ -20,11 +20,11 @@ describe("shared fetches", () => {
     ["body", { body: "b" }],
     ["token", { authorization: "Bearer b" }],
     ["token, since one has none", { authorization: undefined }],
-    ["count of settled writes", { settledWrites: 1 }],
+    ["count of known changes", { knownChanges: 1 }],
     ["receipts", { receipts: '"r"' }],
   ])("reads that differ in their %s are sent separately", (_, other) => {
     const { sharing, start, reads } = setUp();
-    const read = { service: "users", body: "a", authorization: "Bearer a", settledWrites: 0, receipts: undefined };
+    const read = { service: "users", body: "a", authorization: "Bearer a", knownChanges: 0, receipts: undefined };
     const { signal } = new AbortController();
     void sharing.share(read, signal, start);
     void sharing.share({ ...read, ...other }, signal, start);
@@ -126,7 +126,7 @@ describe("shared fetches", () => {
       });
     const share = (body: string, signal = new AbortController().signal) =>
       sharing.share(
-        { service: "users", body, authorization: undefined, settledWrites: 0, receipts: undefined },
+        { service: "users", body, authorization: undefined, knownChanges: 0, receipts: undefined },
         signal,
         start,
       );

@@ -1,31 +1,32 @@
-// Stage 4 of 5: run. Equal reads in flight are sent once; all client requests that wait for one get the same result object, which is never
-// changed. One FetchSharing per supergraph; off with FETCH_SHARING=false.
+// Stage 4 of 5: run. Equal reads in flight are sent once, and all client requests that wait for one get the same result object. Its content never
+// changes. One FetchSharing per supergraph; off with FETCH_SHARING=false.
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import { AbortSource } from "@tributary/kit/http/abort-source";
 import { abortedFetch } from "./subgraph-client.ts";
 import type { FetchResult } from "./subgraph-response.ts";
 
-/** Sends a read. The signal aborts it. Called synchronously by `share`, or not at all. */
+/** Sends a read. The signal aborts it. `share` calls it before it returns, or not at all: so its caller knows whether the read is its own. */
 type SendRead = (signal: AbortSignalLike) => Promise<FetchResult>;
 
 export interface FetchSharing {
   /**
    * The result of an equal read in flight, else of a new one that `send` sends. When `signal` is aborted it resolves at once, as an aborted fetch;
-   * the read itself is aborted when the last request that waits for it is. `isShared` is set if several requests waited to the end.
+   * the read itself is aborted when the last request that waits for it is. `isShared` is set if several requests waited to the end: what is
+   * computed from the result is then memoized (caching/memoize-by-source.ts).
    */
   share(key: ReadKey, signal: AbortSignalLike, send: SendRead): Promise<FetchResult>;
 }
 
-/** Everything that a response may depend on. Of the forwarded headers this is only `authorization`: not the request id and the trace. */
+/** Everything that a response may depend on. Of the forwarded headers, only `authorization`: no response depends on the request id or the trace. */
 interface ReadKey {
   readonly service: string;
   readonly body: string;
   readonly authorization: string | undefined;
   /**
-   * Mutations to the subgraph that had settled before the read was sent (write-counts.ts). A read joins only a read with the same count: an
-   * earlier one may not contain a write whose response a client already has.
+   * How many changes of the subgraph were known before the read was sent: mutations of this process that had settled (write-counts.ts), and changes
+   * from its feed. A read joins only a read with the same count: an earlier one may not contain a write whose response a client already has.
    */
-  readonly settledWrites: number;
+  readonly knownChanges: number;
   /** The client's receipts: a read joins only a read with the same ones, which was sent after the writes that they prove. */
   readonly receipts: string | undefined;
 }
@@ -124,6 +125,6 @@ function createReadTable() {
 
 /** Compares the bodies last: they are long. */
 function isSameKey(a: ReadKey, b: ReadKey): boolean {
-  if (a.settledWrites !== b.settledWrites || a.service !== b.service || a.receipts !== b.receipts) return false;
+  if (a.knownChanges !== b.knownChanges || a.service !== b.service || a.receipts !== b.receipts) return false;
   return a.authorization === b.authorization && a.body === b.body;
 }

@@ -68,9 +68,9 @@ export function createFetch(o: FetchOptions, scope: RequestScope, isReadOnly: bo
     const { service, body, authorization } = request;
     const { receipts } = scope;
     // Both only grow, so their sum is the same only if both are.
-    const settledWrites = clientOf(service).writes.settled + changesCount;
+    const knownChanges = clientOf(service).writes.settled + changesCount;
     let isSender = false;
-    const result = sharing.share({ service, body, authorization, settledWrites, receipts }, scope.signal, (signal) => {
+    const result = sharing.share({ service, body, authorization, knownChanges, receipts }, scope.signal, (signal) => {
       isSender = true;
       return sendRead(signal);
     });

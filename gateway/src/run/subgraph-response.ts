@@ -19,7 +19,7 @@ export type SubgraphResponse =
       readonly kind: "graphql";
       readonly data: Record<string, unknown> | null;
       readonly errors: readonly SubgraphError[];
-      /** Undefined if caches must not store it or a part of it. Only read if the request wants it. */
+      /** Undefined if caches may store neither the response nor any of its entities. Only read if the request asked for it. */
       readonly caching?: SubgraphCaching | undefined;
       readonly replica: string;
     }
@@ -53,14 +53,16 @@ const pathStepsMax = 200;
 /** Often sent by a proxy in front of the subgraph. A read that got 502 to 504 was retried before, if that was possible (`kit/src/upstream/upstream.ts`). */
 const unavailableStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** Removes a byte order mark. */
+/** Unlike `buffer.toString()`, it removes a byte order mark. */
 const utf8 = new TextDecoder();
 
 type HttpResponse = Extract<HttpReply, { kind: "response" }>;
 
 /**
- * Never throws. The response is used if its body is well-formed GraphQL with data or errors, with two exceptions by status: with 429, 502, 503 and
- * 504 it needs data or an error that is meant for the client, and with any other status outside 2xx it needs an error.
+ * Never throws. A response is used if its body is well-formed GraphQL, and has by its status
+ * - 2xx: data or errors,
+ * - 429, 502, 503, 504: data, or an error that is meant for the client,
+ * - any other: an error.
  */
 export function readSubgraphResponse(reply: HttpResponse, wantsCaching = false): SubgraphResponse {
   const response = readGraphqlResponse(reply, wantsCaching);

@@ -7,9 +7,14 @@ import { createNetworks } from "./networks.ts";
 export interface CallerConfig {
   /** Networks whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted. */
   readonly trustedProxies: readonly string[];
-  /** Undefined: tokens are not verified. `clientClaim` is the claim with the name of the client, such as `azp`. */
-  readonly tokens: (TokenConfig & { readonly clientClaim?: string | undefined }) | undefined;
+  /** Undefined without JWKS_URL: only the services verify tokens, and every caller here is anonymous. */
+  readonly tokens: CallerTokenConfig | undefined;
   readonly clientKeys: readonly ClientKey[];
+}
+
+interface CallerTokenConfig extends TokenConfig {
+  /** The claim with the name of the client, such as `azp`. */
+  readonly clientClaim?: string | undefined;
 }
 
 export function readCallerConfig(env: EnvironmentReader, profile: "development" | "production"): CallerConfig {
@@ -19,6 +24,7 @@ export function readCallerConfig(env: EnvironmentReader, profile: "development" 
   });
   return {
     trustedProxies: readNetworks(env, "TRUSTED_PROXIES", {
+      // Required in production: an operator decides it, if only by `none`.
       ...(profile === "development" ? { fallback: [] } : {}),
       why: "balancers in front of this process, as addresses and networks: their X-Forwarded-For and -Proto are trusted; none: clients connect directly",
     }),
@@ -46,7 +52,7 @@ export function readNetworks(
 const clientKeysMax = 1_000;
 const clientKeyPattern = /^([A-Za-z0-9._-]{1,64})=([0-9a-f]{64})$/;
 
-/** Hashes of random keys are no secret: an operator may keep them beside other settings. */
+/** The variable is no secret: the hash of a random key discloses nothing. */
 function readClientKeys(env: EnvironmentReader): readonly ClientKey[] {
   const texts = env.list("CLIENT_KEYS", {
     fallback: [],

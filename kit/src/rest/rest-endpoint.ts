@@ -109,8 +109,10 @@ async function serve<R extends readonly RouteDeclaration[]>(
   if (!route) return respondToUndeclaredMethod(o.failures, pathRoutes, request, response);
   const queryNames = new Set(new URLSearchParams(queryOf(request.url)).keys());
   const variesByCaller = doesVaryByCaller(route, queryNames);
-  // `Vary` is set in three places. Here by the route and the query, before the request can be rejected: problem documents have these headers too.
-  // In `varyByAudience` by the handler's metadata, before `load` can fail. In `toCachingHeaders` with the other caching headers of a 200 or 304.
+  // `Vary` is set in three places:
+  // 1. Here, by the route and the query. The request can be rejected later, and a problem document needs the header too.
+  // 2. In `varyByAudience`, by the handler's metadata, before `load` can fail.
+  // 3. In `toCachingHeaders`, with the other caching headers of a 200 or 304.
   if (variesByCaller) response.setHeader("Vary", "Authorization");
   if (route.method === "PATCH") response.setHeader("Accept-Patch", mediaTypes.PATCH.join(", "));
   const result =
@@ -134,7 +136,7 @@ async function handle<R extends readonly RouteDeclaration[]>(
   const isRead = route.method === "GET";
   const identity = await o.authenticate(request.headers.authorization);
   const { values, problems } = parseQuery(queryOf(request.url), route.query ?? []);
-  // Then the handler runs despite the problems, and reports them together with its own.
+  // A handler that reads filters or a page reports these problems together with its own.
   const mayBeReportedByHandler = isRead && route.query !== undefined && route.query.length > 0;
   if (problems.length > 0 && !mayBeReportedByHandler) throw invalidQuery(problems);
   const restRequest: RestRequest = {
@@ -149,7 +151,7 @@ async function handle<R extends readonly RouteDeclaration[]>(
   };
   deadline.requireTime();
   const result = await o.handlers[route.id as R[number]["id"]](restRequest);
-  // The handler has read neither filters nor a page, so it did not report them.
+  // Only reached if the handler read neither: `readFilters` and `readPageRequest` throw these problems.
   if (problems.length > 0) throw invalidQuery(problems);
   return result;
 }

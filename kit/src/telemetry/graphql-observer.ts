@@ -8,7 +8,8 @@ export function createGraphqlObserver(observer: ServiceObserver, schema: GraphQL
   return {
     requestDidStart: () =>
       Promise.resolve({
-        // Called after validation, so only names of the schema become label values. Other requests keep the route `other`.
+        // Called after validation, so only names of the schema become label values. Other requests keep the route
+        // `other`, which subgraph-endpoint.ts gave them.
         didResolveOperation({ operation }) {
           if (operation) observer.nameRoute("graphql", nameOf(operation));
           return Promise.resolve();
@@ -22,7 +23,7 @@ export function createGraphqlObserver(observer: ServiceObserver, schema: GraphQL
   };
 }
 
-/** Every name that `nameOf` gives an operation. */
+/** The names that `nameOf` gives operations, except those of introspection. */
 function listNames(schema: GraphQLSchema): readonly string[] {
   return Object.values(OperationTypeNode).flatMap((operation) => {
     const rootType = schema.getRootType(operation);

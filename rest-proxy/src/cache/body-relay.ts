@@ -7,7 +7,7 @@ export interface RelayOptions {
   readonly client: ServerResponse | undefined;
   /** A body of at most this many bytes is collected for the store; 0: none is. */
   readonly bytesMax: number;
-  /** Called if the client disconnects while the body is collected: whether another client needs the whole body. If not, the body is destroyed. */
+  /** Called if the client disconnects while the body is collected: whether another client waits for the whole body. If none does, it is not stored. */
   readonly isWanted: () => boolean;
   /** Called once if a body that is collected is longer than `bytesMax`. */
   readonly onTooLong?: () => void;
@@ -28,7 +28,7 @@ export function relayBody(body: Buffer | Readable, o: RelayOptions): Promise<Buf
   return Promise.resolve(undefined);
 }
 
-/** Up to this size, to copy the body into the text of the head costs less than to write two buffers. */
+/** Up to this size, one write of head and body as text is cheaper than two writes, although the body is copied. */
 const textBytesMax = 8_192;
 
 /**
@@ -104,7 +104,7 @@ class Relay {
     this.#resolve(this.#chunks && concatUnpooled(this.#chunks, this.#bytes));
   }
 
-  /** Also emitted after `end` and `error`: an error only if it is the first. */
+  /** Also emitted after `end` and `error`, when it changes nothing. Without them, the body is truncated. */
   onClose(): void {
     if (!this.#isDone) this.fail(new Error("The response was truncated."));
   }
@@ -120,8 +120,8 @@ class Relay {
   detachClient(): void {
     if (this.#isDone) return;
     this.#client = undefined;
-    if (!this.#chunks || !this.#o.isWanted()) return this.#giveUp();
-    this.#body.resume();
+    // A body that is collected is never paused, so it continues.
+    if (!this.#chunks || !this.#o.isWanted()) this.#giveUp();
   }
 
   #collect(chunk: Buffer): void {

@@ -16,10 +16,13 @@ export type VaryValueOf = (field: string) => string | undefined;
 /** Lists of case-insensitive names with weights (RFC 9110, 12.5; RFC 4647, 2). */
 const weightedNames: ReadonlySet<string> = new Set(["accept-charset", "accept-encoding", "accept-language"]);
 
-/** Other request headers that are lists (RFC 9110, 12.5.1; RFC 9111, 5.2; RFC 7240, 2). In a field of unknown syntax, a comma may be data. */
+/** Other request headers that are lists (RFC 9110, 12.5.1; RFC 9111, 5.2; RFC 7240, 2). All others are compared as they were sent. */
 const otherLists: ReadonlySet<string> = new Set(["accept", "cache-control", "prefer"]);
 
-/** Strings, comments, inner lists and URIs may contain commas. Characters outside ASCII have no defined case or whitespace. */
+/**
+ * What begins a string, a comment, an inner list, a URI or an escape, in which commas are data; and characters outside ASCII, which have no defined
+ * case or whitespace.
+ */
 const unsafeCharacter = /["(<\\]|[^\t -~]/;
 
 /**
@@ -74,7 +77,7 @@ export function isSameVaryKey(a: VaryKey, b: VaryKey): boolean {
   );
 }
 
-/** Whether no request can match both: a field that both name has different values. */
+/** Whether no request can match both: a field that both name has different values. Otherwise an older response must not be stored beside a newer one. */
 export function isDisjoint(a: VaryKey, b: VaryKey): boolean {
   return a.fields.some((field, at) => {
     const other = b.fields.indexOf(field);

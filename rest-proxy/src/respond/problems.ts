@@ -22,6 +22,7 @@ export function respondWithProblem(error: unknown, exchange: Exchange, observe: 
   const reported = isExpected ? error : new AppError("INTERNAL_SERVER_ERROR", internalErrorMessage);
   record.code = reported.code;
   if (reported instanceof ServiceFailure) record.failedReplica = reported.replica;
+  // route/version.ts adds it only when it has chosen a version.
   if (reported.code === "NOT_ACCEPTABLE") proxyHeaders.vary.push("Accept");
   writeProblem(response, reported, { instance: instanceOf(url), requestId }, listProxyHeaders(proxyHeaders));
 }
@@ -31,7 +32,7 @@ export function isUnstarted(response: ServerResponse): boolean {
   return !response.headersSent && !response.destroyed && !response.closed;
 }
 
-/** The path. Undefined for a path that begins with two slashes: as a reference it would name another host (RFC 3986, 4.2). */
+/** The `instance` of the problem: the path without the query, which may contain secrets. Undefined for a path that begins with two slashes: as a reference it would name another host (RFC 3986, 4.2). */
 function instanceOf(url: string): string | undefined {
   const path = parseTarget(url)?.path;
   return path?.startsWith("//") ? undefined : path;

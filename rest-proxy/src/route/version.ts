@@ -59,7 +59,9 @@ export function createVersionResolver({
 }: VersionsOptions): (request: VersionRequest) => ResolvedVersion {
   const choose = createVersionChooser();
 
+  /** 406 if the path exists and no media type of it is acceptable; 404 if it does not exist, also if only in the chosen version. */
   function resolveChoice(choice: VersionChoice, path: string, version?: number): ResolvedVersion {
+    // Without a version in the path, only versions that have the path were offered.
     const exists = version === undefined || table.find(version, path) !== undefined;
     if (choice.kind === "not-acceptable" && exists && choice.choices.length > 0) throw notAcceptable(choice.choices);
     const entry = choice.kind === "chosen" ? table.find(choice.version, path) : undefined;
@@ -74,18 +76,23 @@ export function createVersionResolver({
     return [...[...methods].toSorted(), "OPTIONS"].join(", ");
   }
 
+  /** In the default version; if that lacks the path, in the latest version that has it. */
+  function resolvePreflight(path: string): ResolvedVersion {
+    const offered = table.versionsAt(path);
+    const version = offered.includes(defaultVersion) ? defaultVersion : (offered.at(-1) ?? defaultVersion);
+    const resolved = resolveChoice(choose(undefined, offered, version), path);
+    return { ...resolved, entry: { ...resolved.entry, allow: allowInAnyVersion(path) } };
+  }
+
   return ({ method, path: fullPath, accept }) => {
     const { version, path } = readVersion(fullPath);
-    // A preflight does not have the Accept of the request that follows it: any version that has the path is accepted.
+    // A preflight does not have the Accept of the request that follows it.
     const effectiveAccept = method === "OPTIONS" ? undefined : accept;
     if (version !== undefined) return resolveChoice(choose(effectiveAccept, [version], version), path, version);
-    const offered =
-      selectsDefaultVersion(effectiveAccept) && method !== "OPTIONS" ? [defaultVersion] : table.versionsAt(path);
-    const hasDefault = method !== "OPTIONS" || offered.includes(defaultVersion);
-    const fallback = hasDefault ? defaultVersion : (offered.at(-1) ?? defaultVersion);
-    const resolved = resolveChoice(choose(effectiveAccept, offered, fallback), path);
-    if (method !== "OPTIONS") return resolved;
-    return { ...resolved, entry: { ...resolved.entry, allow: allowInAnyVersion(path) } };
+    if (method === "OPTIONS") return resolvePreflight(path);
+    // The most frequent values of Accept mean the default version: the others need not be looked up.
+    const offered = selectsDefaultVersion(accept) ? [defaultVersion] : table.versionsAt(path);
+    return resolveChoice(choose(accept, offered, defaultVersion), path);
   };
 }
 

@@ -27,6 +27,7 @@ export interface SubstituteOptions {
   readonly log: Log;
 }
 
+/** A safeguard for this process's memory: bodies come from the gateway and the REST proxy, which have limits for those of clients. */
 const bodyBytesMax = 4_194_304;
 
 /** The request handler of a substitute. A bug is a 500, and logged. */

@@ -1,4 +1,5 @@
-// The cores of a measurement: the process under test runs on the first core, clients and upstreams on the second, so that they do not slow each other.
+// Runs the gateway under test on the first core, and this process, which has the clients and the subgraphs, on the second, so that they do not slow
+// each other.
 import { execFileSync } from "node:child_process";
 import { availableParallelism } from "node:os";
 
@@ -7,11 +8,11 @@ const clientCore = "1";
 
 export interface Cores {
   readonly description: string;
-  /** The command that runs a gateway on its core. */
+  /** The command that runs a gateway on its core; empty if nothing is pinned. */
   readonly gatewayPrefix: readonly string[];
 }
 
-/** Pins this process to the core of clients if possible. */
+/** Pins this process to its core if possible. @returns how to start the gateway on the other one. */
 export function pinOwnProcess(): Cores {
   try {
     if (availableParallelism() < 2) throw new Error("one core");

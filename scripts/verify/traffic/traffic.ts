@@ -1,4 +1,4 @@
-// Sends the journey's steps at a fixed rate, in four streams, and reports what clients observed between two calls of `next`.
+// Sends the journey's steps at a fixed rate, in four streams. `next` reports what clients have observed since its last call.
 import { type CommentAudit, auditComments } from "./audit.ts";
 import { createJourney } from "./journey.ts";
 import type { Step } from "./step.ts";
@@ -17,7 +17,7 @@ export interface Traffic {
   next(): Promise<TrafficReport>;
   /** Stops sending. Resolves to the rest of the report, once all requests have ended. */
   stop(): Promise<TrafficReport>;
-  /** Checks that each confirmed comment is stored exactly once. Call it after `stop`. */
+  /** Checks that each confirmed comment is stored exactly once, then closes the connections. Call it once, after `stop`. */
   audit(): Promise<CommentAudit>;
 }
 
@@ -55,8 +55,10 @@ export function startTraffic({ graphqlUrl, restUrl, token, run, perSecond, timeo
     "rest writes": start("rest writes", clients.rest, rest.writes),
   };
 
-  async function collect(of: (load: Load) => Promise<LoadReport>): Promise<TrafficReport> {
-    const reports = await Promise.all(streams.map(async (stream) => [stream, await of(loads[stream])] as const));
+  async function collect(readReport: (load: Load) => Promise<LoadReport>): Promise<TrafficReport> {
+    const reports = await Promise.all(
+      streams.map(async (stream) => [stream, await readReport(loads[stream])] as const),
+    );
     return Object.fromEntries(reports) as Record<Stream, LoadReport>;
   }
 

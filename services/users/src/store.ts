@@ -46,7 +46,10 @@ const insertion = table.insertion<InsertedUser>()([...userFields.names, "email",
   prefs: (placeholder) => `jsonb_strip_nulls(${placeholder})`,
 });
 
-/** A JSON Merge Patch (RFC 7396) applied to the current row: absent members remain, null members are removed, null clears the column. */
+/**
+ * A JSON Merge Patch (RFC 7396) of the current row. An absent member remains, a member that is null is removed; null instead of a patch clears the
+ * column. Of one level: no preference is an object.
+ */
 const mergePrefs = (placeholder: string) => `case when ${placeholder}::jsonb is not null
   then jsonb_strip_nulls(coalesce(prefs, '{}') || ${placeholder}::jsonb) end`;
 
@@ -91,6 +94,7 @@ function createReads(database: Database) {
     if (search !== undefined) {
       wheres.push(matchesWords("name", `$${values.push(toWordPrefixQuery(search))}`));
     }
+    // The name of the prepared statement, one for each text. The first page in a direction has another text than the following ones.
     const name = [`list-${rows}`, set.direction, role && "role", search !== undefined && "search", sort];
     const text = `select ${selected} from users where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
     return toPage(await database.rows<Row>(name.filter(Boolean).join("-"), text, values), request);
@@ -129,8 +133,8 @@ function createWrites(database: Database) {
     },
 
     /**
-     * Changes an active user if the precondition accepts the row's version. Without changes the update still checks this, and the row keeps
-     * its version.
+     * Changes an active user if the precondition accepts the row's version. Without changes it writes `name = name`, to check the conditions: the
+     * version of a row increases only if the row differs.
      * @returns undefined if no active user matches; "email-taken" if another user has the address.
      */
     async updateUser(
@@ -152,8 +156,8 @@ function createWrites(database: Database) {
     },
 
     /**
-     * Erases the private fields of a user, and the optional ones of `userFields`, and, in the same transaction, the stored responses that contain them: of the requests with an idempotency key
-     * that created the user, and of those that the user has sent.
+     * Erases the private fields of a user, and the optional ones of `userFields`. The same transaction erases stored responses that contain them:
+     * those to the request with an idempotency key that created the user, and to the requests that the user has sent.
      * @returns undefined if no active user has this id.
      */
     async deactivateUser(id: string): Promise<User | undefined> {

@@ -5,7 +5,7 @@ import { responseNameOf } from "../normalize/collect-fields.ts";
 import { type CheckedKey, createCheckedKeys, type KeyCheckOptions } from "./key-checks.ts";
 
 export interface FetchDocument {
-  /** As planned, without the key fields that the gateway adds. */
+  /** As planned. request-text.ts adds the key fields of `checkedKeys` to the text. */
   readonly operation: OperationDefinitionNode;
   /** The selection of the operation, or of `_entities` for an entity fetch. */
   readonly selected: SelectionSetNode;
@@ -37,8 +37,8 @@ export function findEntities({ selectionSet }: OperationDefinitionNode): Entitie
 }
 
 /**
- * The fields that the plan renames, with their planner keys. The planner gives an alias to a field that does not merge with another of the same
- * name, and renames it in the data.
+ * The fields that the plan renames, with their planner keys. If two object types at one place have fields `code` of different types, the planner
+ * requests one of them as `code__alias_0`, and renames it to `code` in the data.
  */
 export function findRenamedFields(
   selected: SelectionSetNode,
@@ -59,7 +59,7 @@ function findFields(sets: readonly SelectionSetNode[], path: readonly string[]):
     selections.flatMap((selection): readonly FieldNode[] => {
       if (selection.kind === Kind.INLINE_FRAGMENT) {
         const typeCondition = selection.typeCondition?.name.value;
-        // A path omits the fragments that do not narrow the type.
+        // Only fragments that narrow the type are a step of the path.
         return findFields([selection.selectionSet], step === `... on ${typeCondition}` ? rest : path);
       }
       if (selection.kind !== Kind.FIELD || responseNameOf(selection) !== step) return [];

@@ -39,7 +39,10 @@ export interface PositionOptions extends ClientFieldOptions {
   readonly fetchKeyOf: (field: FieldNode) => string;
   /** Called for each layout that is created: adds to the size of the document in the operation store. */
   readonly addRetainedBytes: (bytes: number) => void;
-  /** The values of introspection fields are joined to each object of the query type, as the data of a fetch of root fields is. */
+  /**
+   * Undefined without introspection fields. Their values are the join `joinIndex` of each object of the query type, where each has the name from
+   * `findAlias`.
+   */
   readonly introspection: (Pick<IntrospectionFields, "findAlias"> & { readonly joinIndex: number }) | undefined;
 }
 
@@ -51,7 +54,7 @@ interface PositionFacts {
   readonly type: GraphQLCompositeType;
   /** How many lists are around the objects: the list levels of the field's type. */
   readonly listDepth: number;
-  /** Set if one of the subgraphs declares the field with an object type, and others with an interface or a union: the type of objects without `__typename`. */
+  /** The type of objects without `__typename`, if a subgraph that provides the field declares it with an object type (others: an interface or a union). */
   readonly onlyTypename?: string | undefined;
   /** First the fetches that provide the objects themselves (none at the root), then the fetches that are joined to them, in the plan's order. */
   readonly sources: readonly PositionSource[];
@@ -82,7 +85,7 @@ export function createRootPosition(
   return createPosition({ path: [], type, listDepth: 0, sources: joinedSources(o, []), clientSets }, o);
 }
 
-/** The fetches that are joined to the objects at this path, in the plan's order; for `[]` the fetches of root fields. */
+/** The fetches that are joined to the objects at this path, in the plan's order; for `[]` the fetches of root fields. Merge detection uses it too. */
 export function fetchesAt(fetches: readonly CompiledFetch[], path: readonly string[]): readonly CompiledFetch[] {
   return fetches.filter(({ paths }) =>
     paths.some((fetchPath) => fetchPath.length === path.length && fetchPath.every((key, i) => key === path[i])),
@@ -139,9 +142,9 @@ function createLayoutByTypename(facts: PositionFacts, o: PositionOptions): Respo
 type TypenameReader = (object: Readonly<Record<string, unknown>>, joins: Joins) => string | undefined;
 
 /**
- * Reads the type of an object. A subgraph with an `@interfaceObject` returns the interface's name as `__typename`, so the name of an object type
- * from a later source takes precedence (of several, the last). Without a `__typename` in the data, the result is the only possible object type, or else the type of the
- * position. Undefined if the `__typename` is no string.
+ * Reads the type of an object: the `__typename` of the first source that has one, until a later source names an object type, because a subgraph with
+ * an `@interfaceObject` returns the interface's name. Without a `__typename` in the data, it is the only possible object type, or else the type of
+ * the position. Undefined if the `__typename` is no string.
  */
 function createTypenameReader({ type, onlyTypename, sources }: PositionFacts, o: PositionOptions): TypenameReader {
   const joinIndexes = sources
@@ -207,8 +210,7 @@ function createAccessByKey(
     const providers = sources.flatMap(({ joinIndex, service, fields }) => {
       const nodes = fields.get(key);
       // In a merged plan, the data already has planner keys.
-      const hasPlannerKeys = o.isMerged && joinIndex === noJoin;
-      return nodes?.[0] ? [{ joinIndex, service, nodes, key: hasPlannerKeys ? key : responseNameOf(nodes[0]) }] : [];
+      return nodes?.[0] ? [{ joinIndex, service, nodes, key: o.isMerged ? key : responseNameOf(nodes[0]) }] : [];
     });
     const [first, ...others] = providers;
     const field = first?.nodes[0];

@@ -28,7 +28,7 @@ export function compileRepresentationFields(
   types: SupergraphTypes,
 ): Pick<RepresentationPlan, "fieldsOf" | "singleKeyOf"> {
   const hasWholeKey = (keys: ReadonlySet<string>, { typename }: ObjectLayout) =>
-    types.containWholeKey(serviceName, typename, keys);
+    types.hasWholeKey(serviceName, typename, keys);
   const fieldsOf = createFieldsOf(requires, inputRewrites, types, hasWholeKey);
   const singleKeys = new Map<ObjectLayout, SingleKey | undefined>();
   return {

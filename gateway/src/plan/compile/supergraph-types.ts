@@ -17,8 +17,8 @@ import {
 export interface SupergraphTypes {
   readonly schema: GraphQLSchema;
   /**
-   * Whether a fragment with this type condition applies to an object of type `typename`. Equal names always apply. False for other names that are
-   * not in the supergraph.
+   * Whether a fragment with this type condition applies to an object of type `typename`. True for equal names, even if the supergraph lacks the
+   * type. Else false unless it has both types.
    * @param typename an interface, if the object's type is not known.
    */
   applies(typeCondition: string, typename: string): boolean;
@@ -31,13 +31,16 @@ export interface SupergraphTypes {
    * has the type `Product`, an interface, in the supergraph. Undefined if the declarations are equal, or the declared type is no object type.
    */
   findDeclaredObjectType(service: string, typename: string, fieldName: string): string | undefined;
-  /** Whether some subgraph has the union without this member. False if `unionName` is not a union. */
+  /**
+   * Whether some subgraph has the union without this member. The planner then leaves out fields of the member, which are null without an error
+   * (client-fields.ts). False if `unionName` is not a union.
+   */
   isPartialMember(unionName: string, typename: string): boolean;
   /**
    * Whether these fields contain all top-level fields of a resolvable key that the type, or an interface of it, has in this subgraph. True if there
    * is no such key.
    */
-  containWholeKey(service: string, typename: string, fieldNames: ReadonlySet<string>): boolean;
+  hasWholeKey(service: string, typename: string, fieldNames: ReadonlySet<string>): boolean;
 }
 
 export function createSupergraphTypes(schema: GraphQLSchema): SupergraphTypes {
@@ -71,7 +74,7 @@ export function createSupergraphTypes(schema: GraphQLSchema): SupergraphTypes {
     findDeclaredObjectType(service, typename, fieldName) {
       const owner = schema.getType(typename);
       const field = isObjectType(owner) || isInterfaceType(owner) ? owner.getFields()[fieldName] : undefined;
-      const join = directivesOf(field, "join__field").find((one) => enumValue(one) === graphNames.get(service));
+      const join = directivesOf(field, "join__field").find((one) => graphOf(one) === graphNames.get(service));
       const declared = join && readString(join, "type")?.replaceAll(/[[\]!]/g, "");
       return declared !== undefined && isObjectType(schema.getType(declared)) ? declared : undefined;
     },
@@ -81,10 +84,10 @@ export function createSupergraphTypes(schema: GraphQLSchema): SupergraphTypes {
       const memberships = directivesOf(union, "join__unionMember").filter(
         (one) => readString(one, "member") === typename,
       );
-      const graphs = new Set(memberships.map(enumValue));
-      return directivesOf(union, "join__type").some((one) => !graphs.has(enumValue(one)));
+      const graphs = new Set(memberships.map(graphOf));
+      return directivesOf(union, "join__type").some((one) => !graphs.has(graphOf(one)));
     },
-    containWholeKey(service, typename, fieldNames) {
+    hasWholeKey(service, typename, fieldNames) {
       const type = schema.getType(typename);
       const interfaces = isObjectType(type) || isInterfaceType(type) ? type.getInterfaces() : [];
       const keys = [type, ...interfaces].flatMap((one) =>
@@ -119,7 +122,7 @@ function readKeyFields(schema: GraphQLSchema, graph: string | undefined, typenam
   const fields = isObjectType(type) || isInterfaceType(type) ? type.getFields() : {};
   const isExternal = (name: string) =>
     directivesOf(fields[name], "join__field").some(
-      (one) => enumValue(one) === graph && readBoolean(one, "external") === true,
+      (one) => graphOf(one) === graph && readBoolean(one, "external") === true,
     );
   return new Set(
     readKeys(joins)
@@ -129,7 +132,7 @@ function readKeyFields(schema: GraphQLSchema, graph: string | undefined, typenam
 }
 
 function joinsOf(type: GraphQLNamedType | undefined, graph: string | undefined): readonly ConstDirectiveNode[] {
-  return directivesOf(type, "join__type").filter((directive) => enumValue(directive) === graph);
+  return directivesOf(type, "join__type").filter((directive) => graphOf(directive) === graph);
 }
 
 function isResolvable(join: ConstDirectiveNode): boolean {
@@ -154,7 +157,7 @@ function readBoolean(directive: ConstDirectiveNode, name: string): boolean | und
   return value?.kind === Kind.BOOLEAN ? value.value : undefined;
 }
 
-function enumValue(directive: ConstDirectiveNode): string | undefined {
+function graphOf(directive: ConstDirectiveNode): string | undefined {
   const value = readArgument(directive, "graph");
   return value?.kind === Kind.ENUM ? value.value : undefined;
 }

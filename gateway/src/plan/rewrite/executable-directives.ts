@@ -23,14 +23,17 @@ const executableLocations = new Set([
   "VARIABLE_DEFINITION",
 ]);
 
-/** Directives that federation-internals defines itself: it replaces the supergraph's definitions, and removes `@defer` from operations. */
+/**
+ * Directives that federation-internals defines itself: it replaces the supergraph's definitions, and removes `@defer` from operations. So the planner
+ * gets a subgraph's directives of these names under other names, and restore-plan.ts restores them in the plan.
+ */
 const builtInNames: ReadonlySet<string> = new Set(["defer", "stream"]);
 
 /** New names of directives by old name. */
 export type DirectiveNames = ReadonlyMap<string, string>;
 
 /** Chooses other names for the directives that the supergraph defines under a built-in name. */
-export function findPlannerNames({ definitions }: DocumentNode): DirectiveNames {
+export function chooseDirectiveNames({ definitions }: DocumentNode): DirectiveNames {
   const names = definitions.flatMap((node) => (node.kind === Kind.DIRECTIVE_DEFINITION ? node.name.value : []));
   const prefix = choosePrefix("d", names);
   return new Map(names.filter((name) => builtInNames.has(name)).map((name) => [name, prefix + name]));
@@ -47,8 +50,8 @@ export function renameDirectives<N extends ASTNode>(node: N, names: DirectiveNam
 }
 
 /**
- * Removes the links to features that are not Apollo's (`@composeDirective` adds them). For a linked feature, federation-internals removes the
- * directives from the schema by which it reads operations, including executable directives.
+ * Removes the links to features that are not Apollo's (`@composeDirective` adds them). The schema by which federation-internals reads operations
+ * lacks all directives of linked features, so an operation that uses one would fail.
  */
 export function withoutForeignLinks(document: DocumentNode): DocumentNode {
   const definitions = document.definitions.map((node) => {
@@ -82,7 +85,7 @@ function findExecutableDirectives({ definitions }: DocumentNode): readonly Direc
   });
 }
 
-/** Writes the supergraph's default values into uses of directives that omit them: a subgraph may require an argument without a default. */
+/** Writes the supergraph's default values into uses of directives that omit them: in a subgraph, the argument can be required without a default. */
 export function createDefaultWriter(supergraph: DocumentNode) {
   const defaults = new Map(findExecutableDirectives(supergraph).map((node) => [node.name.value, defaultsOf(node)]));
   const hasDefaults = [...defaults.values()].some(({ length }) => length > 0);

@@ -8,7 +8,7 @@ import { type DocumentNode, Kind, type OperationDefinitionNode, parse, printSche
 import type { RootFieldPriorities } from "../../parse/operation-priority.ts";
 import {
   createDefaultWriter,
-  findPlannerNames,
+  chooseDirectiveNames,
   renameDirectives,
   withExecutableDirectives,
   withoutForeignLinks,
@@ -52,7 +52,7 @@ export function createQueryPlanner(supergraphSdl: string): QueryPlanner {
   const { document, aliasPrefix, overrideLabels, ...added } = createPlannerSupergraph(supergraphSdl);
   const supergraph = validateSupergraph(supergraphSdl);
   const apiSdl = withExecutableDirectives(writeApi(supergraph), document);
-  const plannerNames = findPlannerNames(document);
+  const plannerNames = chooseDirectiveNames(document);
   const originalNames = new Map([...plannerNames].map(([name, plannerName]) => [plannerName, name]));
   const additions = { ...added, directiveNames: originalNames };
   const { planner, schema } = buildPlanner(renameDirectives(document, plannerNames));

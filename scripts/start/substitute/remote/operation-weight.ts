@@ -1,4 +1,4 @@
-// How many look-ups fit into one operation on the remote.
+// How many look-ups fit into one operation that is sent to the remote, the API that `npm start -- --against` names.
 import { type FragmentDefinitionNode, Kind, type SelectionSetNode } from "graphql";
 
 /** The default limits of a gateway (gateway/src/config.ts). A remote with lower limits rejects the operation with its code. */
@@ -10,7 +10,10 @@ interface Counts {
   readonly directives: number;
 }
 
-/** @returns a function that returns which part of an operation's limits one look-up with this selection uses: 1 is all of it. */
+/**
+ * Returns a function that gives the weight of one look-up with this selection: the share that it uses of an operation's limits, of the one of which it
+ * uses most. The weights of one operation have a sum of at most 1.
+ */
 export function createWeigher(
   fragments: readonly FragmentDefinitionNode[],
 ): (selectionSet: SelectionSetNode) => number {
@@ -41,6 +44,7 @@ export function createWeigher(
 
   return (selectionSet) => {
     const { aliases, selections, directives } = count(selectionSet);
+    // The look-up itself, `e0: user(id: $id) { ...Entity0 }`, has one alias and two selections.
     return Math.max(
       1 / limits.rootFields,
       (aliases + 1) / limits.aliases,

@@ -14,7 +14,7 @@ const healthyTimeoutMs = 180_000;
 /** Longer than the platform's shutdown timeouts. A process that takes longer is killed by Docker, which its exit code shows. */
 const stopTimeoutSeconds = 30;
 
-/** The containers of one part, by number. It uses labels, which both versions of Compose set. */
+/** The containers of one part, by number. Found by labels, because Compose 1 and 2 name containers differently. */
 export async function listContainers(project: string, part: string): Promise<readonly Container[]> {
   const labels = { project, service: part };
   const filters = Object.entries(labels).flatMap(([name, value]) => [
@@ -44,7 +44,8 @@ export async function killContainer({ id }: Container): Promise<void> {
 
 /** Stops the process with SIGSTOP, like a hung event loop: its connections remain open and new ones are accepted, but it sends nothing. */
 export async function freezeProcess({ id }: Container): Promise<void> {
-  // The images contain no `kill` program, so the shell's builtin is used. -1 excludes process 1 and the shell itself (kill(2)).
+  // The images contain no `kill` program, so the shell's builtin is used. -1 excludes the shell, and process 1 (kill(2)),
+  // which is Docker's init and not Node.
   await runCommand(["docker", "exec", id, "bash", "-c", "kill -STOP -1"]);
 }
 

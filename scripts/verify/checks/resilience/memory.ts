@@ -1,4 +1,4 @@
-// Measures memory under load that no cache can serve.
+// Sends requests that are new to every cache, and measures whether the memory of the gateway stops growing.
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Library, startLibrary } from "../../../../gateway/test/helpers/library.ts";
 import { respondJson } from "../../../../gateway/test/helpers/subgraphs.ts";
@@ -11,7 +11,7 @@ import { discardRequests } from "./library.ts";
 
 const perSecond = 50;
 const sampleMs = 1_000;
-/** The memory limit of the image (docker-compose.yml), and V8's heap limit in it. */
+/** A little less than the memory limit of the image (docker-compose.yml: 1 GiB, 1,074 MB), and V8's heap limit in it. */
 const rssMbMax = 1_024;
 const heapMb = 512;
 /** How much higher than in the third quarter RSS may be in the last quarter. */
@@ -22,7 +22,7 @@ const heldRequestMsMax = 120_000;
 export const memoryCheck: ResilienceCheck = {
   name: "memory",
   purpose:
-    "with new operations, variables and callers in each request, memory use reaches a plateau, also while two supergraphs are in use",
+    "with new operations, variables and tokens in each request, memory use reaches a plateau, and stays below the image's limit while two supergraphs are in use",
   apolloFails: false,
   async run(context) {
     const library = await startLibrary();
@@ -54,20 +54,25 @@ export const memoryCheck: ResilienceCheck = {
 
 type MemoryOperation = readonly [query: string, variables?: object];
 
-/** Each kind of operation retains something different: a document, plans for each combination of conditions, long plans, introspection results. */
 const writers: readonly ((count: number) => MemoryOperation)[] = [
+  // A document over three subgraphs, and one with variables.
   (count) => [`{ a${count}: books { title stars author { name books { title } } } }`],
   (count) => [`query Q${count}($id: ID!) { person(id: $id) { name books { title comments } } }`, { id: String(count) }],
+  // A long document.
   (count) => [`{ books { ...F } } fragment F on Book { ${list(100, (i) => `a${count}_${i}: title`)} }`],
+  // One plan for each combination of conditions.
   (count) => [
     "query ($a: Boolean!, $b: Boolean!, $c: Boolean!) { books { title @skip(if: $a) stars @skip(if: $b) author @skip(if: $c) { name } isbn } }",
     { a: count % 2 === 0, b: count % 4 < 2, c: count % 8 < 4 },
   ],
+  // Introspection with a large and with a small result.
   (count) => [`{ __schema { a${count}: types { name fields { name args { name } type { name } } } } }`],
   (count) => [
     `{ __type(name: "Book") { a${count}: name ${list(30, (i) => `f${i}: fields { a${count}_${i}: name }`)} } }`,
   ],
+  // A long plan.
   (count) => [`{ ${list(10, (i) => `a${count}_${i}: books { title stars author { name } }`)} }`],
+  // The same operation; the authorization is new.
   () => ["query ($id: ID!) { person(id: $id) { name email } }", { id: "1" }],
 ];
 
@@ -75,7 +80,7 @@ function list(count: number, write: (index: number) => string): string {
   return Array.from({ length: count }, (_, index) => write(index)).join(" ");
 }
 
-/** Sends a request with a new caller. @returns what is wrong with the response. */
+/** Sends a request with a new `authorization`, so that no fetch is shared. @returns what is wrong with the response. */
 async function sendNew(client: GraphqlClient, count: number): Promise<string | undefined> {
   const [query, variables = {}] = writers[count % writers.length]?.(count) ?? [""];
   const { status, text } = await client.send(query, { variables, authorization: `caller ${count}` });

@@ -1,3 +1,4 @@
+// Version 2 of the REST representation of posts: its bodies and what else differs from the other version. rest.ts has the handlers of both.
 import { createProjection } from "@tributary/kit/http/etag";
 import { respondsWith } from "@tributary/kit/rest/documented-bodies";
 import { contentOf, type Post, postFields } from "../model.ts";
