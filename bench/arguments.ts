@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import type { Benchmark, Contender, Workload } from "./benchmark.ts";
+import { pairWithCheckout } from "./contenders/checkout.ts";
 
 export interface BenchmarkArguments {
   readonly contenders: readonly Contender[];
@@ -24,6 +25,7 @@ const options = {
   rounds: { type: "string" },
   seconds: { type: "string" },
   profile: { type: "string" },
+  against: { type: "string" },
   write: { type: "boolean", default: false },
 } as const;
 
@@ -35,6 +37,7 @@ export function toUsage({ script, contenders, workloads, rounds, windowMs }: Ben
   --rounds n             measurements of each contender under each workload (default ${rounds}, quick ${quick.rounds})
   --seconds n            length of each measurement (default ${windowMs / 1_000}, quick ${quick.windowMs / 1_000})
   --profile contender    prints self times by package and function instead (default workload: the contender's first)
+  --against folder       pairs each Tributary contender with itself in another checkout, whose packages are installed
   --write                writes RESULTS.md after a partial run, or one with failures
 A complete run writes RESULTS.md; one with less than ${resultsRoundsMin} rounds or shorter measurements than the default never does.`;
 }
@@ -50,12 +53,14 @@ export function parseArguments(words: readonly string[], benchmark: Benchmark): 
   const defaults = values.quick ? quick : benchmark;
   const rounds = readNumber("--rounds", values.rounds, defaults.rounds);
   const windowMs = readNumber("--seconds", values.seconds, defaults.windowMs / 1_000) * 1_000;
-  const contenders = select("--contenders", profile ?? values.contenders, benchmark.contenders);
+  const named = select("--contenders", profile ?? values.contenders, benchmark.contenders);
+  const contenders = values.against === undefined ? named : pairWithCheckout(named, values.against);
   const selected = select("--only", values.only, benchmark.workloads);
   const workloads = selected.filter((workload) => contenders.some((contender) => takesPart(contender, workload)));
   if (workloads.length === 0) throw new Error("No selected contender takes part in a selected workload.");
   const isComplete = values.contenders === undefined && values.only === undefined;
-  const isLong = rounds >= resultsRoundsMin && windowMs >= benchmark.windowMs && !values.quick;
+  const isForDevelopment = values.quick || profile !== undefined || values.against !== undefined;
+  const isLong = rounds >= resultsRoundsMin && windowMs >= benchmark.windowMs;
   return {
     contenders,
     workloads: profile !== undefined && values.only === undefined ? workloads.slice(0, 1) : workloads,
@@ -64,7 +69,7 @@ export function parseArguments(words: readonly string[], benchmark: Benchmark): 
     windowMs,
     profiles: profile !== undefined,
     writesResults:
-      !isLong || profile !== undefined ? "never" : values.write ? "always" : isComplete ? "if complete" : "never",
+      !isLong || isForDevelopment ? "never" : values.write ? "always" : isComplete ? "if complete" : "never",
   };
 }
 

@@ -1,8 +1,14 @@
 // What RESULTS.md promises: complete runs, ratios of medians, and targets of existing contenders.
-import { expect, test } from "vitest";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
 import { parseArguments } from "./arguments.ts";
+import type { ContenderContext } from "./benchmark.ts";
 import { gatewayBenchmark } from "./gateway.ts";
 import type { Cell } from "./measure/measure-cell.ts";
+import { medianInterval } from "./measure/quantile.ts";
 import { replaceSection } from "./report/results-file.ts";
 import { findRatio, printRatio } from "./report/summary.ts";
 import { printReport } from "./report/tables.ts";
@@ -58,7 +64,29 @@ test("the cost of telemetry is the median of the pairs' ratios", () => {
   const cells = [1.2, 1.05, 1.3].map((cpuSeconds, index) =>
     toCell("gateway", { cpuSeconds, round: index + 1, baseline: toCell("gateway", { cpuSeconds: 1 }) }),
   );
-  expect(printReport({ ...telemetryBenchmark, cells, failures: [] })).toContain("1.20× ✗ | 1.05–1.30 |");
+  expect(printReport({ ...telemetryBenchmark, cells, failures: [] })).toContain("1.20× ✗ | 1.05–1.30 | 1.05–1.30 |");
+});
+
+test("the interval of a median leaves out the ranks that a fair coin would reach in 2.5 % of the cases", () => {
+  const numbers = Array.from({ length: 20 }, (_, index) => index + 1);
+  expect(medianInterval(numbers)).toEqual([6, 15]);
+  expect(medianInterval([3, 1, 2])).toEqual([1, 3]);
+});
+
+test("--against pairs Tributary with another checkout, and never writes RESULTS.md", () => {
+  const root = fileURLToPath(new URL("..", import.meta.url));
+  const other = mkdtempSync(join(tmpdir(), "tributary-checkout-"));
+  onTestFinished(() => rmSync(other, { recursive: true }));
+  expect(() => parse("--against", other)).toThrow("no checkout");
+  mkdirSync(join(other, "node_modules/graphql"), { recursive: true });
+  const args = parse("--against", other, "--only", "small");
+  expect(args?.writesResults).toBe("never");
+  expect(args?.contenders.map(({ isOurs }) => isOurs)).not.toContain(false);
+  const context = { folder: other, port: 1, subgraphUrls: {} } as ContenderContext;
+  const fast = args?.contenders.find(({ name }) => name === "ours-fast");
+  expect(fast?.start(context).command).toContain(join(root, "gateway/src/main.ts"));
+  expect(fast?.baseline?.start(context).command).toContain(join(other, "gateway/src/main.ts"));
+  expect(() => parse("--against", other, "--contenders", "stock")).toThrow("only contenders of Tributary");
 });
 
 test("a section of RESULTS.md is replaced in its position, and the others remain", () => {

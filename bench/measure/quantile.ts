@@ -4,6 +4,19 @@ export function median(numbers: readonly number[]): number {
 }
 
 /**
+ * The interval that contains the median of the measured quantity with a probability of 95 %, whatever its distribution (the ranks that a binomial
+ * distribution gives, approximated by a normal one). With less than six numbers it is their range, which is less certain.
+ * @throws RangeError if `numbers` is empty.
+ */
+export function medianInterval(numbers: readonly number[]): readonly [low: number, high: number] {
+  const sorted = Float64Array.from(numbers).sort();
+  const outside = Math.max(0, Math.floor((sorted.length - 1.96 * Math.sqrt(sorted.length)) / 2));
+  const [low, high] = [sorted[outside], sorted[sorted.length - 1 - outside]];
+  if (low === undefined || high === undefined) throw new RangeError("An empty list has no median.");
+  return [low, high];
+}
+
+/**
  * The quantile by linear interpolation between the two nearest numbers.
  * @param share 0 to 1, for example 0.99 for p99.
  * @throws RangeError if `numbers` is empty.

@@ -1,7 +1,7 @@
 import type { Contender, RatioTarget, Workload } from "../benchmark.ts";
 import type { ProcessReport } from "../load/measure-load.ts";
 import type { Cell } from "../measure/measure-cell.ts";
-import { median } from "../measure/quantile.ts";
+import { median, medianInterval } from "../measure/quantile.ts";
 import type { LoopPauses } from "../preload/loop-pauses.ts";
 import {
   findRatio,
@@ -106,12 +106,12 @@ function printPairs({ workloads, contenders, cells }: BenchmarkRun): string {
     }),
   );
   return printTable(
-    ["", "ratio", "ratios of the rounds", "CPU µs per request", "baseline", "RSS MB", "baseline"],
+    ["", "ratio", "95 % interval", "ratios of the rounds", "CPU µs per request", "baseline", "RSS MB", "baseline"],
     rows,
   );
 }
 
-/** The medians of the rounds, and the lowest and highest ratio of a round. */
+/** The medians of the rounds, the interval of the ratio's median, and the lowest and highest ratio of a round. */
 function printPair(
   pairs: readonly { readonly cell: ProcessReport; readonly baseline: ProcessReport }[],
   { baselineRatioMax = Infinity }: Contender,
@@ -121,6 +121,9 @@ function printPair(
   const medianOf = (read: (pair: (typeof pairs)[number]) => number) => median(pairs.map(read));
   return [
     `${median(ratios).toFixed(2)}×${mark}`,
+    medianInterval(ratios)
+      .map((ratio) => ratio.toFixed(2))
+      .join("–"),
     `${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)}`,
     medianOf(({ cell }) => toCpuMicros(cell)).toFixed(1),
     medianOf(({ baseline }) => toCpuMicros(baseline)).toFixed(1),

@@ -1,4 +1,4 @@
-// The seed data of a service in its own folder: services/<name>/seed.sql. It inserts the rows of a new database, as many as the setting seed.scale says.
+// For services that population.ts does not know, such as new ones: their seed data is in services/<name>/seed.sql. It inserts the rows of a new database, as many as the setting seed.scale says.
 import { globSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -14,7 +14,7 @@ export interface FeedStreamOptions {
   onEvent(event: FeedEvent): void;
 }
 
-/** A feed sends an event every 250 ms. */
+/** A feed sends an event at least every 250 ms (`pollMs` of change-feed.ts). */
 export const silenceMsMax = 1_000;
 /** Of one event: a thousand groups of 256 characters, with room for the position. */
 const eventCharsMax = 1_048_576;

@@ -1,4 +1,5 @@
-// A write through either API is seen through both: with a receipt always, without one soon.
+// A write through either API is seen through both: with a receipt always, without one soon. `consistency` kills every process in turn, `latency`
+// measures how long stale reads last, and the other parts measure the caches and the feeds.
 import { runParts } from "../../parts.ts";
 import { defineVerification } from "../../verification.ts";
 import { cdnPart } from "./cdn.ts";
