@@ -12,7 +12,7 @@ export function CallerSwitch({ callers }: { readonly callers: Callers }) {
   return (
     <label className="caller" title={scopes.length > 0 ? `Scopes: ${scopes.join(" ")}` : "No token is sent."}>
       Caller
-      <select value={chosen} onChange={(event: { target: { value: string } }) => choose(event.target.value)}>
+      <select value={chosen} onChange={({ target }) => choose(target.value)}>
         {callers.all.map(({ name, userId }) => (
           <option key={name} value={name}>
             {name} (user {userId})

@@ -220,5 +220,5 @@ function reportDirectives(
 function reportAddresses(observe: GatewayObserver, { subgraphs, unknownVariables }: Addresses): void {
   for (const { service, urls } of subgraphs)
     if (urls.length === 0) observe({ kind: "subgraph-without-address", service });
-  for (const variable of unknownVariables) observe({ kind: "override-without-subgraph", variable });
+  for (const variable of unknownVariables) observe({ kind: "variable-without-subgraph", variable });
 }

@@ -28,6 +28,7 @@ export type GatewayObservation =
   | ValuesRejected
   | EntityCacheObservation
   | (RequestIds & { readonly kind: "request-rejected"; readonly code: string; readonly status: number })
+  /** `response-truncated`: the client did not read its response within RESPONSE_TIMEOUT_MS, so its connection was closed. */
   | (RequestIds & { readonly kind: "client-disconnected" | "response-truncated" })
   /** After each fetch of the token issuer's keys. */
   | { readonly kind: "token-keys-fetched"; readonly isOk: boolean }
@@ -51,11 +52,12 @@ type SupergraphObservation =
   | { readonly kind: "supergraph-still-unavailable"; readonly source: string }
   | { readonly kind: "supergraph-rejected"; readonly id: string; readonly cause: unknown }
   | { readonly kind: "subgraph-without-address"; readonly service: string }
-  | { readonly kind: "override-without-subgraph"; readonly variable: string }
+  /** A variable for one subgraph, such as SUBGRAPH_URL_POSTS, names none. */
+  | { readonly kind: "variable-without-subgraph"; readonly variable: string }
   | { readonly kind: "override-label-without-field"; readonly label: string }
   /** The subgraph reported an error at a key that the gateway added to its fetches. Once for each entity type in a generation. */
   | { readonly kind: "key-check-stopped"; readonly service: string; readonly type: string }
-  /** Once for each load. */
+  /** Federation's own directives, and those of `@composeDirective`. Once for each load. */
   | { readonly kind: "directives-without-effect" | "custom-directives"; readonly directives: readonly string[] };
 
 /** A fetch without a usable response. `cause` may contain host names: for the log, never for a client. */
@@ -75,7 +77,7 @@ interface SubgraphErrors extends RequestIds {
   readonly kind: "subgraph-errors";
   readonly service: string;
   readonly replica: string;
-  /** The code that the client gets for the first failure of the subgraph; undefined if all errors are meant for the client. */
+  /** Errors that are not meant for clients are failures. The code that replaces the first one; undefined if there is none. */
   readonly code: string | undefined;
   readonly count: number;
   /** The first few of them. */
@@ -123,7 +125,7 @@ interface PlanCompiled {
   readonly fetchCount: number;
 }
 
-/** `bypass`: an earlier result was the caller's, so this one is fetched with credentials at once. */
+/** `bypass`: an earlier result depended on the caller, so this one is fetched with credentials at once. */
 export type EntityLookup = "hit" | "miss" | "bypass";
 
 type EntityCacheObservation =

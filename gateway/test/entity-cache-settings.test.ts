@@ -48,7 +48,7 @@ describe("configuration", () => {
 
   test("a variable that names no subgraph is reported", async () => {
     await restart({ ENTITY_CACHE_STRAS: "on" });
-    await platform.gateway.seen("override-without-subgraph");
+    await platform.gateway.seen("variable-without-subgraph");
   });
 
   test("lookups and repeats are reported", async () => {

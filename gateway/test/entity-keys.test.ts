@@ -182,7 +182,7 @@ describe("SUBGRAPH_KEY_CHECK_<NAME>=off", () => {
       environment: { SUBGRAPH_KEY_CHECK_PAYS: "off" },
     });
     const variable = "SUBGRAPH_KEY_CHECK_PAYS";
-    expect(gateway.observations).toContainEqual({ kind: "override-without-subgraph", variable });
+    expect(gateway.observations).toContainEqual({ kind: "variable-without-subgraph", variable });
   });
 });
 

@@ -224,7 +224,7 @@ describe("addresses of subgraphs", () => {
     });
     const { body } = await gateway.send('{ book(isbn: "b1") { author { name } stars } }');
     expect(body.data).toEqual({ book: { author: { name: "Ada" }, stars: null } });
-    expect(gateway.observations).toContainEqual({ kind: "override-without-subgraph", variable: "SUBGRAPH_URL_OTHERS" });
+    expect(gateway.observations).toContainEqual({ kind: "variable-without-subgraph", variable: "SUBGRAPH_URL_OTHERS" });
   });
 
   test("are reported if they are missing, and the fields of the subgraph are null", async () => {

@@ -20,7 +20,7 @@ const requiredFiles = [
 
 /**
  * Checks that every listed service has its files, and that the committed route table contains only listed services.
- * @param isNeeded whether the files of a listed service must exist: not if the remote runs it.
+ * @param isNeeded whether the files of a listed service must exist: not if the instance of `--against` runs it.
  * @throws StartError with all problems; if package-lock.json or routes.json is not valid JSON, with that one alone.
  */
 export function requireServiceFiles<S extends Subgraph>(
@@ -60,7 +60,7 @@ function findServicesMissingInLockFile(root: string, list: readonly Subgraph[]):
 /** The REST proxy does not start without an address for each service in its route table. */
 function findUnlistedServicesInRoutes(root: string, list: readonly Subgraph[]): string[] {
   const file = join(root, "supergraph", "routes.json");
-  if (!existsSync(file)) return []; // publishCommitted reports a missing file.
+  if (!existsSync(file)) return []; // publishCommitted reports it later in the start.
   const services = new Set(readRoutes(file).map(({ service }) => service));
   return [...services]
     .filter((service) => !list.some(({ name }) => name === service))

@@ -18,9 +18,8 @@ export interface SupervisedPart {
   /** Starts the part. Resolves when it is ready or has failed, at the latest after `readyTimeoutMs`. */
   start(): Promise<void>;
   /**
-   * Ends the process and starts it again with the current code. Prints the cause and the outcome; without effect while another restart ends it.
-   Resolves to true if the part is ready
-   * within `readyTimeoutMs`, or will be started later.
+   * Ends the process and starts it again with the current code; prints the cause and the outcome. Resolves to whether the part is ready within
+   * `readyTimeoutMs`. Has no effect before the first start (true: it will start with the current code), and while the part restarts or stops (false).
    */
   restart(cause: string): Promise<boolean>;
   /** Stops the part permanently. Resolves when its process and its process group have ended. */
@@ -48,9 +47,9 @@ const transitions: Readonly<Record<State, Readonly<Partial<Record<Event, State>>
 };
 
 const readyPollMs = 30;
-const afterCrashMs = 500;
+const restartAfterCrashMs = 500;
 /** A part that does not start repeats its error at this interval, until a saved file corrects it. */
-const afterFailedStartMs = 10_000;
+const retryAfterFailedStartMs = 10_000;
 
 export function createSupervisedPart(options: PartOptions): SupervisedPart {
   const { print, readyUrl, readyTimeoutMs, onProcess } = options;
@@ -88,7 +87,7 @@ export function createSupervisedPart(options: PartOptions): SupervisedPart {
   }
 
   function retryLater(before: State, ending: string): void {
-    const delayMs = before === "running" ? afterCrashMs : afterFailedStartMs;
+    const delayMs = before === "running" ? restartAfterCrashMs : retryAfterFailedStartMs;
     const delay = `in ${delayMs / 1_000} s`;
     if (before === "running") print(`${ending}; restarting ${delay}`);
     else print(`${ending} before it was ready; starting it again when its code is saved, or ${delay}`);
@@ -114,6 +113,7 @@ export function createSupervisedPart(options: PartOptions): SupervisedPart {
       await waitUntilSettled();
       const tookMs = Math.round(performance.now() - startedMs);
       if (state === "running") print(`restarted, ready after ${tookMs} ms`);
+      // If it has failed, `retryLater` has printed it.
       if (state === "starting") print(`restarted, not ready after ${tookMs} ms`);
       return state === "running";
     },

@@ -1,3 +1,4 @@
+// Advice in two reports: of breaking changes (changes/schema-changes.ts) and of composition errors (composition-errors.ts).
 import { ChangeType } from "@graphql-inspector/core";
 import { priorityClasses, priorityDirectiveUrl } from "@tributary/kit/admission/priority";
 
@@ -11,6 +12,7 @@ const adviceByType: Readonly<Record<string, string>> = {
   [ChangeType.FieldArgumentRemoved]: `keep the argument, ${deprecate}`,
   [ChangeType.FieldArgumentTypeChanged]: `add an argument of the new type, keep this one nullable, ${deprecate}`,
   [ChangeType.FieldArgumentDefaultChanged]: "keep the default, or make sure that no client relies on it.",
+  // graphql-inspector reports an input field with a default as dangerous.
   [ChangeType.InputFieldAdded]: "let the new input field be nullable, without a default.",
   [ChangeType.InputFieldRemoved]: `keep the input field, ${deprecate}`,
   [ChangeType.InputFieldTypeChanged]: `add an input field of the new type, keep this one, ${deprecate}`,

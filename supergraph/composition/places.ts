@@ -23,23 +23,23 @@ export function isNamedDefinition(node: DefinitionNode): node is NamedDefinition
   return isTypeDefinitionNode(node) || isTypeExtensionNode(node);
 }
 
-/** @throws GraphQLError if the schema has a syntax error. A missing file counts as an empty schema, which is one. */
+/** @throws GraphQLError if the schema has a syntax error. A missing file counts as an empty schema, which is a syntax error. */
 export function parseSubgraph(source: SubgraphSource): ParsedSubgraph {
   return { source, document: parse(new Source(source.sdl ?? "", source.file)) };
 }
 
 /** The place of a node from `parseSubgraph`; undefined for a node that a library created. */
 export function placeOfNode(node: ASTNode, sources: readonly SubgraphSource[]): Place | undefined {
-  // A definition's location begins at its description, which may be long, so its name is used.
-  const named = "name" in node && node.kind !== Kind.DIRECTIVE ? (node.name?.loc ?? node.loc) : node.loc;
-  const source = sources.find((one) => one.file === named?.source.name);
-  if (!named || !source) return undefined;
-  const { line, column } = named.startToken;
+  // A definition's location begins at its description, which may be long, so its name is used. A directive's location begins at its `@`.
+  const location = "name" in node && node.kind !== Kind.DIRECTIVE ? (node.name?.loc ?? node.loc) : node.loc;
+  const source = sources.find((one) => one.file === location?.source.name);
+  if (!location || !source) return undefined;
+  const { line, column } = location.startToken;
   return { subgraph: source.name, owner: source.owner, file: source.file, line, column };
 }
 
 /**
- * Finds the definition of a dotted coordinate ("User", "User.posts", "User.posts.first", "Role.ADMIN") in a schema. If a part
+ * Finds the definition of a dotted coordinate ("User", "User.posts", "User.posts.first", "Role.ADMIN") in any schema or supergraph. If a part
  * does not exist, returns the part before it with `exact` false; undefined if the type does not exist. Directives in a coordinate are ignored.
  */
 export function findCoordinate(

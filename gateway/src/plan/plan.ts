@@ -1,9 +1,10 @@
 // Stage 3 of 5: plan. Finds or creates the compiled plan of an operation, once per request. A *variant* is the plan for one combination of the
 // values of `@skip`/`@include` variables and of override labels (progressive `@override`).
 //
-// The steps for a variant that is not cached, in this order:
+// The steps for a variant that is not compiled yet, in this order:
 //   normalize       resolves `@skip` and `@include`, inlines fragments, and gives aliases a prefix
-//   plan            gets the query plan from plan-cache.ts, or else from the planner pool (planner/), whose workers run Apollo's planner (rewrite/)
+//   plan            gets the query plan from plan-cache.ts, which other documents share, or else from the planner pool (planner/), whose workers run
+//                   Apollo's planner (rewrite/)
 //   compile         prepares the query plan for execution
 // `__schema` and `__type` are not planned: at the start of stage 4, introspection/ executes them over the API schema.
 import type { QueryPlan } from "@apollo/query-planner";
@@ -32,7 +33,7 @@ export interface PlanOptions {
 export interface PlanStage {
   /**
    * Returns the compiled plan, or a promise of it if the variant is not compiled yet.
-   * @param variables as the client sent them, validated.
+   * @param variables as the client sent them, validated, without defaults.
    * @param traceId chooses the override labels.
    * @throws Rejection (the promise rejects) OPERATION_NOT_RESOLVABLE; BAD_USER_INPUT if a condition is null; or as SupergraphPlanner.plan.
    */
@@ -58,7 +59,7 @@ interface Variants {
 
 interface Variant {
   readonly conditions: Variables;
-  /** The values of the conditions, joined by commas. */
+  /** The values of the conditions, joined by commas: equal for variants that differ only in labels. */
   readonly conditionValues: string;
   plan: CompiledPlan | Promise<CompiledPlan>;
   readonly retention: Retention;
@@ -91,6 +92,7 @@ export function createPlanStage(o: PlanOptions): PlanStage {
     // The operation selects nothing but introspection fields and `__typename` at the root.
     if (!planned) return { client, plan: { kind: "QueryPlan" } satisfies QueryPlan };
     const plan = JSON.parse(await o.plan(print(planned), labels)) as QueryPlan;
+    // No subgraph has a path to some field (rewrite/plan-resolvable.ts).
     if (!plan.node) throw new Rejection("OPERATION_NOT_RESOLVABLE");
     return { client, plan };
   }

@@ -82,7 +82,7 @@ describe("metrics of observations", () => {
     const metrics = await createPrometheus(metricsOf.gateway);
     const count = createObservationCounts(metrics);
     const valueAfterLoad = async (variables: number, kind: "supergraph-loaded" | "supergraph-rejected") => {
-      for (let i = 0; i < variables; i++) count({ kind: "override-without-subgraph", variable: `SUBGRAPH_URL_${i}` });
+      for (let i = 0; i < variables; i++) count({ kind: "variable-without-subgraph", variable: `SUBGRAPH_URL_${i}` });
       count({ kind, id: "a", subgraphs: [], tookMs: 3, cause: undefined });
       return /^tributary_gateway_unknown_subgraph_variables (\d+)$/m.exec(await metrics.write())?.[1];
     };

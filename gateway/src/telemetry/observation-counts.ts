@@ -112,7 +112,7 @@ function countLoads(metrics: Metrics<typeof gatewayMetrics>): GatewayObserver {
     const { kind } = observation;
     const result = loadResults[kind];
     if (result !== undefined) loads.add({ result });
-    if (kind === "override-without-subgraph") unknownCount++;
+    if (kind === "variable-without-subgraph") unknownCount++;
     if (kind === "supergraph-loaded") {
       loadedAt.set({}, Date.now() / 1_000);
       unknownVariables.set({}, unknownCount);

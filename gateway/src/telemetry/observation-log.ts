@@ -36,7 +36,7 @@ const levels: Record<
   "supergraph-still-unavailable": ["debug", "the supergraph cannot be read yet"],
   "supergraph-rejected": ["error", "the supergraph cannot be used; the loaded supergraph remains in use"],
   "subgraph-without-address": ["warn", "a subgraph has no address; set SUBGRAPH_URL_<NAME>"],
-  "override-without-subgraph": ["warn", "a variable for one subgraph names no subgraph of this supergraph"],
+  "variable-without-subgraph": ["warn", "a variable for one subgraph names no subgraph of this supergraph"],
   "directives-without-effect": ["warn", "directives of federation in this supergraph have no effect in this gateway"],
   "custom-directives": ["info", "custom directives in this supergraph have no effect in this gateway"],
   "override-label-without-field": ["warn", "a label of OVERRIDE_LABELS is on no field of this supergraph"],

@@ -1,4 +1,5 @@
-// Purges one cache: sends the tags of its queue, one request at a time, and repeats those that fail.
+// Purges one cache: sends the tags of its queue, one request at a time, and repeats those that fail. The queue returns each tag a second time, a second
+// later (purge-queue.ts).
 import { setTimeout as sleep } from "node:timers/promises";
 import { tagOfService } from "@tributary/kit/rest/cache-tags";
 import { createPurgeQueue, type PurgeQueue, type QueuedTag } from "./purge-queue.ts";
@@ -13,7 +14,7 @@ export interface CachePurgerOptions {
 }
 
 export type PurgeObservation =
-  /** @param lagsMs the age of each change that is purged for the first time. */
+  /** @param lagsMs of each tag that is purged for the first time: the time since the change arrived here. */
   | { readonly kind: "purged"; readonly url: string; readonly tags: number; readonly lagsMs: readonly number[] }
   /** The request is repeated until it succeeds. */
   | { readonly kind: "failed"; readonly url: string; readonly cause: unknown }
@@ -40,6 +41,7 @@ const retryMsMax = 5_000;
 /** The longest `Retry-After` that is respected. */
 const retryAfterMsMax = 60_000;
 const closeMsMax = 2_000;
+/** While the queue is empty. A timer of infinite length would fire at once. */
 const idleWaitMs = 60_000;
 
 export function createCachePurger(o: CachePurgerOptions): CachePurger {
@@ -95,6 +97,7 @@ class QueuedCachePurger implements CachePurger {
     const timer = setTimeout(() => this.#closeDeadline.abort(new Error("The purger stops.")), closeMsMax);
     await this.#running;
     while (this.#queue.size() > 0) {
+      // Also the second purges that are not due yet.
       await this.#send(this.#queue.take(this.#tagsMax, Infinity));
       if (this.#failures !== 0) break;
     }

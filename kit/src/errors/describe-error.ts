@@ -39,7 +39,7 @@ export function describeError(error: unknown, depth = depthMax): ErrorDescriptio
 /** Replaces, in messages of errors that quote their input, everything from the first quotation mark to the last. */
 function redactMessage(error: Error): string {
   const code = codeOf(error);
-  // A message that a PL/pgSQL function raises can contain any data, unlike PostgreSQL's standard messages.
+  // P0: raised by a PL/pgSQL function. The whole message may be data.
   if (code.startsWith("P0")) return "raised by a database function";
   // By name, or by code: PostgreSQL's class 22 (data exception), and Node's errors for invalid arguments.
   const quotesInput =

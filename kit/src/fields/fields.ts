@@ -22,7 +22,7 @@ interface TextDeclaration extends CommonDeclaration {
 }
 
 interface OtherDeclaration extends CommonDeclaration {
-  /** The rule for values in requests, without null and without a default value, which a change would set. */
+  /** The rule for values in requests. It accepts no null (`isOptional` does) and has no default value: a change that omits the field would set it. */
   readonly input: z.ZodType<PlainValue>;
   readonly text?: never;
 }
@@ -32,12 +32,14 @@ export type FieldMap = Readonly<Record<string, TextDeclaration | OtherDeclaratio
 type InputOf<Declaration> = Declaration extends OtherDeclaration ? Declaration["input"] : ReturnType<typeof text>;
 type Optional = { readonly isOptional: true };
 
+/** The zod shape of a new entity. */
 export type NewShape<Map extends FieldMap> = {
   readonly [Name in keyof Map]: Map[Name] extends Optional
     ? z.ZodOptional<z.ZodNullable<InputOf<Map[Name]>>>
     : InputOf<Map[Name]>;
 };
 
+/** The zod shape of a change: every field may be absent. */
 export type ChangesShape<Map extends FieldMap> = {
   readonly [Name in keyof Map]: Map[Name] extends Optional
     ? z.ZodOptional<z.ZodNullable<InputOf<Map[Name]>>>
@@ -71,7 +73,7 @@ export interface Fields<Map extends FieldMap> {
   /** The values of these fields alone. */
   of(entity: FieldValues<Map>): FieldValues<Map>;
   readonly examples: { readonly [Name in keyof Map]: z.output<InputOf<Map[Name]>> };
-  /** Null for each optional field. */
+  /** Null for each optional field: erases them when an entity is deactivated or deleted. */
   readonly cleared: {
     readonly [Name in keyof Map as Map[Name] extends Optional ? Name : never]: null;
   };

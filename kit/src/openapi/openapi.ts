@@ -44,8 +44,8 @@ export interface OperationExample {
   /** Path and query without the version, such as `/users/1`. */
   readonly path: string;
   /**
-   * The id of an operation whose example is sent first and creates the resource of this one. `path` is then appended to the `Location` of its
-   * response.
+   * The id of an operation whose example is sent first and creates the resource of this one. The `Location` of its response then replaces the first two
+   * segments of `path`.
    */
   readonly follows?: string;
   readonly headers?: Readonly<Record<string, string>>;

@@ -11,7 +11,10 @@ export interface RateDecision {
   readonly remaining: number;
   /** Until the whole quota is available. */
   readonly resetMs: number;
-  /** Until the same charge is admitted, after a rejection; else until the next unit is. 0: now. */
+  /**
+   * After a rejection: until the same charge is admitted, or the whole quota is available if it is too expensive. After an admission: until one more unit
+   * is admitted, 0 for now.
+   */
   readonly retryMs: number;
 }
 
@@ -19,7 +22,7 @@ export interface RateDecision {
 export interface ClassLimit {
   /** As `RateLimits.charge`. */
   charge(key: string, weight: number): RateDecision;
-  /** As `RateLimits.debit`. */
+  /** Takes units for work that was done, and never rejects: see `RateLimits.debit`. */
   debit(key: string, weight: number): void;
 }
 

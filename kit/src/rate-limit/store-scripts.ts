@@ -1,4 +1,4 @@
-/** The Lua scripts of the lease store. Each has one key, so they also work on one shard of a cluster. The time is the store's. */
+/** The Lua scripts of the lease store. Each has one key, so they also work in a cluster. The time is the store's. */
 import { createHash } from "node:crypto";
 
 export interface Script {
@@ -8,7 +8,8 @@ export interface Script {
 
 /**
  * KEYS[1]: the bucket; its value is the time at which it is full, in microseconds since 1970, as in local-limit.ts.
- * ARGV: window in milliseconds, quota, credit, wanted. Returns the units granted, and the milliseconds until the bucket is full.
+ * ARGV: window in milliseconds, quota, credit (units that the process has admitted without a lease: they are always taken), wanted (units to take if
+ * available). Returns the units granted, and the milliseconds until the bucket is full. `%.0f`: Lua writes only 14 digits otherwise.
  * The bucket can owe up to one quota. A clock that was set back delays a caller by two windows at most.
  */
 export const leaseScript = createScript(`
@@ -28,7 +29,8 @@ return { granted, reset_ms }
 
 /**
  * KEYS[1]: a sorted set of processes by the time of their last report, in milliseconds. ARGV: the id of this process, the time after which a
- * process without a report is removed. Returns the number of processes.
+ * process without a report is removed; so is one with a report from the future, after the clock was set back. Returns the number of processes, by
+ * which each divides the quota.
  */
 export const presenceScript = createScript(`
 local time = redis.call('TIME')

@@ -3,7 +3,7 @@ import type { RepresentationMetadata } from "./caching.ts";
 
 export interface ConditionalRead {
   /**
-   * Reads only the metadata, by a cheaper statement than `load`, with the same result as `representation` of its response. It applies the same
+   * Reads only the metadata, by a cheaper statement than `load`: the result equals `representation` of the response of `load`. It applies the same
    * access rules, since a 304 shows that the resource exists.
    */
   readVersion(): Promise<RepresentationMetadata>;
@@ -12,8 +12,8 @@ export interface ConditionalRead {
 }
 
 /**
- * Called by the handlers of GET routes. Only a conditional request reads the version first: any other needs the body anyway. After it, the
- * endpoint (rest-endpoint.ts) calls `load` unless the response is a 304.
+ * Called by the handlers of GET routes. Only for a conditional request (`If-None-Match`, `If-Modified-Since`) the version is read first, and the
+ * endpoint (rest-endpoint.ts) calls `load` unless the response is a 304. Any other request needs the body anyway.
  */
 export async function respondToRead(
   request: RestRequest,

@@ -5,7 +5,7 @@ export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 /** How long responses may be used from a cache, in whole seconds (RFC 9111, 5.2.2; RFC 5861; RFC 9213). */
 export interface Freshness {
   readonly browserSeconds: number;
-  /** At most 10, since a write through GraphQL does not invalidate shared caches. */
+  /** At most 10, since caches other than the REST proxy's do not follow writes. */
   readonly sharedSeconds: number;
   readonly staleWhileRevalidateSeconds: number;
   readonly staleIfErrorSeconds: number;

@@ -11,7 +11,7 @@ import { isConnectionError } from "../errors/service-failure.ts";
 import { MiddlewareRequest, unusedResponse } from "./middleware-request.ts";
 import { type ReplicaConnection, whenConnected } from "./replica-connection.ts";
 
-/** Sends attempts by http-proxy-middleware. The middleware does not write the response (`selfHandleResponse`): its body is returned as a stream. */
+/** Sends the attempts of writes by http-proxy-middleware (reads: client.ts). The middleware does not write the response (`selfHandleResponse`): its body is returned as a stream. */
 export function createMiddlewareTransport(connectTimeoutMs: number): Transport<ReplicaConnection, IncomingMessage> {
   const middleware = createProxyMiddleware({
     router(request, _response, options) {
@@ -29,6 +29,7 @@ export function createMiddlewareTransport(connectTimeoutMs: number): Transport<R
   return (replica, request, deadline) =>
     new Promise((resolve, reject) => {
       const attempt = new MiddlewareAttempt({ replica, request, deadline, resolve, reject });
+      // It calls the last argument only if it ignores the request, or the router throws.
       void middleware(attempt as unknown as IncomingMessage, unusedResponse, (error) => attempt.reject(error));
     });
 }
@@ -71,6 +72,7 @@ class MiddlewareAttempt extends MiddlewareRequest implements EndListener {
     return this.#o.replica.connection;
   }
 
+  /** `sent` as soon as there is a connection: bytes may have been sent, so a write must not be repeated. */
   get phase(): AttemptPhase {
     return this.#isConnected ? "sent" : "connecting";
   }
@@ -91,6 +93,7 @@ class MiddlewareAttempt extends MiddlewareRequest implements EndListener {
       socket.destroy();
       this.fail(Object.assign(new Error("The service switched protocols"), { code: "EPROTO" }));
     });
+    // Destroys the request after `connectTimeoutMs`: then `fail` reports `refused`.
     whenConnected(sent, connectTimeoutMs, () => void (this.#isConnected = true));
   }
 
@@ -109,7 +112,7 @@ class MiddlewareAttempt extends MiddlewareRequest implements EndListener {
     this.#sent?.destroy();
   }
 
-  /** For an error that is a bug: it would occur with every replica. */
+  /** For a bug: it would occur with every replica, so no other one is tried. */
   reject(error: unknown): void {
     if (this.#isSettled) return;
     this.#o.reject(error ?? new Error("http-proxy-middleware ignored a request"));

@@ -9,8 +9,8 @@ const watchedExtensions = new Set([".ts", ".js", ".mjs", ".json", ".graphql", ".
 const foldersMax = 2_000;
 
 /**
- * Calls `onSaved` with the path of every source file that is saved in these folders, including new subfolders: once or several times per save,
- * also for a file that is deleted; dev-loop.ts collects the calls. It watches folders, not files, because editors save by renaming a new file
+ * Calls `onSaved` with the path of every source file that is saved or deleted in these folders, including new subfolders. A save can cause several
+ * calls; dev-loop.ts combines them. It watches folders, not files, because editors save by renaming a new file
  * over the old one. Editors' temporary files and tests are ignored.
  */
 export function watchFolders(folders: readonly string[], onSaved: (path: string) => void): Watcher {
@@ -19,6 +19,7 @@ export function watchFolders(folders: readonly string[], onSaved: (path: string)
   function add(folder: string): void {
     if (watchers.has(folder) || watchers.size >= foldersMax || !isFolder(folder)) return;
     const watcher = watch(folder, (_event, name) => {
+      // Linux reports the deletion of the watched folder by an event with its own name.
       if (name === basename(folder) && !isFolder(join(folder, name))) onReplaced(folder);
       else if (name !== null) onEvent(join(folder, name));
     });
@@ -35,7 +36,7 @@ export function watchFolders(folders: readonly string[], onSaved: (path: string)
     } else if (isSource(path)) onSaved(path);
   }
 
-  /** An event with the folder's own name: the folder was deleted or moved. Another one may already have its path. */
+  /** The folder was deleted or moved. Another one may already have its path. */
   function onReplaced(folder: string): void {
     drop(folder);
     onEvent(folder);

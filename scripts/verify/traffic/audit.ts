@@ -12,6 +12,7 @@ export interface CommentAudit {
   readonly duplicated: readonly string[];
 }
 
+/** Against an endless list. Of more comments than on these pages, 100,000, the others would be reported as lost. */
 const pagesMax = 1_000;
 
 /** Compares the confirmed comments with those that the REST endpoint lists. */

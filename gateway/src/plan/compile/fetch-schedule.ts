@@ -13,9 +13,10 @@ export type FetchSchedule =
   | { readonly kind: "batch"; readonly fetches: readonly PlannedFetch[] };
 
 /**
- * Batches entity fetches that one subgraph can execute at the same time. Chooses the schedule with fewer requests: the plan's own order, or all
- * parallel branches level by level. By level, each branch waits for the others, but a request costs the gateway and the subgraph more than
- * such a wait (`npm run bench`: 7 requests instead of 16).
+ * Batches entity fetches that one subgraph can execute at the same time. Chooses the schedule with fewer requests: the planner's own, or one that runs
+ * parallel branches in step (first the first fetch of each branch, then the second fetch of each, …), so that more fetches to one subgraph share a
+ * request. In step, a branch waits for the slowest one, but a request costs the gateway and the subgraph more than such a wait (`npm run bench`: 7
+ * requests instead of 16).
  */
 export function scheduleFetches(node: PlanNode): FetchSchedule {
   const asPlanned = toSchedule(node, []);
@@ -43,7 +44,7 @@ function toSchedule(node: PlanNode, path: readonly string[]): FetchSchedule {
   }
 }
 
-/** Lists the fetches by level: first those that need no other fetch, then those that need only fetches of earlier levels. */
+/** Lists the fetches by level: level n has the n-th fetches of all parallel branches. The planner's sequences say that these need earlier levels only. */
 function toLevels(node: PlanNode, path: readonly string[]): readonly (readonly PlannedFetch[])[] {
   switch (node.kind) {
     case "Flatten":

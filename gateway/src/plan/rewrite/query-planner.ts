@@ -1,7 +1,8 @@
 // Apollo's query planner, with the rewriting that makes its plans correct. Synchronous and slow: it runs in planner workers.
 //
 // Once per supergraph: planner-supergraph.ts changes the supergraph (override-labels, synthetic-fields, separate-requires).
-// For each operation: split-mutation, plan-resolvable, executable-directives, Apollo's planner, restore-plan.
+// For each operation: split-mutation (root fields in order), plan-resolvable (what a virtual subgraph hides), executable-directives (names and defaults),
+// Apollo's planner, restore-plan (the published names).
 import { operationFromDocument, Supergraph } from "@apollo/federation-internals";
 import { type PlanNode, QueryPlanner as ApolloQueryPlanner, type QueryPlan } from "@apollo/query-planner";
 import { type DocumentNode, Kind, type OperationDefinitionNode, parse, printSchema } from "graphql";
@@ -40,11 +41,12 @@ export interface QueryPlanner {
 }
 
 /**
- * The most paths to one field that the planner considers. It compares at most as many plans by default. Without this limit, an operation of
+ * The most paths to one field that the planner considers; its default limit of compared plans is the same number. Without this limit, an operation of
  * 150 bytes that selects three times through an interface of four types in four subgraphs takes minutes. With the limit, it is rejected within 0.1 s.
  */
 const pathsMax = 10_000;
 
+// The planner would merge fetches of which one depends on the other.
 patchFetchMerging();
 
 /** @throws Error if the supergraph is invalid, or needs a feature that the gateway does not support. */
@@ -62,6 +64,7 @@ export function createQueryPlanner(supergraphSdl: string): QueryPlanner {
     const operation = operationFromDocument(schema, { kind: Kind.DOCUMENT, definitions }, { validate: false });
     return restorePlan(planner.buildQueryPlan(operation, { overrideConditions }), additions);
   }
+  // A virtual subgraph can hide the only path to a field: then the other fields are planned. Without one, the whole operation is rejected.
   const planPart = additions.virtualSubgraphs.size > 0 ? planResolvableParts : planIfResolvable;
   return {
     apiSdl,

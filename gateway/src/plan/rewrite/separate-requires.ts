@@ -29,9 +29,10 @@ interface RequiringField extends MovedField {
 
 /**
  * Moves these fields:
- * - chains: fields that require a field with `@requires`, and the fields that they require. The planner puts fields of one subgraph into one fetch
- *   although one field depends on the other, and reads fields that are external in a subgraph from that subgraph;
- * - fields that require a field with other arguments than another field of the type does: a representation has only one value for it.
+ * - chains: if `a` requires `b`, and `b` has a `@requires` itself, both move. The planner would fetch `a` and `b` of one subgraph together, before what
+ *   `b` requires is known; and it would read a field from a subgraph in which it is external;
+ * - conflicts: if `a` requires `width(unit: CM)` and `b` of the same type requires `width(unit: INCH)`, the second one moves: a representation has
+ *   one place for `width`.
  *
  * Supergraphs of federation 1 stay unchanged.
  */
@@ -92,7 +93,7 @@ function groupMovedFields(draft: SupergraphDraft, syntheticFields: SyntheticFiel
   return groups;
 }
 
-/** Whether the field is on an interface object. In one virtual subgraph, an object type can replace one interface object only. */
+/** Whether the field is on an interface object. A virtual subgraph has the object types instead, and one type cannot stand for two interface objects. */
 function isOnInterface({ types }: SupergraphDraft, { typeName }: RequiringField): boolean {
   return types.get(typeName)?.node.kind === Kind.INTERFACE_TYPE_DEFINITION;
 }
@@ -179,7 +180,10 @@ function requiredBy(
   }
 }
 
-/** Whether two fields of one type and subgraph require a field under one name with different arguments. */
+/**
+ * Whether two fields of one type and subgraph require one field with different arguments. synthetic-fields.ts has made the arguments a part of its name:
+ * two synthetic names of one published field clash.
+ */
 function clash(one: RequiringField, other: RequiringField, syntheticFields: SyntheticFields): boolean {
   return (
     one.graph === other.graph &&

@@ -2,7 +2,7 @@ import { type CallerContext, isSampled } from "../../http/trace-context.ts";
 import type { TracingConfig } from "../../process/telemetry-config.ts";
 
 /**
- * Creates the decision whether a request is traced, by OTEL_TRACES_SAMPLER. It is made before anything is allocated for a span, since most requests
+ * Returns a function that decides whether a request is traced, by OTEL_TRACES_SAMPLER. It is called before anything is allocated for a span, since most requests
  * are not traced. A parentbased sampler follows the caller's decision if there is a caller; the others decide by its trace id.
  * @param random in [0, 1).
  */
@@ -19,7 +19,10 @@ export function createSampling(
   };
 }
 
-/** A number in [0, 1) from the trace id's random digits, which are the last ones (Trace Context, level 2, section 2.2.3). All processes of a trace get the same. */
+/**
+ * A number in [0, 1) from the trace id's random digits, which are the last ones (Trace Context, level 2, section 2.2.3). Every process that receives
+ * the trace id computes the same number; the one that begins the trace has no id yet, and decides by `random`.
+ */
 function toFraction(traceId: string): number {
   return Number.parseInt(traceId.slice(-8), 16) / 2 ** 32;
 }

@@ -1,11 +1,12 @@
-// Checks that every query of the dashboards and every recorded series has data.
+// Checks that every query of the dashboards and every recorded series has data. Prometheus runs with shorter intervals here, so the windows of the
+// queries are shorter by the same factor (`shorten`).
 import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { VerificationRun } from "../../verification.ts";
 import { observabilityFolder, readRules, shorten, shortenQuery } from "./monitoring-settings.ts";
 import type { Monitoring } from "./monitoring.ts";
 
-/** Times in seconds since 1970. */
+/** In seconds since 1970: the load starts, the first fault starts, the last one has ended. */
 interface Times {
   readonly beginSeconds: number;
   readonly faultsSeconds: number;
@@ -62,6 +63,7 @@ async function runQuery(
     const series = await monitoring.query(expr, beginSeconds, endSeconds);
     // 0/0 gives NaN, which no panel shows.
     const seconds = series.flatMap(({ values }) => values.filter(([, value]) => value !== "NaN").map(([time]) => time));
+    // Infinity without data.
     const first = Math.min(...seconds);
     const dataFrom = first < faultsSeconds ? "healthy" : first <= endSeconds ? "faults" : "never";
     return { dataFrom, error: undefined };

@@ -11,7 +11,7 @@ import { MissingToolError, type VerificationRun } from "../../verification.ts";
 
 export interface VarnishOptions {
   readonly run: Pick<VerificationRun, "onCleanup" | "print">;
-  /** For its working folder and settings. */
+  /** The run's temporary folder, in which Varnish gets a folder of its own. */
   readonly folder: string;
   readonly gatewayUrl: string;
   readonly restProxyUrl: string;
@@ -71,6 +71,7 @@ function writeBackends({ gatewayUrl, restProxyUrl }: VarnishOptions): string {
   return `${backends}acl purgers { "127.0.0.1"; }\n`;
 }
 
+/** Any response counts, also Varnish's own 503. */
 async function responds(url: string): Promise<boolean> {
   try {
     await fetch(`${url}/health/live`, { signal: AbortSignal.timeout(1_000) });

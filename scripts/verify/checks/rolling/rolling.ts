@@ -18,7 +18,7 @@ import { createTestDns, hasLoopbackNetwork, type TestDns } from "./test-dns.ts";
 const probeEveryMs = 200;
 /** Longer than the balancer takes to find that a process is not ready, and long enough for each client's next request. */
 const drainDelayMs = 2_000;
-/** Restarted processes keep their addresses; the time is for the next request of each client. */
+/** The wait after a killed process runs again. It has the same address, so only the next request of each client has to reach it. */
 const addressRefreshMs = 1_000;
 /** How long traffic continues after the old processes have ended, so that requests to old addresses would fail. */
 const afterMoveMs = 3_000;
@@ -27,9 +27,15 @@ const rotationTimeoutMs = 10_000;
 
 /** This check tests restarts, not speed: with long timeouts no request fails on a busy, slow machine. */
 const settings = {
-  ...{ ACQUIRE_TIMEOUT_MS: "30000", LOCK_TIMEOUT_MS: "30000", STATEMENT_TIMEOUT_MS: "30000" },
-  ...{ SUBGRAPH_TIMEOUT_MS: "60000", UPSTREAM_TIMEOUT_MS: "60000", PLAN_TIMEOUT_MS: "60000" },
-  ...{ REQUEST_TIMEOUT_MS: "60000", SHUTDOWN_GRACE_MS: "60000", DRAIN_DELAY_MS: String(drainDelayMs) },
+  ACQUIRE_TIMEOUT_MS: "30000",
+  LOCK_TIMEOUT_MS: "30000",
+  STATEMENT_TIMEOUT_MS: "30000",
+  SUBGRAPH_TIMEOUT_MS: "60000",
+  UPSTREAM_TIMEOUT_MS: "60000",
+  PLAN_TIMEOUT_MS: "60000",
+  REQUEST_TIMEOUT_MS: "60000",
+  SHUTDOWN_GRACE_MS: "60000",
+  DRAIN_DELAY_MS: String(drainDelayMs),
 };
 const requestTimeoutMs = 90_000;
 
@@ -50,7 +56,7 @@ may fail, and at most the writes that were in flight. Finally (on Linux) the add
   control: "kills each process instead of draining it",
   async run(run) {
     const { options, print, onCleanup } = run;
-    const names = createTestDns(onCleanup);
+    const dns = createTestDns(onCleanup);
     const move: { posts?: () => Promise<number | null> } = {};
     const platform = await startPlatform({
       run: { onCleanup },
@@ -59,9 +65,9 @@ may fail, and at most the writes that were in flight. Finally (on Linux) the add
       replicas: replicasOfEachPart(2),
       environment: (part) => ({
         ...settings,
-        ...(part === "gateway" || part === "rest-proxy" ? names.environment : {}),
+        ...(part === "gateway" || part === "rest-proxy" ? dns.environment : {}),
       }),
-      place: hasLoopbackNetwork ? { posts: (start) => placeBehindName("posts", start, names, move) } : {},
+      place: hasLoopbackNetwork ? { posts: (start) => placeBehindName("posts", start, dns, move) } : {},
     });
     print("two processes of each part run, with seeded databases");
     const gateway = await balance(platform.replicas.gateway, onCleanup);
@@ -86,7 +92,7 @@ may fail, and at most the writes that were in flight. Finally (on Linux) the add
   },
 });
 
-/** One process of orders, whose writes have idempotency keys and may be retried, and one of posts, whose writes have none and may not. */
+/** One process of orders, whose writes have idempotency keys and are retried by the REST proxy, and one of posts, whose writes have none and are not. */
 function replicasToKill({ replicas }: Platform): readonly Replica[] {
   return [...replicas.orders.slice(0, 1), ...replicas.posts.slice(0, 1)];
 }
@@ -98,17 +104,17 @@ const movedHosts = ["127.0.0.4", "127.0.0.5"];
 async function placeBehindName(
   service: "posts",
   start: StartReplica,
-  names: TestDns,
+  dns: TestDns,
   move: { posts?: () => Promise<number | null> },
 ): Promise<PlacedService> {
   const name = `${service}.test`;
   const port = await pickFreePort(initialHosts[0]);
   const feedPort = await pickFreePort(initialHosts[0]);
   const replicas = await Promise.all(initialHosts.map((host) => start({ host, port, feedPort })));
-  names.publish(name, initialHosts);
+  dns.publish(name, initialHosts);
   move[service] = async () => {
     await Promise.all(movedHosts.map((host) => start({ host, port, feedPort })));
-    names.publish(name, movedHosts);
+    dns.publish(name, movedHosts);
     const exitCodes = await Promise.all(replicas.map((replica) => replica.end("SIGTERM")));
     return exitCodes.every((code) => code === 0) ? 0 : (exitCodes.find((code) => code !== 0) ?? null);
   };

@@ -19,6 +19,7 @@ const toCommentV1 = respondsWith<CommentV1>()((comment: VisibleComment) => ({
 
 export const version1: RestVersion = {
   projection: createProjection(1, sampleComments.map(toCommentV1)),
+  // A deleted comment is 404 in version 1, 410 in version 2.
   deletedAs: "NOT_FOUND",
   toJson: toCommentV1,
   readNewComment: readNewCommentV1,

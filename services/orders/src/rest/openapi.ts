@@ -38,6 +38,7 @@ const schemasV2: VersionSchemas = {
 
 const path = { id: orderId };
 const filter = { status: status.meta({ description: "Only orders with this status." }) };
+/** Members whose values the test of the examples ignores; in a list, any of Ada's orders may be the newest. */
 const volatile = ["id", "placedAt"];
 const volatileInOrders = [...volatile, "status", "total", "currency", "lines", "next", "customerId"];
 
@@ -59,7 +60,7 @@ const links = {
   },
 };
 
-function page(schemas: VersionSchemas, item: object): unknown {
+function examplePageOf(schemas: VersionSchemas, item: object): unknown {
   return schemas.list === bareList
     ? [item]
     : { data: [item], page: { next: "TPrD0eO4pAhOgq0gIkPFym45OTk4", prev: null } };
@@ -109,7 +110,7 @@ function listOf(schemas: VersionSchemas, name: string, url: string): Pick<Operat
         as: "ada",
         path: url,
         status: 200,
-        response: page(schemas, schemas.examples.placed.response),
+        response: examplePageOf(schemas, schemas.examples.placed.response),
         varies: volatileInOrders,
       },
     ],
@@ -212,7 +213,7 @@ function listProducts(schemas: VersionSchemas): OperationDocument {
         summary: "The first product",
         path: "/products?limit=1",
         status: 200,
-        response: page(schemas, schemas.examples.product),
+        response: examplePageOf(schemas, schemas.examples.product),
         varies: ["title", "stock", "postId", "next"],
       },
     ],

@@ -8,7 +8,7 @@ import type { RestVersion } from "./rest.ts";
 import { sampleOrders, sampleProducts } from "./samples.ts";
 import type { OrderV1, ProductV1 } from "./schemas.ts";
 
-/** Amounts are decimal texts with the currency's places. */
+/** Amounts are decimal texts with the currency's places. `respondsWith` compares the members with the OpenAPI schema at compile time. */
 const toOrderV1 = respondsWith<OrderV1>()((order: Order, lines: readonly OrderLine[]) => ({
   id: order.id,
   customerId: order.customerId,

@@ -3,7 +3,7 @@ import { freshSeconds } from "../groups.ts";
 
 /**
  * Browsers revalidate soon, because no invalidation reaches them. The REST proxy follows every write; `sharedSeconds` is short for other shared caches,
- * which follow none.
+ * which follow none. While the service is down, a stale post does no harm. With `status`, the list can have the caller's drafts.
  */
 const freshness = {
   browserSeconds: 2,
