@@ -1,4 +1,4 @@
-// npm run new:service -- reviews --entity Review --extends Post: adds a complete service, composed and ready to start. docs/add-a-service.md.
+// npm run new:service -- NAME --entity ENTITY: adds a complete service, composed and ready to start. docs/add-a-service.md.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

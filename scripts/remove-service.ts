@@ -1,4 +1,4 @@
-// npm run remove:service -- reviews: removes a service from the working tree and from the local data. docs/add-a-service.md.
+// npm run remove:service -- NAME: removes a service from the working tree and from the local data. docs/add-a-service.md.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -19,7 +19,7 @@ export interface Service extends Subgraph {
   readonly feedPort: number;
   /** `line-items` is configured by LINE_ITEMS_PORT, LINE_ITEMS_URL and so on. */
   readonly variablePrefix: string;
-  /** Scopes of tokens by name, with what each allows. `reviews:write` is for the caller's own data, `reviews:write:all` for the data of others. */
+  /** Scopes of tokens by name, with what each allows. `NAME:write` is for the caller's own data, `NAME:write:all` for the data of others. */
   readonly scopes: Readonly<Record<string, string>>;
   /** Whether there are rows for its tables: its seed.sql, or in scripts/seed. */
   readonly seed: boolean;
@@ -41,7 +41,7 @@ const reservedNames = new Set(
     "service service-account settings start supergraph template0 template1"
   ).split(" "),
 );
-/** The migration of `reviews` is `migrate-reviews`, its database cluster `reviews-db`, its feed's variable REVIEWS_FEED_URL. */
+/** The migration of the service NAME is `migrate-NAME`, its database cluster `NAME-db`, its feed's variable NAME_FEED_URL. */
 const reservedPattern = /^(?:every|migrate)-|-(?:db|feed|secrets|keys|to-database)$/;
 /** Ports of the platform's other processes, with their variables in scripts/start/parts.ts. */
 const reservedPorts = new Map([

@@ -149,7 +149,8 @@ test("a client lowers the class of its own requests by the header Priority", asy
   const gateway = await startOverloadable({ FETCH_SHARING: "false" });
   blockEventLoop();
   const background = repeat(300, { query: mutation, headers: ["Priority: u=7"] });
-  const responses = await postAtOnce(gateway, [...background, ...repeat(20, { query: mutation })]);
+  // Few mutations of class critical, for the same reason as above.
+  const responses = await postAtOnce(gateway, [...background, ...repeat(5, { query: mutation })]);
   expect(responses.slice(0, 300).filter(({ body }) => body.errors !== undefined).length).toBeGreaterThan(0);
   for (const { body } of responses.slice(300)) expect(body.errors).toBeUndefined();
 });
