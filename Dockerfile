@@ -3,8 +3,11 @@
 #   docker build --target service --build-arg SERVICE=NAME --build-arg PORT=4001 .
 # The images have the same folders as the repository, because Node does not strip types below node_modules.
 
+# A release names it by digest (infra/images/base-images.env).
+ARG NODE_IMAGE=node:24-bookworm-slim
+
 # One install for all images, by the lock file. It precedes the sources, so that it is repeated only if a package changes.
-FROM node:24-bookworm-slim AS installed
+FROM ${NODE_IMAGE} AS installed
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY kit/package.json kit/
@@ -29,7 +32,7 @@ COPY gateway/graphiql gateway/graphiql
 RUN node scripts/bundle-graphiql.mjs
 
 # One stage per process: its sources, the installed packages that it loads, and the link to the kit.
-FROM node:24-bookworm-slim AS files
+FROM ${NODE_IMAGE} AS files
 WORKDIR /app
 COPY infra/images infra/images
 COPY kit/package.json kit/
@@ -73,7 +76,7 @@ RUN --mount=type=bind,from=installed,source=/app,target=/installed node infra/im
 # The base of all runtime images. `start` execs Node, so that Node gets the signals.
 # The root file system may be read-only: V8's compile cache is in the image.
 # The health check uses the admin listener (ADMIN_PORT), which by default listens only inside the container (ADMIN_HOST).
-FROM node:24-bookworm-slim AS process
+FROM ${NODE_IMAGE} AS process
 WORKDIR /app
 ENV NODE_ENV=production HOST=0.0.0.0 NODE_COMPILE_CACHE=/app/.compile-cache
 COPY --chmod=755 infra/images/start infra/images/healthy infra/images/restart-frozen infra/images/

@@ -1,10 +1,9 @@
 // What `npm run verify -- compose` needs: Docker, Compose and the base images.
 import { tryCommand } from "./command.ts";
 
-/** The base image of the Dockerfile. */
-export const baseImage = "node:24-bookworm-slim";
-/** The image of the databases in docker-compose.yml. */
-const databaseImage = "postgres:18-bookworm";
+/** The base image of the Dockerfile, and the image of the databases in docker-compose.yml: both read these variables too. */
+export const baseImage = process.env["NODE_IMAGE"] ?? "node:24-bookworm-slim";
+const databaseImage = process.env["POSTGRES_IMAGE"] ?? "postgres:18-bookworm";
 
 /** Compose version 2, a Docker plugin, or the older standalone program. */
 const composePrograms = [["docker", "compose"], ["docker-compose"]] as const;
