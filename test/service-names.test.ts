@@ -12,6 +12,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const allowed: readonly (readonly [pattern: string, reason: string])[] = [
   ["services/**", "the services themselves"],
   ["**/*.md", "documents"],
+  [".changeset/*.md", "documents"],
   ["**/*.test.ts", "tests with their own data"],
   ["{kit,gateway,rest-proxy}/test/**", "tests with their own data"],
   ["infra/*/test/**", "tests with their own data"],

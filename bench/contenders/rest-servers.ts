@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { readServices } from "../../supergraph/services.ts";
 import type { Contender, ContenderContext } from "../benchmark.ts";
 import { readNodeArguments } from "./image-arguments.ts";
 import { writeNginxConfig } from "./nginx.ts";
@@ -68,10 +69,10 @@ export const restServers: readonly Contender[] = [
 function toProxyEnvironment({ port, originUrl }: ContenderContext): Readonly<Record<string, string>> {
   return {
     ...Object.fromEntries(
-      ["USERS", "POSTS", "COMMENTS", "ORDERS"].flatMap((name) => [
-        [`${name}_URL`, originUrl],
+      readServices(join(bench, "..")).flatMap(({ variablePrefix }) => [
+        [`${variablePrefix}_URL`, originUrl],
         // The origin of this benchmark has no change feed.
-        [`${name}_FEED_URL`, "none"],
+        [`${variablePrefix}_FEED_URL`, "none"],
       ]),
     ),
     FEED_KEYS: "for-benchmarks-only",
