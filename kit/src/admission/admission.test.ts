@@ -199,18 +199,18 @@ test("waiting requests leave by class, then by the caller's bucket; a tenth of t
   expect(left).toEqual([...list(3, "critical"), "quiet", ...list(3, "critical"), "noisy", "background"]);
 });
 
-test("waiting requests leave in the order of their arrival, whatever their class and bucket", () => {
+test("waiting requests of a class leave in the order of their arrival, whatever their bucket", () => {
   const waiting = createWaitingRequests();
   const levels = [
-    ["background", 7],
+    ["normal", 7],
     ["normal", 0],
     ["normal", 7],
     ["critical", 0],
-    ["background", 7],
+    ["normal", 3],
   ] as const;
   levels.forEach(([priority, bucket], enteredMs) => waiting.add(priority, bucket, { enteredMs, decide: () => {} }));
   const left = Array.from({ length: 6 }, () => waiting.take("arrival")?.enteredMs);
-  expect(left).toEqual([0, 1, 2, 3, 4, undefined]);
+  expect(left).toEqual([3, 0, 1, 2, 4, undefined]);
   expect(waiting.length).toBe(0);
 });
 

@@ -9,8 +9,8 @@ export interface WaitingRequest {
 }
 
 /**
- * `arrival`: the first that entered, whatever its class and caller. Otherwise by class, then by the caller's bucket, then the oldest or the newest; critical
- * requests of one bucket always leave in the order of their arrival.
+ * All by class. Within a class, `arrival`: the first that entered, whatever its caller; otherwise by the caller's bucket, then the oldest or the newest,
+ * but critical requests of one bucket always in the order of their arrival.
  */
 export type TakeOrder = "arrival" | "oldest" | "newest";
 
@@ -66,20 +66,6 @@ export function createWaitingRequests(): WaitingRequests {
     return order === "oldest" ? level.shift() : level.pop();
   }
 
-  function takeFirst(): WaitingRequest | undefined {
-    let firstMs = Infinity;
-    let firstLine: Line | undefined;
-    let firstLevel: WaitingRequest[] | undefined;
-    for (const line of lines) {
-      for (const level of line.levels) {
-        const enteredMs = level[0]?.enteredMs ?? Infinity;
-        if (enteredMs >= firstMs) continue;
-        [firstMs, firstLine, firstLevel] = [enteredMs, line, level];
-      }
-    }
-    return firstLine && remove(firstLine, firstLevel, "oldest");
-  }
-
   return {
     get length() {
       return length;
@@ -91,8 +77,8 @@ export function createWaitingRequests(): WaitingRequests {
       length++;
     },
     take(order) {
-      if (order === "arrival") return takeFirst();
       const line = nextLine();
+      if (line && order === "arrival") return remove(line, levelOfOldest(line), "oldest");
       return line && remove(line, line.levels.find(isInUse), line.priority === "critical" ? "oldest" : order);
     },
     drop(criticalMax) {
@@ -113,6 +99,11 @@ export function createWaitingRequests(): WaitingRequests {
       return undefined;
     },
   };
+}
+
+function levelOfOldest({ levels }: Line): WaitingRequest[] | undefined {
+  const enteredMs = (level: readonly WaitingRequest[]) => level[0]?.enteredMs ?? Infinity;
+  return levels.filter(isInUse).reduce((oldest, level) => (enteredMs(level) < enteredMs(oldest) ? level : oldest));
 }
 
 const isInUse = (level: readonly WaitingRequest[]) => level.length > 0;
