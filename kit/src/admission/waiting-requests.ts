@@ -78,7 +78,7 @@ export function createWaitingRequests(): WaitingRequests {
     },
     take(order) {
       const line = nextLine();
-      if (line && order === "arrival") return remove(line, levelOfOldest(line), "oldest");
+      if (order === "arrival") return line && remove(line, levelOfOldest(line), "oldest");
       return line && remove(line, line.levels.find(isInUse), line.priority === "critical" ? "oldest" : order);
     },
     drop(criticalMax) {
