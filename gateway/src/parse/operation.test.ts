@@ -1,5 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type DocumentNode, Kind, type OperationDefinitionNode, buildSchema, getOperationAST, parse } from "graphql";
+import {
+  type DocumentNode,
+  Kind,
+  type OperationDefinitionNode,
+  buildSchema,
+  getOperationAST,
+  getVariableValues,
+  parse,
+} from "graphql";
 import { describe, expect, test } from "vitest";
 import { createEventLoopQueue } from "./event-loop-queue.ts";
 import { priorityOfOperation } from "./operation-priority.ts";
@@ -32,6 +40,24 @@ describe("the operation of a request", () => {
     const definitions = Array.from({ length: 80 }, (_, i) => `$v${i}: ID!`).join(" ");
     expect(findVariableProblems(schema, validate(`query (${definitions}) { a }`), {})).toHaveLength(51);
     expect(findVariableProblems(schema, validate("query ($id: ID = 1) { a(id: $id) }"), {})).toEqual([]);
+  });
+
+  test("a value is accepted exactly if graphql-js accepts it for the variable's type", () => {
+    const types = ["ID", "String", "Int", "Float", "Boolean", "Colour", "Range", "Secret"];
+    const forms = types.flatMap((type) => [type, `${type}!`, `[${type}]`, `[${type}!]!`, `${type} = null`]);
+    const scalars = ["1", "", "RED", 1, 0, -0, 1.5, 2 ** 31, -(2 ** 31), 2 ** 53, true, false, null];
+    const values = [...scalars, ...scalars.map((value) => [value]), {}, { from: 1 }, { from: "1" }];
+    const requests = [{}, ...values.map((v) => ({ v }))];
+    const inputs = buildSchema("type Query { a(b: ID, c: Float): Int } enum Colour { RED } input Range { from: Int! } scalar Secret");
+    for (const form of forms) {
+      const validated = validate(`query ($v: ${form}) { a }`);
+      const expected = requests.map(
+        (variables) => getVariableValues(inputs, validated.operation.variableDefinitions ?? [], variables).errors,
+      );
+      const problems = requests.map((variables) => findVariableProblems(inputs, validated, variables));
+      const toMessages = (list: readonly { message: string }[] = []) => list.map(({ message }) => message);
+      expect([form, problems.map(toMessages)]).toEqual([form, expected.map(toMessages)]);
+    }
   });
 
   test("each problem has its location, although the stored document has no locations", () => {

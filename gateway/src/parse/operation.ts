@@ -4,6 +4,7 @@ import {
   type GraphQLFormattedError,
   type GraphQLSchema,
   getVariableValues,
+  Kind,
   type OperationDefinitionNode,
   OperationTypeNode,
   type VariableDefinitionNode,
@@ -52,7 +53,7 @@ export function findVariableProblems(
   variables: Readonly<Record<string, unknown>>,
 ): readonly GraphQLFormattedError[] {
   const { variableDefinitions = none } = operation;
-  if (variableDefinitions.length === 0) return none;
+  if (haveAcceptedValues(variableDefinitions, variables)) return none;
   const problems = readVariables(schema, variableDefinitions, variables);
   if (problems.length === 0) return none;
   const nodes = locateNodes(
@@ -69,4 +70,32 @@ function readVariables(
   variables: Readonly<Record<string, unknown>>,
 ): readonly GraphQLError[] {
   return getVariableValues(schema, definitions, variables, { maxErrors: variableProblemsMax }).errors ?? none;
+}
+
+const isString = (value: unknown) => typeof value === "string";
+/** By name of a built-in scalar: values that it accepts as they are. It accepts others too, such as a number for ID. */
+const acceptedValues: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
+  ["ID", isString],
+  ["String", isString],
+  ["Int", (value) => typeof value === "number" && (value | 0) === value],
+  ["Boolean", (value) => typeof value === "boolean"],
+]);
+
+/**
+ * Whether each variable is a scalar whose value is accepted as it is, or optional and absent. False means unknown: graphql-js decides. Most requests have
+ * only such variables, and graphql-js resolves the type of each one again for each request (`bench` small: 2 % of the CPU time).
+ */
+function haveAcceptedValues(
+  definitions: readonly VariableDefinitionNode[],
+  variables: Readonly<Record<string, unknown>>,
+): boolean {
+  for (const { type, variable } of definitions) {
+    const isRequired = type.kind === Kind.NON_NULL_TYPE;
+    const nullableType = isRequired ? type.type : type;
+    const name = variable.name.value;
+    const value = Object.hasOwn(variables, name) ? variables[name] : null;
+    if (value === null && !isRequired) continue;
+    if (nullableType.kind !== Kind.NAMED_TYPE || !acceptedValues.get(nullableType.name.value)?.(value)) return false;
+  }
+  return true;
 }
