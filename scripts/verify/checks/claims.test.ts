@@ -5,7 +5,6 @@ import { findChanges, toOutcomes } from "./cache/outcomes.ts";
 import type { SuiteTest } from "./cache/suite.ts";
 import { findImageFaults } from "./compose/images.ts";
 import { createRequest, interleave } from "./overload/endpoints.ts";
-import { upperBoundOfMedian } from "./overload/calm-cost.ts";
 import { createLedger } from "./rest/ledger.ts";
 import { claimRollout, type RolloutOutcome } from "./rollout/rollout.ts";
 import type { RestartStep } from "./rollout/steps.ts";
@@ -124,12 +123,6 @@ test("a released write is required of reads that start later, not of earlier one
   expect(ledger.confirmed().get(post?.id ?? "")).toEqual({ title: 3, commentId: 8 });
   ledger.reserve()?.release();
   expect(ledger.reserve()?.etag).toBe('"c"');
-});
-
-test("the upper 95 % bound of a median is the fifteenth of twenty numbers, and the largest of five", () => {
-  const numbers = Array.from({ length: 20 }, (_, index) => index + 1);
-  expect(upperBoundOfMedian(numbers.toReversed())).toBe(15);
-  expect(upperBoundOfMedian([2, 5, 1, 4, 3])).toBe(5);
 });
 
 test("a mix of requests has the given share of the first list", () => {

@@ -1,11 +1,11 @@
-// What the features cost while no process is overloaded and no caller limited: the CPU time of a request beside that of a baseline.
-import { join } from "node:path";
+// What the features cost while no process is overloaded and no caller limited: the CPU time of a request beside that of the same process without them.
+// `npm run bench -- --against FOLDER` compares two checkouts.
 import { startTestIssuer } from "@tributary/kit/testing/issuer";
-import type { Contender, ContenderCommand, Workload } from "../../../../bench/benchmark.ts";
+import type { Contender, Workload } from "../../../../bench/benchmark.ts";
 import { gateways } from "../../../../bench/contenders/gateways.ts";
 import { restServers } from "../../../../bench/contenders/rest-servers.ts";
 import { measureCell } from "../../../../bench/measure/measure-cell.ts";
-import { median } from "../../../../bench/measure/quantile.ts";
+import { median, medianInterval } from "../../../../bench/measure/quantile.ts";
 import { startTestbed } from "../../../../bench/testbed/testbed.ts";
 import { gatewayWorkloads } from "../../../../bench/workloads/gateway-workloads.ts";
 import { restWorkloads } from "../../../../bench/workloads/rest-workloads.ts";
@@ -43,7 +43,6 @@ const boundMax = 1.06;
 /** Of both processes together. After a warm-up of 3 s V8 still compiles, which makes the process with more code dearer than it is later. */
 const times = { warmUpMs: 12_000, windowMs: 4_000 };
 const connections = 16;
-const root = join(import.meta.dirname, "../../../..");
 
 export const calmCostPart: OverloadPart = {
   name: "calm-cost",
@@ -55,19 +54,13 @@ export const calmCostPart: OverloadPart = {
     const authorization = `Bearer ${await issuer.token("1", [], { exp: Math.floor(Date.now() / 1_000) + 86_400 })}`;
     const testbed = await startTestbed({ hasDatabase: false });
     run.onCleanup(() => testbed.stop());
-    const { baseline } = run.options;
-    const description =
-      baseline === undefined
-        ? "this checkout with all features and a verified token, beside ADMISSION=false without rate limits and token verification"
-        : `this checkout beside ${baseline}, without tokens`;
-    run.print(description);
+    run.print(
+      "with all features and a verified token, beside ADMISSION=false without rate limits and token verification",
+    );
     const identity = { JWKS_URL: issuer.jwksUrl, ISSUER: issuer.issuer, AUDIENCE: issuer.audience };
     for (const subject of subjects) {
-      const contender = createContender(subject, run, baseline === undefined ? identity : {});
-      const requests = subject.workload.requests.map((request) => ({
-        ...request,
-        ...(baseline === undefined ? { authorization } : {}),
-      }));
+      const contender = createContender(subject, run.isControl, identity);
+      const requests = subject.workload.requests.map((request) => ({ ...request, authorization }));
       const ratios: number[] = [];
       for (let round = 1; round <= run.options.rounds; round++) {
         const workload = { ...subject.workload, requests, connections };
@@ -81,21 +74,13 @@ export const calmCostPart: OverloadPart = {
 };
 
 /** Both processes run at the same time on one core. Which one is started first alternates between rounds. */
-function createContender(
-  { contender, slowing }: Subject,
-  { options, isControl }: PartRun,
-  identity: Variables,
-): Contender {
-  const limits = { RATE_LIMIT_READS_PER_MINUTE: "100000000", RATE_LIMIT_EXEMPT: "none" };
+function createContender({ contender, slowing }: Subject, isControl: boolean, identity: Variables): Contender {
+  const on = { RATE_LIMIT_READS_PER_MINUTE: "100000000", RATE_LIMIT_EXEMPT: "none", ...identity };
   const off = { ADMISSION: "false", RATE_LIMIT_READS_PER_MINUTE: "0", RATE_LIMIT_WRITES_PER_MINUTE: "0" };
-  const { baseline } = options;
   return {
-    ...withVariables(contender, { ...limits, ...identity, ...(isControl ? slowing : {}) }),
+    ...withVariables(contender, { ...on, ...(isControl ? slowing : {}) }),
     name: "measured",
-    baseline:
-      baseline === undefined
-        ? withVariables(contender, off)
-        : inFolder(withVariables(contender, { RATE_LIMIT_READS_PER_MINUTE: "100000000" }), baseline),
+    baseline: withVariables(contender, off),
   };
 }
 
@@ -109,21 +94,8 @@ function withVariables(contender: Contender, variables: Variables): Contender {
   };
 }
 
-/** The same program of another checkout, with that one's settings files. */
-function inFolder(contender: Contender, folder: string): Contender {
-  const move = (path: string) => (path.startsWith(`${root}/`) ? join(folder, path.slice(root.length)) : path);
-  return {
-    ...contender,
-    start(context): ContenderCommand {
-      const { command, environment = {}, ...rest } = contender.start(context);
-      const moved = Object.entries(environment).map(([name, value]) => [name, move(value)] as const);
-      return { ...rest, command: command.map(move), environment: Object.fromEntries(moved) };
-    },
-  };
-}
-
 function claimRatios(title: string, ratios: readonly number[], { claim, print }: PartRun): void {
-  const bound = upperBoundOfMedian(ratios);
+  const [, bound] = medianInterval(ratios);
   const measured = `median ${toPercent(median(ratios))}, bound ${toPercent(bound)}, ${ratios.length} rounds`;
   print(`${title}: ${ratios.map(toPercent).join(" ")}`);
   claim(`${title} is at most 3 % dearer`, median(ratios) <= medianMax, { measured, control: "fails" });
@@ -131,22 +103,6 @@ function claimRatios(title: string, ratios: readonly number[], { claim, print }:
     measured,
     control: "fails",
   });
-}
-
-/**
- * The upper bound of a one-sided 95 % confidence interval of the median, without an assumption on the distribution: the smallest number of the list
- * that the median exceeds with a probability of at most 5 % (sign test). The largest one of fewer than 5 numbers.
- */
-export function upperBoundOfMedian(numbers: readonly number[]): number {
-  const sorted = Float64Array.from(numbers).sort();
-  let probability = 0;
-  let combinations = 1;
-  for (let below = 0; below < sorted.length; below++) {
-    probability += combinations / 2 ** sorted.length;
-    combinations = (combinations * (sorted.length - below)) / (below + 1);
-    if (probability >= 0.95) return sorted[below] ?? NaN;
-  }
-  return sorted.at(-1) ?? NaN;
 }
 
 function toPercent(ratio: number): string {

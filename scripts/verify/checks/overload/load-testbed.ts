@@ -25,6 +25,8 @@ export interface TestedProcess {
 export interface LoadTestbed {
   /** @param environment additional variables. */
   start(kind: EndpointKind, environment?: Readonly<Record<string, string>>): Promise<TestedProcess>;
+  /** Starts empty-handler.ts where `start` starts its processes. */
+  startEmptyHandler(): Promise<Pick<TestedProcess, "pid" | "port" | "stop">>;
   /**
    * Runs the job. A run with late requests outside ramps is void, and repeated.
    * @throws Error if it is void five times.
@@ -67,6 +69,14 @@ export async function startLoadTestbed({
       await waitUntilReady(process, `http://127.0.0.1:${port}`);
       const isRunning = () => process.child.exitCode === null && process.child.signalCode === null;
       return { kind, pid: process.pid, port, adminPort, isRunning, stop: () => process.stop() };
+    },
+    async startEmptyHandler() {
+      const port = await pickFreePort();
+      const command = [join(import.meta.dirname, "empty-handler.ts"), String(port)];
+      const process = startPinned({ core: 0, command, stdio: ["ignore", "pipe", "pipe"] });
+      onCleanup(() => process.stop());
+      await waitUntilReady(process, `http://127.0.0.1:${port}`);
+      return { pid: process.pid, port, stop: () => process.stop() };
     },
     async run(job) {
       for (let attempt = 1; ; attempt++) {

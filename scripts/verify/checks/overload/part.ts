@@ -2,7 +2,7 @@
 import type { PartRun as RunOf, VerificationPart } from "../../parts.ts";
 import type { Options } from "../../verification.ts";
 
-/** The options that determine how long the parts run, and what they compare. */
+/** The options that determine how long the parts run. */
 export const partOptions = {
   seconds: {
     kind: "number",
@@ -26,11 +26,6 @@ export const partOptions = {
     fallback: 20,
     quick: 5,
     why: "rounds of `calm-cost`",
-  },
-  baseline: {
-    kind: "text",
-    placeholder: "FOLDER",
-    why: "an installed checkout to which `calm-cost` compares this one; without it, this one with the features off",
   },
 } as const satisfies Options;
 

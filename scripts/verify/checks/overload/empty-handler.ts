@@ -1,0 +1,11 @@
+// The lower bound for a rejection in Node: a `node:http` handler that reads each request and rejects it. Argument: the port.
+import { createServer } from "node:http";
+
+const body = JSON.stringify({ errors: [{ message: "The server is overloaded.", extensions: { code: "OVERLOADED" } }] });
+const headers = ["Content-Type", "application/json", "Retry-After", "1", "Content-Length", String(body.length)];
+
+createServer((request, response) => {
+  if (request.url === "/health/ready") return void response.end();
+  request.resume().on("end", () => response.writeHead(503, headers).end(body));
+}).listen({ port: Number(process.argv[2]), host: "127.0.0.1", backlog: 1_024 });
+process.on("SIGTERM", () => process.exit());
