@@ -41,11 +41,13 @@ export interface AdmissionObserver {
 }
 
 /**
- * The length of an iteration of the event loop above which fewer requests are admitted. Every request in flight waits for several iterations, so this
- * decides the latency under overload.
+ * The delay of the event loop above which fewer requests are admitted: how late a timer runs. Every request in flight waits for several iterations of the
+ * loop, so this decides the latency under overload.
  */
-const iterationMsMax = 5;
-/** After an iteration that was longer, the limit falls by this factor; after one of less than half, it rises. */
+const loopDelayMsMax = 5;
+/** While requests wait, the delay is measured about once in this time. Not with `setImmediate`, which would keep the core busy while the loop is idle. */
+const tickMs = 1;
+/** After a longer delay, the limit falls by this factor; after one of less than half, it rises. */
 const decrease = 0.95;
 const increase = 1.1;
 const limitMin = 4;
@@ -73,9 +75,11 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
   const costs = createCallerCosts(() => performance.now(), randomInt(2 ** 32));
   const waiting = createWaitingRequests();
   let inFlight = 0;
-  let limit = isOn ? limitInitial : Infinity;
-  /** When the last iteration ended with requests waiting; 0 if none waited. */
-  let lastIterationMs = 0;
+  const limit = createLimit(isOn);
+  /** Whether `tick` is going to run. It does while requests wait. */
+  let isTicking = false;
+  /** Whether `admitWaiting` is going to run at the end of this iteration of the event loop. */
+  let isRefilling = false;
   const queue = createStandingCheck();
 
   /** Counts a request that is admitted or rejected now. @returns `isAdmitted`. */
@@ -93,23 +97,26 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
       const nowMs = performance.now();
       waiting.add(priority, bucket, { enteredMs: nowMs, decide });
       if (waiting.length > (queue.isStanding ? shortQueueMax : burstMax)) waiting.drop(burstMax)?.decide(false);
-      if (lastIterationMs !== 0) return;
-      lastIterationMs = nowMs;
-      setImmediate(endIteration);
+      if (isTicking) return;
+      isTicking = true;
+      setTimeout(tick, tickMs, nowMs);
     });
   }
 
-  /** Runs at the end of each iteration of the event loop while requests wait. */
-  function endIteration(): void {
+  function tick(startedMs: number): void {
     const nowMs = performance.now();
-    adjustLimit(nowMs - lastIterationMs);
-    lastIterationMs = nowMs;
-    queue.note(waiting.length, nowMs);
+    limit.adjust(nowMs - startedMs - tickMs, inFlight);
     rejectExpired(nowMs);
-    for (let free = limit - inFlight; free > 0 && waiting.length > 0; free--)
+    admitWaiting();
+    queue.note(waiting.length, nowMs);
+    isTicking = waiting.length > 0;
+    if (isTicking) setTimeout(tick, tickMs, nowMs);
+  }
+
+  function admitWaiting(): void {
+    isRefilling = false;
+    for (let free = limit.value - inFlight; free > 0 && waiting.length > 0; free--)
       waiting.take(chooseOrder(waiting.length, queue.isStanding))?.decide(true);
-    if (waiting.length > 0) setImmediate(endIteration);
-    else lastIterationMs = 0;
   }
 
   function rejectExpired(nowMs: number): void {
@@ -122,20 +129,10 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
     }
   }
 
-  function adjustLimit(iterationMs: number): void {
-    if (iterationMs > iterationMsMax) limit = Math.max(limitMin, Math.min(limit, inFlight) * decrease);
-    else if (iterationMs < iterationMsMax / 2) limit = Math.min(limit * increase, limitMax);
-  }
-
-  /** While no request waits, the limit may be far above the requests in flight: without this it would not be reached before these are late. */
-  function lowerLimit(): void {
-    if (waiting.length === 0) adjustLimit(Infinity);
-  }
-
-  observer?.expose(() => ({ inFlight, limit, waiting: waiting.length }));
+  observer?.expose(() => ({ inFlight, limit: limit.value, waiting: waiting.length }));
   return {
     enter(priority, callerKey) {
-      if (inFlight < limit && waiting.length === 0) return settle(priority, true);
+      if (inFlight < limit.value && waiting.length === 0) return settle(priority, true);
       const bucket = costs.bucketOf(callerKey);
       if (!queue.isStanding || waiting.length < shortQueueMax || waiting.outranks(priority, bucket))
         return wait(priority, bucket);
@@ -144,8 +141,26 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
     leave(callerKey, cpuMs) {
       inFlight--;
       if (cpuMs > 0) costs.add(callerKey, cpuMs);
+      if (waiting.length === 0 || isRefilling) return;
+      isRefilling = true;
+      setImmediate(admitWaiting);
     },
-    close: isOn ? watchIterations(lowerLimit) : () => {},
+    // While no request waits, the limit may be far above the requests in flight: without this it would not be reached before these are late.
+    close: isOn ? watchIterations(() => waiting.length === 0 && limit.adjust(Infinity, inFlight)) : () => {},
+  };
+}
+
+/** The limit of requests in flight, which follows the delay of the event loop. */
+function createLimit(isOn: boolean) {
+  let limit = isOn ? limitInitial : Infinity;
+  return {
+    get value() {
+      return limit;
+    },
+    adjust(loopDelayMs: number, inFlight: number): void {
+      if (loopDelayMs > loopDelayMsMax) limit = Math.max(limitMin, Math.min(limit, inFlight) * decrease);
+      else if (loopDelayMs < loopDelayMsMax / 2) limit = Math.min(limit * increase, limitMax);
+    },
   };
 }
 
@@ -183,7 +198,7 @@ function watchIterations(onLate: () => void): () => void {
   let wasLate = false;
   const timer = setInterval(() => {
     const nowMs = performance.now();
-    const isLate = nowMs - sampledMs - sampleEveryMs > iterationMsMax;
+    const isLate = nowMs - sampledMs - sampleEveryMs > loopDelayMsMax;
     sampledMs = nowMs;
     if (isLate && wasLate) onLate();
     wasLate = isLate;

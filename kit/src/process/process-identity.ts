@@ -20,7 +20,7 @@ export function isRunning(identity: ProcessIdentity): boolean {
 }
 
 // proc_pid_stat(5): "pid (command) state …", the start time is field 22. The command may contain blanks and
-// parentheses, so the fields are counted from the last parenthesis.
+// parentheses, so the fields are counted from the last parenthesis: the first after it is field 3, the state (Z and X: the process has ended).
 function startFromProc(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -1,8 +1,12 @@
 import type { Readable } from "node:stream";
 import type { AttemptEndReason, RequestDeadline } from "./request-deadline.ts";
 
-/** Sends a request to one replica, once. Sets `deadline.listener` until it resolves. Rejects only if the request itself is invalid, such as a header with a line break. */
+/**
+ * Sends a request to one replica, once. While it runs it is `deadline.listener`: the end of the deadline cancels it. Rejects only if the request itself is
+ * invalid, such as a header with a line break.
+ */
 export type Transport<Connection, Body extends ResponseBody> = (
+  /** `path`: path and query of the replica's URL, used if the request has none. */
   replica: { readonly connection: Connection; readonly path: string },
   request: TransportRequest,
   deadline: RequestDeadline,
@@ -21,6 +25,7 @@ export interface TransportRequest {
 
 export type InformationListener = (status: number, headers: ResponseHeaders) => void;
 
+/** A buffer holds the whole body; a stream is read later: long responses in the REST proxy, and responses to writes. */
 export type ResponseBody = Buffer | Readable;
 
 /** By name in lower case. */
@@ -32,7 +37,7 @@ export interface TransportResponse<Body extends ResponseBody> {
   readonly kind: "response";
   readonly status: number;
   readonly headers: ResponseHeaders;
-  /** Names and values in turn, as they were received. */
+  /** Names and values in turn, as they were received: buffers from undici, strings from `node:http`. */
   readonly rawHeaders: readonly (string | Buffer)[];
   /** As it was received: not decompressed. */
   readonly body: Body;
@@ -47,7 +52,8 @@ export function toHeaderList(rawHeaders: TransportResponse<ResponseBody>["rawHea
  * - `refused`: there was no connection, so nothing was sent.
  * - `reset`: the connection broke, or the response is not HTTP; the request may have been processed.
  * - `too-large`: the response is longer than the transport allows.
- * - `attempt-timeout`, `timeout`, `aborted`: the deadline ended.
+ * - `attempt-timeout`: the time of this attempt has passed; `timeout`: that of the whole request.
+ * - `aborted`: the caller has aborted the request.
  */
 export interface TransportFailure {
   readonly kind: "failed";

@@ -9,7 +9,7 @@ import type { Store } from "./store.ts";
 export interface Invalidation {
   readonly keys?: readonly string[];
   readonly groups?: readonly string[];
-  /** Of whose responses in `groups`. Default: of all. */
+  /** Only responses of this origin are invalidated by `groups`. Default: those of all origins. */
   readonly origin?: string;
 }
 
@@ -25,6 +25,7 @@ export function isSafe(method: string): boolean {
  * `Cache-Group-Invalidation`. Nothing after an error response (4xx, 5xx).
  * @param response undefined if there is none: the request may have been processed, so its key is invalidated.
  * @param key of the request.
+ * @param keysOf the keys of the resource that a URL names, such as those of its other versions. `key` resolves a relative URL.
  */
 export function invalidatedBy(
   response: OriginResponse | undefined,
@@ -71,6 +72,7 @@ export function createInvalidate({ store, sharedFetches, invalidationLog, observ
       sharedFetches.stopJoining(key);
       entries += store.invalidateKey(key);
     }
+    // Requests do not join reads of a noted group: `SharedFetches.find` calls `isOutdated`. The note concerns all origins, which at most costs a request.
     for (const group of groups) {
       invalidationLog.noteGroup(group);
       entries += store.invalidateGroup(group, origin);
@@ -90,11 +92,11 @@ export function createInvalidate({ store, sharedFetches, invalidationLog, observ
 export interface InvalidationLog {
   /**
    * Call it when a read is sent to the origin: gives the read its position in the order of the notes.
-   * @param validationSentAtMs the present time, if a client's `no-cache` causes the read. The read then has a higher position than all earlier
-   * reads, so `Store.put` does not replace its response by one of theirs.
+   * @param validationSentAtMs the present time in milliseconds since 1970, if a client's `no-cache` causes the read; otherwise undefined. The
+   * read then has a higher position than all earlier reads, so `Store.put` does not replace its response by one of theirs.
    */
   startRead(read: { readonly origin: string; readonly key: string }, validationSentAtMs?: number): SentRead;
-  /** @returns the position of all reads that are sent from now on, at least; `isSentAfter` compares with it. */
+  /** Marks the present: `isSentAfter` (entry.ts) is true for reads that are sent from now on, and false for all earlier ones. */
   mark(): number;
   noteKey(key: string): void;
   noteGroup(group: string): void;

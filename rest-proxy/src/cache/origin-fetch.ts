@@ -1,6 +1,6 @@
 /**
- * Fetches one `GET` from the origin, writes the response to the client, and stores it if the policy permits: for one client (`fetchAlone` in
- * `read.ts`), for several (`fetchShared`) or in the background (`refresh`). Read `CacheFetcher.fetch` first.
+ * Fetches one `GET` from the origin, writes the response to the client, and stores it if the policy permits. `read.ts` calls it for one client
+ * (`fetchAlone`), for several (`fetchShared`) or in the background (`refresh`). Read `CacheFetcher.fetch` first.
  */
 import type { ServerResponse } from "node:http";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
@@ -37,7 +37,7 @@ export interface OriginRead {
   readonly signal: AbortSignalLike;
   /** The stored response to validate, if any. */
   readonly entry: Entry | undefined;
-  /** The client's own conditions are sent, unless `entry` is present. */
+  /** Whether the client's own conditions (`If-None-Match`, …) are sent. Not if `entry` is present: then only those of the entry are. */
   readonly withConditions: boolean;
   /** A client's `no-cache` caused the request. */
   readonly isValidation: boolean;
@@ -120,6 +120,7 @@ export class CacheFetcher {
 
   #respondValidated(f: CacheFetch, { entry, isStored }: OriginResult & { kind: "validated" }): void {
     const { name, nowMs, observe } = this.#o;
+    // Undefined: the waiting clients send requests of their own.
     f.onOutcome?.(isStored && isFresh(entry, nowMs()) ? { entry, isStale: false } : undefined);
     observe({ kind: "revalidated" });
     if (!f.response) return;
@@ -129,10 +130,12 @@ export class CacheFetcher {
 
   async #respondFetched(f: CacheFetch, { response, head, sent }: OriginResult & { kind: "fetched" }): Promise<void> {
     const { store, invalidationLog, entryBytesMax, collectingMax, nowMs, observe, name } = this.#o;
-    const stored = mayFit(response, entryBytesMax) && this.#collecting < collectingMax ? head : undefined;
+    const storable = mayFit(response, entryBytesMax) ? head : undefined;
+    const stored = this.#collecting < collectingMax ? storable : undefined;
     const isOutdated = () => invalidationLog.isOutdated(sent, stored?.groups);
     f.onHead?.(stored?.groups ?? []);
-    this.#noteShared(f, response, stored !== undefined && isFresh(stored, nowMs()));
+    this.#noteShared(f, response, storable !== undefined && isFresh(storable, nowMs()));
+    if (!stored) f.onOutcome?.(undefined);
     if (f.entry && replacesEntry(response.status, f)) store.remove(f.entry);
     observe({ kind: "miss" });
     // `Cache-Status` is sent before the body, so it says what is known now.
@@ -143,7 +146,7 @@ export class CacheFetcher {
     if (!body || !stored) return;
     const entry = toEntry(sent, stored, body);
     if (!isOutdated()) store.put(entry);
-    // Also if a change has outdated it meanwhile: no request has joined since the change (`SharedFetches.find`).
+    // Also if a change has outdated it meanwhile: all waiting clients have asked before the change, since none can join after it (`SharedFetches.find`).
     f.onOutcome?.({ entry, isStale: false });
   }
 
@@ -172,7 +175,7 @@ export class CacheFetcher {
   }
 
   /**
-   * Writes the head of the fetched response; or the 304, if the client's conditions, which were not sent to the origin, show that it has it.
+   * Writes the head of the fetched response; or the 304, if the client's conditions, which were not sent to the origin, show that it has the response already.
    * @returns the client, which gets the body next; undefined after a 304.
    */
   #writeHead(
@@ -254,7 +257,7 @@ function createReadSender(o: CacheFetchOptions): (read: OriginRead) => Promise<O
       return { kind: "fetched", response, head, sent };
     }
     dropBody(response.body);
-    // About another response: it updates nothing (RFC 9111, 4.3.4). The client gets the entry, whose validators the origin has accepted.
+    // A 304 with another ETag than the entry's updates nothing (RFC 9111, 4.3.4). The client gets the entry, whose validators the origin has accepted.
     if (!confirmsStored(response.headers, entry.headers)) return { kind: "validated", entry, isStored: true };
     return { kind: "validated", ...freshen(entry, response.headers, { ...received, sent }) };
   };

@@ -174,6 +174,24 @@ test("beyond backgroundMax each client sends its own request", async () => {
   expect(bodies).toEqual(["/a", "/b", "/b"]);
 });
 
+test("a response that is not stored because too many bodies are being received does not end coalescing for its URL", async () => {
+  const { send, get, nextRequest, requestCount, received } = await setUp({ backgroundMax: 1 });
+  const long = [send("/long"), send("/longer")];
+  const pending = [await nextRequest(), await nextRequest()];
+  for (const { response } of pending) response.writeHead(200, fresh).write("begin");
+  await Promise.all(long.map(({ head }) => head));
+  const alone = get("/a");
+  (await nextRequest()).respond(200, fresh, "not stored");
+  await alone;
+  for (const { response } of pending) response.end();
+  await Promise.all(long.map(({ response }) => response));
+  const [first, second] = [send("/a"), send("/a")];
+  await received(5);
+  (await nextRequest()).respond(200, fresh, "shared");
+  const bodies = await Promise.all([first, second].map(async ({ response }) => (await response).body));
+  expect([...bodies, requestCount()]).toEqual(["shared", "shared", 4]);
+});
+
 test("close() aborts background refreshes", async () => {
   const { get, nextRequest, cache, passSeconds } = await setUp();
   const first = get("/a");
