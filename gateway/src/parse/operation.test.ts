@@ -48,7 +48,9 @@ describe("the operation of a request", () => {
     const scalars = ["1", "", "RED", 1, 0, -0, 1.5, 2 ** 31, -(2 ** 31), 2 ** 53, true, false, null];
     const values = [...scalars, ...scalars.map((value) => [value]), {}, { from: 1 }, { from: "1" }];
     const requests = [{}, ...values.map((v) => ({ v }))];
-    const inputs = buildSchema("type Query { a(b: ID, c: Float): Int } enum Colour { RED } input Range { from: Int! } scalar Secret");
+    const inputs = buildSchema(
+      "type Query { a(b: ID, c: Float): Int } enum Colour { RED } input Range { from: Int! } scalar Secret",
+    );
     for (const form of forms) {
       const validated = validate(`query ($v: ${form}) { a }`);
       const expected = requests.map(

@@ -1,4 +1,4 @@
-// Stage 4 of 5: run. The deadline of one client request, for its fetches. pipeline.ts creates one per request, before the plan stage.
+// Stage 4 of 5: run. The deadline of one client request, for its fetches. pipeline.ts creates one per request, before the plan stage, so the time of planning counts.
 import type { ServerResponse } from "node:http";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import { AbortSource } from "@tributary/kit/http/abort-source";
@@ -30,7 +30,6 @@ export function createDeadline(
   let timer: NodeJS.Timeout | undefined;
 
   const abortOnClose = () => {
-    if (response.writableFinished) return;
     source?.abort("disconnected" satisfies AbortReason);
     onDisconnected();
   };

@@ -8,7 +8,7 @@ import type { RequestOutcome, ResultSummary } from "../response.ts";
 
 const success: ResultSummary = { outcome: "ok", codes: [] };
 
-/** Failed fetches of one request that the access log lists. */
+/** The access log lists at most so many failed fetches of one request. */
 const failuresMax = 5;
 
 /** Exists only if metrics, traces or the access log are on. */
@@ -16,8 +16,8 @@ export class GraphqlRequestRecord {
   /** The path that processed the operation; undefined for other URLs, preflights and the GraphiQL page. */
   path: "fast" | "full" | undefined;
   /**
-   * The request's parameter `operationName`, until the operation is validated. Client text that is not validated, so it is never a label, a
-   * span attribute or a log field.
+   * The request's parameter `operationName`, until the operation is validated. Client text: request-observer.ts maps it to a known name for the metrics
+   * of a rejected request, and it is never a span attribute or a log field.
    */
   requestedName: string | undefined;
   /** Undefined until the caller is identified. Its name is client text: map it by `KnownValues`. */
@@ -30,7 +30,7 @@ export class GraphqlRequestRecord {
   codes: readonly string[] = [];
   /** The first five failed fetches, for the access log. Undefined if no fetch failed. */
   failures: Failure[] | undefined;
-  /** Set when the request is admitted, even if it is not traced. */
+  /** Set when the request is admitted, for the access log, even if it is not traced. */
   traceId: string | undefined;
   /** Undefined if the request is not traced. */
   readonly span: Span | undefined;

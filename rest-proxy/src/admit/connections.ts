@@ -34,8 +34,10 @@ export function prepareServer(server: Server, { observe, charges, pendingRespons
   function reject(socket: Duplex, code: string | undefined): void {
     const requestId = randomUUID();
     observe({ kind: "unreadable", code: code ?? "CONNECT", requestId });
+    // The client may reset the connection: an `error` event without a listener would end the process.
     socket.on("error", () => undefined);
     const headers: string[] = [];
+    // Adds the headers of the rate limit. A connection of `node:http` is a Socket, although its type is wider.
     if (socket instanceof Socket) charges.chargeUnreadable(socket, headers);
     socket.end(rawProblem(codeOfParserError(code), requestId, headers));
     const timer = setTimeout(() => socket.destroy(), lingerMs);
@@ -43,7 +45,7 @@ export function prepareServer(server: Server, { observe, charges, pendingRespons
   }
 }
 
-/** The error code for an error of Node's HTTP parser. */
+/** The error code for an error of Node's HTTP parser; undefined for the method CONNECT, which a proxy of URLs does not serve. */
 function codeOfParserError(code: string | undefined): ErrorCode {
   if (code === "HPE_HEADER_OVERFLOW") return "HEADERS_TOO_LARGE";
   if (code === "HPE_CHUNK_EXTENSIONS_OVERFLOW") return "PAYLOAD_TOO_LARGE";
@@ -61,7 +63,7 @@ const messages: Partial<Record<ErrorCode, string>> = {
  * A complete HTTP response, as bytes for a connection on which no request could be parsed; the connection is closed after it.
  * @param headers more headers, as alternating names and values.
  */
-function rawProblem(code: ErrorCode, requestId: string, headers: readonly string[] = []): string {
+function rawProblem(code: ErrorCode, requestId: string, headers: readonly string[]): string {
   const error = new AppError(code, messages[code] ?? "The request is not valid HTTP.");
   const body = JSON.stringify(toProblemDocument(error, { requestId }));
   return [

@@ -14,13 +14,13 @@ export interface VersionDocument {
 }
 
 interface Deprecation {
-  /** In Markdown. */
+  /** Sentences in Markdown: since when it is deprecated, and until when it is served. */
   readonly dates: string;
   /** The version to use instead; undefined if this is the newest one. */
   readonly successor: number | undefined;
 }
 
-/** The lowest version after `version`; `versions` ascend. */
+/** The lowest version after `version`, also for the API catalog; `versions` ascend. */
 export function findSuccessor(version: number, versions: readonly number[]): number | undefined {
   return versions.find((candidate) => candidate > version);
 }

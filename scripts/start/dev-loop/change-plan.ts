@@ -17,7 +17,7 @@ export interface ChangePlan {
   readonly code: ReadonlySet<PartName>;
 }
 
-/** Decides by the paths of saved files, relative to the repository's root, what the dev loop does. */
+/** Decides by the paths of saved files, relative to the repository's root, what the dev loop does. Tests are not among them (watch.ts). */
 export function planChanges(paths: Iterable<string>): ChangePlan {
   const plan = {
     schemas: new Set<ServiceName>(),
@@ -42,7 +42,7 @@ export function planChanges(paths: Iterable<string>): ChangePlan {
   return plan;
 }
 
-/** Whether a path is a service's descriptor. Descriptors are read once, at the start. */
+/** Whether a path is a service's descriptor. Descriptors are read once, so a saved one requires a restart of `npm start`. */
 export function isDescriptor(path: string): boolean {
   return /^services\/[^/]+\/service\.json$/.test(path.split(sep).join("/"));
 }

@@ -26,7 +26,8 @@ export interface CompiledRequests {
 
 /**
  * @param node undefined if the plan has no fetch.
- * @param rootKeys the planner keys of the client's root fields, in their order: they number the requests of a mutation (`rootFieldsBefore`).
+ * @param rootKeys the planner keys of the client's root fields, in their order: the `rootFieldsBefore` of a mutation's request is the index of its
+ * first field in this list.
  */
 export function compileRequests(
   node: PlanNode | undefined,
@@ -57,7 +58,8 @@ export function compileRequests(
       service: serviceName,
       ...describeMutation(first.node, documents, rootKeys),
       ...texts,
-      // A getter, because a request that is compiled later can have the same text. It is first read when the plan runs.
+      // Whether another request of this plan has the same text: the run stage then sends equal ones once. A getter, because the other request may be
+      // compiled later. It is first read when the plan runs.
       get mayRepeat() {
         return (requestCountByHead.get(head) ?? 0) > 1;
       },
@@ -88,7 +90,7 @@ export function compileRequests(
         rewrite.kind === "KeyRenamer" ? { path: rewrite.path, to: rewrite.renameKeyTo } : [],
       ),
       keyChecks: createKeyChecks(checkedKeys, o.types),
-      // Either side may know the interface only: the gateway, if the object came from a subgraph with an `@interfaceObject`, or the subgraph
+      // One of the two may be an interface and the other its type: the gateway knows only the interface, if the object came from a subgraph with an `@interfaceObject`, or the subgraph
       // that returns the entity, if it has an `@interfaceObject` itself.
       acceptsEntity: ({ typename: requested }, returned) =>
         o.types.applies(requested, returned) || o.types.applies(returned, requested),

@@ -1,5 +1,6 @@
-// Key checks: an entity fetch also selects key fields, and an entity that returns another value than the requested one is detected as the wrong
-// entity. A key field is added to the fetch unless the plan selects it: `... on Book { inStock a_0_0_isbn: isbn }`.
+// Key checks: each entity fetch also selects key fields of its entities, and an entity whose key differs from the requested one is not used. A key field
+// is added to the fetch unless the plan selects it: `... on Book { inStock a_0_0_isbn: isbn }`. The alias is the prefix of aliases (`a_`), the digit 0, the number of the
+// type condition and the field's name.
 import type { FetchNode } from "@apollo/query-planner";
 import {
   type FieldNode,
@@ -25,12 +26,13 @@ export interface CheckedKey {
   readonly responseName: string;
   /** Whether the gateway adds the field, because the plan does not select it. */
   readonly isAdded: boolean;
-  /** See KeyCheck. */
+  /** If false, letter case and surrounding white space are ignored: a subgraph may normalize a string. */
   readonly isExact: boolean;
 }
 
 export interface KeyCheckOptions {
   readonly types: SupergraphTypes;
+  /** The prefix of clients' aliases in the planner's keys (normalize/planner-keys.ts), such as `a_`. */
   readonly aliasPrefix: string;
   /** If false, key fields of the subgraph are neither added nor checked. */
   readonly checksKeys: (service: string) => boolean;
@@ -38,7 +40,8 @@ export interface KeyCheckOptions {
 
 /**
  * The subgraphs and entity types whose keys are no longer added to fetches, because the subgraph has reported errors at added keys. Keys that a plan
- * selects anyway are still checked. Stage 4 adds entries while plans run. One set per generation, with at most one entry for each subgraph and
+ * selects anyway are still checked. The run stage adds entries while plans run; request-text.ts then writes its text again without
+ * these keys. One set per generation, with at most one entry for each subgraph and
  * entity type.
  */
 export interface StoppedKeyChecks {

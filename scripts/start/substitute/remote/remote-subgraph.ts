@@ -1,4 +1,5 @@
-// The GraphQL half of a remote substitute: responds to the gateway's requests to one subgraph with data of the remote.
+// Under `npm start -- --against`, a remote substitute is a process that stands in for a service that does not run here. This is its GraphQL part, beside
+// remote-rest.ts: it translates the local gateway's requests to that subgraph into operations on the remote gateway's public API.
 import { readFileSync } from "node:fs";
 import type { Log } from "@tributary/kit/process/log";
 import { buildSchema, GraphQLError } from "graphql";
@@ -12,14 +13,14 @@ import { translate, type Translation } from "./translation.ts";
 export interface RemoteSubgraphOptions {
   /** The subgraph's schema, for its keys. */
   readonly schemaFile: string;
-  /** The API schema of the remote, for its look-ups. */
+  /** The API schema of the remote, for its look-ups: root fields that return one entity by its key, such as `user(id:)`. */
   readonly apiFile: string;
   readonly client: Pick<RemoteClient, "send">;
   readonly log: Log;
 }
 
-/** Headers of a request to the subgraph that concern the caller, its trace and its writes. */
-const forwardedHeaders = ["authorization", "x-request-id", "traceparent", "consistency-token", "idempotency-key"];
+/** Headers of the gateway's requests to subgraphs that concern the caller and the trace. */
+const forwardedHeaders = ["authorization", "x-request-id", "traceparent"];
 
 /** @throws Error if a schema cannot be read. */
 export function createRemoteSubgraph({ schemaFile, apiFile, client, log }: RemoteSubgraphOptions): SubgraphExecutor {
@@ -39,6 +40,7 @@ export function createRemoteSubgraph({ schemaFile, apiFile, client, log }: Remot
       const value = headers[name];
       if (typeof value === "string") list.push(name, value);
     }
+    // A mutation is one operation; queries are independent of each other.
     const sent = operations.map((operation) => client.send(operation, { headers: list, isMutation, signal }));
     return merge(await Promise.all(sent));
   };

@@ -1,4 +1,5 @@
-// The clients under test: each retries an order with the same idempotency key until it is confirmed.
+// The clients of the durability check: they place orders while durability.ts kills the orders service and PostgreSQL. Each retries an order with the
+// same idempotency key until it is confirmed.
 import { randomInt, randomUUID } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -19,13 +20,13 @@ export interface Buyers {
   readonly confirmed: readonly ConfirmedOrder[];
   /** The number of retried requests. */
   readonly retries: number;
-  /** The number of retries whose order an earlier request without a response had already placed. */
+  /** The number of retries whose order an earlier attempt had already placed, although its response was lost. Printed, not required. */
   readonly replayed: number;
   /** Resolves when `count` more orders have been confirmed. */
   confirmMore(count: number): Promise<void>;
   /** The buyers start no further orders. Resolves when the last order of every buyer has been confirmed. */
   stop(): Promise<void>;
-  /** The buyers retry no more. Their last orders may remain unconfirmed, so afterwards `stop` and `confirmMore` throw. */
+  /** Ends all retries, for the cleanup of a run. The last orders may remain unconfirmed, so afterwards `stop` and `confirmMore` throw. */
   abandon(): void;
 }
 
@@ -41,7 +42,7 @@ const linesMax = 3;
 const quantityMax = 4;
 const attemptTimeoutMs = 10_000;
 const pauseMs = 50;
-/** Longer than any restart takes, so a later order is an error that retries do not solve. */
+/** Longer than any restart of the service or PostgreSQL: an order that is not confirmed by then is a failure. */
 const orderDeadlineMs = 120_000;
 
 /**
@@ -59,9 +60,9 @@ export function startBuyers(o: BuyersOptions): Buyers {
     while (!stopping.signal.aborted) {
       const lines = chooseLines(o.skus);
       const order = await orderUntilConfirmed(o.url, token, lines, { counts, abandoned: abandoned.signal });
-      confirmed.push({ ...order, lines });
       if (order.customerId !== customerId)
         throw new Error(`User ${customerId} received an order of ${order.customerId}.`);
+      confirmed.push({ ...order, lines });
       events.emit("confirmed");
     }
   }

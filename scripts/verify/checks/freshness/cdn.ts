@@ -12,9 +12,12 @@ import { startVarnish } from "./varnish.ts";
 
 const services = ["users", "posts"] as const;
 const purgeToken = "token-for-verifications";
-/** From the response to a write to the last older value. */
+/** After the response to a write, the latest time at which a read that gets the older value may be sent. */
 const staleMsMax = 2_000;
-/** How long reads continue after a write: longer than a cache may use a response (10 s). */
+/**
+ * How long reads continue after a write: `untilNewMax` without the new value, longer than the 10 s for which Varnish may use a response; `afterNew` with the
+ * new value, to notice an older one after it.
+ */
 const watchMs = { untilNewMax: 15_000, afterNew: 1_500 };
 const pollMs = 10;
 
@@ -31,7 +34,9 @@ export const cdnPart: FreshnessPart = {
       environment: (part) => (part === "gateway" || part === "rest-proxy" ? { CDN_TAG_HEADER: "Surrogate-Key" } : {}),
     });
     const url = await startVarnish({
-      ...{ run, folder: platform.folder, purgeToken },
+      run,
+      folder: platform.folder,
+      purgeToken,
       gatewayUrl: replicaOf(platform, "gateway").url,
       restProxyUrl: replicaOf(platform, "rest-proxy").url,
     });
@@ -58,9 +63,14 @@ function startPurger(
   ]);
   return startProcess("infra/purger", `http://127.0.0.1:${port}`, {
     environment: {
-      ...{ PROFILE: "production", PORT: String(port), LOG_LEVEL: "warn", SERVICES: services.join(",") },
-      ...{ ...(Object.fromEntries(feeds) as Record<string, string>), FEED_KEYS: endpointKeys.FEED_KEYS },
-      ...{ PURGE_URL: `${varnishUrl}/`, PURGE_TOKEN: purgeToken },
+      PROFILE: "production",
+      PORT: String(port),
+      LOG_LEVEL: "warn",
+      SERVICES: services.join(","),
+      ...(Object.fromEntries(feeds) as Record<string, string>),
+      FEED_KEYS: endpointKeys.FEED_KEYS,
+      PURGE_URL: `${varnishUrl}/`,
+      PURGE_TOKEN: purgeToken,
     },
     onCleanup,
   });
@@ -73,7 +83,9 @@ const extensions = { persistedQuery: { version: 1, sha256Hash } };
 /** Makes the document known to the gateway (automatic persisted query). */
 async function registerDocument(client: HttpClient): Promise<void> {
   const { status, text } = await client.send({
-    ...{ method: "POST", path: "/graphql", headers: { "content-type": "application/json" } },
+    method: "POST",
+    path: "/graphql",
+    headers: { "content-type": "application/json" },
     body: JSON.stringify({ query, variables: { id: writerId }, extensions }),
   });
   if (status !== 200) throw new Error(`The gateway does not know the document: ${status} ${text}`);
@@ -132,7 +144,7 @@ interface Staleness {
 
 async function checkWrites(client: HttpClient, { token }: Platform, run: PartRun): Promise<void> {
   const measured = new Map<string, Staleness[]>();
-  // Without a purger each write takes the time limit of a cache.
+  // Without a purger, each write takes the 10 s of Varnish.
   const writes = run.isControl ? 1 : run.options.writes;
   for (let count = 0; count < writes; count++) {
     for (const [api, createWrite] of Object.entries(createWrites)) {
@@ -157,7 +169,7 @@ async function checkWrites(client: HttpClient, { token }: Platform, run: PartRun
   }
 }
 
-/** Without a position of the feed, the purger cannot know what has changed: it purges the whole service, before it is ready. */
+/** A restarted purger does not know what changed while it was down: it purges everything of the service before it is ready. */
 async function checkRestart(
   client: HttpClient,
   purger: PartProcess,
@@ -222,7 +234,7 @@ async function fill(client: HttpClient): Promise<void> {
 async function watch(client: HttpClient, { path, nameOf }: CachedRead, name: string): Promise<Staleness> {
   const startMs = performance.now();
   const counts = { lastStaleMs: 0, reads: 0, hits: 0, stale: 0 };
-  /** When the first of the latest responses with the new value was requested. */
+  /** Since when all reads have got the new value: when the first of them was sent. */
   let newSinceMs: number | undefined;
   const isOver = (nowMs: number) =>
     newSinceMs === undefined ? nowMs - startMs >= watchMs.untilNewMax : nowMs - newSinceMs >= watchMs.afterNew;

@@ -1,4 +1,4 @@
-// The connections of the load process: a pool for each client address and port. A request goes over a free connection.
+// The connections of the load process (load-process.ts): a pool for each client address and port. A request goes over a free connection.
 import { connect, type Socket } from "node:net";
 import { once } from "node:events";
 import { createHttpReader } from "../../../../bench/load/http-reader.ts";
@@ -21,7 +21,7 @@ export interface LoadConnections {
 const closeAnnounced = /\r\nconnection: *close/i;
 /** All sockets read into it, one after another. With a buffer for each read, garbage collections delayed requests by up to 15 ms. */
 const readBuffer = Buffer.allocUnsafe(65_536);
-/** Error results are shorter. */
+/** Only the begin of a shorter body is searched for an error code. */
 const errorBytesMax = 1_000;
 
 const served: RequestOutcome = { kind: "served", reason: "" };
@@ -36,7 +36,7 @@ interface PendingRequest {
 }
 
 interface Pool {
-  /** The next request takes the first, so that all are used: the server closes a connection that sends nothing for 10 s. */
+  /** A queue: the next request takes the connection that has been free longest, since the server closes one that sends nothing for 10 s. */
   readonly free: Connection[];
   readonly waiting: PendingRequest[];
 }
@@ -67,7 +67,7 @@ export async function openLoadConnections(
     pending?.onEnd(outcome);
   }
 
-  /** Resolves when it is connected and free. A connection that the server closes is replaced, unless it was never accepted. */
+  /** Resolves when it is connected and free. A connection that is lost after it was established is replaced. */
   async function addConnection(pool: Pool, template: RequestTemplate): Promise<void> {
     let isAccepted = false;
     const connection = openConnection(template, {

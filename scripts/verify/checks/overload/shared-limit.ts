@@ -15,11 +15,11 @@ const limitPerMinute = 300;
 const leaseUnits = Math.floor(limitPerMinute / 10 / kinds.length);
 const requestCount = 600;
 const seconds = 10;
-/** In which the processes connect to the store and learn how many they are. */
+/** Before the load: until the processes are connected to the store and know how many they are. */
 const connectMs = 3_000;
 
 const outageCallers = 10;
-/** Of each caller: below the share of the limit that each process counts on its own without the store. */
+/** Requests of each caller, to the four processes in turn: below the 300/min ÷ 4 that each process grants without the store. */
 const outagePerSecond = 4;
 const phaseMs = 4_000;
 
@@ -45,6 +45,7 @@ function toEnvironment(store: StoreServer, isControl: boolean): Readonly<Record<
   return {
     RATE_LIMIT_READS_PER_MINUTE: String(limitPerMinute),
     RATE_LIMIT_PROCESSES_MIN: String(kinds.length),
+    // Without a store each process grants the whole limit; after an outage, its share.
     ...(isControl ? {} : { RATE_LIMIT_STORE_URL: store.url }),
   };
 }
@@ -59,6 +60,7 @@ async function checkSharedLimit(
   );
   const { served, limited, failed, rejected } = await sendAll(testbed, requests, requestCount / seconds, run);
   const expected = limitPerMinute + (limitPerMinute / 60) * seconds;
+  // One lease of each process: granted on credit, or not used.
   const tolerance = processes.length * leaseUnits;
   run.claim(
     `of ${requestCount} requests in ${seconds} s, ${limitPerMinute} and the ${expected - limitPerMinute} that are replenished meanwhile are served, ± ${tolerance}`,
@@ -78,7 +80,7 @@ async function checkStoreRestart(
   run: PartRun,
 ): Promise<void> {
   const callers = Array.from({ length: outageCallers }, (_, index) => `127.0.1.${index + 1}`);
-  // Each caller's requests go to the processes in turn, because the number of processes and that of callers have no common order.
+  // Each caller's requests go to all processes: with both lists simply in turn, a caller would meet only two of the four.
   const requests = processes.flatMap((_, offset) =>
     callers.map((localAddress, index) => {
       const process = processes[(index + offset) % processes.length];

@@ -1,4 +1,4 @@
-// Starts the gateway under test, or with `--control` an unmodified Apollo Gateway, in a monitored process.
+// Starts the gateway under test, or in the control of `verify -- resilience` an unmodified Apollo Gateway, in a monitored process.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, readlinkSync, renameSync, writeFileSync } from "node:fs";
@@ -36,7 +36,7 @@ export interface TestedGatewayOptions {
   readonly supergraphSdl: string;
   /** The path of the file in which the gateway gets the supergraph. The gateway watches it. */
   readonly supergraphFile: string;
-  /** Additional variables. */
+  /** Environment variables beside PATH, HOST, PORT and SUPERGRAPH_FILE. The process inherits no others. */
   readonly environment: Readonly<Record<string, string>>;
   /** A command that runs the rest of its arguments, such as `taskset -c 0`. Empty for none. */
   readonly commandPrefix: readonly string[];
@@ -53,7 +53,10 @@ const monitorTimeoutMs = 30_000;
 const stopTimeoutMs = 15_000;
 const outputCharsMax = 4_000;
 
-/** Starts a gateway process with the monitor loaded. @throws Error, never GatewayFault, if it serves no supergraph within a minute. */
+/**
+ * Starts a gateway process with the monitor loaded.
+ * @throws Error if it serves no supergraph within a minute. Not a GatewayFault, which would count as a failed claim: the check itself cannot run.
+ */
 export async function startTestedGateway(o: TestedGatewayOptions): Promise<TestedGateway> {
   publish(o.supergraphFile, o.supergraphSdl);
   const monitor = ["--expose-gc", "--import", new URL("monitor.ts", import.meta.url).href];

@@ -19,7 +19,7 @@ export interface WritablePost {
   /** The ETag of the post's current version. */
   readonly etag: string;
   readonly confirmed: ConfirmedState;
-  /** Records what was written, and ends the reservation. */
+  /** Ends the reservation. @param written the new state; without it the write has failed. Its `etag` is absent if the post itself has not changed. */
   release(written?: { readonly etag?: string; readonly confirmed: ConfirmedState }): void;
 }
 

@@ -1,4 +1,4 @@
-// One write or one read, and its check against the ledger.
+// The traffic of the verification `rest`: one write or one read. A read must return at least what the ledger had confirmed before it started.
 import { randomInt } from "node:crypto";
 import type { ConfirmedState, Ledger, WritablePost } from "./ledger.ts";
 
@@ -18,17 +18,19 @@ export interface RestTrafficOptions {
   readonly counts: RestTrafficCounts;
   /** The proxy's base URL. */
   readonly proxy: string;
-  /** The URLs for writes to posts and comments: the proxy's with a version, or a service's. */
+  /** The URLs for writes to posts and comments: the proxy's with a version; in the control a service's, so that the proxy's cache does not see the writes. */
   readonly writeTo: { readonly posts: string; readonly comments: string };
   readonly token: string;
 }
 
+/** Failures that are described. Of stale reads all are, since their number is reported. */
 const examplesMax = 20;
 const titlePattern = /^Number (\d+)$/;
 
 /** Changes the title of a reserved post or adds a comment. Resolves after the response, when the ledger is updated. */
 export async function write(o: RestTrafficOptions): Promise<void> {
   const post = o.ledger.reserve();
+  // All posts are reserved.
   if (!post) return read(o);
   o.counts.writes += 1;
   try {
@@ -81,6 +83,7 @@ interface ReadRequest {
 
 /** Sends one of several requests for the data that is being written, and checks the response. */
 export async function read({ ledger, counts, proxy }: RestTrafficOptions): Promise<void> {
+  // Before the request: what is confirmed later is not required.
   const states = ledger.confirmed();
   const { path, accept, findStaleness } = chooseReadRequest(states);
   counts.reads += 1;
@@ -97,17 +100,17 @@ export async function read({ ledger, counts, proxy }: RestTrafficOptions): Promi
 
 function chooseReadRequest(states: ReadonlyMap<string, ConfirmedState>): ReadRequest {
   const [id, confirmed] = [...states][randomInt(states.size)] ?? ["", { title: 0, commentId: 0 }];
-  const post = (body: unknown) => checkTitle(body, confirmed);
-  const posts = (body: unknown) => firstOf(listOf(body).map((post) => checkTitle(post, states.get(idOf(post)))));
-  const comments = (body: unknown) => checkComments(listOf(body), confirmed);
+  const checkPost = (body: unknown) => checkTitle(body, confirmed);
+  const checkPosts = (body: unknown) => firstOf(listOf(body).map((post) => checkTitle(post, states.get(idOf(post)))));
+  const checkCommentList = (body: unknown) => checkComments(listOf(body), confirmed);
   const requests: readonly ReadRequest[] = [
-    { path: `/v1/posts/${id}`, accept: "*/*", findStaleness: post },
-    { path: `/v2/posts/${id}`, accept: "application/json", findStaleness: post },
-    { path: `/posts/${id}`, accept: "application/vnd.tributary.v2+json", findStaleness: post },
-    { path: "/v1/posts?limit=100", accept: "*/*", findStaleness: posts },
-    { path: "/posts?limit=100", accept: "application/json;version=2", findStaleness: posts },
-    { path: `/v1/posts/${id}/comments?limit=1`, accept: "*/*", findStaleness: comments },
-    { path: `/v2/comments?limit=1&postId=${id}`, accept: "*/*", findStaleness: comments },
+    { path: `/v1/posts/${id}`, accept: "*/*", findStaleness: checkPost },
+    { path: `/v2/posts/${id}`, accept: "application/json", findStaleness: checkPost },
+    { path: `/posts/${id}`, accept: "application/vnd.tributary.v2+json", findStaleness: checkPost },
+    { path: "/v1/posts?limit=100", accept: "*/*", findStaleness: checkPosts },
+    { path: "/posts?limit=100", accept: "application/json;version=2", findStaleness: checkPosts },
+    { path: `/v1/posts/${id}/comments?limit=1`, accept: "*/*", findStaleness: checkCommentList },
+    { path: `/v2/comments?limit=1&postId=${id}`, accept: "*/*", findStaleness: checkCommentList },
   ];
   return requests[randomInt(requests.length)] as ReadRequest;
 }
@@ -115,6 +118,7 @@ function chooseReadRequest(states: ReadonlyMap<string, ConfirmedState>): ReadReq
 function checkTitle(post: unknown, confirmed: ConfirmedState | undefined): string | undefined {
   const { title = "" } = post as { readonly title?: string };
   const number = Number(titlePattern.exec(title)?.[1]);
+  // The database has only the posts of this run.
   if (Number.isNaN(number)) return `"${title}" is not the title of a post of this run`;
   return confirmed && number < confirmed.title ? `number ${number}, after ${confirmed.title} was confirmed` : undefined;
 }

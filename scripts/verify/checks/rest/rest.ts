@@ -15,8 +15,8 @@ export const rest = defineVerification({
   name: "rest",
   summary: "no read through a REST proxy returns older data than a write through it that was confirmed before",
   description: `Starts posts, comments and one REST proxy, then writes and reads concurrently through the proxy. A read that starts after the response
-to a write must include that write, also from the proxy's cache. Other replicas and writes through GraphQL are not covered: there a cached
-response may be stale for its \`s-maxage\`.`,
+to a write must include that write, also from the proxy's cache. Other replicas and writes through GraphQL are part of the verification
+\`freshness\`.`,
   options: {
     operations: {
       kind: "number",
