@@ -5,7 +5,7 @@ import { countsAt, usersTable } from "../scripts/seed/population.ts";
 import { findOtherScale, populatedServices, seed, seededServices, seedEmpty } from "../scripts/seed/seed.ts";
 import { services as allServices } from "./services.ts";
 
-/** A service's own seed.sql is tested with the generated services (test/new-service.test.ts). */
+/** A service's own seed.sql is tested with the generated services (test/platform/new-service.test.ts). */
 const services = populatedServices;
 type SeededService = (typeof populatedServices)[number];
 let databases: Record<SeededService, TestDatabase>;

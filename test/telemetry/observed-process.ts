@@ -123,6 +123,8 @@ function spawnMain(main: string, environment: Environment): ChildProcess {
   const env = { PATH: process.env["PATH"], ...environment };
   const child = spawn(process.execPath, [main], { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
   // A failed test does not stop its processes.
-  process.once("exit", () => child.kill("SIGKILL"));
+  const kill = () => void child.kill("SIGKILL");
+  process.once("exit", kill);
+  child.once("exit", () => process.off("exit", kill));
   return child;
 }

@@ -45,8 +45,8 @@ test.for(seeds)("a reader that resumes anywhere gets each change that its positi
 
 test.for(seeds)("trimming loses no change silently: a reader gets it or a gap, seed %i", async (seed) => {
   const run = await startRun(seed, { trims: true });
-  for (let step = 0; step < stepCount; step++) await run.step();
-  expect(run.gapCount()).toBeGreaterThan(0);
+  // Nothing is trimmed while a transaction of another test runs.
+  for (let step = 0; step < stepCount || run.gapCount() === 0; step++) await run.step();
 });
 
 test("a reader gets each change that its position includes while transactions commit concurrently", async () => {
@@ -87,6 +87,7 @@ test("a reader above the trimmed changes gets the later ones, and a reader below
   if (!client) throw new Error("no connection");
   const early = await outbox.read(undefined);
   await write(client, nextId());
+  await waitForEarlierTransactions();
   await makeTrimDue(database);
   await outbox.trim();
   const late = await outbox.read(undefined);
@@ -104,18 +105,20 @@ test("a change is trimmed only if no transaction is running that began before it
   await running.query("begin");
   onTestFinished(async () => void (await running.query("rollback")));
   await write(running, nextId());
-  const { position } = await outbox.read(undefined);
   const id = nextId();
   await write(client, id);
   for (let n = 0; n < 3; n++) {
     await makeTrimDue(database);
     await outbox.trim();
   }
-  expect((await outbox.read(position)).changes).toMatchObject([{ after: { id } }]);
+  expect(await database.database.rows("find", "select 1 from feed_changes where after->>'id' = $1", [id])).toHaveLength(
+    1,
+  );
 });
 
 test("a backlog is trimmed in several statements, and a trim that is not due deletes nothing new", async () => {
   await database.database.rows("fill", "insert into feed_changes (kind) select 'thing' from generate_series(1, 4500)");
+  await waitForEarlierTransactions();
   for (let n = 0; n < 2; n++) {
     await makeTrimDue(database);
     while (await outbox.trim());
@@ -123,6 +126,7 @@ test("a backlog is trimmed in several statements, and a trim that is not due del
   expect(await countChanges()).toBe(0);
   await database.database.rows("fill", "insert into feed_changes (kind) select 'thing' from generate_series(1, 4500)");
   expect([await outbox.trim(), await countChanges()]).toEqual([false, 4_500]);
+  await waitForEarlierTransactions();
   await makeTrimDue(database);
   await outbox.trim();
   await makeTrimDue(database);
@@ -141,6 +145,12 @@ test("more than 10,000 changes are a gap", async () => {
   await fill(1);
   expect((await outbox.read(position)).changes).toBe("gap");
 });
+
+/** Of other tests, in any database of the cluster: while one runs, no change that was written since its begin is trimmed. */
+async function waitForEarlierTransactions(): Promise<void> {
+  const sql = "select coalesce(pg_snapshot_xmin(pg_current_snapshot()) > max(xid), true) as ended from feed_changes";
+  await expect.poll(() => database.database.rows("ended", sql)).toEqual([{ ended: true }]);
+}
 
 /** A model of the committed transactions, beside the database. Each step is one random action. */
 async function startRun(seed: number, { trims }: { readonly trims: boolean }) {

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { type RunningGateway, startGateway } from "../../gateway/test/helpers/gateway.ts";
 import { pickFreePort } from "../../kit/src/process/free-port.ts";
 import { type Platform, startPlatform } from "../end-to-end/platform.ts";
-import { cloneRepository, removeClone } from "./clone.ts";
-import { pickPorts, portVariables, type Started, startScript, type TestPorts } from "./started.ts";
+import { cloneRepository, removeClone } from "../start/clone.ts";
+import { pickPorts, portVariables, type Started, startScript, type TestPorts } from "../start/started.ts";
 
 // `npm start -- --only posts --against URL`, with a second instance of the platform as the remote, and `--mock`.
 

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:f
 import { dirname, join } from "node:path";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { cloneRepository, removeClone } from "./start/clone.ts";
+import { cloneRepository, removeClone } from "../start/clone.ts";
 import {
   pickPorts,
   pickServicePort,
@@ -10,8 +10,8 @@ import {
   type Started,
   startScript,
   type TestPorts,
-} from "./start/started.ts";
-import { stubPart, stubSchema } from "./start/stub-platform.ts";
+} from "../start/started.ts";
+import { stubPart, stubSchema } from "../start/stub-platform.ts";
 
 let clone: string;
 let ports: TestPorts;

@@ -7,11 +7,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { isPortFree } from "@tributary/kit/process/free-port";
 import { identifyProcess } from "@tributary/kit/process/process-identity";
 import { endLocalPostgresLeftover, removeLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
-import { partNames } from "../scripts/start/parts.ts";
-import { acquireRunFile } from "../scripts/start/run-file.ts";
-import { cloneRepository, removeClone } from "./start/clone.ts";
-import { namesRunning, pickPorts, portVariables, type Started, startScript, type TestPorts } from "./start/started.ts";
-import { makeStubPlatform, stubPart, stubSchema, write } from "./start/stub-platform.ts";
+import { partNames } from "../../scripts/start/parts.ts";
+import { acquireRunFile } from "../../scripts/start/run-file.ts";
+import { cloneRepository, removeClone } from "../start/clone.ts";
+import { namesRunning, pickPorts, portVariables, type Started, startScript, type TestPorts } from "../start/started.ts";
+import { makeStubPlatform, stubPart, stubSchema, write } from "../start/stub-platform.ts";
 
 const timeout = 20_000;
 let root: string;
