@@ -19,7 +19,7 @@ import { generateRepository } from "../../scripts/generate.ts";
 import { cloneRepository, removeClone } from "../start/clone.ts";
 import { pickPorts, pickServicePort, portVariables, startScript } from "../start/started.ts";
 
-const repository = fileURLToPath(new URL("../../..", import.meta.url));
+const repository = fileURLToPath(new URL("../..", import.meta.url));
 const added = ["q9-parts", "odd-line-items-018", "z2"];
 let clone: string;
 let before: ReadonlyMap<string, string>;
