@@ -26,9 +26,9 @@ export interface Contender {
   readonly requires?: "peers" | "nginx" | "posts database";
   /** The names of the workloads that it takes part in; all that are not special if undefined. */
   readonly workloads?: readonly string[];
-  /** Measured at the same time on the same core, for the ratio of their CPU per request. */
+  /** A second contender, measured at the same time on the same core. The result is the contender's CPU per request divided by the baseline's. */
   readonly baseline?: Contender;
-  /** The target of that ratio; undefined for a control. */
+  /** The target of that ratio; undefined if it has none, as for a control. */
   readonly baselineRatioMax?: number;
   start(context: ContenderContext): ContenderCommand;
 }
@@ -40,7 +40,7 @@ export interface BackendUrls {
   readonly collectorUrl: string;
   /** The public keys of the callers' issuer. */
   readonly jwksUrl: string;
-  /** The change feed of every subgraph: nothing changes. */
+  /** The change feed of every subgraph, which never reports a change. */
   readonly feedUrl: string;
 }
 

@@ -32,8 +32,8 @@ function findReasonToInstall() {
   return readNodeMajor() === nodeMajor ? undefined : `Node ${nodeMajor} is missing from node_modules`;
 }
 
-// Compares the contents of the two files, because a checkout or a restored cache changes their modification times. npm does not
-// install optional packages for other platforms.
+// The path of the first package that differs; undefined if none does. Compares contents, because a checkout or a restored cache
+// changes modification times. A locked optional package may be missing: npm skips those for other platforms.
 function findDifference(locked, installed) {
   for (const [path, { version, integrity, optional, devOptional }] of Object.entries(locked)) {
     if (path === "") continue;
@@ -112,8 +112,8 @@ function tryLink(from, to) {
   }
 }
 
-// Two processes may find the same stale lock. Renaming it before checking its owner again prevents the slower process from
-// removing the lock that the faster one has acquired meanwhile.
+// Two processes may find the same stale lock, and the faster one may already have acquired a new lock at its path. So this renames
+// the lock first and reads its owner again; a lock of another owner is put back.
 function removeStaleLock(owner) {
   const stale = `${lockFile}.stale.${process.pid}`;
   try {
@@ -144,7 +144,7 @@ function isAlive(pid) {
 
 /**
  * Runs a program in the foreground, forwards signals to it, and resolves with its exit code (128 + number for a signal).
- * Not with spawnSync: Ctrl-C would end this process and leave the program running.
+ * Uses spawn: with spawnSync, Ctrl-C would end this process and leave the program running.
  */
 function run(command, args, env) {
   return new Promise((resolveCode, reject) => {
@@ -167,8 +167,8 @@ function run(command, args, env) {
   });
 }
 
-// `kill -9` of npm ends only npm, so its end is polled, and the program is ended too. Not if this script was started without
-// npm: then it may outlive its parent (`node scripts/bootstrap.mjs … &`).
+// Polls whether npm has ended, because `kill -9` of npm sends no signal to this script. If this script was started without npm
+// (`node scripts/bootstrap.mjs … &`), it may outlive its parent, and `listener` is never called.
 function onNpmExit(listener) {
   if (process.env.npm_lifecycle_event === undefined) return () => {};
   const before = readAncestors();
@@ -180,7 +180,7 @@ function onNpmExit(listener) {
   return () => clearInterval(timer);
 }
 
-// The pid of the parent, and of its parent on Linux: npm may run this script in a shell, which outlives npm.
+// The pid of the parent process and, on Linux, of the grandparent: npm may run this script in a shell, and the shell outlives npm.
 function readAncestors() {
   const { ppid } = process;
   try {
@@ -200,6 +200,7 @@ function toCommand([name, ...args]) {
   return { command: join(bin, name), args, extra: {} };
 }
 
+// BOOTSTRAP_PID is for start/command.ts, which stops `npm start` when this process has ended.
 function withProjectsBin(env) {
   return { ...env, PATH: [bin, env.PATH].filter(Boolean).join(delimiter), BOOTSTRAP_PID: String(process.pid) };
 }

@@ -30,7 +30,7 @@ async function main() {
   writeFileSync(stamp, hash);
 }
 
-/** A hash of everything that determines the bundle: its sources, this script and the lock file. A checkout changes modification times. */
+/** Hashes the contents of everything that determines the bundle. Modification times would not do: a checkout changes them. */
 function hashSources() {
   const names = readdirSync(sources, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.name.endsWith(".test.ts"))

@@ -1,5 +1,5 @@
-// `npm run generate` writes all generated files: those of supergraph/, each service's schema-types.ts, and what other files say of each service. `--check` (npm run
-// generate:check) writes nothing and fails if a file is stale.
+// `npm run generate` writes all generated files: those of supergraph/, each service's schema-types.ts, and the parts of other files that
+// list the services (generate/derived-files.ts). `--check` (npm run generate:check) writes nothing and fails if a file is stale.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -16,7 +16,7 @@ import { deriveFiles } from "./generate/derived-files.ts";
 import { generateResolverTypes } from "./generate/resolver-types.ts";
 import type { DerivedService } from "./generate/service-template.ts";
 
-/** What `npm run new:service` copies: it is compiled like a service, and no part of the supergraph. */
+/** The folder that `npm run new:service` copies. It gets resolver types like a service, but is no part of the supergraph. */
 const newServiceTemplate: Subgraph = {
   name: "template",
   folder: "scripts/new-service/template",
@@ -24,7 +24,7 @@ const newServiceTemplate: Subgraph = {
   owner: platformTeam,
 };
 
-/** Generates every committed generated file: the supergraph, the API schema, the route table, the OpenAPI documents, each service's resolver types, and the parts of other files that follow from the list of services. */
+/** Returns the content of every generated file, without writing it. `new-service/generation.ts` calls this too. */
 export async function generateRepository(
   root: string,
   options: GeneratorOptions,
@@ -46,7 +46,7 @@ export async function generateRepository(
   return { ...composition, files };
 }
 
-/** Each resource belongs to the first service that has routes with its name in front. */
+/** Adds each service's resources: the first path segments of its routes, such as `users`, that no earlier service in the list has. */
 function addResources(list: readonly Service[], files: readonly GeneratedFile[]): readonly DerivedService[] {
   const text = files.find(({ path }) => path === routesFile)?.content ?? '{ "routes": [] }';
   const { routes } = JSON.parse(text) as {

@@ -28,7 +28,7 @@ interface CapacityWorkload {
   readonly name: string;
   /** The part that receives the requests. */
   readonly part: PartName;
-  /** @param count the request's number; it starts again for the warm-up and for each rate. Successive requests differ where a cache could serve the second. */
+  /** @param count the request's number, counted anew for the warm-up and for each rate. It selects the data, so successive requests differ. */
   createRequest(count: number, token: string): HttpClientRequest;
 }
 
@@ -166,7 +166,7 @@ function startMeasuredPlatform(onCleanup: (cleanUp: () => unknown) => void): Pro
     run: { onCleanup },
     isSeeded: true,
     replicas: replicasOfEachPart(1),
-    // One client sends all requests: the rate limit counts them as in production, and is too high to reject one.
+    // All requests come from one client. The REST proxy counts them as in production, with a limit too high to reject one.
     environment: (part) =>
       part === "rest-proxy" ? { RATE_LIMIT_EXEMPT: "none", RATE_LIMIT_READS_PER_MINUTE: "100000000" } : {},
   });
@@ -212,7 +212,7 @@ async function measureRate(
   };
 }
 
-/** CPU seconds by part, from the processes' metrics. */
+/** The CPU seconds that each part has used since its start, from its metrics. */
 async function readCpu({ replicas }: Platform): Promise<ReadonlyMap<string, number>> {
   const reading = Object.entries(replicas).map(async ([part, [replica]]) => {
     const text = await (await fetch(`http://${replica?.admin}/metrics`)).text();

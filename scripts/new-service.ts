@@ -1,4 +1,4 @@
-// npm run new:service -- NAME --entity ENTITY: adds a complete service, composed and ready to start. docs/add-a-service.md.
+// npm run new:service -- NAME --entity ENTITY: adds a complete service, composed and ready to start, as docs/add-a-service.md explains.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -74,7 +74,7 @@ async function addService(args: readonly string[]): Promise<void> {
     for (const [path, text] of files) writeNew(join(root, "services", service, path), text);
     addWorkspace(root, service);
     const generated = await regenerate(root);
-    // Other names have other lengths, so lines break elsewhere.
+    // The names are longer or shorter than those of the template, so the formatter breaks lines elsewhere.
     execFileSync(join(root, "node_modules/.bin/oxfmt"), [`services/${service}`], { cwd: root, stdio: "pipe" });
     recordNewService(root, service);
     process.stdout.write(describeResult(names, files.size, generated));
@@ -87,7 +87,7 @@ async function addService(args: readonly string[]): Promise<void> {
   }
 }
 
-/** @throws CommandError with the changes. */
+/** @throws CommandError that lists the uncommitted changes, if there are any; generated files do not count. */
 async function requireCleanTree(): Promise<void> {
   const changes = findForeignChanges(root, new Set((await generateFiles(root)).map(({ path }) => path)));
   if (changes.length === 0) return;

@@ -1,4 +1,4 @@
-// npm run release: turns the changesets into the next version. The workflow release.yml runs it and opens the pull request; it commits nothing itself.
+// npm run release: turns the changesets into the next version, without a commit. The workflow release.yml runs it and opens the pull request.
 import { execFileSync } from "node:child_process";
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ if (paths.length === 0) {
   console.error("There is no changeset, so there is nothing to release. `npm run changeset` adds one.");
   process.exit(1);
 }
-// All are read first: an invalid one changes no file.
+// Parses all changesets before any file changes: an invalid one throws here.
 const changesets = paths.toSorted().map((path) => parseChangeset(read(path), path));
 
 // Sets the version of all packages, and deletes the changesets.
@@ -22,9 +22,9 @@ execFileSync(process.execPath, [fileURLToPath(import.meta.resolve("@changesets/c
 const { version } = JSON.parse(read("kit/package.json")) as { readonly version: string };
 const day = new Date().toISOString().slice(0, 10);
 write("CHANGELOG.md", addRelease(read("CHANGELOG.md"), { version, day, changesets }));
-// The root is no workspace, so changesets leaves its version.
+// The root is no workspace, so changesets does not change its version.
 write("package.json", read("package.json").replace(/("version": )"[^"]*"/, `$1"${version}"`));
-// The lock file has the versions of the workspaces, too: `npm ci` compares them. No package is downloaded.
+// Updates the versions of the workspaces in the lock file, because `npm ci` compares them. Downloads no package.
 execFileSync("npm", ["install", "--package-lock-only", "--ignore-scripts", "--offline"], {
   cwd: root,
   stdio: "inherit",

@@ -1,4 +1,4 @@
-// npm run remove:service -- NAME: removes a service from the working tree and from the local data. docs/add-a-service.md.
+// npm run remove:service -- NAME: removes a service from the working tree and from the local data, as docs/add-a-service.md explains.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -62,18 +62,18 @@ async function removeService(args: readonly string[]): Promise<void> {
   );
 }
 
-/** The generated files, also of this service. Its own schema need not compose: its removal may be the repair. */
+/** The paths of the generated files, also of those that the removal deletes. Composes without this service: its schema may be invalid. */
 async function listGenerated(name: string): Promise<ReadonlySet<string>> {
   const others = readServices(root).filter((service) => service.name !== name);
   try {
     return new Set((await generateFiles(root, others)).map(({ path }) => path));
   } catch (error) {
-    if (error instanceof CommandError) return new Set(); // The others do not compose without it: findDependents says why.
+    if (error instanceof CommandError) return new Set(); // The others do not compose without this service: findDependents reports why.
     throw error;
   }
 }
 
-/** @throws CommandError with what would be lost or would break. */
+/** @throws CommandError that names the files that depend on the service, the edits that would be lost, or other uncommitted changes. */
 function requireRemovable(name: string, generated: ReadonlySet<string>): void {
   const dependents = findDependents(root, readServices(root), name, generated);
   if (dependents.length > 0)

@@ -1,5 +1,5 @@
-// The seed job of compose and of the local Kubernetes overlay. It seeds databases without rows and without the mark of a seed: a developer may have
-// emptied a seeded one on purpose. It never changes others. `npm start` does the same without this script.
+// The seed job of compose and of the local Kubernetes overlay; `npm start` calls seed/seed.ts itself. It seeds only databases that have no rows
+// and were never seeded: a developer may have emptied a seeded database on purpose.
 import { seededServices, seedEmpty, type SeededService } from "./seed/seed.ts";
 
 const urls = Object.fromEntries(seededServices.map((name) => [name, databaseUrl(name)])) as Record<
@@ -11,8 +11,8 @@ const seeded = await seedEmpty({ urls, progress });
 if (seeded.length === 0) progress("nothing to seed: every database was seeded before or has rows");
 
 /**
- * The URL from USERS_DATABASE_URL and so on, if each service has a separate server. Otherwise from DATABASE_HOST, one server for
- * all services, and USERS_PASSWORD and so on, the password of each role.
+ * The URL in USERS_DATABASE_URL (and so on for each service) if it is set. Otherwise a URL from DATABASE_HOST, one server for all services,
+ * and USERS_PASSWORD, the password of the service's role.
  */
 function databaseUrl(name: SeededService): string {
   const prefix = name.toUpperCase().replaceAll("-", "_");

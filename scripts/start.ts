@@ -11,7 +11,7 @@ await runCommand({
   loadSeeding: () => import("./seed/seed.ts"),
 });
 
-/** The list of services is read when parts.ts is imported. */
+/** Importing start/parts.ts reads the service.json of each service, so an invalid one rejects the import above. */
 function exitOnInvalidDescriptor(error: unknown): never {
   if (!(error instanceof DescriptorError)) throw error;
   process.stderr.write(`${error.message}\n`);

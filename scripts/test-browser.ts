@@ -1,5 +1,5 @@
-// npm run test:browser: starts the platform and tests the front pages, the REST reference and GraphiQL in Chromium. It installs Debian's Chromium if possible; otherwise it prints
-// SKIPPED with the reason.
+// npm run test:browser: starts the platform and tests the front pages, the REST reference and GraphiQL in Chromium. Without Chromium it tries
+// to install Debian's; if that is not possible, it prints SKIPPED with the reason.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync } from "node:fs";
@@ -61,7 +61,7 @@ async function testIn(executablePath: string): Promise<number> {
   }
 }
 
-/** With GATEWAY_URL=http://127.0.0.1:4000 and REST_URL=http://127.0.0.1:4010 a platform that already runs is tested. */
+/** The platform that GATEWAY_URL=http://127.0.0.1:4000 and REST_URL=http://127.0.0.1:4010 name; undefined unless both are set. */
 function readRunningPlatform({ GATEWAY_URL, REST_URL }: NodeJS.ProcessEnv): Platform | undefined {
   if (GATEWAY_URL === undefined || REST_URL === undefined) return undefined;
   return { url: GATEWAY_URL.replace(/\/$/, ""), restUrl: REST_URL.replace(/\/$/, ""), stop: async () => {} };

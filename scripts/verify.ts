@@ -1,5 +1,5 @@
-// `npm run verify -- NAME`: timing, killed processes, long runs and third-party programs, which the tests do not cover. Without a name it lists
-// the verifications.
+// `npm run verify -- NAME`: runs one verification of what the tests do not cover: timing, killed processes, long runs and third-party
+// programs. Without a name it lists the verifications.
 import { runVerification } from "./verify/runner.ts";
 import { verifications } from "./verify/verifications.ts";
 
@@ -8,7 +8,7 @@ const [name, ...args] = process.argv.slice(2);
 const verification = verifications.find((one) => one.name === name);
 if (verification) {
   process.exitCode = await runVerification(verification, args, print);
-  // After SIGINT or SIGTERM the verification's own work goes on. The process ends as soon as its output is written.
+  // After SIGINT or SIGTERM the verification itself still runs, so this ends the process as soon as the output is written.
   process.stdout.write("", () => process.exit());
 } else {
   const isHelp = name === undefined || name === "--help";

@@ -1,4 +1,5 @@
-// Composes the supergraph. Called by `npm run generate`, `npm run check`, `npm start` and the tests; also a program that writes only its three files.
+// Composes the supergraph. Called by `npm run generate`, `npm run check`, `npm start` and the tests. Run as a program, it writes only
+// supergraph.graphql, api.graphql and routes.json.
 import { fileURLToPath } from "node:url";
 import { composeServices } from "@apollo/composition";
 import type { CompositionSuccess } from "@apollo/composition";

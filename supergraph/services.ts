@@ -9,7 +9,7 @@ import type { Subgraph } from "./subgraphs.ts";
 /** A folder of services/ is a service exactly if it has this file. */
 const descriptorName = "service.json";
 
-/** A service as its descriptor says, with what follows from it. */
+/** A service: the fields of its descriptor, and what `describeService` derives from them. */
 export interface Service extends Subgraph {
   /** One sentence: what the service owns. */
   readonly description: string;
@@ -21,7 +21,7 @@ export interface Service extends Subgraph {
   readonly variablePrefix: string;
   /** Scopes of tokens by name, with what each allows. `NAME:write` is for the caller's own data, `NAME:write:all` for the data of others. */
   readonly scopes: Readonly<Record<string, string>>;
-  /** Whether there are rows for its tables: its seed.sql, or in scripts/seed. */
+  /** Whether seed data exists for its tables: in its seed.sql, or in scripts/seed. */
   readonly seed: boolean;
 }
 
@@ -100,7 +100,7 @@ export function readServices(root: string): readonly Service[] {
   return services;
 }
 
-/** What follows from the name, the team and the port by convention. */
+/** Adds what follows by convention from the name, the team and the port. */
 export function describeService({ name, description, team, port, scopes, seed }: Descriptor): Service {
   return {
     name,
@@ -134,14 +134,14 @@ function readDescriptor(root: string, folder: string, problems: string[]): reado
   return parseDescriptor(json, folder, report);
 }
 
-/** What is wrong with the descriptor of a service that is to be added to others, without its file; none if it may be added. */
+/** The problems of the descriptor of a new service (`npm run new:service`) beside the others, without file names; empty if it may be added. */
 export function findDescriptorProblems(json: { readonly name: string }, others: readonly Service[]): readonly string[] {
   const problems: string[] = [];
   const services = parseDescriptor(json, json.name, (text) => problems.push(text));
   return problems.length > 0 ? problems : findCollisions([...others, ...services]);
 }
 
-/** The first port from 4000 on that, with its change feed, no process of the platform has. */
+/** The first port from 4000 that no process of the platform has, and whose change feed has a free port too. */
 export function findFreePort(services: readonly Service[]): number {
   const taken = new Set([...reservedPorts.keys(), ...services.flatMap(({ port, feedPort }) => [port, feedPort])]);
   let port = 4000;
@@ -177,7 +177,7 @@ function describeIssue({ code, path, message, ...issue }: z.core.$ZodIssue): str
   return path.length === 0 ? "has to be a JSON object" : `${path.join(".")} ${message}`;
 }
 
-/** Services and change feeds on one port. */
+/** One problem for each port that several services or change feeds have. */
 function findCollisions(services: readonly Service[]): readonly string[] {
   const users = new Map<number, string[]>();
   for (const { name, port, feedPort } of services) {

@@ -6,8 +6,8 @@ import type { Contender } from "../benchmark.ts";
 const root = join(import.meta.dirname, "../..");
 
 /**
- * Pairs each contender of Tributary with the same one of another checkout. Contenders of others are left out. Both processes get the same environment
- * and run with the Node of this checkout.
+ * Pairs each Tributary contender with the same contender of another checkout, and leaves out all others. Both processes get the same environment
+ * and run with the Node of this checkout; only the paths in the command differ.
  * @param folder the root of the checkout, with installed packages.
  * @throws Error if it is not such a folder, or no contender remains.
  */

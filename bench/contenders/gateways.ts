@@ -46,7 +46,7 @@ export const gateways: readonly Contender[] = [
   createCached("ours-entity-cache", "Tributary, entity cache", true),
 ];
 
-/** Verifies the tokens of the callers, so that what is for everyone may be shared by them. */
+/** A gateway for the workloads with callers: it verifies their tokens. @param isOn whether it has an entity cache for every subgraph. */
 function createCached(name: string, title: string, isOn: boolean): Contender {
   const cached = (context: ContenderContext) =>
     subgraphNames.flatMap((subgraph) => [

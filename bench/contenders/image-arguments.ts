@@ -5,7 +5,7 @@ const root = join(import.meta.dirname, "../..");
 
 /**
  * Returns Node's flags and the absolute path of main.ts, from the exec-form `CMD` of a Dockerfile stage whose `WORKDIR` is the repository's root.
- * Without `ENTRYPOINT` and `ENV`. The benchmarks and the resilience checks (scripts/verify) start processes with the flags of the image by it.
+ * `ENTRYPOINT` and `ENV` are not read. The benchmarks and checks in scripts/verify start processes with these flags, as the image does.
  * @throws Error if there is no such stage, or its `CMD` does not start Node.
  */
 export function readNodeArguments(stageName: "gateway" | "rest-proxy"): readonly string[] {

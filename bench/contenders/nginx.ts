@@ -9,7 +9,7 @@ export function readNginxVersion(): string | undefined {
   return /nginx\/([\d.]+)/.exec(stderr ?? "")?.[1];
 }
 
-/** Configures one process, as the Node contenders are one, with keep-alive to the origin and no access log. Returns the path of the file. */
+/** Configures nginx with one process, like the Node contenders, keep-alive to the origin and no access log. Returns the path of the file. */
 export function writeNginxConfig(
   { folder, port, originUrl }: ContenderContext,
   { caches }: { readonly caches: boolean },

@@ -64,7 +64,7 @@ export const subgraphResolvers = {
   },
 } satisfies Record<BenchmarkSubgraphName, ResolverMap>;
 
-/** Finds the resolver of a field in any subgraph, for one schema: each row has all fields that any subgraph's resolvers read. */
+/** Finds a field's resolver in any subgraph, for the one schema of reference-executor.ts: each row has all fields that any resolver reads. */
 export function findResolver(type: string, field: string): FieldResolver | undefined {
   const maps: readonly ResolverMap[] = Object.values(subgraphResolvers);
   return maps.map((map) => map[type]?.[field]).find((resolver) => resolver !== undefined);

@@ -25,7 +25,7 @@ export function createHttpReader(listener: HttpMessageListener): (bytes: Buffer)
   /** Of the body or of the current chunk. */
   let missingBytes = 0;
 
-  // These report what they have read and return the next state.
+  // Each of these four functions reports what it has read to the listener, and returns the next state.
   const end = (): State => {
     listener.onEnd();
     return "head";

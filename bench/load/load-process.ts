@@ -1,5 +1,5 @@
-// The load generator's process, on the core of the backends. Sends `ready` once over IPC, then for each job `window-started` and `report`; a `problem`
-// replaces either and ends the job. testbed.ts sends the next job only after that: two jobs at once would measure each other.
+// The load generator's process, on the core of the backends. Sends `ready` once over IPC, then `window-started` and `report` for each job; a
+// `problem` replaces either message and ends the job. testbed.ts sends the next job only after this end: two jobs at once would measure each other.
 import { type LoadJob, type WindowReport, measureLoad } from "./measure-load.ts";
 
 export type LoadMessage =

@@ -8,8 +8,8 @@ const readyMsMax = 30_000;
 const readyPollMs = 50;
 
 /**
- * Waits until the first response is right, for at most 30 s, then checks further ones. For a workload whose requests must be new to the process
- * it sends the priming requests. Resolves with the ETag of the last response.
+ * Waits until the first response is right, for at most 30 s, then checks further responses. If `order` is "once" it sends the priming requests,
+ * because the measured requests must be new to the process. Resolves with the ETag of the last response.
  * @param signal ends the wait, because the process has exited.
  * @throws Error with the request and the response if a response is wrong.
  */

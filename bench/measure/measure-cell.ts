@@ -58,6 +58,7 @@ export async function measureCell(contender: Contender, workload: Workload, opti
       Promise.all(processes.map(({ port }) => checkResponses(port, workload, ended.signal))),
       ...started.map(({ process }) => process.failed),
     ]);
+    // Called twice: at the start of the window, to begin a new report, and after the load, for the report on the window.
     const collect = async () => preload && collectReport(main.folder, main.process.pid);
     const targets = processes.map(({ port, process }) => ({ port, pid: process.pid }));
     const job = { ...toLoad(workload, etags[0]), processes: targets, warmUpMs, windowMs };

@@ -16,7 +16,7 @@ export interface CellFailure {
   readonly problem: string;
 }
 
-/** Target under a workload with a probe, measured inside the process. */
+/** The target for the longest pause of the event loop under a workload with a probe, measured inside the process. */
 export const loopPauseMsMax = 20;
 
 /** CPU time per request, in microseconds. */

@@ -1,5 +1,6 @@
-// What the contenders talk to, in one process on the load's core: HTTP servers on raw sockets that send canned responses. The four subgraphs, the origin
-// of the REST proxies, an OTLP collector that discards its traces, the public keys of the callers, and a change feed. Sends their URLs once over IPC; then replies to each message with the fetch counts.
+// The backends of the contenders, in one process on the load's core: HTTP servers on raw sockets that send canned responses. They are the four
+// subgraphs, the origin of the REST proxies, an OTLP collector that discards its traces, the public keys of the callers, and a change feed. The
+// process sends their URLs once over IPC, and then replies to each message with the fetch counts.
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { startStubFeed } from "@tributary/kit/testing/stub-feed";

@@ -37,7 +37,10 @@ export function createCannedResponses(name: BenchmarkSubgraphName, onCompute: ()
   return (body: string): Buffer | Promise<Buffer> => stored.get(body) ?? compute(body);
 }
 
-/** What a service of the platform says of a response for everyone, as those of all subgraphs but `people`. Each entity is a cache group, and so is each root field. */
+/**
+ * The metadata that a Tributary service sends with a response that is the same for every caller, as all subgraphs except `people` do. Each entity is
+ * a cache group, and so is each root field.
+ */
 function toCacheMetadata({ definitions }: DocumentNode, variables: Variables = {}): CacheMetadata {
   const fields = definitions.flatMap((definition) =>
     definition.kind === Kind.OPERATION_DEFINITION ? definition.selectionSet.selections : [],

@@ -9,7 +9,7 @@ import { startPostsDatabase } from "./posts-database.ts";
 export interface Testbed {
   readonly addresses: BackendUrls & { readonly databaseUrl: string };
   /**
-   * Runs one job. `onWindow` is called when the window starts. Fetches are counted from then until the report, for all processes of the job.
+   * Runs one job. `onWindow` is called when the window starts. The fetches of all processes of the job are counted from then until the report.
    */
   load(job: LoadJob, onWindow: () => Promise<unknown>): Promise<WindowReport & FetchCounts>;
   stop(): Promise<void>;

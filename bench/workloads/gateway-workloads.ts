@@ -111,12 +111,12 @@ function listForCallers(toRequest: (index: number) => BenchmarkRequest): readonl
   return requests.map((request, n) => ({ ...request, authorization: tokens[n % callersCount] as string }));
 }
 
-/** Draws numbers from 0 to `count` - 1, of which `n` has the weight 1 / (n + 1) ** 1.1; the same one for the same index. */
+/** Returns a function from an index to a number from 0 to `count` - 1, the same in every run; number `n` has the weight 1 / (n + 1) ** 1.1. */
 function createZipf(count: number): (index: number) => number {
   let sum = 0;
   const sums = Array.from({ length: count }, (_, n) => (sum += 1 / (n + 1) ** 1.1));
   return (index) => {
-    // The golden ratio's multiples are evenly distributed.
+    // The multiples of the golden ratio, modulo 1, are evenly distributed.
     const point = ((index * 0.618_033_988_749_895) % 1) * sum;
     return sums.findIndex((each) => point < each);
   };

@@ -1,5 +1,5 @@
 /**
- * Some 90 KB, 16 fetches in stock's plan: two root lists, each with nested reviews, readers and books.
+ * Some 90 KB, and 16 fetches in the plan of the contender `stock`: two root lists, each with nested reviews, readers and books.
  * `postageMinor` has a `@requires`. It is selected only where Mercurius has fetched the required fields too.
  */
 export const heavyOperation = /* GraphQL */ `

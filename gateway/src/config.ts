@@ -1,5 +1,5 @@
-// The gateway's environment variables, with default, range and reason. Those of every process are in kit/src/process/listener-config.ts and
-// telemetry-config.ts. README.md lists all of them.
+// The gateway's environment variables, with default, range and reason. main.ts reads them once, at start. The variables of every process are in
+// kit/src/process/listener-config.ts and telemetry-config.ts; README.md lists all variables.
 import { readAdmissionConfig } from "@tributary/kit/admission/admission-config";
 import { readCallerConfig } from "@tributary/kit/caller/caller-config";
 import { readConsistencyConfig } from "@tributary/kit/consistency/consistency-config";
@@ -14,7 +14,7 @@ import type { OperationLimits } from "./parse/limits.ts";
 
 export type Config = ReturnType<typeof readConfig>;
 
-/** Of one subgraph. The replicas can be more: a DNS name can have several addresses. */
+/** The most URLs of one subgraph. It can have more replicas, since a DNS name can have several addresses. */
 const subgraphUrlsMax = 64;
 
 const localOrigins = ["http://localhost:*", "http://127.0.0.1:*"];
@@ -79,9 +79,9 @@ export function readConfig(environment: Environment) {
   });
 }
 
-/** Each name is a label value of several metrics. */
+/** The most client names. The limit bounds the metrics: each name is a label value of several of them. */
 const knownClientsMax = 100;
-/** Configured and learned names together. */
+/** The most operation names with their own label value: those of KNOWN_OPERATIONS, and those that telemetry/request-observer.ts learns. */
 export const operationLabelsMax = 100;
 
 function readKnownNames(env: EnvironmentReader) {
@@ -100,7 +100,7 @@ function readKnownNames(env: EnvironmentReader) {
 }
 
 const overrideLabelsMax = 32;
-/** The syntax of labels that composition accepts, without `percent(n)`: that is evaluated by the trace id of each request, and not configured. */
+/** The syntax of labels that composition accepts, except `percent(n)`: the trace id of each request decides that label, not the configuration. */
 const overrideLabel = /^[a-z][\w\-:./]*$/i;
 
 function readOverrideLabels(env: EnvironmentReader): readonly string[] {
@@ -136,7 +136,7 @@ function readSupergraph(env: EnvironmentReader) {
   return { file, url, pollMs, subgraphUrls: readSubgraphUrls(env), subgraphKeyChecks: readKeyChecks(env) };
 }
 
-/** The URLs of each subgraph, by the whole variable name, as SUBGRAPH_URL_USERS; supergraph/addresses.ts finds the subgraph. */
+/** The URLs of each subgraph, by the whole variable name, such as SUBGRAPH_URL_USERS. supergraph/addresses.ts maps each variable to its subgraph. */
 function readSubgraphUrls(env: EnvironmentReader): Readonly<Record<string, readonly string[]>> {
   const variables = Object.entries(env.withPrefix("SUBGRAPH_URL_"));
   return Object.fromEntries(
@@ -149,7 +149,7 @@ function readSubgraphUrls(env: EnvironmentReader): Readonly<Record<string, reado
   );
 }
 
-/** Whether the gateway checks the keys of entities from one subgraph, by variable name. */
+/** Whether the gateway checks the keys of entities from one subgraph (run/entities.ts), by the whole variable name. Without a variable it does. */
 function readKeyChecks(env: EnvironmentReader): Readonly<Record<string, boolean>> {
   const variables = Object.entries(env.withPrefix("SUBGRAPH_KEY_CHECK_"));
   return Object.fromEntries(

@@ -3,7 +3,7 @@ import { readFeedsConfig } from "@tributary/kit/feed/feed-config";
 import type { EnvironmentReader } from "@tributary/kit/process/env";
 import { variableNameOf } from "./supergraph/addresses.ts";
 
-/** The names in it are those of variables, such as `USERS` (`nameForEntityCache`): the supergraph with the subgraphs is not loaded yet. */
+/** Names subgraphs as the variables do, such as `USERS` (`nameForEntityCache`), since the supergraph with their exact names is not loaded yet. */
 export interface EntityCacheConfig {
   /** The subgraphs whose results are cached. */
   readonly services: ReadonlySet<string>;
@@ -36,6 +36,7 @@ export function readEntityCacheConfig(
   for (const [name, text] of variables)
     if (text !== "on" && text !== "off") env.problem(`${name} is neither on nor off`);
   const services = variables.flatMap(([name, text]) => (text === "on" ? name.slice(cachePrefix.length) : []));
+  // Declares the prefix, so that these variables are not reported as misspelt when no subgraph is cached.
   env.withPrefix(feedPrefix);
   if (services.length === 0) return undefined;
   const addresses = services.map((service) => [service, subgraphUrls[`SUBGRAPH_URL_${service}`] ?? []] as const);

@@ -7,7 +7,7 @@ import { Rejection } from "./errors/rejections.ts";
 import type { ClientResponse } from "./response.ts";
 
 /**
- * Creates the response to `GET /` and `HEAD /`: what this process is, with links to what it serves.
+ * Prepares the response to `GET /` and `HEAD /` (server.ts): what this process is, with links to what it serves, as JSON or HTML.
  * @param hasGraphiql whether the bundle of GraphiQL is built.
  * @returns a function that throws a Rejection for other methods (405).
  */

@@ -32,7 +32,7 @@ export interface GenerationOptions extends Omit<ApolloValidationOptions, "apiSch
     readonly operationsBytesMax: number;
   };
   readonly fetchSharing: boolean;
-  /** The same for all generations; undefined if it is off. */
+  /** The same for all generations; undefined if it is off for all subgraphs. */
   readonly entityCache?: EntityCache | undefined;
   readonly introspectionBytesMax: number;
   /** Labels of progressive `@override`, other than `percent(n)`, that are true. */
@@ -92,7 +92,7 @@ interface StagesParts {
 
 /**
  * Builds each schema in its own iteration of the event loop, so that requests are served in between: a schema takes 5 ms for a supergraph of 50 KB and
- * 15 ms for 200 KB. The planner has validated the supergraph.
+ * 15 ms for 200 KB. The SDL is not validated again: the planner has validated the supergraph.
  */
 async function buildStages(
   supergraph: DocumentNode,
@@ -180,6 +180,7 @@ async function warm(
     const request = { method: "POST", responseType: "application/json", graphql, client: "" } as const;
     const prepare = async (operation: ValidatedOperation) => {
       for (const variables of conditions) await stages.prepare(operation, variables);
+      // `validate` requires a response; this one is discarded.
       return { status: 200, contentType: "", body: Buffer.of() };
     };
     // An operation that fails here also fails for the client that sends it next, and is reported then.

@@ -19,7 +19,10 @@ export interface Graphiql {
 
 const yearSeconds = 31_536_000;
 
-/** GraphiQL, served from the built bundle (`npm run bundle:graphiql`), which is read once, here. Its Content-Security-Policy forbids resources of other origins. */
+/**
+ * GraphiQL, served by server.ts from the built bundle (`npm run bundle:graphiql`). The page is read once, here; its Content-Security-Policy
+ * forbids resources of other origins.
+ */
 export function createGraphiql({ folder, issuerUrl }: GraphiqlOptions): Graphiql {
   const page = readPage(folder);
   const policy = createPolicy(issuerUrl);
@@ -56,7 +59,7 @@ function readPage(folder: string): string | undefined {
   }
 }
 
-/** File names under assets/ contain a hash of the content. A worker has the policy of its own response. */
+/** Serves assets/, whose file names contain a hash of the content. Each has the policy too, since a web worker obeys that of its own response. */
 function serveFiles(folder: string, policy: string) {
   return express.static(folder, {
     index: false,
@@ -71,7 +74,7 @@ function serveFiles(folder: string, policy: string) {
   });
 }
 
-/** Only 'self'. The editor (Monaco) adds style elements, and has icons and fonts in data: URLs. */
+/** Permits 'self', the token issuer, and what the editor (Monaco) needs: it adds style elements, and has icons and fonts in data: URLs. */
 function createPolicy(issuerUrl: string | undefined): string {
   const issuer = issuerUrl === undefined ? "" : ` ${new URL(issuerUrl).origin}`;
   return [

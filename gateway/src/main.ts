@@ -29,7 +29,7 @@ async function serve(config: Config): Promise<void> {
   const telemetry = await createGatewayTelemetry(config, () => supergraphId());
   const { log, observe } = telemetry;
   warnOfMisspeltVariables(log, config.misspeltVariables);
-  // Its worker threads load Apollo Gateway while this thread loads Apollo Server.
+  // Created before server.ts is imported: the planner threads load Apollo Gateway while this thread loads Apollo Server.
   const plannerPool = createPlannerPool({ ...config.planning, observe });
   const { createGateway } = await import("./server.ts");
   const graphiqlFolder = join(import.meta.dirname, "../public/graphiql");

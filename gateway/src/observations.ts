@@ -1,4 +1,4 @@
-// What the gateway reports while it works. Only telemetry/ decides what of it is logged and counted.
+// The observations that all modules of the gateway report to `observe`. Only telemetry/ decides which of them are logged and counted.
 import type { FeedStateObservation } from "@tributary/kit/feed/feed-telemetry";
 import type { UpstreamObservation } from "@tributary/kit/upstream/upstream";
 import type { CacheName } from "./telemetry/cache-metrics.ts";
@@ -52,12 +52,12 @@ type SupergraphObservation =
   | { readonly kind: "supergraph-still-unavailable"; readonly source: string }
   | { readonly kind: "supergraph-rejected"; readonly id: string; readonly cause: unknown }
   | { readonly kind: "subgraph-without-address"; readonly service: string }
-  /** A variable for one subgraph, such as SUBGRAPH_URL_POSTS, names none. */
+  /** A variable for one subgraph, such as SUBGRAPH_URL_POSTS, names no subgraph of the supergraph. */
   | { readonly kind: "variable-without-subgraph"; readonly variable: string }
   | { readonly kind: "override-label-without-field"; readonly label: string }
-  /** The subgraph reported an error at a key that the gateway added to its fetches. Once for each entity type in a generation. */
+  /** The subgraph reported an error at a key that the gateway added to its fetches. Reported once for each entity type in a generation. */
   | { readonly kind: "key-check-stopped"; readonly service: string; readonly type: string }
-  /** Federation's own directives, and those of `@composeDirective`. Once for each load. */
+  /** Directives without effect in this gateway: Federation's own, and those of `@composeDirective`. Reported once for each load of a supergraph. */
   | { readonly kind: "directives-without-effect" | "custom-directives"; readonly directives: readonly string[] };
 
 /** A fetch without a usable response. `cause` may contain host names: for the log, never for a client. */
@@ -77,22 +77,22 @@ interface SubgraphErrors extends RequestIds {
   readonly kind: "subgraph-errors";
   readonly service: string;
   readonly replica: string;
-  /** Errors that are not meant for clients are failures. The code that replaces the first one; undefined if there is none. */
+  /** The code that clients get for the first error that is not meant for them. Undefined if all errors are: the response is then no failure. */
   readonly code: string | undefined;
   readonly count: number;
-  /** The first few of them. */
+  /** At most the first 20 errors. */
   readonly errors: readonly RedactedSubgraphError[];
 }
 
 export interface RedactedSubgraphError {
-  /** A code of the gateway, else `other` or `none`. */
+  /** A code of the gateway (errors/codes.ts); `other` for any other code; `none` if the error has no code. */
   readonly code: string;
   /** The path in the subgraph's response, see run/redact-path.ts. */
   readonly path: string | undefined;
   readonly messageCharacters: number;
 }
 
-/** Values of a subgraph's response that do not fit the schema, or are missing, by their path in that response; each became null. */
+/** Entities that cannot be used (run/entities.ts), by their paths in the subgraph's response; each became null. At most 20 paths are listed. */
 interface SubgraphResponseInvalid extends RequestIds {
   readonly kind: "subgraph-response-invalid";
   readonly service: string;
@@ -125,7 +125,7 @@ interface PlanCompiled {
   readonly fetchCount: number;
 }
 
-/** `bypass`: an earlier result depended on the caller, so this one is fetched with credentials at once. */
+/** `bypass`: an earlier result for the same key depended on the caller, so this result is fetched with credentials at once. */
 export type EntityLookup = "hit" | "miss" | "bypass";
 
 type EntityCacheObservation =
@@ -135,7 +135,7 @@ type EntityCacheObservation =
       readonly service: string;
       readonly results: Readonly<Record<EntityLookup, number>>;
     }
-  /** A request without credentials is repeated with them: not all of its results are for everyone. */
+  /** A request without credentials is repeated with them: not all of its results are the same for every caller. */
   | { readonly kind: "entity-cache-repeat"; readonly service: string }
   /** While the feed of a subgraph is down, its cached results are used for two seconds. */
   | FeedStateObservation;

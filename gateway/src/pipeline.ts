@@ -1,11 +1,11 @@
 /*
- * READ FIRST. What happens to a request to /graphql. Each stage may reject it.
+ * READ FIRST. What happens to a request to /graphql. Stages 1 to 3 may reject it.
  *
  *   1 admit   Host, CORS, method, media types, CSRF, caller (token), rate limit, body (server.ts and paths/ call its functions)
  *   2 parse   parameters; document limits, syntax and validation, once for each document; operation; variables
- *   3 plan    the query plan: from the cache, or from a planner thread; then compiled; the rest of the rate limit
+ *   3 plan    the query plan, from the cache or from a planner thread, compiled once; the rate limit is charged for the fetches of the plan
  *   4 run     the fetches of the plan, in its order
- *   5 shape   the response body; then sent
+ *   5 shape   the response body, which the path then sends (shape/send-response.ts)
  *
  * Each stage costs more than the stages before it, so a request is rejected as early as possible: headers are checked before the body is
  * read, a document is measured before it is validated, and nothing is planned or fetched before the whole request is found valid.
@@ -66,11 +66,17 @@ export interface ParsedRequest {
 }
 
 export interface Pipeline {
-  /** Stage 1, the caller and its rate limit, for a request without a body; `receive` calls it for a POST. @returns the reason to reject the request. Never throws. */
+  /**
+   * Stage 1, the caller and its rate limit, for a request without a body; `receive` does the same for a POST. Never throws.
+   * @returns the reason to reject the request; undefined if it is admitted.
+   */
   identify(exchange: GatewayExchange): Error | undefined | Promise<Error | undefined>;
-  /** Stages 1 and 2 for the caller and the body of a POST. `done` gets the parameters, or a Rejection or a bug, once. A callback: see receiveBody. */
+  /**
+   * Stages 1 and 2 for the caller and the body of a POST. `done` gets the parameters, or a Rejection or a bug, once. It is a callback for the
+   * reason that receiveBody gives.
+   */
   receive(exchange: GatewayExchange, done: (received: GraphqlRequest | Error) => void): void;
-  /** Charges the CPU time of a document that was rejected. */
+  /** Charges the CPU time of a document that stage 2 rejected to the caller's rate limit. */
   chargeRejected(exchange: GatewayExchange, cpuMs: number): void;
   /**
    * Stages 2 to 5, from the coercion of the variables on. Rejections and bugs in stages 3 to 5 are responses too.
@@ -134,7 +140,8 @@ export function createPipeline(o: PipelineOptions): Pipeline {
       record?.enter("shape");
       const beforeShapeMs = isTimed ? performance.now() : 0;
       const { body, summary } = stages.shape(plan, result, operation, scope);
-      // The CPU time between the two, for the responses of subgraphs, is not measured; it grows with the size of the response, as that of shape.
+      // The sum of shape and the synchronous start of run. In between, the CPU time of subgraph responses is not measured; it grows with the size
+      // of the response, as that of shape does.
       if (isSampled) exchange.cpuMs = cpuSampleEvery * (performance.now() - beforeShapeMs + startedMs - beforeRunMs);
 
       const timings = o.serverTiming
@@ -156,7 +163,7 @@ export function createPipeline(o: PipelineOptions): Pipeline {
   }
 }
 
-/** The CPU time of one of so many requests is measured, and counts for all: to measure each takes about 1 % of a small request. */
+/** Of each 8 requests one is measured, and its CPU time counts for all 8: measuring each request takes about 1 % of a small request. */
 const cpuSampleEvery = 8;
 
 function openScope(
@@ -180,7 +187,7 @@ function openScope(
   });
 }
 
-/** A response to a token may depend on the caller. */
+/** Whether caches may store the response, as far as the request decides it: a response to a request with a token may depend on the caller. */
 function mayBeCached(request: GatewayExchange["request"]): boolean {
   return isCacheableGet(request) && request.headers.authorization === undefined;
 }
@@ -188,7 +195,7 @@ function mayBeCached(request: GatewayExchange["request"]): boolean {
 interface ReceivedBody {
   readonly exchange: GatewayExchange;
   readonly body: Buffer;
-  /** Undefined if the caller is identified. */
+  /** Resolves with the reason to reject the request, if there is one. Undefined if the caller is already identified. */
   readonly identified: Promise<Error | undefined> | undefined;
 }
 

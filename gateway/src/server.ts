@@ -97,7 +97,7 @@ export function createGateway({
   };
   const generations = createGenerations({
     build: (supergraphSdl) => buildGeneration(supergraphSdl, generationOptions),
-    // A request fetches for at most the first time, and its response is sent within the second.
+    // A request fetches for at most `requestTimeoutMs`, and its response is sent within `responseTimeoutMs`.
     graceMs: config.requestTimeoutMs + config.responseTimeoutMs,
     observe,
   });
@@ -151,7 +151,7 @@ function listCacheSizes(
   };
 }
 
-/** Undefined if it is off for all subgraphs. */
+/** Undefined if the entity cache is off for all subgraphs. */
 function createConfiguredEntityCache(config: Config, observe: GatewayObserver): EntityCache | undefined {
   const { entityCacheConfig, requestTimeoutMs } = config;
   if (!entityCacheConfig) return undefined;
@@ -190,7 +190,7 @@ interface AppOptions {
   readonly fullPath: FullPath;
 }
 
-/** What Express keeps with a request, in `response.locals`. */
+/** The state of one request in Express, in `response.locals`. */
 interface Locals {
   readonly exchange: GatewayExchange;
   /** Undefined if the fast path has not read the body. */
@@ -198,8 +198,8 @@ interface Locals {
 }
 
 /**
- * The Express app, for requests that the fast path passes on, and for all requests with FAST_PATH=false. Express tries the routes in this order. Responses that `send` does not send need
- * `applyHeaders` first.
+ * The Express app, for requests that the fast path does not handle, and for all requests with FAST_PATH=false. Express tries the routes in this
+ * order. A response that Express sends, instead of `send`, needs `applyHeaders` first.
  */
 function createApp({ config, cors, observe, generations, send, graphiql, fullPath }: AppOptions) {
   const respondWithFrontPage = createFrontPageResponder(config, graphiql.isBuilt);

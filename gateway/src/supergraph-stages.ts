@@ -53,8 +53,9 @@ export interface SupergraphStagesOptions {
   readonly introspection: Pick<IntrospectionOptions, "standard" | "executeInWorker" | "bytesMax">;
   /** The whole supergraph, with types and fields that clients do not see. */
   readonly supergraphSchema: GraphQLSchema;
+  /** Prefix of the client's aliases in planner keys. */
   readonly aliasPrefix: string;
-  /** The planner: takes the text of a normalized operation. */
+  /** Returns the query plan for the text of a normalized operation, from the plan cache or from a planner thread. */
   readonly plan: PlanOptions["plan"];
   /** The override labels that the plan of each field depends on, by field coordinate. */
   readonly overrideLabels: ReadonlyMap<string, readonly string[]>;
@@ -65,7 +66,7 @@ export interface SupergraphStagesOptions {
   readonly checksKeys: (service: string) => boolean;
   /** Whether equal reads in flight are sent once. */
   readonly fetchSharing: boolean;
-  /** The same for all supergraphs; undefined if it is off. */
+  /** The same for all supergraphs; undefined if it is off for all subgraphs. */
   readonly entityCache?: EntityCache | undefined;
   /** Undefined if metrics and traces are off. */
   readonly fetchObserver?: FetchObserver | undefined;
@@ -128,7 +129,7 @@ export function createSupergraphStages(o: SupergraphStagesOptions): SupergraphSt
       return introspected.then((values) => runFetches(plan, variables, scope, values));
     },
     shape(plan, result, operation, scope) {
-      // The bytes of a response with shared fetches are shared too.
+      // If all fetches of the run are shared, the body is written once for all client requests that got the same data.
       const body = memoizeWhileShared(result.joins, plan, result, () => writeResponseBody(plan, result));
       if (body.problems.length > 0) reportRejectedValues(body.problems, operation, scope);
       return body;

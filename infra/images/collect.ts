@@ -17,7 +17,7 @@ interface Manifest {
 }
 
 /**
- * What no process opens, a third of the installed bytes: type declarations, TypeScript sources and source maps, and the additional builds
+ * Files that no process opens, a third of the installed bytes: type declarations, TypeScript sources and source maps, and the additional builds
  * for bundlers in OpenTelemetry's packages.
  */
 const unusedPath = /\.(?:map|flow|ts|mts|cts)$|\/@opentelemetry\/[^/]+\/build\/(?:esm|esnext)$/;

@@ -40,7 +40,8 @@ if (!isListening(output) && !output.includes(databaseIsMissing)) {
   throw new Error(`The process does not start:\n${output}`);
 }
 
-// A service that has no database exits before it starts the thread of its admin listener. Ending the thread writes its cache.
+// A service without a database exits before it starts the thread of its admin listener, so the thread is started here, to compile its code too.
+// The end of the thread writes its cache.
 const admin = await startAdminServer({ host: "127.0.0.1", port: 0, log: console, write: () => Promise.resolve("") });
 await admin.close();
 

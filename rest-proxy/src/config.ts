@@ -101,14 +101,15 @@ function readAddresses(env: EnvironmentReader, service: string, profile: Profile
     const url = URL.canParse(text) ? new URL(text) : undefined;
     if (url && /^https?:$/.test(url.protocol) && [url.origin, `${url.origin}/`].includes(text)) return url.origin;
     env.problem(`${name} has to be http(s) addresses of scheme, host and port only, separated by commas`);
+    // Never used: `readEnvironment` throws after it has collected all problems.
     return text;
   });
   return [...new Set(origins)];
 }
 
 /**
- * In development version 1 is deprecated by default, so that client developers see the headers of a deprecated version. Its default sunset is 180 days
- * after the start of the process, so it is not reached in practice.
+ * In development, version 1 is deprecated by default, so that client developers see the headers of a deprecated version. Its default sunset is
+ * 180 days after the start of the process, so that requests do not get 410 in practice.
  */
 function readRetirementLists(env: EnvironmentReader, profile: Profile, nowMs: number): readonly Retirement[] {
   const deprecated = readListOrNone(env, "DEPRECATED_VERSIONS", {

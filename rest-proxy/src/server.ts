@@ -11,13 +11,13 @@ export interface RestProxy {
   readonly handler: RequestListener;
   /** Sets how the server handles `Expect` and input that is not valid HTTP. Call it before the server listens. */
   prepare(server: Server, pendingResponses: PendingResponses): void;
-  /** Requests for versions older than the newest, since the start of the process. */
+  /** Requests for versions older than the newest, since the start of the process. For tests: the process itself logs these counts every hour. */
   usage(): readonly UsageCount[];
   /** Reports the usage of old versions, aborts background requests and closes the connections to the services. Call it after the last response. */
   close(): Promise<void>;
 }
 
-/** The proxy as a request listener and the hooks of a server. `pipeline.ts` handles the requests. */
+/** The proxy as a request listener and server hooks, which `main.ts` passes to `startServer`. `pipeline.ts` handles the requests. */
 export function createRestProxy(o: RestProxyOptions): RestProxy {
   const { observe, observers } = o;
   const stages = createStages(o);

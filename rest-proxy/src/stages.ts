@@ -50,7 +50,7 @@ export interface RestProxyOptions {
   /** The feed's URLs of each service that has a feed. */
   readonly feedUrls: Readonly<Record<string, readonly string[]>>;
   readonly feedKey: string;
-  /** See `createReceipts`. */
+  /** The secrets of receipts (`Consistency-Token`), at least one: the first encrypts, all decrypt. */
   readonly consistencyKeys: readonly string[];
   /** The header with the cache groups and their services for a CDN, besides `Cache-Groups`. Default: none. */
   readonly tagHeader?: TagHeader | undefined;
@@ -75,7 +75,7 @@ export interface RestProxyOptions {
 export interface Stages {
   readonly cors: Cors;
   readonly callers: Callers;
-  /** Closed with the process. */
+  /** `charges` uses these limits. They are listed so that `server.ts` can close them. */
   readonly callerLimits: CallerLimits;
   readonly charges: RestCharges;
   readonly admission: Admission;
@@ -89,7 +89,7 @@ export interface Stages {
   readonly receipts: Receipts;
   readonly receiptRules: ReceiptRules;
   readonly cache: SharedCache;
-  /** Closed with the process. */
+  /** `cache` and `receiptRules` use the feeds. They are listed so that `server.ts` can close them. */
   readonly feeds: Feeds;
   readonly readBody: ReadBody;
   readonly addCacheTags: (response: OriginResponse) => OriginResponse;
@@ -115,6 +115,7 @@ export function createStages(o: RestProxyOptions): Stages {
   });
   const cache = createResourceCache(o.cacheLimits, {
     ...{ table, nowMs, observe, observer: observers?.cache },
+    // The cache and the feeds refer to each other. The cache calls this function only for requests, when `feeds` is initialized.
     isFollowed: (service) => feeds.isUp(service),
   });
   const feeds = createFeeds({

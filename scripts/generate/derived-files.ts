@@ -1,4 +1,4 @@
-// Derives from the services' descriptors what files outside their folders say of each service. Two forms:
+// For generate.ts: derives the parts of files outside the services' folders that list the services, from their service.json. Two forms:
 //
 // - A region of a file that is otherwise written by hand. Its template is in comments at its start:
 //
@@ -7,7 +7,7 @@
 //     USERS_URL: http://users:4001
 //     # END generated
 //
-//   "line by line" repeats each line that has a placeholder, "for each service" the whole template. "with seed data" leaves out the services without.
+//   "line by line" repeats each line that has a placeholder, "for each service" the whole template. "with seed data" leaves out services without.
 // - A whole file for each service: `service.yaml.template` becomes `users.yaml` and so on. Such a file of a service that no longer exists is removed.
 //
 // service-template.ts has the placeholders.

@@ -1,3 +1,4 @@
+// Called by generate.ts for each service, and for the template of new services.
 import { codegen } from "@graphql-codegen/core";
 import * as typescriptPlugin from "@graphql-codegen/typescript";
 import * as resolversPlugin from "@graphql-codegen/typescript-resolvers";
@@ -61,7 +62,7 @@ function withoutDefinedDirectives(schema: DocumentNode): DocumentNode {
   });
 }
 
-/** "../model.ts#User" → "../model.ts#User as UserModel": the schema's own User has the name already. */
+/** "../model.ts#User" → "../model.ts#User as UserModel", because the generated file declares the schema's type User. */
 function withAlias(reference: string): string {
   return `${reference} as ${reference.split("#")[1]}Model`;
 }

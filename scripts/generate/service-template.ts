@@ -1,7 +1,7 @@
-// Expands the placeholders in lines of templates, from which `npm run generate` derives what each service needs in files outside its folder (derived-files.ts).
+// Expands the placeholders in one line of a template, for derived-files.ts.
 import type { Service } from "../../supergraph/services.ts";
 
-/** A service with what its routes say. */
+/** A service with the resources of its routes. */
 export interface DerivedService extends Service {
   /** First path segments that no earlier service uses, such as `orders` and `products`. */
   readonly resources: readonly string[];
@@ -27,8 +27,8 @@ const placeholderPattern = /<[a-zA-Z]+(?:-[a-z]+)*>/g;
 
 /**
  * Replaces the placeholders of one line.
- * @returns the line unchanged if it has none; otherwise once for each service, or for each of its scopes or resources, of which it may have none.
- * @throws Error for an unknown placeholder, and for two in one line of which a service can have several values.
+ * @returns the line alone if it has no placeholder; otherwise one line for each service, or for each of its scopes or resources (none without).
+ * @throws Error for an unknown placeholder, and for two placeholders in one line that can both have several values.
  */
 export function expandLine(line: string, services: readonly DerivedService[]): readonly string[] {
   const joined = line.replaceAll(joinedNames, (_, separator: string) =>

@@ -13,9 +13,9 @@ const [begin, end] = ["<!-- capacity:begin -->", "<!-- capacity:end -->"];
 /** The CPU utilization of a process that an autoscaler targets, as a share of one core: the other replicas must carry the load of a lost one. */
 const targetUtilization = 0.6;
 const goalPerSecond = 10_000;
-/** From this share of a core on, the event loop is the limit. */
+/** A process that uses at least this share of a core is limited by its event loop. */
 const fullShare = 0.85;
-/** A smaller share of a request's CPU time is the process's idle work, and is not shown. */
+/** A process with at most this share of a request's CPU time has only its idle work, and its cell is empty ("–"). */
 const leastShare = 0.02;
 
 /** Formats the tables of docs/capacity.md, and the machine on which they were measured. */

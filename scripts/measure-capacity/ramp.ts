@@ -8,7 +8,7 @@ export interface RateResult {
   readonly p99Ms: number;
   /** The longest delay of sending: the load generator's delay, not the measured process's. */
   readonly sendDelayMsMax: number;
-  /** CPU seconds that each process used meanwhile, by name. */
+  /** CPU seconds that each process used during the measurement, by the part's name. */
   readonly cpuSeconds: ReadonlyMap<string, number>;
   readonly seconds: number;
 }
@@ -19,9 +19,9 @@ export interface RampOptions {
 }
 
 export interface RampResult {
-  /** The highest rate that was sustained; undefined if the first was not. */
+  /** The highest rate that was sustained; undefined if the first rate was not. */
   readonly sustained: RateResult | undefined;
-  /** The lowest rate that was not sustained; undefined if all were. */
+  /** The lowest rate that was not sustained; undefined if every rate was. */
   readonly failed: RateResult | undefined;
 }
 
@@ -29,7 +29,7 @@ const perSecondFirst = 50;
 /** Higher than the rate that one Node process can send. */
 const perSecondMax = 20_000;
 const growthFactor = 1.6;
-/** The number of bisection steps between the two rates: the result is exact to about 6 %. */
+/** The number of bisection steps between the last sustained rate and the first that was not: the result is exact to about 6 %. */
 const halvings = 3;
 
 /** Raises the rate by a factor until it is not sustained, then bisects (geometrically) between the last two rates. */

@@ -1,4 +1,4 @@
-// What breaks without a service: other subgraphs that use its types, and files that name it.
+// For remove-service.ts: finds what breaks without a service: other subgraphs that use its types, and files that name it.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -35,7 +35,7 @@ function findDependentSubgraphs(root: string, services: readonly Service[], name
     : [...users, ...composition.errors.map(({ message }) => `composition: ${message.split("\n")[0]}`)];
 }
 
-/** The entities that a field of Query returns: the other entities of a schema belong to other services. */
+/** The entities that a field of Query returns. A schema's other entities belong to other services. */
 function findOwnedEntities({ definitions }: DocumentNode): ReadonlySet<string> {
   const objects = definitions.filter((node) => node.kind === Kind.OBJECT_TYPE_DEFINITION);
   const returned = new Set(
@@ -87,6 +87,6 @@ function names(root: string, path: string, pattern: RegExp): boolean {
   try {
     return pattern.test(readFileSync(join(root, path), "utf8"));
   } catch {
-    return false; // Deleted, and not yet committed.
+    return false; // The file was deleted, and git still lists it until the next commit.
   }
 }

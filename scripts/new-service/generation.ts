@@ -1,4 +1,4 @@
-// `npm run generate` in the process of a command that adds or removes a service.
+// Does the work of `npm run generate` within new-service.ts and remove-service.ts.
 import { generateRepository } from "../generate.ts";
 import { reportCompositionErrors } from "../../supergraph/composition/composition-report.ts";
 import { type GeneratedFile, writeStaleFiles } from "../../supergraph/composition/generated-files.ts";

@@ -1,4 +1,4 @@
-// What `npm start` has of a service in its data folder: a database, its role and its password.
+// For remove-service.ts: deletes what `npm start` stores of a service in its data folder: a database, its role and its password.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
@@ -11,7 +11,7 @@ interface StoredPasswords {
 
 /**
  * Deletes the database, the role and the password of a service.
- * @returns false if the data folder has none.
+ * @returns false if the data folder has no password of the service: then nothing is deleted.
  * @throws StartError while `npm start` uses the folder.
  */
 export async function deleteLocalData(dataDir: string, name: string): Promise<boolean> {

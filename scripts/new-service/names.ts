@@ -25,7 +25,7 @@ export interface NewServiceNames {
   readonly entity: string;
   /** `LineItems`. */
   readonly plural: string;
-  /** The type that it extends: `Post`. */
+  /** The type of another service that gets a list of the entities: `Post`. Undefined without `--extends`. */
   readonly parent: string | undefined;
   readonly team: string;
   readonly port: number;
@@ -64,7 +64,7 @@ export function pluralize(noun: string): string {
   return /(?:s|x|z|ch|sh)$/.test(noun) ? `${noun}es` : `${noun}s`;
 }
 
-/** `an` before a vowel that is spoken as one: `an invoice`, `a user`, `an x2 thing`. */
+/** `an` before a noun that begins with the sound of a vowel: `an invoice`, `a user`, `an x2 thing`. */
 function articleOf(noun: string): "a" | "an" {
   if (/^[aefhilmnorsx](?![a-z])/i.test(noun)) return "an";
   return /^(?:[aeio]|u(?!ni|s[aeiu]|t[ei]|r[aeiou]))/i.test(noun) ? "an" : "a";
@@ -73,6 +73,7 @@ function articleOf(noun: string): "a" | "an" {
 /** Creates a function that replaces the names of the template in a text or a path. */
 export function createRenaming(names: NewServiceNames): (text: string) => string {
   const spellings = replacements(names);
+  // The longest first, because SpareGadgets contains SpareGadget. A port is replaced only as a whole number.
   const sources = [...spellings.keys()]
     .toSorted((a, b) => b.length - a.length)
     .map((text) => (/^\d+$/.test(text) ? String.raw`(?<!\d)${text}(?!\d)` : text));

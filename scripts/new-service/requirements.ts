@@ -1,4 +1,4 @@
-// What a new service must not collide with. All problems are found before anything is written.
+// What a new service must not collide with. new-service.ts calls `findProblems` before it writes anything.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ConstDirectiveNode, type DocumentNode, Kind, parse, type TypeNode } from "graphql";
@@ -6,7 +6,7 @@ import { findDescriptorProblems, type Service } from "../../supergraph/services.
 import { entityPattern, type NewServiceNames, spell } from "./names.ts";
 import { authorType, findTakenIdentifiers, renderTemplate } from "./template.ts";
 
-/** With it, `:on-` and an id of 10 digits, the name of a cache group has 32 characters, which every cache supports (RFC 9875). */
+/** A cache group is named by the service, `:on-` and an id: with 10 digits at most 32 characters, which every cache supports (RFC 9875). */
 const nameLengthMax = 18;
 const entityLengthMax = 30;
 /** Keywords of PostgreSQL that a plural can be. */
@@ -17,7 +17,7 @@ interface RoutesTable {
 }
 
 /**
- * Finds why the service cannot be added, all reasons at once; each says what to do.
+ * Finds why the service cannot be added. Each reason says what to do; the list is empty if the service can be added.
  * @param root the repository's folder.
  */
 export function findProblems(root: string, services: readonly Service[], names: NewServiceNames): readonly string[] {

@@ -1,5 +1,5 @@
-// Renders the template: the folder template/ is a service that is compiled and linted in place. A new service is it with other names, and, without a
-// parent, without its blocks `BEGIN parent … END parent`. A line `ALONE …` is the code that replaces such a block.
+// Renders a new service from the folder template/, a service that is compiled and linted in place: replaces its names. Without a parent, the
+// code of the lines `ALONE …` replaces the blocks `BEGIN parent … END parent`.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,7 +13,7 @@ const generatedFile = "schema-types.ts";
 const globalTypes = new Set(
   "Array Date Error Map Object Promise Record Set String Number Boolean Symbol Function".split(" "),
 );
-/** All packages have one version; the template's is this. */
+/** The version in the template's package.json. A new service gets the version that all packages have. */
 const templateVersion = "0.0.0";
 const { version } = JSON.parse(readFileSync(new URL("../../kit/package.json", import.meta.url), "utf8")) as {
   readonly version: string;
@@ -30,8 +30,8 @@ export function renderTemplate(names: NewServiceNames): ReadonlyMap<string, stri
 }
 
 /**
- * The names in the new service's code that would be another one's: those with the entity in them that the template has with another meaning.
- * A member's name is no collision.
+ * The identifiers made from the entity's name that already have another meaning in the template's code, such as a type that it imports. Names of
+ * members cannot collide.
  */
 export function findTakenIdentifiers(names: NewServiceNames): readonly string[] {
   const rename = createRenaming(names);
@@ -53,11 +53,11 @@ function readTemplate(): readonly (readonly [path: string, text: string])[] {
     .map((path) => [path, readFileSync(join(templateFolder, path), "utf8")]);
 }
 
-/** Keeps or removes the marked blocks, and removes the marks. */
+/** Keeps or removes the marked blocks, and removes the marks. A block `author` is removed if the parent is the type User. */
 function selectBlocks(path: string, text: string, { parent }: NewServiceNames): string {
   const isKept = (block: string) => (block === "parent" ? parent !== undefined : parent !== authorType);
   const isUnused = (line: string) => line.includes(`"${templateNames.parent}"`) && (!parent || parent === authorType);
-  // JSON has no comments: a line about the parent is one about the type of this name.
+  // JSON has no comments, so `isUnused` finds the lines about the parent by the name of its type.
   if (path.endsWith(".json"))
     return filterLines(text, (line) => !isUnused(line)).replaceAll(`"${templateVersion}"`, `"${version}"`);
   let removing = false;
@@ -83,7 +83,7 @@ function filterLines(text: string, isIncluded: (line: string) => boolean): strin
   return text.split("\n").filter(isIncluded).join("\n");
 }
 
-/** Without comments, and without texts: the code in template literals is code of the database or of GraphQL. */
+/** Removes comments and strings, also template literals: they contain SQL or GraphQL. */
 function removeTexts(code: string): string {
   return code
     .replaceAll(/\/\*[^]*?\*\//g, "")

@@ -1,4 +1,4 @@
-// What git has not committed yet, and which of it these commands wrote themselves.
+// Finds the uncommitted changes for new-service.ts and remove-service.ts, without files that `npm run new:service` wrote and that are unedited.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -10,8 +10,9 @@ const recordsFile = ".data/new-services.json";
 type Records = Readonly<Record<string, string>>;
 
 /**
- * The uncommitted paths that neither `npm run generate` nor `npm run new:service` wrote, without those of the service `name`.
+ * The uncommitted paths that neither `npm run generate` nor `npm run new:service` wrote.
  * @param generated the paths of the generated files.
+ * @param name of a service whose folder is left out.
  */
 export function findForeignChanges(root: string, generated: ReadonlySet<string>, name?: string): readonly string[] {
   return findEdits(root).filter(
@@ -19,7 +20,7 @@ export function findForeignChanges(root: string, generated: ReadonlySet<string>,
   );
 }
 
-/** The uncommitted files of a service's folder that are not as `npm run new:service` wrote them. */
+/** The uncommitted files of a service's folder that `npm run new:service` did not write, or that were edited after that. */
 export function findUnsavedEdits(root: string, name: string): readonly string[] {
   return findEdits(root).filter((path) => isIn(path, name));
 }

@@ -1,5 +1,5 @@
-// Makes a folder of services/ a workspace of npm, or removes it, without a network: its dependencies are those of the other services, so `npm install`
-// would change nothing but these entries. `npm ci` fails in every fresh clone without them.
+// Adds a folder of services/ to npm's workspaces, or removes it, without a network: its dependencies are those of the other services, so
+// `npm install` would change only the entries that are written here. Without them `npm ci` fails in every fresh clone.
 import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -44,7 +44,7 @@ function linkOf(name: string): string {
   return `node_modules/@tributary/${name}`;
 }
 
-/** A linked node_modules belongs to another checkout. */
+/** False if node_modules is a symbolic link, because it belongs to another checkout. */
 function isInstalled(root: string): boolean {
   return existsSync(join(root, installedFile)) && !lstatSync(join(root, "node_modules")).isSymbolicLink();
 }

@@ -36,11 +36,11 @@ export function listReleasedImages(compose: string): readonly ReleasedImage[] {
     if (name === undefined) throw new Error(`docker-compose.yml: ${service} is built, but its image is "${image}".`);
     return [{ name, target: build.target, args: renderArguments(build.args) }];
   });
-  // A service and its migration have the same image.
+  // Each image once: a service and its migration have the same image.
   return [...new Map(images.map((image) => [image.name, image])).values()];
 }
 
-/** Without those that compose reads from its environment. */
+/** Leaves out the arguments whose values compose reads from its environment. */
 function renderArguments(args: Readonly<Record<string, string>>): string {
   const fixed = Object.entries(args).filter(([, value]) => !value.includes("${"));
   return fixed.map(([name, value]) => `${name}=${value}`).join("\n");

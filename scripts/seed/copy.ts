@@ -7,7 +7,7 @@ export type Value = string | number | boolean | Date | object | null;
 
 const rowsPerChunk = 500;
 
-/** Loads rows with PostgreSQL's `COPY`, the fastest method. At most one chunk of rows is in memory. */
+/** Loads generated rows for seed.ts with PostgreSQL's `COPY`, the fastest method, in chunks: not all rows are in memory at once. */
 export async function copyRows(
   client: Client,
   table: string,

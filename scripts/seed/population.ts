@@ -1,5 +1,5 @@
 // Generates the rows of all seeded tables. The ids of users, posts and comments are 1, 2, … in the sequence of the rows, oldest first; the first
-// four users are the demo users. journey/seeded.ts depends on these ids.
+// four users are the demo users. scripts/verify/traffic/seeded.ts depends on these ids.
 import { createRandom, type Random } from "./random.ts";
 import type { Value } from "./copy.ts";
 import { commentBody, personName, postBody, postTitle, productTitle } from "./words.ts";
@@ -183,6 +183,7 @@ export function orderLinesTable(counts: RowCounts): Table {
   };
 }
 
+/** Generates the same orders at each call: orders and order_lines are loaded one after the other. */
 function* makeOrders(counts: RowCounts): Generator<SeedOrder> {
   const random = createRandom(5);
   for (let number = 1; number <= counts.orders; number++) {

@@ -1,4 +1,5 @@
-// Seeds the services' databases: population.ts generates the rows and copy.ts loads them, or a service's own seed.sql inserts them (service-seeds.ts).
+// Seeds the services' databases, for `npm start`, the seed job and verifications: population.ts generates the rows and copy.ts loads them, or
+// a service's own seed.sql inserts them (service-seeds.ts).
 import pg from "pg";
 import { copyRows } from "./copy.ts";
 import {
@@ -57,9 +58,8 @@ export async function seed(o: SeedOptions): Promise<void> {
 }
 
 /**
- * Seeds the databases that were never seeded and whose tables are empty; never changes others. A table that a developer
- * emptied after seeding remains empty. Without `scale`, the scale of the first database that is seeded already is used, or 1. Resolves
- * to the services that were seeded.
+ * Seeds the databases that were never seeded and whose tables are empty: a table that a developer emptied after seeding remains empty. The
+ * default scale is that of the first database that is seeded already, or 1. Resolves to the services that were seeded.
  */
 export async function seedEmpty(
   o: Omit<SeedOptions, "scale"> & { readonly scale?: number | undefined },
@@ -156,6 +156,7 @@ async function populate(client: pg.Client, service: PopulatedService, scale: num
   const tables = populations[service](counts);
   for (const { name, columns, rows } of tables) {
     await copyRows(client, name, columns, rows());
+    // The next inserted row gets the id after the last seeded one; the ids of orders are UUIDs.
     if (columns.includes("id") && name !== "orders") {
       await client.query(`select setval(pg_get_serial_sequence('${name}', 'id'), (select max(id) from ${name}))`);
     }
@@ -170,7 +171,7 @@ async function insert(client: pg.Client, service: SeededService, scale: number):
   return "the rows of its seed.sql";
 }
 
-// Stored as the comment on the schema, so that it needs no table.
+// The mark of a seeded database is the comment on its schema `public`, so that it needs no table.
 const markPrefix = "seeded at scale ";
 
 async function readMark(client: pg.Client): Promise<number | undefined> {

@@ -1,4 +1,5 @@
-// For services that population.ts does not know, such as new ones: their seed data is in services/<name>/seed.sql. It inserts the rows of a new database, as many as the setting seed.scale says.
+// For services that population.ts does not know, such as new ones: services/<name>/seed.sql inserts the rows of a new database. It reads the
+// scale from the PostgreSQL setting seed.scale.
 import { globSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,7 +11,7 @@ const services = fileURLToPath(new URL("../../services/", import.meta.url));
 export interface ServiceSeed {
   readonly name: string;
   readonly sql: string;
-  /** Into which it inserts. */
+  /** The tables into which the statements insert. */
   readonly tables: readonly string[];
 }
 

@@ -1,5 +1,5 @@
-// Random names, titles and texts for the seeded rows, for population.ts. The order of the words in each list and of the random draws decides the
-// seeded rows of the tables that use them: a change of either changes these rows.
+// Random names, titles and texts for the rows of population.ts. A change of the order of the words in a list, or of the random draws, changes
+// the seeded rows of the tables that use them.
 import type { Random } from "./random.ts";
 
 const firstNames =

@@ -1,3 +1,4 @@
+// The banner of `npm start`: run.ts prints it when all parts are ready or have failed, and again when the developer presses h.
 import type { StartOptions } from "./options.ts";
 import { isService, type PartName, portOf, parts, type Ports, serviceNames, urlOf } from "./parts.ts";
 
@@ -30,7 +31,7 @@ const defaultIssuerPort = parts.find(({ name }) => name === "issuer")?.defaultPo
 const sampleQuery =
   "{ user(id: 1) { name email posts { title comments { body author { name } } } orders { total { display } } } }";
 
-/** The last text of a start: every address, example requests, and how to stop it. */
+/** The text of the banner: every address, example requests, and how to stop the platform. */
 export function renderBanner(options: BannerOptions): string {
   const { ports, running, tookMs } = options;
   const listed = addresses.filter(({ name }) => running.includes(name));
@@ -53,14 +54,14 @@ export function renderBanner(options: BannerOptions): string {
   ].join("\n");
 }
 
-/** Which service does not run here, and whether a part is not ready. */
+/** The remarks after an address: that a substitute responds in place of the service, and that the part is not ready. */
 function remarksOn(name: PartName, { notReady, substitutes, remote }: BannerOptions): string {
   const kind = isService(name) ? substitutes.get(name) : undefined;
   const substitute = kind === "remote" ? `   REMOTE: ${remote?.graphqlUrl}` : kind === "mock" ? "   MOCK" : "";
   return `${substitute}${notReady.includes(name) ? "   NOT READY" : ""}`;
 }
 
-/** The services whose REST routes respond with 503. */
+/** The line about services whose REST routes respond with 503: mocks, and all of the remote without --against-rest. */
 function describeUnservedRoutes({ substitutes, remote }: BannerOptions): string[] {
   const unserved = [...substitutes].filter(([, kind]) => kind === "mock" || !remote?.restUrl);
   if (unserved.length === 0) return [];

@@ -1,5 +1,5 @@
-// Step of a start, while gateway, REST proxy and issuer load: creates, migrates and seeds the databases. The dev loop calls only
-// `migrateService`.
+// Creates, migrates and seeds the databases: run.ts calls `prepareDatabases` while gateway, REST proxy and issuer load. The dev loop calls
+// only `migrateService`.
 import { readdirSync } from "node:fs";
 import { basename, extname, join } from "node:path";
 import { Writable } from "node:stream";
@@ -42,8 +42,8 @@ export interface DatabasesOptions {
 }
 
 /**
- * Creates missing roles and databases of the services that run, migrates them, and seeds the empty ones, at the scale of the databases that are
- * seeded already, so that references of one service point to rows of another. Only `scale` replaces existing data.
+ * Creates missing roles and databases of the services that run, migrates them, and seeds the empty ones. The scale is that of an already
+ * seeded database, so that references of one service point to rows of another; only `scale` replaces existing data.
  */
 export async function prepareDatabases(options: DatabasesOptions): Promise<void> {
   const { print, scale } = options;
@@ -94,8 +94,8 @@ async function asStartError<T>(seeding: Promise<T>): Promise<T> {
 }
 
 /**
- * Applies one service's new migrations with the kit's tool, as the service's `migrate` command does, but in this process: a process for each
- * service would add a second to a first start.
+ * Applies one service's pending migrations, as the service's `migrate` command does. It runs in this process, because a process for each
+ * service would make a first start one second slower.
  * @throws StartError with the reason.
  */
 export async function migrateService(

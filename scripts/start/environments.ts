@@ -1,4 +1,4 @@
-// Which environment variables each part's process gets. Called once per part at the start; a restart uses the same values.
+// Which environment variables each part's process gets. run.ts calls `environmentOf` for every process of a part, also after a restart.
 import { join } from "node:path";
 import { feedPortOf } from "@tributary/kit/feed/feed-config";
 import type { RemoteIssuer } from "./against/remote-probe.ts";
@@ -18,6 +18,7 @@ import {
 import { toVariablePrefix } from "../../supergraph/services.ts";
 import type { Secrets } from "./secrets.ts";
 
+/** What the variables of the parts are derived from. */
 export interface PartContext extends Pick<StartOptions, "substitutes" | "remote"> {
   /** The repository. */
   readonly root: string;
@@ -26,7 +27,7 @@ export interface PartContext extends Pick<StartOptions, "substitutes" | "remote"
   readonly secrets: Secrets;
   /** The supervisor's environment. Every part inherits it, so that `LOG_LEVEL=debug npm start` applies to all parts. */
   readonly inherited: Readonly<Record<string, string | undefined>>;
-  /** The issuer whose tokens the remote accepts; undefined without a remote, and until it is known. */
+  /** The issuer whose tokens the remote of `--against` accepts. Undefined without a remote, before it has responded, and if ISSUER names it. */
   readonly findRemoteIssuer: () => RemoteIssuer | undefined;
 }
 
@@ -50,7 +51,7 @@ function fixedFor(name: PartName, { ports }: PartContext): Record<string, string
     HOST: "127.0.0.1",
     PORT: String(portOf(ports, name)),
     PROFILE: "development",
-    SHUTDOWN_GRACE_MS: "2500", // Less than the time after which run.ts kills a part.
+    SHUTDOWN_GRACE_MS: "2500", // Less than `stopGraceMs` of run.ts, after which a part is killed.
   };
 }
 
@@ -105,7 +106,7 @@ function substituteFor(
   };
 }
 
-/** Substitutes are not cached: they have no change feed. */
+/** The variables that turn on the gateway's entity cache. Not for substitutes: without a change feed the cache would not see changes. */
 function entityCaches({ ports, substitutes }: PartContext): Record<string, string> {
   const cached = serviceNames.filter((name) => !substitutes.has(name));
   const variables = cached.flatMap((name) => [

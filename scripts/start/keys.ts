@@ -1,25 +1,26 @@
-// Single keys in the terminal of `npm start`.
+// Single keys in the terminal of `npm start`: h and ? print the banner again.
 import { execFileSync } from "node:child_process";
 import type { ReadStream } from "node:tty";
 
-/** Undefined without a terminal, in the background, or without the program `ps`. */
 export interface Keys {
   /**
-   * Calls `onHelp` for each `h` and `?`. Raw mode disables the terminal's own signals, so Ctrl-C, Ctrl-Z and Ctrl-\\ are sent here. Node restores the
-   * terminal's mode when this process exits.
+   * Switches the terminal to raw mode, and calls `onHelp` for each `h` and `?`. Node restores the terminal's mode when this process exits.
    */
   listen(onHelp: () => void): void;
 }
 
-/** Raw mode disables the terminal's signals, so these keys send them: to the process group, as the terminal does. */
+/** Ctrl-C, Ctrl-Z and Ctrl-\. Raw mode disables the terminal's signals, so this process sends them to its group, as the terminal does. */
 const signals: Readonly<Record<string, NodeJS.Signals>> = { "\x03": "SIGINT", "\x1a": "SIGTSTP", "\x1c": "SIGQUIT" };
 
-/** A process in the background must not read the terminal or change its mode: the system would stop it (SIGTTIN, SIGTTOU). */
+/**
+ * Undefined without a terminal, in the background, or without the program `ps`. A process in the background must not read the terminal or
+ * change its mode: the system would stop it (SIGTTIN, SIGTTOU).
+ */
 export function findKeys(input: ReadStream): Keys | undefined {
   if (!input.isTTY || !isInForeground()) return undefined;
 
   function enable(): void {
-    if (!isInForeground()) return; // After Ctrl-Z and `bg`.
+    if (!isInForeground()) return; // After Ctrl-Z and `bg`, this process continues in the background.
     input.setRawMode(true);
     input.resume();
   }

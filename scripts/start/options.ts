@@ -1,4 +1,4 @@
-// The command line of `npm start`.
+// The command line of `npm start`: run.ts calls `readOptions` before all other steps.
 import { parseArgs } from "node:util";
 import { isService, type PartName, partNames, parts, postgresPort, type ServiceName, serviceNames } from "./parts.ts";
 import { StartError } from "./start-error.ts";

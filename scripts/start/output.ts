@@ -1,7 +1,7 @@
-// The terminal output of `npm start`.
+// The terminal output of `npm start`, created by start-context.ts: the lines of all parts, each with the part's name.
 import { styleText } from "node:util";
 
-/** Log lines of a process that ends. The supervisor itself prints why it ends a process. */
+/** Messages that a process logs while it ends. They are not printed, because the supervisor prints why it ends a process. */
 const omittedMessages: ReadonlySet<unknown> = new Set(["stopping", "draining", "stopped"]);
 /** How many warnings or errors of one kind are shown in a second. */
 const perSecondMax = 3;
@@ -140,7 +140,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
 }
 
-// The local time of day; the record contains UTC.
+// The local time of day, because records contain UTC; empty for a record without a valid time.
 function readClock(time: unknown): string {
   const date = typeof time === "string" || typeof time === "number" ? new Date(time) : undefined;
   return date === undefined || Number.isNaN(date.getTime()) ? "" : date.toTimeString().slice(0, 8);

@@ -5,10 +5,10 @@ import { pathToFileURL } from "node:url";
 const [program = "", , entry = ""] = process.argv;
 const flushDelayMs = 1_000;
 
-// The supervisor was killed. The process kills its group, because SIGTERM is not enough: a part that logs to a closed pipe does not end.
+// The supervisor was killed. SIGTERM would not be enough, because a part that logs to a closed pipe does not end; so this kills the group.
 process.once("disconnect", () => process.kill(-process.pid, "SIGKILL"));
 process.channel?.unref(); // The open channel must not keep the process alive.
 process.argv = [program, entry];
 await import(pathToFileURL(entry).href);
-// Node writes the compile cache at exit: about a thousand small files, while Ctrl-C waits. So it is written early.
+// By default Node writes the compile cache at exit: about a thousand small files, which would delay Ctrl-C. This writes it early.
 setTimeout(flushCompileCache, flushDelayMs).unref();

@@ -18,8 +18,8 @@ export interface PartProcessOptions {
 export interface PartProcess {
   readonly pid: number | undefined;
   /**
-   * Resolves to a description of how it ended, or why it could not be started; never rejects. When the process ends, the rest of its group is
-   * killed. Its output has been read, unless a process outside the group keeps it open for more than 200 ms.
+   * Resolves to a description of how the process ended, or why it could not be started; never rejects. At that time the rest of its group has
+   * been killed, and its output has been read, unless a process outside the group keeps the output open for more than 200 ms.
    */
   readonly ended: Promise<string>;
   /** Sends SIGTERM to the process alone; after `stopGraceMs` it kills the group. A second call does nothing. */
@@ -48,7 +48,7 @@ export function startProcess({ entry, cwd, environment, stopGraceMs, print }: Pa
   const ended = new Promise<string>((resolve) => {
     child.once("exit", (code, signal) => {
       clearTimeout(graceTimer);
-      kill(); // Ends child processes that it may have started.
+      kill(); // Ends the rest of the group: child processes that the part has started.
       const ending = signal ? `ended by ${signal}` : `ended with exit code ${code}`;
       child.once("close", () => resolve(ending));
       setTimeout(() => resolve(ending), outputGraceMs).unref(); // A process that left the group may keep the output open.

@@ -25,7 +25,7 @@ export function readPorts(environment: Environment): Ports {
   return readEnvironment(environment, (env) => {
     const entries = choices.map(({ name, variable, fallback }) => {
       const why = `where ${name} listens on 127.0.0.1`;
-      // With a port for its feed.
+      // The change feed of a service listens 100 ports higher, and that port must be valid too.
       const max = isService(name) ? portMax - feedPortOf(0) : portMax;
       return [name, env.integer(variable, { fallback, min: 1, max, why })] as const;
     });
@@ -49,14 +49,15 @@ export async function findTakenPorts(names: readonly PartName[], ports: Ports): 
 interface PartListener {
   readonly label: string;
   readonly port: number;
-  /** The variable that determines the port, and how. */
+  /** The variable that determines the port. */
   readonly variable: string;
+  /** How the variable determines the port: `USERS_PORT` or `USERS_PORT + 100`. */
   readonly portText: string;
-  /** Another value for the variable. */
+  /** The value of the variable that the error message suggests. */
   readonly nextPort: number;
 }
 
-/** A service has two: its feed's port follows from its own. */
+/** A service has two listeners: the port of its change feed follows from its own port. */
 function listenersOf({ name, variable }: PortChoice, ports: Ports): readonly PartListener[] {
   const port = portOf(ports, name);
   const own = { label: name, port, variable, portText: variable, nextPort: port + 1_000 };

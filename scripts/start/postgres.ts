@@ -1,4 +1,4 @@
-// Supervises the embedded PostgreSQL. PostgreSQL stops last, because the services use it.
+// Supervises the embedded PostgreSQL of `npm start`: run.ts starts it before the services, and stops it after them.
 import { setTimeout as sleep } from "node:timers/promises";
 import { type LocalPostgres, startLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
 
@@ -63,7 +63,7 @@ function shutDownImmediately(pid: number): void {
   try {
     process.kill(pid, "SIGQUIT");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error; // ESRCH: it has ended.
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error; // ESRCH: the process has ended.
   }
 }
 

@@ -1,5 +1,5 @@
-// The published files: supergraph/supergraph.graphql and supergraph/routes.json in the data folder (.data), which the gateway and the REST proxy read.
-// run.ts copies the committed ones there at each start, and the dev loop (dev-loop/apply-changes.ts) replaces them.
+// The published files: supergraph/supergraph.graphql and supergraph/routes.json in the data folder (.data), read by the gateway and the REST
+// proxy. run.ts copies the committed files there at each start, and the dev loop (dev-loop/apply-changes.ts) replaces them.
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { buildASTSchema, findBreakingChanges, parse } from "graphql";
@@ -37,8 +37,8 @@ function replaceFile(file: string, content: string | Buffer): void {
 }
 
 /**
- * Whether a subgraph's new schema has a breaking change (an addition is none). Then the gateway must load the new supergraph before the service
- * restarts; otherwise after it. So the gateway never requests a field that the service does not have.
+ * Whether a subgraph's new schema has a breaking change, such as a removed field. If so, the gateway must load the new supergraph before the
+ * service restarts, otherwise after the restart: the gateway must never request a field that the service does not have.
  */
 export function hasBreakingChanges(before: string, after: string): boolean {
   const [from, to] = [before, after].map((sdl) => buildASTSchema(parse(sdl), { assumeValidSDL: true }));

@@ -66,7 +66,7 @@ export function acquireRunFile(dataDir: string, info: RunInfo = {}): RunFile {
   };
 }
 
-/** The issuer's URL of the running start that uses this data folder; undefined without a running start. */
+/** For `npm run token`: the issuer's URL of the running start that uses this data folder; undefined without a running start or an issuer. */
 export function findRunningIssuer(dataDir: string): string | undefined {
   const run = readRun(fileIn(dataDir));
   return run && isRunning(run.supervisor) ? run.issuerUrl : undefined;
@@ -77,8 +77,8 @@ function fileIn(dataDir: string): string {
 }
 
 /**
- * Creates the file after a check that the supervisor in the previous file has ended. Returns the processes in the previous file. Creating a link
- * is atomic: of two starts at the same moment, only one succeeds.
+ * Replaces the file of a supervisor that has ended, and returns the processes that it lists. Creating a link is atomic: of two starts at the
+ * same moment, only one succeeds.
  */
 function replaceStaleFile(file: string, supervisor: ProcessIdentity, info: RunInfo): RunRecord["parts"] {
   const before = readRun(file);

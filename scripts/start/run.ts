@@ -48,9 +48,9 @@ interface Platform {
 }
 
 const readyTimeoutMs = 20_000;
-// Together with PostgreSQL's 5 s this is less than the 10 s within which Ctrl-C must stop everything.
+// PostgreSQL stops after the parts, within 5 s. The sum is less than the 10 s within which Ctrl-C must stop everything.
 const stopGraceMs = 4_000;
-/** The banner waits for the log lines of the start: a part writes them 250 ms later (kit/src/process/log.ts), or more if it is busy. */
+/** How long the banner waits for the parts' first log lines: a part buffers lines for 250 ms (kit/src/process/log.ts), or more if it is busy. */
 const logDelayMs = 500;
 
 /** Runs the platform until the signal. Resolves to the exit code when all processes have ended and all ports are free. */
@@ -153,7 +153,7 @@ function supervisePart(part: Part, { partContext, output, runFile }: StartContex
   return createSupervisedPart({
     entry: join(root, isSubstitute(part.name, partContext) ? substituteEntry : entryOf(part)),
     cwd: root,
-    // Read for each process: the issuer of a remote may become known later.
+    // A getter, because each restart reads it again: the issuer of a remote may become known after the start.
     get environment() {
       return environmentOf(part.name, partContext);
     },
@@ -192,18 +192,18 @@ function createLoop(startContext: StartContext, supervised: Platform["supervised
   });
 }
 
-/** Stops the parts before PostgreSQL, which they use. */
+/** Stops the parts first, then PostgreSQL, because the services use it. Releases the data folder last. */
 async function stopAll({ startContext, supervised, postgres, loop }: Platform): Promise<void> {
   const stopping = [...supervised.values()].map((part) => part.stop());
   await Promise.all([...stopping, loop.close()]);
-  const server = await postgres?.catch(() => undefined); // startAll reports why it did not start.
+  const server = await postgres?.catch(() => undefined); // startAll reports why PostgreSQL did not start.
   await server?.stop();
   startContext.runFile.release();
 }
 
 function killAll({ supervised, postgres }: Platform): void {
   for (const part of supervised.values()) part.kill();
-  postgres?.then((server) => server.kill()).catch(() => {}); // It did not start.
+  postgres?.then((server) => server.kill()).catch(() => {}); // PostgreSQL did not start.
 }
 
 function untilAborted(signal: AbortSignal): Promise<void> {

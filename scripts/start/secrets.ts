@@ -1,4 +1,4 @@
-// Database passwords and keys of `npm start`. Production gets its secrets elsewhere.
+// Database passwords and keys of `npm start`, which start-context.ts loads. No deployment uses them.
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,9 +7,9 @@ import { StartError } from "./start-error.ts";
 
 export interface Secrets {
   readonly databasePasswords: Readonly<Record<ServiceName, string>>;
-  /** Signs cursors. Stored, as the consistency key is, so that what clients have remains valid after a restart. */
+  /** Signs cursors. It is stored, like the consistency key, so that cursors and receipts of clients remain valid after a restart. */
   readonly cursorKey: string;
-  /** Opens the change feeds of the services. */
+  /** The gateway and the REST proxy need it to read the change feeds of the services. */
   readonly feedKey: string;
   /** Encrypts the receipts of writes (`Consistency-Token`). */
   readonly consistencyKey: string;

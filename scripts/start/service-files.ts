@@ -20,8 +20,8 @@ const requiredFiles = [
 
 /**
  * Checks that every listed service has its files, and that the committed route table contains only listed services.
- * @param isNeeded whether the files of a listed service must exist: not if the instance of `--against` runs it.
- * @throws StartError with all problems; if package-lock.json or routes.json is not valid JSON, with that one alone.
+ * @param isNeeded whether the files of a listed service must exist: false for a service that runs at the remote of `--against`.
+ * @throws StartError with all problems; if package-lock.json or routes.json is not valid JSON, with this problem alone.
  */
 export function requireServiceFiles<S extends Subgraph>(
   root: string,

@@ -1,4 +1,4 @@
-// First step of a start: checks, ports, secrets and leftover processes, before anything is started.
+// First step of a start, called by run.ts before anything is started: checks, ports, secrets and leftover processes.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "@tributary/kit/process/env";
@@ -25,7 +25,7 @@ export interface StartContextOptions {
 export interface StartContext {
   readonly partContext: PartContext;
   readonly output: StartOutput;
-  /** Reads the schema of every service. */
+  /** Reads the schema of every service; the dev loop calls it for each composition. */
   readonly readSources: ReadSources;
   readonly runFile: RunFile;
   /** Undefined when no part needs a database. */

@@ -1,5 +1,5 @@
-// One part of the platform, as a state machine: its process is started, restarted when its code was saved, started again when it has failed,
-// and stopped. A part has at most one process at a time.
+// One part of the platform, as a state machine: its process is started and stopped by run.ts, restarted by the dev loop when code was saved,
+// and started again here when it has failed. A part has at most one process at a time.
 import { setTimeout as sleep } from "node:timers/promises";
 import { isReady, type PartProcess, type PartProcessOptions, startProcess } from "./part-process.ts";
 
@@ -113,7 +113,7 @@ export function createSupervisedPart(options: PartOptions): SupervisedPart {
       await waitUntilSettled();
       const tookMs = Math.round(performance.now() - startedMs);
       if (state === "running") print(`restarted, ready after ${tookMs} ms`);
-      // If it has failed, `retryLater` has printed it.
+      // If the part has failed, `retryLater` has already printed a line.
       if (state === "starting") print(`restarted, not ready after ${tookMs} ms`);
       return state === "running";
     },

@@ -1,4 +1,4 @@
-// The command line of `npm run verify`: reads the options of one verification, and prints the help.
+// The command line of `npm run verify -- NAME`, for runner.ts: parses the options of one verification, and formats the text of `--help`.
 import { parseArgs } from "node:util";
 import type { Options, OptionValues, Verification } from "./verification.ts";
 

@@ -1,12 +1,12 @@
-// Programs of Debian's packages.
+// Installs the Debian packages of third-party programs: of Prometheus, Alertmanager and Redis for alerts, of Varnish for freshness.
 import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { MissingToolError } from "./verification.ts";
 
 /**
  * Installs packages, without starting their programs as system services.
- * @param hint what to do if this user may not install packages.
- * @throws MissingToolError
+ * @param hint what the user can do instead; the error's message if this process does not run as root.
+ * @throws MissingToolError if this process does not run as root, or apt-get fails.
  */
 export function installDebianPackages(
   packages: readonly string[],
@@ -14,7 +14,7 @@ export function installDebianPackages(
 ): void {
   if (process.getuid?.() !== 0) throw new MissingToolError(hint);
   print(`Installing Debian's ${packages.join(", ")}, without starting them as services.`);
-  // systemd units are masked before the installation, and in runlevel 1 SysV init starts none.
+  // Installing a package would start its service: systemd starts no masked unit, and SysV init starts no service in runlevel 1.
   spawnSync("systemctl", ["mask", ...packages.map((name) => `${name}.service`)]);
   const env = { ...process.env, RUNLEVEL: "1", DEBIAN_FRONTEND: "noninteractive" };
   const args = ["install", "--quiet", "--yes", "--no-install-recommends", ...packages];

@@ -1,4 +1,5 @@
-// Parts of a verification, selected by `--only`: each starts what it needs, which is stopped before the next part.
+// Runs the parts of the verifications freshness and overload, which `--only` selects. Each part starts its own processes, and they are stopped
+// before the next part.
 import { type Options, SkippedError, type VerificationRun } from "./verification.ts";
 
 /** What a part uses. */
@@ -12,14 +13,14 @@ export interface VerificationPart<O extends Options> {
   readonly name: string;
   /** What is proved if all claims hold. */
   readonly purpose: string;
-  /** What `--control` breaks; undefined: the control leaves the part out. */
+  /** What `--control` breaks; undefined if the part does not run with `--control`. */
   readonly control?: string;
   run(run: PartRun<O>): Promise<void>;
 }
 
 /**
  * Runs the parts one after another. A part whose requirement is missing on this machine is skipped.
- * @throws SkippedError if all are skipped, and what a part throws.
+ * @throws SkippedError if all parts are skipped, or the error of the first part that fails otherwise.
  */
 export async function runParts<O extends Options>(
   parts: readonly VerificationPart<O>[],
@@ -38,13 +39,13 @@ export async function runParts<O extends Options>(
   if (skipped[0] && skipped.length === parts.length) throw skipped[0];
 }
 
-/** Stops what the part has started. */
+/** Runs the part, then stops what it has started, also after an error. */
 async function runPart<O extends Options>(part: VerificationPart<O>, run: PartRun<O>): Promise<void> {
   const cleanups: (() => unknown)[] = [];
   const cleanUp = async () => {
     for (let next = cleanups.pop(); next; next = cleanups.pop()) await next();
   };
-  // After an interruption the part does not end by itself.
+  // SIGINT and SIGTERM do not end `part.run`, so after them runner.ts calls `cleanUp`.
   run.onCleanup(cleanUp);
   run.print(`\n${part.name}: ${part.purpose}`);
   try {

@@ -89,7 +89,10 @@ function createClaims(isControl: boolean, print: (line: string) => void) {
   };
 }
 
-/** The functions that stop what was started. One that is added after they have run, for example by a start that was interrupted, runs at once. */
+/**
+ * The functions that stop what the verification has started. A function that is added after `runAll` runs at once: after SIGINT or SIGTERM,
+ * the verification may still start a process.
+ */
 function createCleanups() {
   const pending: (() => unknown)[] = [];
   let hasRun = false;

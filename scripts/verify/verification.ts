@@ -1,4 +1,4 @@
-// What a verification is. verifications.ts lists them, runner.ts runs one; checks/ has a folder for each, and rollout/, which two of them share.
+// The types of a verification. verifications.ts lists all, runner.ts runs one; checks/ has a folder for each, and rollout/ for rolling and compose.
 
 interface NumberOption {
   readonly kind: "number";
@@ -48,7 +48,10 @@ export interface Verification<O extends Options = Options> {
   readonly options: O;
   /** What `--control` breaks on purpose, for `--help`. */
   readonly control: string;
-  /** Starts what it needs, and records its claims. Throws if it cannot complete: then it has failed, also with `--control`. */
+  /**
+   * Starts what it needs, and records its claims.
+   * @throws SkippedError or MissingToolError (below). After any other error the verification has failed, also with `--control`.
+   */
   run(run: VerificationRun<O>): Promise<void>;
 }
 

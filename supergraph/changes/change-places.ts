@@ -7,7 +7,7 @@ import type { ParsedSubgraph } from "../composition/places.ts";
 import { findCoordinate, parseSubgraph, placeOfNode } from "../composition/places.ts";
 import type { SubgraphSource } from "../subgraphs.ts";
 
-/** The graph at one commit or on disk: the API schema, the supergraph (its join directives name the owners of each field), and the subgraphs' files. */
+/** The graph at one commit or on disk: the API schema, the supergraph (its join directives name the owners of each field), and the subgraphs. */
 export interface GraphState {
   readonly apiSdl: string;
   readonly supergraphSdl: string;
@@ -28,9 +28,9 @@ export function parseGraphState({ supergraphSdl, sources }: GraphState): ParsedG
 }
 
 /**
- * Finds the lines that define a coordinate of the API in its owners' schemas: of the owners that edited it, or of all if none did (its type may
- * have changed in another subgraph). The lines are those of the current file, or of the base if only that defines the coordinate. If neither
- * does, they are those of the nearest enclosing definition.
+ * Finds the lines that define a coordinate of the API in its owners' schemas: of the owners that edited it, or of all owners if none did (its type
+ * may have changed in another subgraph). A line is in the current file, or in the base if only the base defines the coordinate. If neither defines
+ * it, the line is that of the nearest enclosing definition.
  */
 export function findChangePlaces(
   coordinate: string,

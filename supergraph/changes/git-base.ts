@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 
 /** A commit to compare with, and access to its files. */
 export interface GitBase {
-  /** For messages: the branch, tag or commit that was compared with, such as "main", "HEAD" or "v1.2". `commit` may be an earlier one. */
+  /** For messages: the branch, tag or commit that was compared with, such as "main" or "v1.2". `commit` may be earlier: the merge base. */
   readonly name: string;
   readonly commit: string;
   /** Reads a file of that commit by its path from the root; undefined if it does not exist. */

@@ -1,5 +1,5 @@
-// Compares two JSON schemas of one parameter or body: types, limits, enum values, properties, items. Called by openapi-changes.ts, which has the rules
-// for everything else in an operation.
+// Compares two JSON schemas of one parameter or body: types, limits, enum values, properties, items. Called by openapi-changes.ts, which compares
+// the other parts of an operation.
 import type { Json } from "@tributary/kit/openapi/schema-book";
 
 /** A difference that can affect clients. The message begins with its location: `the body/lines/quantity …`. */
@@ -33,8 +33,8 @@ export function compareSchemas(
   if (firstBefore && firstAfter && othersBefore.length + othersAfter.length === 0) {
     return compareSingle(firstBefore, firstAfter, comparison, location);
   }
-  // Input: each former alternative must still match a current one. Output: each current alternative must match a former one. Among those of the
-  // same type, the one with the fewest differences counts.
+  // Input: each former alternative must still match a current one. Output: each current alternative must match a former one. Each is compared with
+  // the alternatives of its type, and the comparison with the fewest differences counts.
   const isInput = comparison.direction === "input";
   const [sent, expected] = isInput ? [alternativesBefore, alternativesAfter] : [alternativesAfter, alternativesBefore];
   return sent.flatMap((one) => {

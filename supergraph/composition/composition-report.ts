@@ -57,7 +57,7 @@ function groupByCause(
     .toSorted((a, b) => Number(b.kind === "key") - Number(a.kind === "key"));
   const causes = new Map<unknown, Cause>();
   for (const error of errors) {
-    // Only Apollo's errors quote coordinates (they have advice); a syntax error quotes tokens. Any other error is a separate cause.
+    // Only errors with advice can quote coordinates, except syntax errors, which quote tokens. An error without a coordinate is a separate cause.
     const namesCoordinates = error.advice !== undefined && error.code !== "SYNTAX_ERROR";
     const quoted = namesCoordinates ? coordinatesIn(error.message) : [];
     const mentioned = quoted.filter((name) => !subgraphNames.has(name));
@@ -77,7 +77,7 @@ function coordinatesIn(message: string): readonly string[] {
   );
 }
 
-/** Whether an error that mentions these coordinates follows from the edit. A removed or added type concerns its fields too; a changed one does not. */
+/** Whether an error that mentions these coordinates can follow from the edit. A removed or added type also concerns its fields. */
 function concerns(edit: SchemaEdit, mentioned: readonly string[]): boolean {
   const { kind, coordinate } = edit;
   if (kind === "key")

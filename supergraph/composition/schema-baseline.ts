@@ -15,7 +15,7 @@ export interface SchemaBaseline {
   find(subgraph: Subgraph): string | undefined;
 }
 
-/** The schemas of the commit that `npm run check` compares with; without git, those extracted from the committed supergraph. */
+/** The schemas of the commit that `npm run check` compares with; without a commit, those in supergraph.graphql; undefined without both. */
 export function findSchemaBaseline(root: string, against?: string): SchemaBaseline | undefined {
   const base = findBase(root, against);
   if (base) return gitBaseline(base);

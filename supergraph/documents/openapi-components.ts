@@ -26,8 +26,8 @@ type SharedParameter =
   | "OptionalIdempotencyKey";
 
 /**
- * The components that operations of one OpenAPI document refer to. Each method that returns a `$ref` also adds the component to the document;
- * others do not get into it.
+ * The components that operations of one OpenAPI document refer to. Each method that returns a `$ref` also adds the component to the document, so
+ * the document contains no unused component.
  */
 export interface Components {
   /** Returns a reference to a parameter. */
@@ -198,7 +198,7 @@ function header(description: string, schema: Json): Json {
   return { description, schema };
 }
 
-/** As in kit/src/consistency/receipts.ts, which accepts longer ones. A receipt with writes to four services has 206 characters. */
+/** Only documented: kit/src/consistency/receipts.ts accepts longer receipts. A receipt with writes to four services has 206 characters. */
 const receiptCharsMax = 1_024;
 const receiptsMax = 8;
 const receipt = '"[A-Za-z0-9_-]+"';

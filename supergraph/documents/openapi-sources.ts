@@ -16,7 +16,7 @@ export interface DocumentSource extends Pick<Subgraph, "name" | "owner"> {
   readonly failure?: string;
 }
 
-/** Imports each service's documents: modules with data only, so that the import has no effect. Node imports a file once per process, even if it is edited. */
+/** Imports each service's documents: modules with data only, without side effects. Node imports a file once per process, even if it is edited. */
 export function readDocuments(
   root: string,
   list: readonly Subgraph[],

@@ -3,7 +3,7 @@ import type { CompositionError } from "../composition/composition-errors.ts";
 import { describeRouteProblems } from "./route-problems.ts";
 import type { RouteSource } from "./route-sources.ts";
 
-/** An entry of routes.json, which the REST proxy reads: a service's declaration, without what only the service itself uses, and the service's name. */
+/** An entry of routes.json, which the REST proxy reads: a service's declaration without what only the service uses, and the service's name. */
 export interface Route extends Omit<RouteDeclaration, "freshness" | "privateWith"> {
   readonly query: readonly string[];
   readonly service: string;

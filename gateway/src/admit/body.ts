@@ -1,4 +1,4 @@
-// Stage 1 of 5: admit. The request body: bounded, UTF-8, JSON.
+// Stage 1 of 5: admit. Receives the body of each POST to /graphql, with limits, and parses it as JSON in UTF-8. Called by `receive` in pipeline.ts.
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
@@ -24,10 +24,10 @@ interface BodyLimits {
 }
 
 /**
- * Receives and decompresses a body of type application/json. A callback instead of a promise: the fast path continues in the same iteration
- * of the event loop.
- * @param done is called once, before this function returns if the headers are not valid. It gets the bytes, or a Rejection: UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, MALFORMED_REQUEST, OVERLOADED if
- * `bodies` exceed their limit.
+ * Receives and decompresses a body of type application/json. The result is passed to a callback instead of a promise, so that the fast path
+ * continues in the same iteration of the event loop.
+ * @param done is called once; if the headers are not valid, before this function returns. It gets the bytes, or a Rejection:
+ * UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, MALFORMED_REQUEST, or OVERLOADED if `bodies` exceed their limit.
  */
 export function receiveBody(
   request: IncomingMessage,
@@ -75,8 +75,8 @@ function decompress(request: IncomingMessage): Readable | Rejection {
 }
 
 /**
- * Collects the bytes of `body`, which is `request` or a decompressing stream that `request` is piped to. Calls `done` once. The compressed bytes are
- * limited too: empty blocks and headers of gzip can go on without any output.
+ * Collects the bytes of `body`, which is `request` or a decompressing stream that `request` is piped to. Calls `done` once. `bytesMax` limits the
+ * compressed bytes too, because gzip can have any number of empty blocks and headers, which decompress to no bytes.
  */
 function collectBody(
   request: IncomingMessage,
@@ -129,7 +129,7 @@ function rejectBodyForOverload(): Rejection {
   return new Rejection("OVERLOADED", undefined, headers, { isBodyUnused: true });
 }
 
-/** A connection that is closed with unread bytes loses the response, so the rest is read without being held. */
+/** Reads and discards the rest of a rejected body. If the gateway closed the connection with unread bytes, the client would lose the rejection. */
 export function discardRest(request: IncomingMessage): void {
   let bytes = 0;
   request.on("error", () => {});
@@ -141,7 +141,7 @@ export function discardRest(request: IncomingMessage): void {
   request.resume();
 }
 
-/** Without it, one iteration of the event loop reads up to 2 MB of each connection (libuv: 32 chunks of 64 KB). */
+/** Without this pause, one iteration of the event loop reads up to 2 MB of each connection (libuv: 32 chunks of 64 KB). */
 function resumeLater(body: Readable): void {
   body.pause();
   setImmediate(() => body.resume());

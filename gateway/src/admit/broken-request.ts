@@ -1,4 +1,4 @@
-// Stage 1 of 5: admit. Requests that Node's HTTP parser rejects before there is a request object.
+// Stage 1 of 5: admit. Responds to requests that Node's HTTP parser rejects before it creates a request object. main.ts installs it on the server.
 import type { Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { rejectBrokenRequests } from "@tributary/kit/process/broken-requests";
@@ -13,12 +13,12 @@ const reasonPhrases: Partial<Record<ClientCode, string>> = {
 };
 
 /**
- * Sets how a server responds to requests that Node rejects. It sends JSON and closes the connection: for malformed or ambiguous HTTP (two
- * Content-Length headers, or one with chunked encoding), for too large headers, for headers or bodies that arrive too slowly, and for an
- * expectation that Node does not know. Called once, when the server is created.
+ * Sets how a server responds to requests that Node rejects: it sends JSON and closes the connection. Node rejects malformed or ambiguous HTTP (two
+ * Content-Length headers, or one with chunked encoding), too large headers, headers or bodies that arrive too slowly, and an expectation that
+ * Node does not know. Called once, when the server is created.
  */
 export function rejectBrokenHttp(server: Server, pendingResponses: PendingResponses): void {
-  // server.ts checks Host: Node would respond to a missing one without a body.
+  // server.ts rejects a request without a Host header: the rejection by Node would have no body.
   Object.assign(server, { requireHostHeader: false });
   rejectBrokenRequests(server, pendingResponses, (socket, code) => reject(socket, toCode(code)));
   server.on("checkExpectation", (_request, response) => {

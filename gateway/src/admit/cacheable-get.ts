@@ -1,12 +1,13 @@
-// Stage 1 of 5: admit. GET requests whose responses caches may store: a query by the hash of a known document, so that equal requests have equal URLs.
+// Stage 1 of 5: admit. Recognizes GET requests whose responses HTTP caches may store: they send the hash of a document, so equal requests have equal
+// URLs. paths/full.ts exempts them from CSRF prevention, and pipeline.ts may add caching headers to their responses.
 import type { IncomingMessage } from "node:http";
 
-/** Any other parameter would let a client request the same response by any number of URLs. */
+/** A URL with any other parameter is not cacheable: a client could fill a cache with any number of URLs for one response. */
 const parameterNames: ReadonlySet<string> = new Set(["extensions", "operationName", "variables"]);
 
 /**
- * Whether the request has the form of a cacheable one: a GET with `extensions.persistedQuery` alone, without the document, without cookies. Such a
- * request needs no CSRF header: it changes nothing, its response has nothing that depends on ambient credentials, and a CDN could not add the header.
+ * Whether the request is a GET without cookies and without a document, whose `extensions` have `persistedQuery` only. This request needs no CSRF
+ * header: it changes nothing, its response does not depend on credentials that a browser adds, and a CDN could not add the header.
  */
 export function isCacheableGet({ method, url = "", headers }: IncomingMessage): boolean {
   if (method !== "GET" || headers.cookie !== undefined) return false;

@@ -1,4 +1,5 @@
-// Stage 1 of 5: admit. The caller of a request: its token is verified, and an invalid one rejected for every media type; then its rate limit.
+// Stage 1 of 5: admit. Identifies the caller of each GraphQL request by its token, rejects an invalid token, and charges the request to the caller's
+// rate limit. Called by pipeline.ts.
 import type { Caller, Callers } from "@tributary/kit/caller/caller";
 import { AppError } from "@tributary/kit/errors/app-error";
 import { Rejection } from "../errors/rejections.ts";
@@ -11,8 +12,8 @@ export interface AdmitCallerOptions {
 }
 
 /**
- * Identifies the caller and charges the request to it. A promise only if a signature must be verified.
- * @returns undefined, or the reason to reject the request: RATE_LIMITED, or as `identifyCaller`. Never throws.
+ * Identifies the caller and charges the request to it. Returns a promise only if a signature must be verified.
+ * @returns undefined if the request is admitted. Otherwise the reason to reject it: RATE_LIMITED, or as `identifyCaller`. Never throws.
  */
 export function admitCaller(
   options: AdmitCallerOptions,
@@ -35,7 +36,7 @@ function charge(
 }
 
 /**
- * Sets the caller of the exchange. A promise only if a signature must be verified.
+ * Sets the caller of the exchange. Returns a promise only if a signature must be verified.
  * @returns undefined, or the reason to reject the request: a Rejection UNAUTHENTICATED or SERVICE_UNAVAILABLE, or a bug. Never throws.
  */
 function identifyCaller(callers: Callers, exchange: GatewayExchange): Error | undefined | Promise<Error | undefined> {

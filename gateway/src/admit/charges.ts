@@ -1,4 +1,5 @@
-// Stage 1 of 5: admit, and stage 3: plan. Charges requests to the rate limits of their callers.
+// Stage 1 of 5: admit, and stage 3: plan. Charges requests to the rate limits of their callers. caller.ts charges on arrival, pipeline.ts after
+// planning and for rejected documents.
 import type { Caller } from "@tributary/kit/caller/caller";
 import { forEachHeader } from "@tributary/kit/http/raw-headers";
 import type { CallerLimits } from "@tributary/kit/rate-limit/caller-limits";
@@ -8,8 +9,8 @@ import { Rejection } from "../errors/rejections.ts";
 import type { GatewayExchange } from "./exchange.ts";
 
 /**
- * An operation weighs as many units as its plan has fetches, at least 1. One of them is charged on arrival, the rest before the first fetch.
- * Mutations are writes, all other requests reads.
+ * An operation weighs as many units as its plan has fetches, at least 1. One unit is charged on arrival, the others before the first fetch.
+ * Mutations are writes, all other requests reads. Callers without a limit are never rejected.
  */
 export interface Charges {
   /** Charges a request whose token must be verified, before the verification. @returns the reason to reject the request. */
@@ -19,11 +20,11 @@ export interface Charges {
    * reads do not block the caller's mutations. @returns the reason to reject the request.
    */
   chargeArrival(exchange: GatewayExchange, caller: Caller): Rejection | undefined;
-  /** Takes 1 more unit for each whole millisecond of CPU time that a rejected document has used. */
+  /** Charges 1 more unit for each whole millisecond of CPU time that the check of a rejected document took. Rejects nothing. */
   debitDocument(exchange: GatewayExchange, cpuMs: number): void;
   /**
-   * Charges the rest of an operation. The read that a mutation was charged on arrival remains charged.
-   * @throws Rejection RATE_LIMITED, OPERATION_TOO_EXPENSIVE.
+   * Charges the rest of an operation. If a mutation was charged a read on arrival, this read remains charged in addition.
+   * @throws Rejection RATE_LIMITED; OPERATION_TOO_EXPENSIVE if the operation weighs more than the whole quota, so that no retry can succeed.
    */
   chargeOperation(exchange: GatewayExchange, operationType: OperationTypeNode, fetchCount: number): void;
 }

@@ -1,4 +1,4 @@
-// Stage 1 of 5: admit. CORS: from which origins a page may send operations and read responses, and with which headers.
+// Stage 1 of 5: admit. CORS: from which origins a page may send operations and read responses, and with which headers. server.ts creates it once.
 import { type Cors, createCors } from "@tributary/kit/http/cors";
 
 export function createOperationCors(origins: readonly string[]): Cors {

@@ -1,16 +1,17 @@
-// Stage 1 of 5: admit. CSRF: rejects requests that a page of another origin can make a browser send without a CORS preflight.
+// Stage 1 of 5: admit. CSRF prevention: rejects GET requests that a page of another origin can make a browser send without a CORS preflight.
+// Called by paths/full.ts.
 import type { IncomingHttpHeaders } from "node:http";
 import { Rejection } from "../errors/rejections.ts";
 
-/** A page cannot send these headers across origins without a preflight. Apollo's clients send one of them. */
+/** A page cannot send these headers to another origin without a preflight. Apollo's clients send one of them. */
 const preflightedHeaders = ["apollo-require-preflight", "x-apollo-operation-name"] as const;
 
 /** Content types that a page may send without a preflight (Fetch Standard, "CORS-safelisted request-header"). */
 const simpleTypes = new Set(["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"]);
 
 /**
- * Rejects a GET that has neither a content type outside `simpleTypes` nor one of `preflightedHeaders`. A POST needs no such check, since its
- * content type must be `application/json` (body.ts).
+ * Accepts a GET that has a content type outside `simpleTypes`, or one of `preflightedHeaders`, and rejects any other. A POST needs no check here,
+ * since its content type must be `application/json` (body.ts).
  * @throws Rejection CSRF_PREVENTED.
  */
 export function rejectCrossSite(headers: IncomingHttpHeaders): void {

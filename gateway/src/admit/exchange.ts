@@ -1,4 +1,5 @@
-// Stage 1 of 5: admit. One client request and its response, with the ids and headers that every response has.
+// Stage 1 of 5: admit. The exchange: one client request and its response, with the ids and headers that every response has. server.ts creates one for
+// each request, before the fast path.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Caller } from "@tributary/kit/caller/caller";
 import type { Cors } from "@tributary/kit/http/cors";
@@ -22,7 +23,10 @@ export interface GatewayExchange {
   caller: Caller | undefined;
   /** The class in which the request was charged on arrival (admit/charges.ts). */
   arrivalClass: RequestClass;
-  /** CPU time in milliseconds that counts for the caller under overload: of a sample of the requests. */
+  /**
+   * The CPU time in milliseconds that admission counts for the caller (operation-admission.ts). pipeline.ts measures one of 8 requests and sets
+   * 8 times its CPU time; all others have 0. A rejected document is always measured.
+   */
   cpuMs: number;
   /** Undefined if metrics, traces and the access log are off. */
   readonly record: GraphqlRequestRecord | undefined;
@@ -64,7 +68,7 @@ export function createExchangeFactory(
   };
 }
 
-/** Sets the headers of every response on a response that Express sends; shape/send-response.ts writes them itself. */
+/** Sets `headers` on a response that Express sends. For all other responses, shape/send-response.ts writes them. */
 export function applyHeaders({ response, headers }: GatewayExchange): void {
   forEachHeader(headers, (name, value) => void response.setHeader(name, value));
 }

@@ -1,4 +1,5 @@
-// Stage 1 of 5: admit. The media type of the response (RFC 9110, section 12.5.1; GraphQL over HTTP, "Accept").
+// Stage 1 of 5: admit. Chooses the media type of the response (RFC 9110, section 12.5.1; GraphQL over HTTP, "Accept"). Called by both paths, and by
+// server.ts for GraphiQL.
 import { chooseMediaType } from "@tributary/kit/http/accept";
 import { type ResponseType, responseTypes } from "../response.ts";
 

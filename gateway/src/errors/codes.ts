@@ -7,16 +7,16 @@ export type Stage = "admit" | "parse" | "plan" | "run" | "shape";
 
 export interface CodeDescription {
   /**
-   * The first stage in which an error has this code. `admit`: the request is not well-formed, or its caller or the gateway's state excludes it, so its
-   * status is the same for every media type (rejections.ts). `any`: a bug, in whichever stage.
+   * The first stage in which an error has this code. A code of `admit` has the same status for every media type (rejections.ts): the request is
+   * not well-formed, its token is not valid, or the gateway cannot serve it now. `any`: a bug in any stage.
    */
   readonly stage: Stage | "any";
   /**
-   * The HTTP status of a response that rejects the whole request with this code. An error at a field has its code in `errors[]`, beside data, in
-   * a 200, whatever status the code has here. Codes that REST has too take theirs from the kit.
+   * The HTTP status of a response that rejects the whole request with this code. A response with data has status 200, also if a field error in its
+   * `errors[]` has this code. A code that the REST endpoints have too gets its status from the kit.
    */
   readonly status: number;
-  /** The message for the client if the error has none. Limits of operations have messages with numbers (parse/limits.ts). */
+  /** The default message for the client. parse/limits.ts replaces the messages of limits by messages with numbers. */
   readonly message: string;
 }
 
@@ -137,7 +137,10 @@ export const codes = {
 
 export type ClientCode = keyof typeof codes;
 
-/** The statuses of responses that reject a whole request with this code. None for a code of fields; two if the media type decides the status. */
+/**
+ * The statuses of responses that reject a whole request with this code, for the metrics (gateway-telemetry.ts). Empty for a code that only fields
+ * have; two statuses if the media type decides.
+ */
 export function listRejectionStatuses(code: ClientCode): readonly number[] {
   const { stage, status } = codes[code];
   if (stage === "run" || stage === "shape") return [];
@@ -161,8 +164,8 @@ const forwardedCodes: ReadonlySet<string> = new Set<ClientCode>([
 ]);
 
 /**
- * Whether a subgraph's error with this code is meant for the client: its message and problems are forwarded. Any other error of a
- * subgraph is masked and logged.
+ * Whether a subgraph's error with this code is meant for the client: the gateway forwards its message and `extensions.problems`. Any other error
+ * of a subgraph is masked and logged.
  */
 export function isForwardedCode(code: unknown): code is ClientCode {
   return typeof code === "string" && forwardedCodes.has(code);

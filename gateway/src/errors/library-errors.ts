@@ -1,5 +1,5 @@
-// Masks the errors that Apollo Server and graphql-js report while a request is parsed and validated. Errors that subgraphs send are masked in stage 5
-// (shape/client-error.ts), and errors that the gateway throws in rejections.ts.
+// Masks the errors that Apollo Server and graphql-js report in stage 2 (parse). Called by supergraph/apollo-validation.ts and rejections.ts. Errors
+// of subgraphs are masked in stage 5 (shape/client-error.ts); rejections.ts masks the errors that the gateway throws.
 import type { GraphQLFormattedError } from "graphql";
 import { type ClientCode, codes, isClientCode } from "./codes.ts";
 
@@ -11,10 +11,10 @@ const codesByApolloCode: Readonly<Record<string, ClientCode>> = {
 };
 
 /**
- * Keeps the message of an error with a code from codes.ts, up to 1,000 characters. An error with any other code is a bug and gets the message of
- * INTERNAL_SERVER_ERROR. Of the extensions only `code`, `service` and `problems` remain.
+ * Keeps the message of an error with a code from codes.ts, up to 1,000 characters. An error with any other code is a bug: its code and message are
+ * replaced by those of INTERNAL_SERVER_ERROR. Of the extensions only `code`, `service` and `problems` remain.
  * @param formatted the error as the library would send it.
- * @param onBug gets `error` if it was masked.
+ * @param onBug called with `error` if the error is a bug.
  */
 export function maskLibraryError(
   formatted: GraphQLFormattedError,
@@ -41,6 +41,7 @@ function readMessage(message: string): string {
   return message.slice(0, messageCharactersMax);
 }
 
+/** An error for too many tokens has the code of a syntax error, so its message identifies it. graphql-js 16 misspells the message ("more that"). */
 function readCode({ message, extensions }: GraphQLFormattedError): ClientCode {
   const apolloCode = extensions?.["validationErrorCode"] ?? extensions?.["code"];
   if (apolloCode === "GRAPHQL_PARSE_FAILED" && /Document contains more tha[nt] \d+ tokens/.test(message))

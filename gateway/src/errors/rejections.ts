@@ -1,4 +1,4 @@
-// Rejections of whole requests, at any stage, and the responses for them.
+// Rejections of whole requests, at any stage, and the responses for them. Stages throw a Rejection; pipeline.ts, paths/ and server.ts respond to it.
 import { type OverloadedResponse, overloadedRetrySeconds } from "@tributary/kit/http/overloaded-response";
 import type { TraceContext } from "@tributary/kit/http/trace-context";
 import type { GraphQLFormattedError } from "graphql";
@@ -10,7 +10,7 @@ import { maskLibraryError } from "./library-errors.ts";
 export interface RejectionDetails {
   /** Members of `errors[].extensions` besides the code. */
   readonly extensions?: Readonly<Record<string, string | number>>;
-  /** The request is rejected before its body is used: the status is the same for every media type. Always so for codes of stage 1. */
+  /** True if the request is rejected before its body is used: the status is then the same for every media type. Codes of stage 1 imply it. */
   readonly isBodyUnused?: boolean;
 }
 
@@ -19,7 +19,7 @@ export class Rejection extends Error {
   readonly code: ClientCode;
   readonly headers: Readonly<Record<string, string>>;
   readonly extensions: RejectionDetails["extensions"];
-  /** The status depends on the media type, since the document is read. */
+  /** True if the body was used: the status is then 200 for clients that accept only `application/json` (GraphQL over HTTP). */
   readonly dependsOnMediaType: boolean;
 
   constructor(
@@ -57,7 +57,7 @@ interface RejectedRequest {
 
 /**
  * The response for a request that failed with `error`. Any error but a Rejection is a bug: the client gets INTERNAL_SERVER_ERROR, and the
- * error is logged with its stack. Reports both to `observe`; sends nothing.
+ * error is logged with its stack. Reports the rejection or the bug to `observe`; sends nothing.
  * @param identity undefined before the operation is validated.
  */
 export function rejectRequest(
@@ -98,14 +98,14 @@ export function rejectVariables(
 }
 
 /**
- * The response for a request that an overloaded gateway does not serve. Prepared, since it is sent most often when CPU time is scarce. The body has been
- * received, so the media type decides the status, as for every well-formed request.
+ * The response for a request that an overloaded gateway does not serve. It is created once, since it is sent when CPU time is scarce. The body has
+ * been received, so the media type decides the status, as for every well-formed request.
  */
 export function rejectOverloaded(responseType: ResponseType): ClientResponse {
   return overloadedResponses[responseType];
 }
 
-/** For requests that are rejected before their body is read. */
+/** For requests that the server (main.ts) rejects before their body is read, because too many are in flight. */
 export const overloadedResponse: OverloadedResponse = {
   contentType: contentTypeOf("application/json"),
   body: rejectionBody("OVERLOADED", codes.OVERLOADED.message),

@@ -8,7 +8,7 @@ export interface DocumentCheckOptions {
   readonly documentTokensMax: number;
 }
 
-/** A document that may be validated, without locations; or a limit that it exceeds; or a syntax error, also for too many tokens. */
+/** A document to validate, parsed without locations; or a limit that the document exceeds; or a syntax error, also for too many tokens. */
 export type CheckedDocument =
   | { readonly document: DocumentNode }
   | { readonly exceeded: ExceededLimit }

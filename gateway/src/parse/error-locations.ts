@@ -1,8 +1,8 @@
-// Stage 2 of 5: parse. The locations of errors in a rejected document. Documents are parsed without locations, which are two thirds of their memory.
-// graphql-js would also count the lines before each location anew: for 100 errors below 100,000 lines that takes 600 ms.
+// Stage 2 of 5: parse. Finds the locations of errors in a rejected document, or of invalid variables. Documents are parsed without locations, which
+// would take two thirds of their memory. graphql-js would also count the lines again for each location: 600 ms for 100 errors below 100,000 lines.
 import { type ASTNode, type DocumentNode, type GraphQLFormattedError, parse, type SourceLocation } from "graphql";
 
-/** Of one error: an argument can be repeated a thousand times. */
+/** Locations that one error lists: an error about a repeated argument can name a thousand nodes. */
 const locationsMax = 20;
 
 /** The start of each node that an error names. */
@@ -44,7 +44,7 @@ export function withLocations(
   };
 }
 
-/** The offsets of nodes, by a walk through both trees in parallel, which ends when all are found. */
+/** The offset of each node in the text. Walks both trees in parallel until the offsets of all `nodes` are found. */
 function findStarts(document: DocumentNode, located: DocumentNode, nodes: Set<ASTNode>): ReadonlyMap<ASTNode, number> {
   const starts = new Map<ASTNode, number>();
   const pending: [object, object][] = [[document, located]];

@@ -1,16 +1,17 @@
-// Stages 1 to 3 of 5: large bodies and unknown documents are read, validated and planned one in each iteration of the event loop.
+// Stages 1 to 3 of 5: the gateway parses one large body, or validates or plans one new document, in each iteration of the event loop. pipeline.ts
+// (bodies) and supergraph/apollo-validation.ts (documents) wait for this queue.
 
 /**
- * Resolves when the client is next. Clients are taken in rotation, so a client with many documents delays the document of another client by one
+ * Resolves when it is the turn of this call. Clients take turns, so a client with many documents delays the document of another client by one
  * iteration. The documents of one client keep their order.
  * @param client the caller's key: user, client key or address.
  */
 export type NextIteration = (client: string) => Promise<void>;
 
 /**
- * In each iteration, one of the returned function's pending promises resolves, and none in the iteration of its call. Requests for known operations
- * are served in between: they wait for one unknown document (some 15 ms for the longest allowed), however many clients send one at the same time.
- * Only the number of requests in flight limits that of pending promises.
+ * One pending promise of the returned function resolves in each iteration, never in the iteration of its call. Requests for stored operations
+ * are served in between: they wait for one new document (some 15 ms for the longest allowed), however many clients send one at the same time.
+ * The queue has no limit: it is as long as there are requests in flight, at most.
  */
 export function createEventLoopQueue(): NextIteration {
   /** In rotation: the first client is next. A client is in the map while it waits. */

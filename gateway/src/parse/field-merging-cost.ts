@@ -27,7 +27,7 @@ interface Group {
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
-/** Undefined if the document is within the limit. Fields of a fragment count wherever it is spread, and once more for its definition. */
+/** Undefined if the document is within the limit. The fields of a fragment count wherever it is spread, and once more for its definition. */
 export function findExcessiveMerging({ definitions }: DocumentNode): ExceededLimit | undefined {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of definitions)
@@ -56,7 +56,8 @@ function measureCost(
     const groups = new Map<string, Group>();
     const entered = new Set<string>();
     for (const set of scope) cost += collectFields(set, 1, { groups, fragments, entered });
-    // Validation compares every two spreads too, also of fragments that do not exist; that takes less time than comparing fields.
+    // Validation compares every two spreads too, also of fragments that do not exist. A pair of spreads takes less time than a pair of fields, and
+    // counts half.
     cost += (entered.size * (entered.size - 1)) / 4;
     for (const { count, inlineDepthMax, childSets } of groups.values()) {
       cost += ((count * (count - 1)) / 2) * inlineDepthMax;
@@ -97,7 +98,7 @@ function addToGroup(groups: Map<string, Group>, field: FieldNode, inlineDepth: n
   if (field.selectionSet) group.childSets.push(field.selectionSet);
 }
 
-/** Fragments to remove so that no cycle is left. */
+/** Fragments to remove so that no cycle remains: at least one of each cycle. */
 function findCycles(fragments: Fragments): ReadonlySet<string> {
   const inCycles = new Set<string>();
   const state = new Map<string, "open" | "done">();

@@ -1,4 +1,5 @@
-// Stage 2 of 5: parse. Limits on the size of operations, checked once for each new document, before validation and planning, which cost more.
+// Stage 2 of 5: parse. Limits on the size of operations. document-check.ts checks each new document once, before validation and planning, which cost
+// more. config.ts has the defaults.
 import {
   type DirectiveNode,
   type DocumentNode,
@@ -17,7 +18,7 @@ import type { ClientCode } from "../errors/codes.ts";
 
 /** Limits on one operation, with its fragments expanded wherever they are spread; `definitionsMax` is a limit on the document. */
 export interface OperationLimits {
-  /** Operations and fragments: validation collects the variables of each operation through all its fragments. */
+  /** Operations and fragments. Limited because validation collects the variables of each operation through all its fragments. */
   readonly definitionsMax: number;
   /** Variables that one operation defines. */
   readonly variablesMax: number;
@@ -25,7 +26,7 @@ export interface OperationLimits {
   readonly depthMax: number;
   readonly aliasesMax: number;
   readonly rootFieldsMax: number;
-  /** Also of variables and of fragment definitions. */
+  /** Directives of the operation and its selections, of variables and of fragment definitions. */
   readonly directivesMax: number;
   /** Entries of one list, fields of one object or arguments of one field or directive, written in the document. */
   readonly listEntriesMax: number;
@@ -72,7 +73,10 @@ const rules = [
   ["characters", "charactersMax", "LENGTH_LIMIT_EXCEEDED", "characters of names and values, fragments expanded"],
 ] as const;
 
-/** The first limit that an operation of the document exceeds. Every operation is checked, since all of them are validated. */
+/**
+ * The first limit that the document exceeds; undefined if it is within all limits. Every operation is checked, also one that the request does not
+ * choose, because validation reads all of them.
+ */
 export function findExceededLimit(document: DocumentNode, limits: OperationLimits): ExceededLimit | undefined {
   const { definitionsMax } = limits;
   if (document.definitions.length > definitionsMax)
@@ -103,7 +107,7 @@ function createMeasure(document: DocumentNode): (operation: OperationDefinitionN
     const known = measured.get(name);
     if (known) return known;
     const fragment = fragments.get(name);
-    // Ends a cycle of fragments, which validation rejects.
+    // While the fragment is measured, it counts as empty: this ends a cycle of fragments, which validation rejects later.
     measured.set(name, noSizes);
     const sizes = fragment ? withDirectives(ofSet(fragment.selectionSet), fragment.directives) : noSizes;
     measured.set(name, sizes);
@@ -170,7 +174,7 @@ function withDirectives(sizes: Sizes, directives: readonly DirectiveNode[] = [])
   return combineSiblings(sizes, { ...noSizes, directives: directives.length, listEntries, characters });
 }
 
-/** Of the arguments or the fields of an object, themselves included. */
+/** The length of the longest list among these arguments or object fields and in their values. The arguments or fields count as a list too. */
 function longestList(given: readonly { readonly value: ValueNode }[] = []): number {
   return given.reduce((most, { value }) => Math.max(most, longestListIn(value)), given.length);
 }

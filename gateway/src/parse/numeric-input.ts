@@ -1,5 +1,6 @@
-// Stage 2 of 5: parse. Rejects a client's numbers that a double cannot represent, in documents and in variables: the planner fails on them or rounds
-// them, and `JSON.stringify` sends null in their place.
+// Stage 2 of 5: parse. Rejects numbers of a client that a double cannot represent, in documents (a validation rule for Apollo Server) and in
+// variables (generation.ts calls `limitCustomScalars`). The planner fails on these numbers or rounds them, and `JSON.stringify` writes null for
+// Infinity.
 import {
   type ASTVisitor,
   type FloatValueNode,
@@ -42,8 +43,8 @@ function findProblem({ kind, value }: IntValueNode | FloatValueNode, type: Graph
 
 /**
  * Makes custom scalars reject variables with a number that is out of range, at any depth. Replaces `parseValue` of each custom scalar in the schema,
- * which a composed schema leaves at graphql-js's default. Inexact whole numbers need no check here: the parser of the body (kit/src/json/exact-json.ts)
- * has turned them into strings.
+ * which a composed schema leaves at graphql-js's default. Inexact whole numbers need no check here: the JSON parser (kit/src/json/exact-json.ts) has
+ * turned them into strings.
  */
 export function limitCustomScalars(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {
@@ -56,7 +57,7 @@ function parseCustomScalar(value: unknown): unknown {
   return value;
 }
 
-/** Recursive: variables have a limited depth (graphql-request.ts). */
+/** Recursion is safe: the JSON parser limits the depth of variables (`levelsMax` in kit/src/http/json-body.ts). */
 function isInRange(value: unknown): boolean {
   if (typeof value === "number") return Number.isFinite(value);
   return typeof value !== "object" || value === null || Object.values(value).every(isInRange);

@@ -1,4 +1,4 @@
-// Stage 2 of 5: parse. The priority class of an operation under overload. Computed once, when the operation is stored.
+// Stage 2 of 5: parse. The priority class of an operation under overload. operation-store.ts computes it once, when it stores the operation.
 import { highestPriority, type PriorityClass } from "@tributary/kit/admission/priority";
 import {
   type DocumentNode,
@@ -17,8 +17,8 @@ export interface RootFieldPriorities {
 export const noPriorities: RootFieldPriorities = { query: new Map(), mutation: new Map() };
 
 /**
- * The highest class of the operation's root fields, whatever `@skip` and `@include` leave out. A field without a declaration is critical in a
- * mutation and normal in a query, and an introspection field is background.
+ * The highest class of the operation's root fields. Fields that `@skip` or `@include` may exclude count too. A field without a declaration is
+ * critical in a mutation and normal in a query, and an introspection field is background.
  */
 export function priorityOfOperation(
   { operation, selectionSet }: OperationDefinitionNode,
@@ -49,7 +49,7 @@ function listRootFields(selectionSet: SelectionSetNode, { definitions }: Documen
       if (selection.kind === Kind.INLINE_FRAGMENT) pending.push(selection.selectionSet);
       if (selection.kind !== Kind.FRAGMENT_SPREAD) continue;
       const fragment = unreadFragments.get(selection.name.value);
-      // Reading each fragment once bounds the time: fragments that spread others twice would take exponential time.
+      // Each fragment is read once: fragments that each spread another fragment twice would take exponential time.
       unreadFragments.delete(selection.name.value);
       if (fragment) pending.push(fragment);
     }

@@ -17,8 +17,8 @@ export interface OperationStore {
   /** For Apollo Server, which then neither parses nor validates the document. @param hash SHA-256 of the text in hexadecimal digits. */
   findDocumentByHash(hash: string): DocumentNode | undefined;
   /**
-   * Stores an operation, and its document if that is new. A stored operation is returned instead: compiled plans are cached by the identity of
-   * this object, so it remains the same until it is evicted. A document that alone exceeds `bytesMax` is not stored.
+   * Stores an operation, and its document if the document is new. If the operation is stored already, returns the stored object: compiled plans
+   * are cached by the identity of this object. A document that alone exceeds `bytesMax` is not stored.
    */
   add(operation: NewOperation): ValidatedOperation;
   /** Drops all documents, when the generation is replaced. Requests in flight keep their operations. */
@@ -35,7 +35,7 @@ interface RankedOperation extends Pick<NewOperation, "source" | "operationName">
 interface NewOperation {
   readonly source: string;
   readonly hash: string;
-  /** The request's `operationName`. Undefined if the request has none: the document's only operation is meant, which may have a name. */
+  /** The request's `operationName`. Undefined if the request has none: it then means the only operation of the document, which may have a name. */
   readonly operationName: string | undefined;
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
@@ -51,7 +51,10 @@ export interface OperationStoreOptions {
   readonly onEvicted?: () => void;
 }
 
-/** Estimated bytes of a stored document: for the entry, and for each AST node without location. retention.test.ts compares them with the heap. */
+/**
+ * Estimated bytes of a stored document: for the entry, and for each AST node without location. `gateway/test/retention.test.ts` compares them with
+ * measured heap sizes.
+ */
 const retainedBytes = { document: 1_000, node: 100 } as const;
 
 function estimateBytes(source: string, document: DocumentNode): number {
@@ -63,7 +66,7 @@ function estimateBytes(source: string, document: DocumentNode): number {
 interface StoredDocument {
   readonly hash: string;
   readonly document: DocumentNode;
-  /** By the request's `operationName`; two keys can have the same operation, see addOperation. */
+  /** By the request's `operationName`. Two keys can have the same operation: undefined and its name (see addOperation). */
   readonly operations: Map<string | undefined, StoredOperation>;
 }
 

@@ -1,4 +1,4 @@
-// Stage 2 of 5: parse. Checks the operation that a request chooses, and its variables.
+// Stage 2 of 5: parse. Checks the operation that a request chooses (for supergraph/apollo-validation.ts), and its variables (for pipeline.ts).
 import {
   type GraphQLError,
   type GraphQLFormattedError,
@@ -17,9 +17,8 @@ import type { ValidatedOperation } from "./validated-operation.ts";
 const variableProblemsMax = 50;
 
 /**
- * Rejects a request whose `operationName` does not choose one operation (Apollo Gateway would run the first one, or fail with 500), subscriptions,
- * and operation types that the schema lacks.
- * @param operation the chosen one; null or undefined if there is none.
+ * Rejects a request whose `operationName` does not choose one operation, subscriptions, and operation types that the schema lacks.
+ * @param operation the chosen operation; null or undefined if `operationName` chooses none.
  * @throws Rejection OPERATION_RESOLUTION_FAILURE, GRAPHQL_VALIDATION_FAILED.
  */
 export function requireOperation(
@@ -44,8 +43,8 @@ function describeMissing(operationName: string | undefined): string {
 const none: readonly never[] = [];
 
 /**
- * The errors of coercing the variables (GraphQL spec, "CoerceVariableValues"), the first 50, each with its location. The coerced values are not
- * returned: subgraphs get the values that the client sent.
+ * The first 50 errors of coercing the variables (GraphQL spec, "CoerceVariableValues"), each with its location. Empty if the variables are valid.
+ * The coerced values are not returned: subgraphs get the values that the client sent.
  */
 export function findVariableProblems(
   schema: GraphQLSchema,
@@ -73,7 +72,7 @@ function readVariables(
 }
 
 const isString = (value: unknown) => typeof value === "string";
-/** By name of a built-in scalar: values that it accepts as they are. It accepts others too, such as a number for ID. */
+/** By name of a built-in scalar: values that coercion accepts without a change. Coercion also accepts other values, such as a number for ID. */
 const acceptedValues: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
   ["ID", isString],
   ["String", isString],
@@ -82,8 +81,8 @@ const acceptedValues: ReadonlyMap<string, (value: unknown) => boolean> = new Map
 ]);
 
 /**
- * Whether each variable is a scalar whose value is accepted as it is, or optional and absent. False means unknown: graphql-js decides. Most requests have
- * only such variables, and graphql-js resolves the type of each one again for each request (`bench` small: 2 % of the CPU time).
+ * Whether each variable is in `acceptedValues`, or nullable and null or absent. If false, graphql-js decides. Most requests need only this check,
+ * and graphql-js resolves the type of each variable again for each request (`bench` small: 2 % of the CPU time).
  */
 function haveAcceptedValues(
   definitions: readonly VariableDefinitionNode[],

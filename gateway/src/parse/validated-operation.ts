@@ -14,13 +14,13 @@ export interface ValidatedOperation {
   /** The class under overload, before the client lowers it by `Priority`. */
   readonly priority: PriorityClass;
   /**
-   * Adds to the size of the document in the operation store. The plan stage calls it for each compiled plan; negative when one is freed.
-   * Without effect once the document is evicted.
+   * Adds to the size of the document in the operation store. The plan stage calls it for each compiled plan, with a negative number when a plan is
+   * freed. Without effect once the document is evicted.
    */
   addRetainedBytes(bytes: number): void;
 }
 
-/** Clients choose the name, and logs and metrics contain it. */
+/** Limits the operation name in logs and metrics, because clients choose it. */
 const nameCharactersMax = 100;
 
 /** @param documentHash SHA-256 as hexadecimal digits. */

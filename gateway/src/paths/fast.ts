@@ -1,6 +1,6 @@
-// The fast path of /graphql: operations that the full path has validated before, without Express and Apollo Server. It responds only if it finds the
-// operation. Any other request goes to the full path, together with its parameters if they are read, because a body can be read only once; the
-// full path also rejects it if it is invalid. The hottest code of the gateway.
+// The fast path of /graphql: serves operations that the full path has validated before, without Express and Apollo Server. It responds only if the
+// operation store has the operation. It passes any other request to the full path, also an invalid one. If it has read the parameters, it passes them
+// too, because a body can be read only once. The hottest code of the gateway.
 import type { IncomingMessage } from "node:http";
 import type { BoundedMap } from "@tributary/kit/collections/bounded-map";
 import { hasOneHost } from "@tributary/kit/http/host";
@@ -25,7 +25,7 @@ export interface FastPathOptions {
   readonly persistedQueries: BoundedMap<string>;
   readonly send: SendResponse;
   readonly observe: GatewayObserver;
-  /** Express, and behind it the full path. */
+  /** Calls Express, which routes the request to the full path. `received` is undefined if the body is not read yet. */
   readonly continueInFull: (exchange: GatewayExchange, received?: ReceivedParameters) => void;
 }
 
@@ -41,7 +41,7 @@ export function createFastPath(o: FastPathOptions): FastPath {
     const mustGoFull = generation === undefined || generation.validation.hasRequestHooks;
     if (responseType === undefined || mustGoFull) return continueInFull(exchange);
     pipeline.receive(exchange, (received) => {
-      // Reading the parameters is still timed as admit.
+      // Telemetry counts the time of reading the parameters as part of stage 1 (admit).
       exchange.record?.enter("parse");
       // If `received` is an Error, the full path sends the rejection.
       if (received instanceof Error || !respondIfKnown(exchange, responseType, received))

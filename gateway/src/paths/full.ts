@@ -1,5 +1,5 @@
-// The full path of /graphql: it takes every request for which the fast path has not responded. Express (server.ts) routes the request to it, and
-// Apollo Server validates the document.
+// The full path of /graphql: handles every request to which the fast path has not responded. Express (server.ts) routes the request to the full path,
+// and Apollo Server validates the document.
 import type { IncomingMessage } from "node:http";
 import type { BoundedMap } from "@tributary/kit/collections/bounded-map";
 import { isCacheableGet } from "../admit/cacheable-get.ts";
@@ -75,7 +75,7 @@ export function createFullPath({
     });
   }
 
-  /** The request uses one generation from here to the end of the run. */
+  /** Stages 2 to 5, all with the same generation. */
   async function respond(exchange: GatewayExchange, operationRequest: OperationRequest): Promise<ClientResponse> {
     const pinned = generations.pin();
     if (!pinned) throw new Rejection("SERVICE_UNAVAILABLE", undefined, { "Retry-After": "1" });

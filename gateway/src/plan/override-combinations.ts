@@ -1,11 +1,11 @@
-// Progressive `@override`: decides which labels are true for a request. A label `percent(n)` is true for n percent of the traces, any other label
-// for all requests or for none (configuration).
+// Progressive `@override`: decides for plan.ts which labels are true for a request. A label `percent(n)` is true for n percent of the traces. The
+// configuration decides whether any other label is true for all requests or for none.
 import { createHash } from "node:crypto";
 import { type GraphQLSchema, TypeInfo, visit, visitWithTypeInfo } from "graphql";
 import type { ValidatedOperation } from "../parse/validated-operation.ts";
 import { fragmentsOf } from "./normalize/resolve-conditions.ts";
 
-/** The labels that are true for requests whose percentile is below `percentMax`, and not below the `percentMax` of the previous combination. */
+/** The labels that are true for requests whose percentile is below `percentMax`, and at least the `percentMax` of the previous combination. */
 export interface OverrideCombination {
   readonly percentMax: number;
   readonly labels: readonly string[];
@@ -52,7 +52,7 @@ export function chooseCombination(combinations: readonly OverrideCombination[], 
 
 /**
  * The percentile of a trace, from 0 up to but not including 100, evenly distributed. Equal for all requests of a trace, in every replica of the
- * gateway. Hashed, because clients choose trace ids, and samplers select by their digits.
+ * gateway. The trace id is hashed, because clients choose trace ids, and samplers select traces by the digits of their ids.
  */
 export function percentileOf(traceId: string): number {
   return (createHash("sha256").update(traceId).digest().readUIntBE(0, 6) / 2 ** 48) * 100;

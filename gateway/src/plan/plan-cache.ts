@@ -1,5 +1,6 @@
-// The cache of query plans of one generation. Plans are stored as JSON, which takes a tenth of the memory of objects. They are rarely read again,
-// because compiled plans are cached too: only when a compiled plan was evicted, or when two documents have the same normalized operation. Limits: PLANS_MAX and PLANS_BYTES_MAX.
+// The cache of query plans of one generation, which plan.ts reads before it calls the planner. Plans are stored as JSON, which takes a tenth of the
+// memory of objects. A cached plan is read again only when its compiled plan was evicted, or when two documents have the same normalized operation.
+// Limits: PLANS_MAX and PLANS_BYTES_MAX.
 import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bounded-map";
 import type { GatewayObserver } from "../observations.ts";
 import { type SupergraphPlanner, planKey } from "./planner/supergraph-planner.ts";

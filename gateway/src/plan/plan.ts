@@ -3,8 +3,8 @@
 //
 // The steps for a variant that is not compiled yet, in this order:
 //   normalize       resolves `@skip` and `@include`, inlines fragments, and gives aliases a prefix
-//   plan            gets the query plan from plan-cache.ts, which other documents share, or else from the planner pool (planner/), whose workers run
-//                   Apollo's planner (rewrite/)
+//   plan            gets the query plan from plan-cache.ts, also if another document has the same normalized operation, or else from the planner pool
+//                   (planner/), whose workers run Apollo's planner (rewrite/)
 //   compile         prepares the query plan for execution
 // `__schema` and `__type` are not planned: at the start of stage 4, introspection/ executes them over the API schema.
 import type { QueryPlan } from "@apollo/query-planner";
@@ -46,7 +46,7 @@ export interface PlanStage {
   conditionsOf(validated: ValidatedOperation): readonly Variables[];
 }
 
-/** The most variants of one operation. The one that was created first is evicted. */
+/** The most variants of one operation. If there are more, the variant that was created first is evicted. */
 const variantsMax = 64;
 
 interface Variants {
@@ -61,6 +61,7 @@ interface Variant {
   readonly conditions: Variables;
   /** The values of the conditions, joined by commas: equal for variants that differ only in labels. */
   readonly conditionValues: string;
+  /** A promise until the plan is compiled. Later requests get the plan itself, so they need no `await`. */
   plan: CompiledPlan | Promise<CompiledPlan>;
   readonly retention: Retention;
 }
@@ -68,7 +69,7 @@ interface Variant {
 /** Adds the bytes of one variant to the size of its operation's document in the operation store. */
 interface Retention {
   add(bytes: number): void;
-  /** Subtracts them all. Later calls of both functions do nothing. */
+  /** Subtracts all bytes that were added. Later calls of both functions do nothing. */
   release(): void;
 }
 
@@ -89,7 +90,7 @@ export function createPlanStage(o: PlanOptions): PlanStage {
 
   async function queryPlanFor(validated: ValidatedOperation, conditions: Variables, { labels }: OverrideCombination) {
     const { client, planned } = normalize(validated.document, validated.operation, conditions, o.aliasPrefix);
-    // The operation selects nothing but introspection fields and `__typename` at the root.
+    // No fetch is needed: the operation selects only introspection fields, and `__typename` at the root.
     if (!planned) return { client, plan: { kind: "QueryPlan" } satisfies QueryPlan };
     const plan = JSON.parse(await o.plan(print(planned), labels)) as QueryPlan;
     // No subgraph has a path to some field (rewrite/plan-resolvable.ts).
@@ -141,7 +142,7 @@ export function createPlanStage(o: PlanOptions): PlanStage {
   };
 }
 
-/** Evicts a variant if there are too many. Removes the new one if its compilation fails, so that the next request tries again. */
+/** Adds a variant, and evicts the oldest if there are too many. Removes the new variant if its compilation fails: the next request tries again. */
 function store(byKey: Variants["byKey"], key: string, variant: Variant, plan: Promise<CompiledPlan>): void {
   byKey.set(key, variant);
   const [oldest] = byKey.size > variantsMax ? byKey : [];

@@ -24,7 +24,7 @@ export interface RunState {
   readonly root: Record<string, unknown>;
   readonly joins: (SourceJoin | undefined)[];
   readonly fieldErrors: FieldError[];
-  /** Becomes false with the first response that is not shared, or not complete and valid; see RunResult. */
+  /** Becomes false with the first response that is not shared, not complete or not valid (`RunResult.isShared`). */
   isShared: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface SentFetch {
 }
 
 /**
- * The value of `compute`. While the whole run is shared, it is computed once for all requests with the same sources.
+ * The value of `compute`. As long as `isShared` of the run is true, the value is computed once for all client requests with the same sources.
  * @param sources undefined ones are left out; without any, `compute` is called for each request.
  * @param key see memoizeBySource.
  */
@@ -62,7 +62,7 @@ export function acceptResponse(result: FetchResult, sent: SentFetch, run: RunSta
   acceptIncomplete(result, sent, run, o);
 }
 
-/** Undefined if anything is missing, or if an entity cannot be used. */
+/** The join of a complete and valid response. Undefined otherwise: `acceptIncomplete` then joins the usable part and records the errors. */
 function readComplete(result: FetchResult, { fetch, representations }: SentFetch, joins: Joins) {
   const response = responsePartFor(fetch, result);
   if (response.kind !== "graphql" || response.errors.length > 0 || !response.data) return undefined;
@@ -86,7 +86,7 @@ function acceptIncomplete(result: FetchResult, sent: SentFetch, run: RunState, o
   run.fieldErrors.push(...recorder.finish());
 }
 
-/** Joins the entities that can be used, and records an error for each other one. @returns undefined if the list of entities is unusable. */
+/** Joins the entities that can be used, and records an error for each other entity. @returns undefined if the list of entities is unusable. */
 function readUsablePart(
   data: Json,
   { fetch, representations }: SentFetch,
@@ -173,7 +173,7 @@ function isUsablePath(path: ResponsePath | undefined, { representations }: SentF
   return path !== undefined && path.length > 0 && (representations === undefined || typeof path[1] === "number");
 }
 
-/** A null that propagated to `data` also removed fields that no error names: they get the first error. */
+/** A null that propagated to `data` also removed fields that no error names: the first error is recorded for each of them. */
 function recordUnreportedFields(
   { fetch, representations }: SentFetch,
   errors: readonly SubgraphError[],

@@ -1,5 +1,5 @@
-// Stage 4 of 5: run. Reads one request of a plan through the entity cache: results that are not cached are fetched without credentials, stored and shared by
-// all callers; what then turns out to depend on the caller is fetched again with its credentials.
+// Stage 4 of 5: run. Reads one request of a plan through the entity cache, for fetch.ts: results that are not cached are fetched without credentials,
+// stored and shared by all callers. Results that turn out to depend on the caller are fetched again with the caller's credentials.
 import type { CacheHit, Fill, SubgraphCache } from "./caching/subgraph-cache.ts";
 import { type CachingCollector, createCachingCollector } from "./caching/response-caching.ts";
 import type { ComposedResult } from "./caching/whole-results.ts";
@@ -54,18 +54,19 @@ interface Read extends ReadParts {
   readonly cache: SubgraphCache;
 }
 
-/** What has its own key in the cache: an entity, or the data of a request for root fields. */
+/** One result with its own key in the cache: an entity, or the data of a request for root fields. */
 interface Slot {
   readonly key: string;
   /** Undefined for root fields. */
   readonly list: EntityList | undefined;
-  /** The place of the representation in its list. */
+  /** The index of the representation in its list; 0 for root fields. */
   readonly index: number;
 }
 
 /** Slots that one request fetches, by their lists, each in the order of its representations. */
 type SentSlots = ReadonlyMap<EntityList | undefined, readonly Slot[]>;
 
+/** One request that was sent for some of the slots. */
 interface Part {
   readonly sent: SentSlots;
   readonly result: FetchResult;
@@ -105,7 +106,7 @@ export async function readThroughCache(
   return compose(read, hits, parts.flat(), o);
 }
 
-/** The keys: the text of the request without its representations, and one representation. */
+/** The slots of a request. A key has the text of the request without its representations, and one representation if there are any. */
 function listSlots({ cache, head, variables, lists }: Read): readonly Slot[] {
   // This JSON is written without line breaks, so the texts are unambiguous.
   const text = `${head}\n${variables}`;
@@ -122,11 +123,11 @@ function listSlots({ cache, head, variables, lists }: Read): readonly Slot[] {
 
 function findUsable(cache: SubgraphCache, { key }: Slot, o: CachedReadOptions): CacheHit | undefined {
   const hit = cache.find(key, o.settledWrites());
-  // Caching headers need at least one whole second: the result is fetched again.
+  // The caching headers of the client's response need at least one whole second: a result with less is fetched again.
   return hit?.seconds === 0 && o.scope.caching ? undefined : hit;
 }
 
-/** Fetches slots without credentials; for a client with credentials, those that are not for everyone again with them. */
+/** Fetches slots without credentials. If the client has credentials, slots that may not be the same for every caller are fetched again with them. */
 async function readMissing(read: Read, slots: readonly Slot[], o: CachedReadOptions): Promise<readonly Part[]> {
   if (slots.length === 0) return [];
   const { cache } = read;
@@ -179,7 +180,10 @@ function listValues(sent: SentSlots, { data }: GraphqlResponse): ReadonlyMap<Slo
   return values;
 }
 
-/** The slots whose results the subgraph declares to be for everyone, with their cache groups. Never a null entity or root field, which can be due to missing credentials. */
+/**
+ * The slots whose results the subgraph declares to be the same for every caller, with their cache groups. A slot with a null entity or root field
+ * is left out: the null can be due to missing credentials.
+ */
 function findStorable(sent: SentSlots, result: FetchResult): ReadonlyMap<Slot, readonly string[]> {
   const storable = new Map<Slot, readonly string[]>();
   if (result.kind !== "graphql" || !result.caching || result.errors.length > 0) return storable;
@@ -201,8 +205,8 @@ function isWithoutNull(data: unknown): boolean {
 }
 
 /**
- * The slots to mark, of those that are fetched again: with a null or an error, else all. A subgraph declares for the whole response that it read the
- * identity, even if one entity caused it; that entity is usually null without credentials.
+ * Which of the slots that are fetched again are marked (`SubgraphCache.mark`): those with a null or an error, or all if there are none. A subgraph
+ * declares for the whole response that it depends on the caller, even if one entity is the cause; that entity is usually null without credentials.
  */
 function findCauses(own: readonly Slot[], sent: SentSlots, result: FetchResult): readonly Slot[] {
   if (result.kind !== "graphql") return own;
@@ -253,7 +257,7 @@ function composeHits({ lists }: ReadParts, hits: ReadonlyMap<Slot, CacheHit>): C
   return { kind: "graphql", data: toData(lists, values), errors: [], replica: "entity cache" };
 }
 
-/** A list of which an entity is missing is null: the response did not have the requested length. */
+/** A list becomes null if one of its entities is missing: the subgraph's list did not have the requested length. */
 function toData(lists: readonly EntityList[], values: ReadonlyMap<Slot, unknown>): Record<string, unknown> {
   const entities = new Map(lists.map((list) => [list, Array.from<unknown>({ length: list.representations.count })]));
   for (const [{ list, index }, value] of values) {

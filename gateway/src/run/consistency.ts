@@ -1,5 +1,6 @@
-// Receipts of writes (kit/src/consistency/receipts.ts). A response to a mutation has one. Services read from their primary database, so a read with a
-// receipt only must not join a read that was sent before the write (fetch-sharing.ts).
+// Reads the receipts of earlier writes that a client sends (kit/src/consistency/receipts.ts), for pipeline.ts before stage 3. Services read from
+// their primary database, so reads follow only two rules: they join no read that was sent before the write (fetch-sharing.ts), and use no older
+// result of the entity cache (cached-fetch.ts).
 import { AppError } from "@tributary/kit/errors/app-error";
 import { receiptHeader, type Receipts, type ServiceWrite } from "@tributary/kit/consistency/receipts";
 import { Rejection } from "../errors/rejections.ts";
@@ -11,7 +12,7 @@ export interface OperationReceipts {
   /** As the client sent them; undefined without receipts. */
   readonly text: string | undefined;
   readonly writes: readonly ServiceWrite[];
-  /** The client cannot read headers, and asks for the receipt of its mutation in `extensions.consistencyToken`. */
+  /** True if the client, which may be unable to read headers, wants the receipt of its mutation also in `extensions.consistencyToken`. */
   readonly isExtensionWanted: boolean;
 }
 

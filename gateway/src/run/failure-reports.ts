@@ -1,4 +1,5 @@
-// Stage 4 of 5: run. Reports failed subgraph fetches as redacted observations for the log, and in the request's record for the access log.
+// Stage 4 of 5: run. Reports failed subgraph fetches as redacted observations for the log, and in the request's record for the access log. run.ts and
+// accept-response.ts call it.
 import { isClientCode, isForwardedCode, toClientCode } from "../errors/codes.ts";
 import type { GatewayObserver, RedactedSubgraphError } from "../observations.ts";
 import type { RedactPath } from "./redact-path.ts";
@@ -13,7 +14,7 @@ export interface FailureReportOptions {
   readonly redactPath: RedactPath;
 }
 
-/** Errors, or paths, of one response that are logged. */
+/** The most errors or paths of one response that are logged. */
 const reportedMax = 20;
 
 /** The reports of one fetch. They contain kinds, codes and redacted paths, and no text of the response. */
@@ -24,7 +25,7 @@ export function createFailureReports(
 ) {
   const ids = { requestId, traceId, ...identity };
   return {
-    /** A response with `errors[]`. It is a failure unless all of them are meant for the client. */
+    /** A response with `errors[]`. It is a failure unless all of its errors are meant for the client. */
     errors({ errors, replica }: Pick<GraphqlResult, "errors" | "replica">): void {
       const failure = errors.find(({ extensions }) => !isForwardedCode(extensions["code"]));
       const code = failure && toClientCode(failure.extensions["code"]);

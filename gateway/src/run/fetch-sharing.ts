@@ -5,14 +5,14 @@ import { AbortSource } from "@tributary/kit/http/abort-source";
 import { abortedFetch } from "./subgraph-client.ts";
 import type { FetchResult } from "./subgraph-response.ts";
 
-/** Sends a read. The signal aborts it. `share` calls it before it returns, or not at all: so its caller knows whether the read is its own. */
+/** Sends a read, which the signal aborts. `share` calls it synchronously or never, so the caller knows on return whether it sends or joins a read. */
 type SendRead = (signal: AbortSignalLike) => Promise<FetchResult>;
 
 export interface FetchSharing {
   /**
-   * The result of an equal read in flight, else of a new one that `send` sends. When `signal` is aborted it resolves at once, as an aborted fetch;
-   * the read itself is aborted when the last request that waits for it is. `isShared` is set if several requests waited to the end: what is
-   * computed from the result is then memoized (caching/memoize-by-source.ts).
+   * The result of an equal read in flight, else of a new read that `send` sends. When `signal` is aborted, the promise resolves at once as an aborted
+   * fetch; the read itself is aborted when all requests that wait for it are. `isShared` is set if several requests waited to the end: values
+   * computed from the result are then memoized (caching/memoize-by-source.ts).
    */
   share(key: ReadKey, signal: AbortSignalLike, send: SendRead): Promise<FetchResult>;
 }
@@ -27,11 +27,11 @@ interface ReadKey {
    * from its feed. A read joins only a read with the same count: an earlier one may not contain a write whose response a client already has.
    */
   readonly knownChanges: number;
-  /** The client's receipts: a read joins only a read with the same ones, which was sent after the writes that they prove. */
+  /** The client's receipts: a read joins only a read with the same receipts, which was sent after the writes that they prove. */
   readonly receipts: string | undefined;
 }
 
-/** Reads in flight that others can join; further reads are sent alone. */
+/** The most reads in flight that other requests can join; further reads are sent alone. */
 const inFlightReadsMax = 1_024;
 
 interface InFlightRead {

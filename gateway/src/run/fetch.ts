@@ -18,7 +18,7 @@ interface SubgraphRequest {
   readonly isMutation: boolean;
   /** Whether another request of the plan can turn out to be equal: the result is then kept until the end of the client request. */
   readonly mayRepeat: boolean;
-  /** The parts of `body`, if the results may be read from the entity cache, and stored in it. */
+  /** For a request that is read through the entity cache; undefined for all others. */
   readonly cacheable: CacheableRead | undefined;
 }
 
@@ -41,7 +41,7 @@ interface SentRequest {
   readonly body: string;
   readonly isMutation: boolean;
   readonly authorization: string | undefined;
-  /** Whether the subgraph shall say what caches may store; `body` then has the extension. */
+  /** Whether the result needs the subgraph's caching metadata; `body` then has the extension that requests it. */
   readonly wantsCaching: boolean;
 }
 
@@ -58,7 +58,7 @@ export function createFetch(o: FetchOptions, scope: RequestScope, isReadOnly: bo
     return post(clientOf(request.service), request, signal, scope, { fetchObserver, entityCache });
   }
 
-  /** @param changesCount changes of the subgraph that are known, besides the writes of this process: the read joins none that was sent before the last one. */
+  /** @param changesCount known changes of the subgraph, besides this process's writes: a read joins no read that was sent before the last change. */
   function share(
     request: SentRequest,
     changesCount: number,
@@ -67,7 +67,7 @@ export function createFetch(o: FetchOptions, scope: RequestScope, isReadOnly: bo
     if (!sharing) return sendRead(scope.signal);
     const { service, body, authorization } = request;
     const { receipts } = scope;
-    // Both only grow, so their sum is the same only if both are.
+    // Both counts only grow, so two sums are equal only if both counts are.
     const knownChanges = clientOf(service).writes.settled + changesCount;
     let isSender = false;
     const result = sharing.share({ service, body, authorization, knownChanges, receipts }, scope.signal, (signal) => {
@@ -85,7 +85,7 @@ export function createFetch(o: FetchOptions, scope: RequestScope, isReadOnly: bo
   }
 
   function readCached(service: string, cacheable: CacheableRead): Promise<FetchResult> {
-    // The deadline can pass between the requests.
+    // The deadline can pass while the entity cache waits for a feed, and between the requests.
     const abort = () => Promise.resolve(abortedFetch(scope.signal.reason));
     return readThroughCache(cacheable, {
       scope,
@@ -105,6 +105,7 @@ export function createFetch(o: FetchOptions, scope: RequestScope, isReadOnly: bo
   }
 
   if (!caching) return fetch;
+  // Caches may store the client's response, so every result needs caching metadata. `readPublic` adds the extension itself.
   return async (request) => {
     const result = await fetch(request.cacheable ? request : { ...request, body: withCacheMetadata(request.body) });
     caching.add(result.kind === "graphql" ? result.caching : undefined);
@@ -130,7 +131,7 @@ export function createFetch(o: FetchOptions, scope: RequestScope, isReadOnly: bo
   }
 }
 
-/** Adds the extension that asks a service of this platform which results caches may store (kit/src/graphql/cache-metadata.ts). */
+/** Adds the extension by which a service of this platform reports which results caches may store (kit/src/graphql/cache-metadata.ts). */
 function withCacheMetadata(body: string): string {
   return `${body.slice(0, -1)},"extensions":{"cacheMetadata":true}}`;
 }
@@ -167,7 +168,7 @@ function addWrite(
 
 /**
  * The request headers, as a raw list. Of the client's headers only `authorization`, the request id and the trace are forwarded. Responses must
- * not depend on the last two: reads are shared without comparing them.
+ * not depend on the request id and the trace: reads are shared without comparing them.
  * @param authorization undefined for a read whose result is for all callers.
  * @param sendsTrace false if each attempt has its own `traceparent`.
  */

@@ -20,7 +20,7 @@ type FieldErrorReason =
   | { readonly kind: "fetch-failed"; readonly code: FetchFailureCode }
   | { readonly kind: "subgraph-error"; readonly error: SubgraphError };
 
-/** So that a failed fetch for a long list does not make a longer response than a successful one. */
+/** The most errors of one fetch that are listed, so that a failed fetch for a long list does not make a longer response than a successful fetch. */
 const errorsPerFetchMax = 100;
 
 export interface FieldErrorRecorder {
@@ -90,7 +90,7 @@ export function createFieldErrorRecorder(
   };
 }
 
-/** The objects by the index of their representation; objects without one are left out. In a fetch of root fields all objects have index 0. */
+/** The objects by the index of their representation; objects without a representation are left out. In a fetch of root fields all have index 0. */
 function groupByRepresentation(
   objects: readonly LocatedObject[],
   representations: RepresentationSet | undefined,
@@ -111,7 +111,7 @@ function isRequested({ object }: LocatedObject, representations: RepresentationS
   return representations === undefined || representations.indexOf(object) !== undefined;
 }
 
-/** The paths of the client's fields that the fetch was for; the object's own path if the client selected none of them (only `@requires` needs them). */
+/** The paths of the client's fields that the fetch was for; the object's own path if only `@requires` needs the fields of the fetch. */
 function pathsOfFields(
   { path, layout }: LocatedObject,
   fetch: CompiledFetch,

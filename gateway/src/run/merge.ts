@@ -1,11 +1,11 @@
-// Stage 4 of 5: run. Merges copies of responses into one tree. Slower than joining (joins.ts); used only by plans in which two fetches provide fields
-// of one object without a key (`CompiledPlan.isMerged`).
+// Stage 4 of 5: run. Merges copies of responses into one tree, for accept-response.ts. Slower than joining (joins.ts); used only for plans in which
+// two fetches provide fields of one object without a key (`CompiledPlan.isMerged`).
 import type { KeyRename } from "../plan/compile/compiled-plan.ts";
 
 type Json = Record<string, unknown>;
 
 export interface MergeRules {
-  /** Whether the name is an object type's. An interface's name is less specific. */
+  /** Whether it names an object type. The name of an interface is less specific, so it never replaces another `__typename`. */
   readonly isObjectType: (typename: unknown) => boolean;
   /** Whether a type condition includes objects of this type. */
   readonly applies: (typeCondition: string, typename: string) => boolean;

@@ -1,4 +1,4 @@
-// Stage 4 of 5: run. Formats response paths for the log, without text of a client or a subgraph.
+// Stage 4 of 5: run. Formats response paths for the log, without text of a client or a subgraph. Used by failure-reports.ts and stage 5.
 import { type GraphQLSchema, isInterfaceType, isObjectType } from "graphql";
 import type { ResponsePath } from "./subgraph-response.ts";
 

@@ -1,5 +1,5 @@
-// Stage 4 of 5: run. Writes the representations that an entity fetch sends, one for each distinct set of key values. run.ts calls it at most once per request
-// for each representation group of the plan, when the fetches that the group depends on are complete.
+// Stage 4 of 5: run. Writes the representations that an entity fetch sends, one for each distinct set of key values. run.ts calls it at most once per
+// client request for each group of fetches with the same representations, when the fetches that the group depends on are complete.
 import { stringifyJson } from "@tributary/kit/json/deep-json";
 import type {
   RepresentationFieldsOf,
@@ -24,7 +24,8 @@ export interface RepresentationSet extends MemoSource {
   textOf(index: number): string;
   /**
    * The index of the representation that was sent for an object, in `text` and in the subgraph's `_entities`. Undefined if none was sent: a
-   * value of the representation is missing or does not fit its type, or objects of this layout are not requested (RepresentationFieldsOf). A key of null is sent.
+   * value of the representation is missing or does not fit its type, or objects of this layout are not requested (RepresentationFieldsOf). A null
+   * as a key is sent.
    */
   indexOf(object: Json): number | undefined;
   /** For each representation, the first object for which it is sent: the returned entity must have this object's keys (entities.ts). */
@@ -199,7 +200,7 @@ function writeValue(
   }
   const object = value as Json;
   const layout = position?.layoutOf(object, joins);
-  // An object of a type to which no required field applies is sent as `{}`, as Apollo Gateway does; so is one with a field that no fetch provides.
+  // Sent as `{}`: an object of a type to which no required field applies, as Apollo Gateway does, and an object with a field that no fetch provides.
   const fields = (layout && fieldsOf(layout)) ?? [];
   const values = layout && readValues(fields, object, joins);
   return values && writeObject(fields, values);
@@ -215,7 +216,7 @@ function createKeyIndex(): KeyIndex {
   const byTypename: NestedMap = new Map();
   const writtenByJson = new Map<string, WrittenJson>();
 
-  /** Objects and lists are compared by their JSON: all equal ones have the first one as their key. */
+  /** Objects and lists are compared by their JSON: the first value with a JSON text is the key for all values with this text. */
   function toKey(value: unknown): unknown {
     if (!isWritten(value)) return value;
     const known = writtenByJson.get(value.json) ?? value;

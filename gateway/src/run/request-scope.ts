@@ -1,5 +1,5 @@
-// Stage 4 of 5: run. The scope of one client request: what stages 4 and 5 need to know of it. pipeline.ts creates it before the
-// plan stage, since the deadline includes planning.
+// Stage 4 of 5: run. The scope of one client request: its properties that stages 4 and 5 need. pipeline.ts creates it before the plan stage, since
+// the deadline includes planning.
 import type { ServiceWrite } from "@tributary/kit/consistency/receipts";
 import type { TraceContext } from "@tributary/kit/http/trace-context";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
@@ -19,11 +19,14 @@ export interface RequestScope {
   readonly provenWrites: readonly ServiceWrite[];
   /** Whether the client sent no token, or one that this process has verified: only then a cached result may be used. */
   readonly isCallerVerified: boolean;
-  /** Where the mutations of this request are in the feeds of their services. Undefined before the first. */
+  /** The positions of this request's mutations in the change feeds of their services, for its receipt. Undefined before the first mutation. */
   writes: ServiceWrite[] | undefined;
-  /** Undefined unless caches may store the response, as far as the request tells. */
+  /** Collects what the subgraphs declare. Undefined if caches must not store the response: not a cacheable GET, or with a token (pipeline.ts). */
   readonly caching: CachingCollector | undefined;
-  /** Aborted when the client disconnects or the request's deadline passes; no fetch is sent afterwards. Reading it sets the timer, which a request without fetches does not need; the deadline counts from the creation of the scope. */
+  /**
+   * Aborted when the client disconnects or the request's deadline passes; no fetch is sent afterwards. The first read sets the timer, which a request
+   * without fetches does not need; the deadline does not depend on the time of that read (deadline.ts).
+   */
   readonly signal: AbortSignalLike;
   /** Undefined if metrics, traces and the access log are off. */
   readonly record: GraphqlRequestRecord | undefined;

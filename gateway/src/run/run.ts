@@ -30,8 +30,8 @@ export interface RunResult {
   readonly joins: readonly (SourceJoin | undefined)[];
   readonly fieldErrors: readonly FieldError[];
   /**
-   * All data came, complete and valid, from responses that other requests got too: values that are computed from it can be memoized. Always false
-   * with FETCH_SHARING=false; else also true if nothing was fetched.
+   * True if all data came, complete and valid, from responses that other client requests got too, or if nothing was fetched: values that are
+   * computed from the data can be memoized. Always false with FETCH_SHARING=false, for a merged plan and with introspection fields.
    */
   readonly isShared: boolean;
 }
@@ -58,7 +58,7 @@ interface Run extends RunState {
   /** By `RepresentationPlan.group`; each is written when the first fetch of its group is sent. */
   readonly representations: (RepresentationSet | undefined)[];
   readonly fetch: SendFetch;
-  /** Undefined if this request must not use it: within a mutation, and for a token that is not verified here. */
+  /** Undefined if it is off, or if this request must not use it: within a mutation, and with a token that this process has not verified. */
   readonly entityCache: EntityCache | undefined;
 }
 
@@ -119,7 +119,7 @@ async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<
 
 /**
  * Stops adding the keys at which the subgraph reported errors, for all later requests.
- * @returns whether there are any: the request is then sent again without added keys. Only reads have added keys.
+ * @returns whether it reported errors at added keys: the request is then sent again without added keys. Only reads have added keys.
  */
 function stopKeyChecks(
   result: FetchResult,
@@ -157,7 +157,7 @@ function representationsOf({ representations: plan, paths }: CompiledFetch, run:
   return (run.representations[plan.group] ??= memoizeWhileShared(run.joins, plan, run, write));
 }
 
-/** The JSON of the request. Memoized only if it has no variables of the client, on which it would also depend. */
+/** The JSON of the request. Not memoized if it contains the client's variables, which are not among the sources. */
 function bodyOf(
   request: CompiledRequest,
   text: RequestText,
@@ -203,7 +203,10 @@ function writeBody(
   return members === "" ? `${head}}` : `${head},"variables":{${members}}}`;
 }
 
-/** The members of the client's variables. One that the client did not send is left out: the request's text has the same default value as the client's operation. */
+/**
+ * The members of the client's variables. A variable that the client did not send is left out: the request's text has the same default value as
+ * the client's operation.
+ */
 function writeVariables(variables: CompiledRequest["variables"], values: Json): string {
   let members = "";
   for (const { name, clientName } of variables) {

@@ -1,4 +1,4 @@
-// Stage 4 of 5: run. The HTTP client of one subgraph, over all its replicas. One per subgraph and supergraph.
+// Stage 4 of 5: run. The HTTP client of one subgraph, over all its replicas. generation.ts creates one per subgraph; fetch.ts sends requests by it.
 import { writePositionHeader } from "@tributary/kit/consistency/write-position-header";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { TracedRequest } from "@tributary/kit/upstream/attempt-span";
@@ -35,7 +35,7 @@ export type HttpReply =
       readonly replica: string;
       readonly status: number;
       readonly contentType: string | undefined;
-      /** Where a mutation is in the feed of the subgraph, as text. */
+      /** The position of a mutation in the change feed of the subgraph, as text. Undefined if the subgraph sent none. */
       readonly writePosition: string | undefined;
       readonly cacheControl: string | undefined;
       readonly body: Buffer;
@@ -70,7 +70,7 @@ export interface SubgraphClientOptions {
   readonly observe: GatewayObserver;
 }
 
-/** Fetches in flight to one subgraph; further ones are rejected at once, so that no queue grows without limit. */
+/** The most fetches in flight to one subgraph; further fetches are rejected at once, so that no queue grows without limit. */
 const fetchesMax = 1_024;
 const connectTimeoutMs = 1_000;
 
@@ -106,7 +106,7 @@ function createAbsentClient(name: string, writes: WriteCount): SubgraphClient {
   return { name, writes, post: () => Promise.resolve(reply), close: () => Promise.resolve() };
 }
 
-/** A mutation that was rejected here for overload does not count: counting it would end the sharing of queries and add load. */
+/** False for a mutation that this process rejected for overload. It does not count: counting it would end the sharing of queries and add load. */
 function mayHaveBeenSent(result: UpstreamResult<Buffer>): boolean {
   return result.kind === "response" || result.reason !== "overloaded";
 }

@@ -1,5 +1,5 @@
-// Stage 4 of 5: run. Parses the response of a subgraph and checks its form (GraphQL spec, section 7.1 "Response Format"). Entities are checked in
-// entities.ts, other values in stage 5.
+// Stage 4 of 5: run. Parses the response of a subgraph, for fetch.ts, and checks its form (GraphQL spec, section 7.1 "Response Format"). Entities are
+// checked in entities.ts, other values in stage 5.
 import { isForwardedCode } from "../errors/codes.ts";
 import type { SharedSource } from "./caching/memoize-by-source.ts";
 import { readSubgraphCaching, type SubgraphCaching } from "./caching/response-caching.ts";
@@ -47,10 +47,10 @@ interface ResponseDefect {
 /** The result of one request to a subgraph. Never changed, since several client requests can share it. */
 export type FetchResult = (FailedFetch | SubgraphResponse) & SharedSource;
 
-/** Steps of an error's path that are read; the rest is cut. */
+/** The most steps of an error's path that are read; further steps are cut off. */
 const pathStepsMax = 200;
 
-/** Often sent by a proxy in front of the subgraph. A read that got 502 to 504 was retried before, if that was possible (`kit/src/upstream/upstream.ts`). */
+/** Often sent by a proxy in front of the subgraph. A read with 502 to 504 has already been retried if possible (kit/src/upstream/upstream.ts). */
 const unavailableStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /** Unlike `buffer.toString()`, it removes a byte order mark. */
@@ -59,7 +59,7 @@ const utf8 = new TextDecoder();
 type HttpResponse = Extract<HttpReply, { kind: "response" }>;
 
 /**
- * Never throws. A response is used if its body is well-formed GraphQL, and has by its status
+ * Never throws. A response is used if its body is a well-formed GraphQL response and contains, depending on the HTTP status,
  * - 2xx: data or errors,
  * - 429, 502, 503, 504: data, or an error that is meant for the client,
  * - any other: an error.

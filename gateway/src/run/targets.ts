@@ -18,8 +18,8 @@ export interface ResponseTree {
 type Paths = readonly (readonly string[])[];
 
 /**
- * Visits all objects at paths of planner keys, through lists too. An entity is visited several times if it is joined to
- * several objects. Nulls and values that do not fit their type are skipped: stage 5 reports them. The recursion is never deeper than the plan, whatever a subgraph sends.
+ * Visits all objects at paths of planner keys, through lists too. An entity is visited several times if it is joined to several objects. Nulls and
+ * values that do not fit their type are skipped: stage 5 reports them. The recursion is never deeper than the plan, whatever a subgraph sends.
  */
 export function visitTargets({ root, position, joins }: ResponseTree, paths: Paths, visit: VisitTarget): void {
   walk(root, position, position.listDepth, pathTreeOf(paths), joins, visit);
@@ -121,7 +121,7 @@ export interface LocatedObject {
   readonly path: readonly (string | number)[];
 }
 
-/** Lists the objects that `visitTargets` visits, with the path of each; one at several paths of the fetch is listed for each. Slower: used only for errors. */
+/** Lists the objects that `visitTargets` visits, once for each of their paths. Slower, so field-errors.ts uses it only after an error. */
 export function locateTargets(tree: ResponseTree, paths: Paths): readonly LocatedObject[] {
   return paths.flatMap((path) => locateTargetsAt(tree, path));
 }

@@ -1,8 +1,8 @@
 /**
  * Stage 4 of 5: run. How many mutations to one subgraph have settled: by a response, a failure, a timeout or an abort.
  *
- * A mutation counts when it settles, not when it is sent. A query sent while it is in flight may be executed before its commit, so a client
- * that has its response must not join that query; until the response, both orders are correct for every client.
+ * With it, fetch.ts lets no query join a query that was sent before the last mutation settled. A mutation counts when it settles, not when it is
+ * sent: a query that is sent in between may be executed before the commit, so a client that has the mutation's response must not join that query.
  */
 export interface WriteCount {
   settled: number;

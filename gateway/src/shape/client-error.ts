@@ -14,7 +14,7 @@ export interface ClientError {
 const messageCharactersMax = 1_000;
 const problemsMax = 100;
 
-/** The message is that of the code in errors/codes.ts, unless the subgraph's error is meant for the client: then it is the subgraph's. */
+/** The message is the subgraph's if its error is meant for the client, else the default message of the code (errors/codes.ts). */
 export function toClientError({ service, path, reason, moreCount }: FieldError): ClientError {
   const content = reason.kind === "fetch-failed" ? defaultContent(reason.code) : readSubgraphError(reason.error);
   const message =
@@ -45,7 +45,7 @@ function readSubgraphError({ message, extensions }: SubgraphError): ErrorContent
   return { code, message: text, problems: readProblems(extensions["problems"]) };
 }
 
-/** Forwards only the members `pointer`, `code` and `detail` of each problem; a member that is no text becomes empty. Undefined if there are none. */
+/** Forwards only the members `pointer`, `code` and `detail` of each problem, as strings; any other value becomes "". Undefined without problems. */
 function readProblems(raw: unknown): readonly Readonly<Record<string, string>>[] | undefined {
   if (!Array.isArray(raw) || raw.length === 0) return undefined;
   return raw.slice(0, problemsMax).map((problem: unknown) => {

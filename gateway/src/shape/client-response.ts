@@ -1,4 +1,4 @@
-// Stage 5 of 5: shape. Assembles the response to an operation that ran: status, headers and additions to the body.
+// Stage 5 of 5: shape. Assembles the response to an operation that ran: status, headers and additions to the body. pipeline.ts calls it.
 import { createHash } from "node:crypto";
 import { receiptHeader } from "@tributary/kit/consistency/receipts";
 import { type TagHeader, writeTags } from "@tributary/kit/rest/cache-tags";
@@ -6,10 +6,9 @@ import { writeGroups } from "@tributary/kit/rest/caching";
 import { type ClientResponse, contentTypeOf, type ResponseType, statusFor } from "../response.ts";
 import type { ResponseCaching } from "../run/caching/response-caching.ts";
 
-/** CDNs may use a response this long, whatever its freshness: purging improves freshness, this limit guarantees it. */
+/** CDNs may use a response for at most this time, however long it is fresh: purging improves freshness, this limit guarantees it. */
 const cdnSecondsMax = 10;
 
-/** The response of an operation that ran. */
 export function toClientResponse(
   responseType: ResponseType,
   result: Pick<ClientResponse, "body" | "summary" | "headers">,
@@ -17,7 +16,7 @@ export function toClientResponse(
   return { status: statusFor(200, responseType), contentType: contentTypeOf(responseType), ...result };
 }
 
-/** A response that other clients may get: without timings and a plan. */
+/** A response that caches may store for other clients: with caching headers instead of `Server-Timing`, and without a query plan. */
 export function toCacheableResponse(
   response: ClientResponse,
   caching: ResponseCaching,
@@ -27,8 +26,9 @@ export function toCacheableResponse(
 }
 
 /**
- * As a raw list. Browsers revalidate each time, since no invalidation reaches them. No stale responses: they would not be invalidated.
- * @param tagHeader besides `Cache-Groups`; undefined for none.
+ * As a raw list. Browsers revalidate each time, since no invalidation reaches them. The headers permit no stale responses, since those would not be
+ * invalidated.
+ * @param tagHeader the header for a CDN besides `Cache-Groups`; undefined for none.
  */
 function listCachingHeaders({ seconds, groups }: ResponseCaching, tagHeader: TagHeader | undefined): readonly string[] {
   const sharedSeconds = Math.min(seconds, cdnSecondsMax);
@@ -53,7 +53,7 @@ interface Additions {
   readonly isReceiptInBody: boolean;
 }
 
-/** Adds what is only in some responses. */
+/** Adds the query plan that a developer requested, and the receipt of a mutation. */
 export function addOnRequest(
   response: ClientResponse,
   { queryPlan, receipt, isReceiptInBody }: Additions,

@@ -1,4 +1,4 @@
-// Stage 5 of 5: shape. A growing buffer to which JSON is written as UTF-8. It does not check that the result is valid JSON.
+// Stage 5 of 5: shape. A growing buffer to which write-data.ts and response-body.ts write JSON as UTF-8. It does not check that the JSON is valid.
 import type { AsciiToken } from "../plan/compile/compiled-plan.ts";
 
 /** Characters that `JSON.stringify` escapes, or may escape: quotes, backslashes, controls, and surrogates, which may be unpaired. */
@@ -25,8 +25,8 @@ const space = 0x20;
 const firstBeyondAscii = 0x80;
 
 /**
- * One buffer is used for one response after the other: each is written synchronously, from `rewind(0)` to `take`. Takes half the time of concatenated
- * strings on a response of many short fields.
+ * One buffer is used for one response after the other: each is written synchronously, from `rewind(0)` to `take`. Writing a response of many short
+ * fields takes half the time that concatenated strings take.
  */
 export class JsonBytes {
   #bytes = Buffer.allocUnsafeSlow(initialBytes);
@@ -111,7 +111,7 @@ export class JsonBytes {
     this.#length = at;
   }
 
-  /** The caller has grown the buffer. */
+  /** The caller has made sure that the buffer has room for the text. */
   #writeLongText(text: string): void {
     const bytes = this.#bytes;
     if (mayNeedEscape.test(text)) {

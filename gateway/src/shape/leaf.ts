@@ -1,4 +1,4 @@
-// Stage 5 of 5: shape. Leaf values as JSON, checked against their type (GraphQL spec, "Scalars", result coercion).
+// Stage 5 of 5: shape. Writes scalar values as JSON, checked against their type (GraphQL spec, "Scalars", result coercion). write-data.ts calls it.
 import { stringifyJson } from "@tributary/kit/json/deep-json";
 import type { LeafKind } from "../plan/compile/compiled-plan.ts";
 import type { JsonBytes } from "./json-bytes.ts";

@@ -1,5 +1,5 @@
-// Stage 5 of 5: shape. Sends a response to the client, compressed if the client accepts that. All responses are sent here, but those of Express
-// (preflights, GraphiQL) and of admit/broken-request.ts.
+// Stage 5 of 5: shape. Sends a response to the client, compressed if the client accepts a coding. All responses are sent here, except those of
+// Express (preflights, GraphiQL) and of admit/broken-request.ts.
 import type { ServerResponse } from "node:http";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { type ContentCoding, chooseContentCoding } from "@tributary/kit/http/accept";
@@ -20,7 +20,7 @@ export interface ResponseSenderOptions {
   readonly observe: GatewayObserver;
 }
 
-/** Smaller bodies are not compressed: it would cost more than it saves. */
+/** Smaller bodies are not compressed: compression would cost more than it saves. */
 const compressedBytesMin = 1_024;
 
 /**
@@ -75,7 +75,7 @@ function isNotModified(
   return etag !== undefined && known !== undefined && matchesIfNoneMatch(known, etag);
 }
 
-/** With the headers that the 200 would have (RFC 9110, 15.4.5). */
+/** Sends 304 with the headers that the 200 would have (RFC 9110, 15.4.5). */
 function sendNotModified(
   { response, headers }: GatewayExchange,
   clientResponse: ClientResponse,
@@ -119,7 +119,7 @@ function listHeaders(
   return list;
 }
 
-/** Whether bytes of the response still wait in this process. Mostly the operating system takes all bytes at once. */
+/** Whether bytes of the response still wait in this process. Usually the operating system takes all bytes at once. */
 function hasUnsentBytes({ socket, writableFinished, closed }: ServerResponse): boolean {
   return !writableFinished && !closed && (socket === null || socket.writableLength > 0);
 }

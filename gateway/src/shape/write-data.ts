@@ -1,7 +1,7 @@
 // Stage 5 of 5: shape. Writes `data`: the client's fields in the client's order, from the data that subgraphs sent. A value that does not fit
 // the schema becomes null, and a null in a non-null field propagates to the nearest nullable field (GraphQL spec, "Handling Field Errors").
-// The hottest file of the gateway: it allocates nothing for a field but its bytes, and has one array for the current path, for the sake of
-// `npm run bench`.
+// The hottest file of the gateway (`npm run bench`): it allocates nothing per field except the bytes in the buffer, and uses one array for the
+// current path.
 import type { ClientCode } from "../errors/codes.ts";
 import type { ClientField, CompiledPlan, Joins, OutputShape } from "../plan/compile/compiled-plan.ts";
 import type { JsonBytes } from "./json-bytes.ts";
@@ -23,7 +23,7 @@ export interface WrittenData {
   readonly problemCount: number;
 }
 
-/** Problems that are listed; further ones are only counted, in `problemCount`. */
+/** The most problems that are listed; further problems are only counted, in `problemCount`. */
 const problemsMax = 100;
 
 interface Writer {
@@ -124,8 +124,8 @@ function writeComputedField({ access, shape }: ClientField, object: Json, writer
 }
 
 /**
- * A requested field that is absent from a response is an error of the subgraph. If there is no holder, the fetch has failed or its entity is missing:
- * the field is null, and an error is recorded already if there is one.
+ * A requested field that is absent from a response is an error of the subgraph. Without a holder, the field is null: its fetch or
+ * entity has failed and stage 4 has recorded the error, or the subgraph returned null for the entity, which is no error.
  */
 function writeFieldValue(holder: Json | undefined, value: unknown, shape: OutputShape, writer: Writer): boolean {
   if (value === undefined && holder) return recordProblem("SUBGRAPH_BAD_ANSWER", shape, writer);

@@ -3,7 +3,7 @@ import { type DocumentNode, Kind, type ValueNode } from "graphql";
 
 interface Subgraph {
   readonly service: string;
-  /** Of its replicas; empty if neither the supergraph nor the configuration has a usable one. */
+  /** The URLs of its replicas; empty if neither the supergraph nor the configuration has a usable URL. */
   readonly urls: readonly string[];
   /** Whether the keys of returned entities are compared with the requested ones (run/entities.ts). */
   readonly checksKeys: boolean;

@@ -108,7 +108,7 @@ interface RejectedDocument {
   readonly errors: readonly GraphQLError[];
 }
 
-/** Errors that one response lists. With suggestions from 150 types, an error for an unknown type takes 0.15 ms. */
+/** The most errors that one response lists. With suggestions from 150 types, an error for an unknown type takes 0.15 ms. */
 const validationErrorsMax = 20;
 
 type ValidationServer = ApolloServer<ValidationContext>;
@@ -118,7 +118,7 @@ export async function createApolloValidation(o: ApolloValidationOptions): Promis
   await server.start();
   const { nextIteration } = o;
 
-  /** Waits for the turn of a new document. @returns false for a stored document; it may have been stored meanwhile. */
+  /** Waits for the turn of a new document. @returns whether it is still new then: false if it was stored before or during the wait, or is missing. */
   async function waitIfNew(source: string | undefined, client: string): Promise<boolean> {
     if (source === undefined || o.operations.hasDocument(source)) return false;
     await nextIteration(client);
@@ -135,7 +135,7 @@ export async function createApolloValidation(o: ApolloValidationOptions): Promis
       return await validateDocument(request, proceed, result, channel);
     } finally {
       const isRejected = channel.response === undefined && channel.error === undefined;
-      // Validation waits for nothing, so the time is its CPU time.
+      // The validation of a rejected document waits for nothing, so this time is its CPU time.
       if (isRejected) request.onDocumentRejected?.(performance.now() - startedMs);
     }
   }
@@ -150,7 +150,7 @@ export async function createApolloValidation(o: ApolloValidationOptions): Promis
     if (result && "exceeded" in result) throw new Rejection(result.exceeded.code, result.exceeded.message);
     if (result && "syntaxError" in result) return rejectSyntax(result.syntaxError, responseType);
     const checked = result?.document;
-    // A new document is planned in another iteration of the event loop than it is validated in.
+    // A new document is validated in one iteration of the event loop and planned in a later iteration.
     const proceedLater = (operation: ValidatedOperation) => nextIteration(client).then(() => proceed(operation));
     const context = { proceed: checked ? proceedLater : proceed, checked, channel };
     const { http, body } = await executeOperation(server, method, graphql, context);
@@ -158,7 +158,7 @@ export async function createApolloValidation(o: ApolloValidationOptions): Promis
     if (channel.error !== undefined) throw channel.error;
     if (http.status === 405) throw new Rejection("METHOD_NOT_ALLOWED", "Send mutations by POST.", { Allow: "POST" });
     if (body.kind !== "single") throw new Error("Apollo Server sent an incremental response, which was not requested");
-    // `formatError` has masked them.
+    // `formatError` has masked these errors.
     const errors = locateErrors(body.singleResult.errors ?? [], channel.rejected);
     return respondWithErrors(errors, http.status ?? 200, responseType);
   }

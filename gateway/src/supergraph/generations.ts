@@ -1,5 +1,5 @@
-// Everything that is derived from one supergraph is a generation. A request uses one generation from start to end; a new supergraph becomes a
-// new generation while requests on the old one finish.
+// Everything that is derived from one supergraph is a generation. paths/ pin one for each request, which uses it from start to end; a new supergraph
+// becomes a new generation while requests on the old generation finish.
 import { createHash } from "node:crypto";
 import type { MapSize } from "@tributary/kit/collections/bounded-map";
 import type { GatewayObserver } from "../observations.ts";
@@ -47,10 +47,13 @@ export interface Pinned {
 }
 
 export interface Generations {
-  /** The current generation, which is not closed before `release`, or `graceMs` after it was replaced. Undefined before the first supergraph is loaded. */
+  /**
+   * The current generation, which is not closed before `release`, or before `graceMs` have passed since it was replaced. Undefined before the first
+   * supergraph is loaded.
+   */
   pin(): Pinned | undefined;
   readonly current: Generation | undefined;
-  /** A hash of the current supergraph. */
+  /** A hash of the current supergraph; undefined before the first supergraph is loaded. */
   readonly currentId: string | undefined;
   /**
    * Builds a generation in the background, warms it with the most used operations of the current one, and replaces the current one. A
@@ -71,7 +74,7 @@ export interface GenerationsOptions {
 }
 
 const operationsWarmedMax = 50;
-/** Replaced generations that still have requests in flight. The next generation is built when there are fewer. */
+/** Replaced generations that still have requests in flight. While there are this many, no further generation is built. */
 const retiredMax = 4;
 
 interface Entry {

@@ -1,14 +1,14 @@
-// Reads the supergraph from its source again and again, and hands each new text to the generations (generations.ts). Started once, by server.ts.
+// Polls the source of the supergraph, and gives each new text to the generations (generations.ts). Started once, by server.ts.
 import type { GatewayObserver } from "../observations.ts";
 import type { SupergraphSource } from "./supergraph-source.ts";
 
 export interface SupergraphWatcherOptions {
   readonly source: SupergraphSource;
   readonly pollMs: number;
-  /** The longest interval until the first supergraph is read. */
+  /** The longest interval between reads until the first supergraph is read. Default: one second. */
   readonly firstPollMsMax?: number;
   readonly observe: GatewayObserver;
-  /** Gets every text that differs from the previous one. The next read waits for it. Handles its own failures: a failed text is not tried again. */
+  /** Gets every text that differs from the previous text; the next read waits for it. Handles its own failures: a failed text is not retried. */
   readonly onSupergraph: (supergraphSdl: string) => Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// A supergraph at a URL (SUPERGRAPH_URL).
+// Reads the supergraph from a URL (SUPERGRAPH_URL). server.ts creates the source; supergraph-watcher.ts reads it.
 import { request } from "undici";
 import type { SupergraphSource } from "./supergraph-source.ts";
 

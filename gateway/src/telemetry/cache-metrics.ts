@@ -1,4 +1,4 @@
-// The gauges of the caches and of the planner's queue.
+// The gauges of the caches and of the planner's queue. main.ts exposes them at start, by gateway-telemetry.ts.
 import type { MapSize } from "@tributary/kit/collections/bounded-map";
 import type { gatewayMetrics } from "@tributary/kit/telemetry/metrics/declarations/gateway-metrics";
 import type { Expected } from "@tributary/kit/telemetry/metrics/declarations/metric-declaration";
@@ -15,7 +15,7 @@ export type CacheSizes = Readonly<Record<CacheName, MapSize>>;
 
 export interface GaugeSources {
   cacheSizes(): CacheSizes;
-  /** Operations that wait for a planner thread. */
+  /** Operations and large introspections that wait for a planner thread. */
   countQueuedJobs(): number;
 }
 

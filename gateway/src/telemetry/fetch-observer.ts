@@ -22,7 +22,7 @@ type ObservedResult =
   | { readonly kind: "abandoned" };
 
 export interface FetchObserver {
-  /** Starts a fetch that is sent. @param record of the client request. */
+  /** Starts the observation of a fetch that is sent now. @param record of the client request. */
   begin(service: string, record: GraphqlRequestRecord | undefined): ObservedFetch;
   /** A client request waits for an equal fetch in flight: it is counted as shared, and not as a fetch. */
   join(service: string, record: GraphqlRequestRecord | undefined, result: Promise<unknown>): void;

@@ -1,4 +1,4 @@
-// The gateway's telemetry, assembled: log, metrics, traces. The other modules report observations; only this folder logs and counts them.
+// Assembles the gateway's telemetry for main.ts: log, metrics, traces. The other modules report observations; only this folder logs and counts them.
 import { createFeedStateObserver } from "@tributary/kit/feed/feed-telemetry";
 import type { Log } from "@tributary/kit/process/log";
 import { type AdminServer, startMetricsListener } from "@tributary/kit/telemetry/admin-server";
@@ -22,7 +22,7 @@ import { createObservationLog } from "./observation-log.ts";
 import { createGatewayRequestObserver } from "./request-observer.ts";
 import type { GraphqlRequestRecord } from "./request-record.ts";
 
-/** Observers of client requests, of subgraph fetches and of rate limits. The first two are undefined if everything that they feed is off. */
+/** `requestObserver` and `fetchObserver` are undefined if all outputs that they write to (metrics, traces, access log) are off. */
 export interface GatewayObservers {
   readonly requestObserver: RequestObserver<GraphqlRequestRecord> | undefined;
   readonly fetchObserver: FetchObserver | undefined;
@@ -37,7 +37,7 @@ export interface GatewayTelemetry extends GatewayObservers {
   exposeGauges(sources: GaugeSources): void;
   /** Starts the listener for /metrics and probes; undefined without ADMIN_PORT. */
   startAdmin(): Promise<AdminServer | undefined>;
-  /** Sends the recorded spans. */
+  /** Sends the recorded spans. Called when the process stops. */
   stop(): Promise<void>;
 }
 

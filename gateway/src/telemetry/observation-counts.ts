@@ -1,4 +1,5 @@
-// Metrics from observations. Client requests and fetches have their own observers.
+// Counts observations in metrics, for gateway-telemetry.ts. Client requests and fetches have their own observers (request-observer.ts,
+// fetch-observer.ts).
 import { createEjectedReplicas, type EjectedReplicas } from "@tributary/kit/telemetry/ejected-replicas";
 import type { gatewayMetrics } from "@tributary/kit/telemetry/metrics/declarations/gateway-metrics";
 import type { Expected } from "@tributary/kit/telemetry/metrics/declarations/metric-declaration";

@@ -29,7 +29,7 @@ const levels: Record<
   Exclude<LoggedObservation["kind"], "library-log" | Exclude<FailureKind, "subgraph-errors">>,
   readonly [Level, string]
 > = {
-  /** If all errors are meant for the client, such as FORBIDDEN. */
+  /** Only if all errors are meant for the client, such as FORBIDDEN; `failureTexts` has the message for all other errors. */
   "subgraph-errors": ["debug", "a subgraph reported errors that are meant for the client"],
   "supergraph-loaded": ["info", "serving a new supergraph"],
   "supergraph-unavailable": ["warn", "the supergraph cannot be read; the loaded supergraph remains in use"],

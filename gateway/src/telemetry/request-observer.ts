@@ -72,7 +72,7 @@ function createRequestReporter(
 
   return ({ record, request, requestId, status, milliseconds }) => {
     const { path, span } = record;
-    // An operation without a known response: the client disconnected before.
+    // An operation without an outcome is aborted: the client disconnected before its response was known.
     const outcome = record.outcome ?? (path === undefined ? undefined : "aborted");
     const hasFailedFetch = record.failures !== undefined;
     const hasFailureCode = record.codes.some((code) => platformFailureCodes.test(code));
@@ -104,7 +104,7 @@ function createRequestReporter(
   };
 }
 
-/** Requests with an operation name that are counted as `other`; the next one, the 101st, gives the name its own label. */
+/** The first requests with an operation name, which are counted as `other`. The next request, the 101st, gives the name its own label value. */
 const operationRequestsMin = 100;
 
 /** Only a validated operation that was not rejected later counts towards a label, so that clients cannot add labels with invalid requests. */

@@ -8,7 +8,7 @@ import type { RequestOutcome, ResultSummary } from "../response.ts";
 
 const success: ResultSummary = { outcome: "ok", codes: [] };
 
-/** The access log lists at most so many failed fetches of one request. */
+/** The most failed fetches of one request that the access log lists. */
 const failuresMax = 5;
 
 /** Exists only if metrics, traces or the access log are on. */

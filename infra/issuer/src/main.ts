@@ -1,3 +1,4 @@
+// The process of the token issuer, for development only: serves until SIGTERM or SIGINT.
 import { startServer, stopOnSignals } from "@tributary/kit/process/lifecycle";
 import { createLog } from "@tributary/kit/process/log";
 import { warnOfMisspeltVariables } from "@tributary/kit/process/misspelt-variables";

@@ -1,5 +1,5 @@
-// Purges one cache: sends the tags of its queue, one request at a time, and repeats those that fail. The queue returns each tag a second time, a second
-// later (purge-queue.ts).
+// Purges one cache; purger.ts creates an instance for each. Sends the tags of its queue, one request at a time, and repeats failed requests. The
+// queue returns each tag again one second after its first purge (purge-queue.ts).
 import { setTimeout as sleep } from "node:timers/promises";
 import { tagOfService } from "@tributary/kit/rest/cache-tags";
 import { createPurgeQueue, type PurgeQueue, type QueuedTag } from "./purge-queue.ts";
@@ -7,7 +7,7 @@ import { type PurgeTarget, tagsMaxOf, toPurgeRequest } from "./purge-request.ts"
 
 export interface CachePurgerOptions {
   readonly target: PurgeTarget;
-  /** Tags that wait; beyond it whole services are purged instead. */
+  /** The most tags that may wait; with more, whole services are purged instead. */
   readonly queueMax: number;
   readonly requestTimeoutMs: number;
   readonly observe: (observation: PurgeObservation) => void;
@@ -30,11 +30,11 @@ export interface CachePurger {
   isUpToDate(): boolean;
   /** Tags that wait for a request. */
   size(): number;
-  /** Sends what waits, the second purges too, until a request fails, for `closeMsMax` at most. */
+  /** Sends all waiting tags, also the second purges that are not due yet, until a request fails or `closeMsMax` has passed. */
   close(): Promise<void>;
 }
 
-/** Between two requests to one cache: changes meanwhile are sent together, each group once. */
+/** Between two requests to one cache. The changes that arrive in this time are sent in one request, each group once. */
 const intervalMs = 25;
 const retryMsMin = 100;
 const retryMsMax = 5_000;
@@ -54,7 +54,7 @@ class QueuedCachePurger implements CachePurger {
   readonly #queue: PurgeQueue;
   readonly #tagsMax: number;
   readonly #closing = new AbortController();
-  /** Ends also the request in flight. */
+  /** Aborted `closeMsMax` after `close` was called: ends the request in flight. */
   readonly #closeDeadline = new AbortController();
   readonly #running: Promise<void>;
   /** Requests that failed since the last one that the cache accepted. Undefined before the first request. */
@@ -97,7 +97,7 @@ class QueuedCachePurger implements CachePurger {
     const timer = setTimeout(() => this.#closeDeadline.abort(new Error("The purger stops.")), closeMsMax);
     await this.#running;
     while (this.#queue.size() > 0) {
-      // Also the second purges that are not due yet.
+      // `Infinity` as the time: second purges are due at once.
       await this.#send(this.#queue.take(this.#tagsMax, Infinity));
       if (this.#failures !== 0) break;
     }

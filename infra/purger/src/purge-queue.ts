@@ -5,7 +5,7 @@ import { tagOfService } from "@tributary/kit/rest/cache-tags";
 export interface QueuedTag {
   readonly tag: string;
   readonly service: string;
-  /** When its change arrived; the oldest of several. Undefined for the purge a second later. */
+  /** When its change arrived; of several changes, the oldest time. Undefined for the second purge. */
   readonly changedAtMs: number | undefined;
 }
 
@@ -29,10 +29,10 @@ export interface PurgeQueue {
   size(): number;
 }
 
-/** Much longer than a response is on its way from a service to a cache, or a change to the caches of the REST proxy. */
+/** Much longer than a response needs from a service to a cache, or a change event to the caches of the REST proxy. */
 const repeatAfterMs = 1_000;
 
-/** @param tagsMax the queue has at most so many tags and one for each service. */
+/** @param tagsMax the queue has at most this many tags, plus one for each service. */
 export function createPurgeQueue(tagsMax: number): PurgeQueue {
   return new TagQueue(tagsMax);
 }
@@ -98,7 +98,7 @@ class TagQueue implements PurgeQueue {
     return this.#due.size + this.#repeats.size;
   }
 
-  /** The purge that is due now is also the second one of an earlier change. */
+  /** Replaces the second purge of an earlier change, which the new one includes. A change that is due already keeps its older time. */
   #add(queued: QueuedTag): void {
     this.#repeats.delete(queued.tag);
     if (this.#due.get(queued.tag)?.changedAtMs === undefined) this.#due.set(queued.tag, queued);

@@ -22,11 +22,11 @@ export type PurgerObservation =
   | FeedStateObservation;
 
 export interface Purger {
-  /** Whether every feed is up, and every cache accepted its last purge and those of whole services: a feed begins with one. */
+  /** Whether every feed is up, and every cache accepted its last purge and all purges of whole services, with which each feed begins. */
   isReady(): boolean;
   /** Tags that wait, of each cache. */
   sizes(): readonly { readonly url: string; readonly size: number }[];
-  /** Purges what is known to have changed, then ends. */
+  /** Closes the feeds, then sends the purges that wait. */
   close(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// The metrics of admission.
+// The metrics of admission, created by the telemetry of the gateway, the REST proxy and the services.
 import type { admissionMetrics } from "../telemetry/metrics/declarations/process-metrics.ts";
 import type { Metrics } from "../telemetry/metrics/metrics.ts";
 import type { AdmissionObserver } from "./admission.ts";

@@ -7,20 +7,21 @@ import { createWaitingRequests, type TakeOrder } from "./waiting-requests.ts";
 
 export interface Admission {
   /**
-   * Admits a request: at once while the process is not saturated, otherwise after a wait in which more important requests go first. A request that
-   * waits too long, or is less important than a full queue of others, is not admitted.
-   * @param callerKey see `Caller.key`; callers that have used much CPU time recently wait longer.
-   * @returns whether it is admitted. An admitted request must be ended by `leave`.
+   * Admits a request: at once while the process is not saturated, otherwise after a wait in which more important requests go first. Importance is the
+   * priority class and, within a class, how little CPU time the caller has used recently. A request is rejected if it waits too long, or if the queue
+   * is full of requests that are at least as important.
+   * @param callerKey see `Caller.key`.
+   * @returns whether the request is admitted; a promise only if it waits. The caller must end each admitted request by `leave`.
    */
   enter(priority: PriorityClass, callerKey: string): boolean | Promise<boolean>;
-  /** Ends an admitted request. @param cpuMs the CPU time that it has used, as far as it is known; 0 if it is not measured. */
+  /** Ends an admitted request. @param cpuMs the CPU time that the request used, measured or estimated; 0 if unknown. */
   leave(callerKey: string, cpuMs: number): void;
   close(): void;
 }
 
 export interface AdmissionState {
   readonly inFlight: number;
-  /** Requests that may be in flight; beyond it they wait. */
+  /** The number of requests that may be in flight; further requests wait. Not always a whole number. */
   readonly limit: number;
   readonly waiting: number;
 }
@@ -41,34 +42,35 @@ export interface AdmissionObserver {
 }
 
 /**
- * The delay of the event loop above which fewer requests are admitted: how late a timer runs. Every request in flight waits for several iterations of the
- * loop, so this decides the latency under overload.
+ * The delay of the event loop (how late a timer runs) above which the limit of requests in flight falls. Every request in flight waits for several
+ * iterations of the loop, so this value decides the latency under overload.
  */
 const loopDelayMsMax = 5;
-/** While requests wait, the delay is measured about once in this time. Not with `setImmediate`, which would keep the core busy while the loop is idle. */
+/** While requests wait, a timer of this time measures the delay. `setImmediate` instead would keep the core busy while the loop is idle. */
 const tickMs = 1;
-/** After a longer delay, the limit falls by this factor; after one of less than half, it rises. */
+/** The limit is multiplied by `decrease` after a delay above `loopDelayMsMax`, and by `increase` after a delay below half of `loopDelayMsMax`. */
 const decrease = 0.95;
 const increase = 1.1;
 const limitMin = 4;
-/** Above every REQUESTS_IN_FLIGHT_MAX: only the event loop limits the requests in flight. */
+/** The highest possible REQUESTS_IN_FLIGHT_MAX, so that only the event loop limits the requests in flight. */
 const limitMax = 1_000_000;
 /** At the start. The limit rises within milliseconds if the event loop is idle. */
 const limitInitial = 64;
+/** The interval of `watchIterations`, which measures the delay while no request waits. */
 const sampleEveryMs = 10;
-/** A shorter queue is served in the order of arrival, and its requests may wait long: so many clients that each wait for their response are no overload. */
+/** A queue up to this length is short: served by class, then in the order of arrival. 32 clients that each wait for a response are no overload. */
 const shortQueueMax = 32;
 const shortQueueWaitMsMax = 1_000;
-/** A long queue that is short again within this time is a burst, of which nothing is rejected either (the interval of CoDel, RFC 8289, 4.2). */
+/** A long queue that is short again within this time (the interval of CoDel, RFC 8289, 4.2) is a burst: up to `burstMax` requests may wait. */
 const burstMsMax = 250;
 const burstMax = 1_024;
 /**
- * Otherwise the queue is standing, until it has not been long and has rejected no request for `burstMsMax`. A standing queue has `shortQueueMax` places:
- * a further request that is not more important than one of these is rejected at once, since that costs the least. The newest of equals is served first,
- * because its client waits longest for it; the others are rejected after this time.
+ * A queue that is long for more than `burstMsMax` is standing, until it was short and rejected no request for `burstMsMax`. A standing queue has
+ * `shortQueueMax` places: a further request that is not more important than a waiting one is rejected at once, since that costs the least. Of equally
+ * important requests the newest is served first, because its client will wait for it the longest; the others are rejected after this time.
  */
 const waitMsMax = 15;
-/** Critical requests are served in the order of their arrival. If there are more than the process can serve, the oldest would all be late. */
+/** Critical requests of one bucket are served in the order of arrival. Without this limit, all would be late if there are too many. */
 const criticalWaitMsMax = 500;
 
 export function createAdmission({ isOn, observer }: AdmissionOptions): Admission {
@@ -76,9 +78,9 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
   const waiting = createWaitingRequests();
   let inFlight = 0;
   const limit = createLimit(isOn);
-  /** Whether `tick` is going to run. It does while requests wait. */
+  /** Whether a timer for `tick` is set, which is so while requests wait. */
   let isTicking = false;
-  /** Whether `admitWaiting` is going to run at the end of this iteration of the event loop. */
+  /** Whether `admitWaiting` is scheduled for this iteration of the event loop. */
   let isRefilling = false;
   const queue = createStandingCheck();
 
@@ -145,7 +147,8 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
       isRefilling = true;
       setImmediate(admitWaiting);
     },
-    // While no request waits, the limit may be far above the requests in flight: without this it would not be reached before these are late.
+    // While no request waits, `tick` does not run and the limit may be far above the number of requests in flight. If the event loop is late, the
+    // limit falls below this number, so that further requests wait.
     close: isOn ? watchIterations(() => waiting.length === 0 && limit.adjust(Infinity, inFlight)) : () => {},
   };
 }
@@ -164,7 +167,7 @@ function createLimit(isOn: boolean) {
   };
 }
 
-/** By caller only in a long queue: the CPU time of one caller varies, and its older requests would be overtaken by its later ones. */
+/** A short queue ignores the caller's bucket, which varies with its CPU time: later requests of a caller could overtake its older ones. */
 function chooseOrder(length: number, isStanding: boolean): TakeOrder {
   if (isStanding) return "newest";
   return length > shortQueueMax ? "oldest" : "arrival";

@@ -1,18 +1,19 @@
-// The CPU time that each caller has used recently, in bounded memory: a count-min sketch whose counters decay.
+// The CPU time that each caller has used recently, by which admission.ts ranks requests of one class. A count-min sketch whose counters decay: its
+// memory does not grow with the number of callers.
 
 /** After this time a counter has half of its value. */
 const halfLifeMs = 1_000;
 const rows = 2;
 /** Counters in each row. With 100 heavy callers, another caller shares both of its counters with heavy ones in 1 of 400 cases. */
 const columns = 2_048;
-/** Upper bounds of the first buckets in milliseconds of recent CPU time; a caller in steady state has 1.44 times its milliseconds per second. */
+/** Upper bounds of the first buckets in milliseconds of recent CPU time. A caller that constantly uses 10 ms per second has 14.4 ms (factor 1.44). */
 const bucketBoundsMs = [5, 10, 20, 40, 80, 160, 320];
 
 export const bucketCount = bucketBoundsMs.length + 1;
 
 export interface CallerCosts {
   add(key: string, cpuMs: number): void;
-  /** 0 for a caller that has used almost nothing, to `bucketCount - 1`. */
+  /** From 0 (less than 5 ms of recent CPU time) to `bucketCount - 1` (320 ms or more). */
   bucketOf(key: string): number;
 }
 

@@ -1,4 +1,4 @@
-// The requests that wait for admission, by level: a priority and a bucket of the caller's recent CPU time.
+// The queue of admission.ts: requests by level, which is a priority class and a bucket of the caller's recent CPU time (caller-costs.ts).
 import { bucketCount } from "./caller-costs.ts";
 import { type PriorityClass, priorityClasses } from "./priority.ts";
 
@@ -9,12 +9,12 @@ export interface WaitingRequest {
 }
 
 /**
- * All by class. Within a class, `arrival`: the first that entered, whatever its caller; otherwise by the caller's bucket, then the oldest or the newest,
- * but critical requests of one bucket always in the order of their arrival.
+ * Which request of a class `take` removes. `arrival`: the oldest, whatever its caller. `oldest` and `newest`: the oldest or the newest of the lowest
+ * bucket in use; of critical requests always the oldest.
  */
 export type TakeOrder = "arrival" | "oldest" | "newest";
 
-/** Of the requests that leave by class, each tenth is a normal one and another tenth a background one if one waits, so that none starves. */
+/** `take` removes from the highest class. Of ten calls, one removes a normal and one a background request if one waits, so that no class starves. */
 const turnsMax = 10;
 const reservedTurns: Readonly<Record<number, PriorityClass>> = { 4: "normal", 9: "background" };
 
@@ -23,8 +23,10 @@ export interface WaitingRequests {
   add(priority: PriorityClass, bucket: number, request: WaitingRequest): void;
   take(order: TakeOrder): WaitingRequest | undefined;
   /**
-   * Removes the oldest of the least important requests. Of normal and background requests one remains, for its reserved turn.
+   * Removes the least important request: of the lowest class, the oldest in the highest bucket. One normal and one background request always remain,
+   * for their reserved turns.
    * @param criticalMax critical requests are removed only above this number.
+   * @returns undefined if no request may be removed.
    */
   drop(criticalMax: number): WaitingRequest | undefined;
   /** Whether `drop` would remove another request if this one was added. */
@@ -36,7 +38,7 @@ export interface WaitingRequests {
 /** The waiting requests of one priority. */
 interface Line {
   readonly priority: PriorityClass;
-  /** By bucket, the most important first. Requests of a level are in the order of their arrival. */
+  /** By bucket, least CPU time first. The requests of each level are in the order of their arrival. */
   readonly levels: WaitingRequest[][];
   length: number;
 }
@@ -87,6 +89,8 @@ export function createWaitingRequests(): WaitingRequests {
     },
     outranks(priority, bucket) {
       const lowest = lines.findLast((line) => line.priority === priority || line.length > 1);
+      // True if a lower class can lose a request. Otherwise a critical request always gets a place, any other request only as the first of its class,
+      // or if its class can lose a request of a higher bucket.
       if (lowest === undefined || lowest.priority !== priority) return true;
       return priority === "critical" || lowest.levels.findLastIndex(isInUse) > bucket || lowest.length === 0;
     },

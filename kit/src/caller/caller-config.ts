@@ -24,7 +24,7 @@ export function readCallerConfig(env: EnvironmentReader, profile: "development" 
   });
   return {
     trustedProxies: readNetworks(env, "TRUSTED_PROXIES", {
-      // Required in production: an operator decides it, if only by `none`.
+      // Required in production, where the operator must decide which proxies are trusted; `none` trusts no proxy.
       ...(profile === "development" ? { fallback: [] } : {}),
       why: "balancers in front of this process, as addresses and networks: their X-Forwarded-For and -Proto are trusted; none: clients connect directly",
     }),

@@ -1,6 +1,6 @@
 /**
- * Who sends a request: user, client program and address. The gateway and the REST proxy identify the caller after admission, and before they use a
- * cached response or execute an operation.
+ * Who sends a request: user, client program and address. The gateway and the REST proxy identify the caller in their stage admit: before the overload
+ * admission (kit/src/admission), which needs the caller's key, and before they use a cached response or execute an operation.
  */
 import type { IncomingMessage } from "node:http";
 import { createBoundedMap } from "../collections/bounded-map.ts";
@@ -36,11 +36,11 @@ export interface Callers {
    * keys cannot be fetched.
    */
   identify(request: IncomingMessage): Caller | Promise<Caller>;
-  /** Whether `identify` would verify a signature. Never throws. */
+  /** Whether `identify` would verify a signature, which `chargeVerification` counts towards a rate limit. Never throws. */
   needsVerification(request: IncomingMessage): boolean;
   /** The key of a caller before its token is verified: by a token in the cache, else by the client key or the address. Never throws. */
   presumedKeyOf(request: IncomingMessage): string;
-  /** The caller regardless of its token, so never a user: for limits of requests whose token is invalid. */
+  /** The caller by its client key or its address, never by its token: for the rate limits of requests whose token is not verified or invalid. */
   callerWithoutToken(request: IncomingMessage): Caller;
 }
 

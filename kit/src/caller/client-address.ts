@@ -12,17 +12,17 @@ export interface ClientAddress {
 
 export type FindAddress = (request: IncomingMessage) => ClientAddress;
 
-/** So many values of `X-Forwarded-For` are memoized, of at most this many characters each. */
+/** The maximum number of memoized `X-Forwarded-For` values, and the maximum number of characters of a memoized value. */
 const forwardedMax = 10_000;
 const forwardedLengthMax = 256;
 
 /**
  * The client is the other end of the connection. If that is a trusted proxy, its `X-Forwarded-For` is read from the right, up to the first address
- * that is not trusted: a client could have written the addresses left of it itself.
+ * that is not trusted. This address is the client's: the client could have written all addresses before it.
  */
 export function createAddressFinder(trusted: Networks): FindAddress {
   const addresses = createBoundedMap<string>({ entriesMax: forwardedMax });
-  // Memoized by socket: to check the list of networks takes a fifth of the time of a cache hit.
+  // Memoized by socket: checking the list of networks takes a fifth of the time of a cache hit in the REST proxy.
   const trustedSockets = new WeakMap<Socket, boolean>();
 
   function isTrusted(socket: Socket, nearest: string): boolean {
@@ -65,7 +65,7 @@ function findForwarded(text: string, nearest: string, trusted: Networks): string
   let address = nearest;
   for (const part of text.split(",").toReversed()) {
     const candidate = withoutPort(part.trim());
-    // After an invalid address, nothing left of it can be trusted.
+    // No address before an invalid one can be trusted: the client is the last valid address that was read.
     if (isIP(candidate) === 0) return address;
     address = addressOf({ remoteAddress: candidate });
     if (!trusted.has(address)) return address;
@@ -79,7 +79,10 @@ function withoutPort(text: string): string {
   return /^[^:]+:\d{1,5}$/.test(text) ? text.slice(0, text.indexOf(":")) : text;
 }
 
-/** The key of a caller by its address, `address:192.0.2.1`: of an IPv6 address the first 64 bits, since one client usually has the whole network (RFC 6177). */
+/**
+ * The key of a caller by its address, such as `address:192.0.2.1`. Of an IPv6 address the first 64 bits count, since one client usually has the whole
+ * network (RFC 6177).
+ */
 export function toAddressKey(address: string): string {
   if (!address.includes(":")) return `address:${address}`;
   const [withoutZone = ""] = address.split("%", 1);

@@ -21,7 +21,7 @@ export interface ClientKey {
 const unnamedClient: ClientProgram = { name: undefined, version: undefined, isVerified: false };
 const keyCharsMax = 256;
 
-/** @returns a function that finds the name of the client whose key is in `X-Client-Key`. Undefined without a key, and for an unknown one. */
+/** @returns a function that returns the name of the client whose key is in `X-Client-Key`; undefined for a missing or unknown key. */
 export function createClientKeyCheck(keys: readonly ClientKey[]): (headers: IncomingHttpHeaders) => string | undefined {
   const names = new Map(keys.map(({ name, sha256 }) => [sha256, name]));
   return (headers) => {
@@ -39,7 +39,7 @@ export function readClientProgram(headers: IncomingHttpHeaders, verifiedName: st
   return { name, version: toText(version), isVerified: verifiedName !== undefined };
 }
 
-/** The name that the client claims (`apollographql-client-name`, else `x-client-name`). Not a label yet: map it by `KnownValues`. */
+/** The name that the client claims (`apollographql-client-name`, else `x-client-name`). Map it by `KnownValues` before it is a label. */
 export function readClientName(headers: IncomingHttpHeaders): string | undefined {
   return toText(headers["apollographql-client-name"] ?? headers["x-client-name"]);
 }

@@ -1,3 +1,4 @@
+// Sets of IP addresses from the configuration: trusted proxies (client-address.ts), and clients without a rate limit (rate-limit/caller-limits.ts).
 import { BlockList, isIP } from "node:net";
 
 /** Addresses and networks such as `10.0.0.0/8`, `2001:db8::/32`, `::1`. */
@@ -25,6 +26,7 @@ function addTo(list: BlockList, text: string): void {
   const family = familyOf(address);
   const bitsMax = family === "ipv4" ? 32 : 128;
   const length = bits === undefined ? bitsMax : /^\d{1,3}$/.test(bits) ? Number(bits) : Number.NaN;
+  // `!(… <= …)` is also true for NaN.
   if (family === undefined || more.length > 0 || !(length <= bitsMax)) {
     throw new Error(`${JSON.stringify(text)} is neither an address nor a network such as 10.0.0.0/8`);
   }

@@ -74,7 +74,7 @@ export function createBoundedMap<Value>({
 
   /** Evicts until both limits hold after `addedEntries` with a total weight of `addedWeight` are stored. */
   function evictUntilFits(addedEntries: number, addedWeight: number): void {
-    // The loop reaches an entry that moves to the end again, and then evicts it.
+    // An entry that moves to the end is iterated a second time. Its flag is then false, so it is evicted and the loop ends.
     for (const [key, entry] of entries) {
       if (entries.size + addedEntries <= entriesMax && weight + addedWeight <= weightMax) return;
       if (entry.isUsed) {

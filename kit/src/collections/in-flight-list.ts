@@ -1,4 +1,4 @@
-/** Returned by `add`, for `remove`. Only the list changes it. */
+/** A handle that `InFlightList.add` returns and `remove` takes. Only the list changes it. */
 export interface InFlightEntry<Item> {
   readonly item: Item;
   /** Higher than that of all items added before. */
@@ -8,11 +8,12 @@ export interface InFlightEntry<Item> {
 }
 
 /**
- * A list of items that are added and removed with each request, such as pending responses. Adding and removing take constant time.
+ * A list of items that are added and removed with each request, such as pending responses (process/pending-responses.ts). Adding and removing take
+ * constant time.
  *
- * It is not a `Set`, because V8 copies a Set's table every few additions and removals, and each old table references the next. A table that
- * has survived two collections of V8's young heap is promoted to the old heap, and so are all later tables with their members, until the next
- * full collection; in-flight-list.test.ts measures it.
+ * Not a `Set`: V8 copies a Set's table every few additions and removals, and each old table references the next. Once a table has survived two
+ * collections of V8's young heap, it and all later tables with their members remain in the old heap until the next full collection
+ * (in-flight-list.test.ts measures this).
  */
 export class InFlightList<Item> {
   readonly #entries: InFlightEntry<Item>[] = [];

@@ -1,5 +1,5 @@
-// The order of events in a process, for caches: was a name, such as a cache group, noted after a read was sent to the origin? Its response may then be from
-// before the change, and must not be stored.
+// The order of changes and reads in a process, for the gateway's entity cache and the REST proxy's response cache. If a name, such as a cache group,
+// was noted after a read was sent to the origin, the response may be older than the change, and the cache must not store it.
 
 export interface NoteLog {
   /** The position of the last note. A read gets it when it is sent. */
@@ -14,7 +14,7 @@ export interface NoteLog {
 
 /**
  * A position is a number that only grows, not a time.
- * @param notesMax names to remember. Each counts once, with its last position; the name that was noted longest ago is evicted.
+ * @param notesMax the maximum number of names. Each has only its last position; the name that was noted longest ago is evicted.
  */
 export function createNoteLog({ notesMax }: { readonly notesMax: number }): NoteLog {
   const notes = new Map<string, number>();

@@ -1,7 +1,8 @@
+// The environment variable with the keys of receipts, the same for the gateway and the REST proxy.
 import type { EnvironmentReader } from "../process/env.ts";
 
 export interface ConsistencyConfig {
-  /** Encrypt receipts, see `createReceipts`. */
+  /** At least one. The first encrypts receipts, all decrypt (`createReceipts`). */
   readonly consistencyKeys: readonly string[];
 }
 

@@ -1,4 +1,5 @@
-// The feeds of all services that a gateway or a REST proxy follows: every write, by whichever endpoint, replica or script, reaches its cache.
+// The feeds of all services that a gateway (for its entity cache) or a REST proxy follows: every write to a service reaches the cache of the process,
+// by whichever endpoint, replica or script it was made.
 import type { ServiceWrite } from "./receipts.ts";
 import { createFeedFollower, type FeedFollower } from "../feed/feed-follower.ts";
 
@@ -15,14 +16,14 @@ export interface FeedsOptions {
 }
 
 export interface Feeds {
-  /** Whether all changes of the service are known. Undefined for a service without a feed. */
+  /** Whether all changes of the service that are older than a second are known. Undefined for a service without a feed. */
   isUp(service: string): boolean | undefined;
-  /** Whether the changes of the write are known. Never for a service without a feed. */
+  /** Whether `onChanges` or `onReset` was called for the changes of the write. Always false for a service without a feed. */
   knows(write: ServiceWrite): boolean;
   /**
-   * Waits until the changes of these writes are known. A change takes some milliseconds from the commit, so the wait has a short limit.
-   * @param timeoutMs of the request: a tenth of it is the limit, if that is shorter.
-   * @returns whether they are.
+   * Waits until the changes of these writes are known, at most 50 ms: a change arrives some milliseconds after its commit.
+   * @param timeoutMs of the request. The wait is at most a tenth of it.
+   * @returns whether the changes of all these writes are known.
    */
   waitFor(writes: readonly ServiceWrite[], timeoutMs: number): Promise<boolean>;
   close(): Promise<void>;

@@ -4,8 +4,8 @@ import { AppError } from "../errors/app-error.ts";
 import { parseList } from "../http/structured-fields.ts";
 
 /**
- * A receipt is where a client's writes are in the feeds of their services. A client gets it with the response to a write, and sends it with reads that
- * must include the write. It is encrypted: transaction numbers reveal how much is written.
+ * The header of receipts. A receipt is the positions of a client's writes in the feeds of their services: the client gets it with the response to a
+ * write, and sends it with reads that must include the write. It is encrypted, since transaction numbers reveal how much is written.
  */
 export const receiptHeader = "Consistency-Token";
 
@@ -16,20 +16,24 @@ export interface ServiceWrite extends WritePosition {
 
 export interface Receipts {
   /**
-   * The writes that the receipts of a request name; none without receipts.
-   * @param value of the header: a list of strings (RFC 9651, 3.1), at most `receiptsMax`.
+   * The writes that the receipts of a request name, without duplicates; empty without receipts.
+   * @param value of the header: a list of at most `receiptsMax` strings (RFC 9651, 3.1). The gateway also accepts it in the request body.
    * @throws AppError MALFORMED_REQUEST for a value that this platform has not issued, or that is encrypted with a key which is no longer known.
    */
   read(value: string | readonly string[] | undefined): readonly ServiceWrite[];
-  /** The header's value for the response to a write: the receipts of its request, with the positions of the services that were written now. */
+  /**
+   * The header's value for the response to a write.
+   * @param known the writes in the receipts of the request.
+   * @param written the writes of the request. They replace the known writes of the same services.
+   */
   write(known: readonly ServiceWrite[], written: readonly ServiceWrite[]): string;
 }
 
-/** After parallel writes, a client sends the receipts of all. */
+/** After parallel writes, a client sends one receipt for each. */
 const receiptsMax = 8;
-/** Different writes that the receipts of one request name: each may have to be waited for. */
+/** The maximum number of different writes in the receipts of one request: a read may wait for each. */
 const writesMax = 64;
-/** The limit of Node for all headers. The body of a GraphQL request can have a longer text; parsing a megabyte takes 60 ms. */
+/** Node's limit for all headers of a request. A receipt in the body of a GraphQL request could be longer; parsing a megabyte takes 60 ms. */
 const textCharsMax = 16_384;
 
 const algorithm = "aes-256-gcm";
@@ -61,14 +65,14 @@ export function createReceipts(secrets: readonly string[]): Receipts {
     },
     write(known, written) {
       const services = new Set(written.map(({ service }) => service));
-      // A snapshot that includes the new write includes the older ones of this client: they were committed before it began.
+      // A snapshot that includes the new write also includes this client's older writes to the service: they were committed before the new one began.
       const others = known.filter(({ service }) => !services.has(service));
       return `"${encrypt(newestKey, encode([...others, ...written]))}"`;
     },
   };
 }
 
-/** The receipts of parallel writes repeat what the client knew before them. */
+/** Each receipt of parallel writes repeats the writes that the client knew before. */
 function withoutDuplicates(writes: readonly ServiceWrite[]): readonly ServiceWrite[] {
   return [...new Map(writes.map((write) => [`${write.service} ${write.epoch} ${write.xid}`, write])).values()];
 }

@@ -1,17 +1,19 @@
+// Step 2 of "After a write" (ARCHITECTURE.md): a service adds the position of its writes to the response. Called by rest/rest-endpoint.ts and
+// graphql/subgraph-endpoint.ts.
 import { AppError, statusOf } from "../errors/app-error.ts";
 import type { Writer } from "../postgres/postgres.ts";
 import { runInWriteScope, type WriteScope } from "../postgres/write-scope.ts";
 import { type WritePosition, writeWritePosition } from "../feed/position.ts";
 
-/** By it a service tells the gateway or the REST proxy where a write is in its feed. Neither passes it on to clients, nor accepts it from them. */
+/** An internal header from services to the gateway and the REST proxy: where a write is in the service's feed. Both remove it in either direction. */
 export const writePositionHeader = "write-position";
 
 /** Statuses of errors that depend on the service's data: a client that reads next must not see older data. */
 const dataStatuses: ReadonlySet<number> = new Set([404, 409, 410, 412]);
 
 /**
- * Runs an unsafe request, and passes a position that includes all writes which it made or saw to `addHeader`: after a result, and after an error that
- * depends on the service's data.
+ * Runs an unsafe request by `run`. After success, and after an error that depends on the service's data, it calls `addHeader` with a position that
+ * includes all writes which the request made, or whose result it saw.
  * @throws the error of `run`.
  */
 export function addWritePosition<T>(
@@ -25,7 +27,7 @@ export function addWritePosition<T>(
       addPosition(await positionOf(scope, database));
       return result;
     } catch (error) {
-      // The error may come from another request's write, which is later than those of this scope.
+      // The cause of the error may be a write of another request, which is later than the writes of this scope.
       if (error instanceof AppError && dataStatuses.has(statusOf[error.code])) {
         addPosition(await findPosition(database));
       }
@@ -39,7 +41,8 @@ export function addWritePosition<T>(
 }
 
 /**
- * A position that includes all writes of the request so far. A request that has written nothing, or in several transactions, needs a statement for it.
+ * A position that includes all writes of the request so far. If the request has written nothing, or in several transactions, a statement reads the
+ * position from the database.
  * @returns undefined if that statement fails: a response without a receipt is better than an error for a write that was made.
  */
 export async function positionOf(

@@ -1,3 +1,4 @@
+// Redacts errors for the log. Used by process/log.ts, so by every log line with an `err`.
 import { scrubText } from "./scrub.ts";
 
 /** An error as the log records it. */
@@ -13,9 +14,9 @@ export interface ErrorDescription {
 
 /** Properties that are logged. Others may contain client data: body parsers attach the body, PostgreSQL's `detail` quotes the row. */
 const knownProperties = ["code", "syscall", "address", "port", "severity", "table", "column", "constraint", "routine"];
-/** Levels of causes and of errors in an AggregateError. */
+/** The maximum number of nested levels: causes, and errors in an AggregateError. */
 const depthMax = 5;
-/** Errors of one AggregateError. */
+/** The maximum number of logged errors of one AggregateError. */
 const errorsMax = 5;
 
 /**

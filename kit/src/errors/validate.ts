@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { invalidInput, type Problem } from "./app-error.ts";
 
-// Input validation, called by each service's model.ts for the input of both endpoints.
+// Input validation, called by each service's model.ts for the input of both endpoints, and by its rest/read.ts for REST bodies.
 
 /**
  * Validates an unknown value by a schema.
@@ -9,10 +9,10 @@ import { invalidInput, type Problem } from "./app-error.ts";
  * @throws AppError BAD_USER_INPUT with every problem, at most `problemsMax`; pointers refer to the value as sent.
  */
 export function parseShape<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
-  // The input of an issue distinguishes a missing value from one of the wrong type.
+  // `codeOf` needs the input to distinguish a missing value from a value of the wrong type.
   const result = schema.safeParse(value, { reportInput: true });
   if (result.success) return result.data;
-  // Limited twice: before, to bound the work; after, since one issue for unknown fields becomes many problems.
+  // Limited before the conversion to bound the work, and again after it, since one issue for unknown fields becomes many problems.
   throw invalidInput(result.error.issues.slice(0, problemsMax).flatMap(toProblems).slice(0, problemsMax));
 }
 
@@ -77,14 +77,14 @@ function codeOf(issue: z.core.$ZodIssue): string {
 
 /** Counts code points, not UTF-16 units. */
 function withinLength(value: string, min: number, max: number): boolean {
-  // A code point has at most two units: a much longer text is rejected without counting.
+  // A code point has at most two units, so a text with more than twice as many units is too long without counting.
   if (value.length > max * 2) return false;
   // oxlint-disable-next-line typescript/no-misused-spread -- code points are what PostgreSQL's char_length counts
   const length = [...value].length;
   return length >= min && length <= max;
 }
 
-/** False also if the number of characters is wrong, which is reported separately. */
+/** Also false for a text with too many or too few characters, which another rule reports. */
 function isTooLongAsJson(value: string, { min, max, jsonBytesMax }: TextLimits): boolean {
   if (jsonBytesMax === undefined || !withinLength(value, min, max)) return false;
   return Buffer.byteLength(JSON.stringify(value)) - '""'.length > jsonBytesMax;

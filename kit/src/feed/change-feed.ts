@@ -1,3 +1,5 @@
+// The change feed of a service, created by service/service.ts: reads changes from the outbox (outbox.ts) and sends events to its subscribers, which
+// are the streams of feed-listener.ts.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FeedPosition } from "./position.ts";
 import type { Outbox, OutboxBatch, RecordedChange } from "./outbox.ts";
@@ -13,14 +15,14 @@ export type FeedEvent =
 export interface FeedSubscriber {
   /** Called for each read of the outbox, also without changes: the position proves that the feed is up. A change may be sent twice. */
   send(event: FeedEvent): void;
-  /** Called if the database is not reachable: another replica may reach it. No event follows. */
+  /** Called if this replica cannot reach the database (another replica may), and by `close`. No event follows. */
   end(): void;
 }
 
 /** The feed of a service: what the committed writes of all its replicas changed, as names of cache groups. */
 export interface ChangeFeed {
   /**
-   * The first event follows all changes since `since`; it is a `reset` without `since`, or if changes since then are missing.
+   * The first event has all changes since the position `since`. It is a `reset` without `since`, or if changes since then cannot be listed.
    * @returns a function that ends the subscription.
    */
   subscribe(subscriber: FeedSubscriber, since: FeedPosition | undefined): () => void;
@@ -38,19 +40,19 @@ export interface ChangeFeedOptions {
    * recorded: then every response of the service may be outdated.
    */
   groupsOf(change: RecordedChange): readonly string[] | undefined;
-  /** Called after each trim. @param changes those that are left, about. They grow in number while a transaction stays open. */
+  /** Called after each trim. @param changes an estimate of the remaining changes, which increase while a transaction stays open. */
   onTrimmed?(changes: number): void;
   /** Called each time the database is not reachable, and when `groupsOf` throws: then the change is sent as a `reset`. */
   onError(error: unknown): void;
 }
 
-/** Without a notification, the outbox is read this often: a lost one delays a change by this much. */
+/** The longest interval between two reads of the outbox while there are subscribers: a lost notification delays a change by at most this time. */
 const pollMs = 250;
-/** Under load the outbox is read and other replicas are notified this often, at most. */
+/** The shortest interval between two reads of the outbox, and between two notifications of the other replicas. */
 const readIntervalMsMin = 10;
 /** A batch with more groups is sent as a `reset`. */
 const groupsMax = 1_000;
-/** After a lost connection. */
+/** The pause after a lost connection. */
 const reopenMs = 500;
 /** Each replica tries to trim this often. */
 const trimIntervalMs = 30_000;
@@ -64,7 +66,7 @@ export function createChangeFeed(o: ChangeFeedOptions): ChangeFeed {
 class OutboxFeed implements ChangeFeed {
   readonly #o: ChangeFeedOptions;
   readonly #alarm = createAlarm();
-  /** With the position of those that have not had their first event. */
+  /** Subscribers that wait for their first event, with the position from which they resume. */
   readonly #starting = new Map<FeedSubscriber, FeedPosition | undefined>();
   readonly #started = new Set<FeedSubscriber>();
   readonly #running: Promise<void>;
@@ -122,7 +124,7 @@ class OutboxFeed implements ChangeFeed {
       await this.#follow(outbox, lost.signal);
     } catch (error) {
       this.#o.onError(error);
-      // The other replicas read the outbox without it too.
+      // The notification of the commit is not repeated: the other replicas read the outbox within `pollMs` without it.
       this.#hasCommitted = false;
       this.#endAll();
       await sleep(reopenMs);
@@ -169,7 +171,7 @@ class OutboxFeed implements ChangeFeed {
   async #startSubscribers(outbox: Outbox): Promise<void> {
     for (const [subscriber, since] of this.#starting) {
       const batch = await outbox.read(since);
-      // It may have left meanwhile.
+      // False if the subscription ended during the read.
       if (!this.#starting.delete(subscriber)) continue;
       this.#started.add(subscriber);
       subscriber.send(since === undefined ? { kind: "reset", position: batch.position } : this.#toEvent(batch));
@@ -180,6 +182,7 @@ class OutboxFeed implements ChangeFeed {
     if (changes === "gap") return { kind: "reset", position };
     const groups = new Set<string>();
     for (const change of changes) {
+      // `everything`: recorded by the SQL function publish_everything().
       const changed = change.kind === "everything" ? undefined : this.#groupsOf(change);
       if (changed === undefined) return { kind: "reset", position };
       for (const group of changed) groups.add(group);
@@ -187,7 +190,7 @@ class OutboxFeed implements ChangeFeed {
     return groups.size > groupsMax ? { kind: "reset", position } : { kind: "changes", position, groups: [...groups] };
   }
 
-  /** A change that cannot be read must not end the streams: each one would end again as soon as it resumes. */
+  /** A change for which `groupsOf` throws must not end the streams: each stream would read it again when it resumes, and end again. */
   #groupsOf(change: RecordedChange): readonly string[] | undefined {
     try {
       return this.#o.groupsOf(change);
@@ -205,7 +208,7 @@ class OutboxFeed implements ChangeFeed {
   }
 }
 
-/** A wait that another task can end early. A ring without a wait ends the next one, unless `reset` is called before. */
+/** A wait that `ring` ends early. If no wait is in progress, `ring` ends the next wait, unless `reset` is called first. */
 function createAlarm() {
   let isRinging = false;
   let stopWaiting = () => {};

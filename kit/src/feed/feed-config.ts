@@ -1,3 +1,4 @@
+// The environment variables of change feeds: `readFeedConfig` for a service, `readFeedsConfig` for the gateway, the REST proxy and the purger.
 import type { EnvironmentReader } from "../process/env.ts";
 import { portOf } from "../upstream/addresses.ts";
 
@@ -6,7 +7,7 @@ type Profile = "development" | "production";
 /** Where a service serves its feed. */
 export interface FeedConfig {
   readonly feedPort: number;
-  /** A client sends one of them. */
+  /** A client sends any of these keys as bearer token. */
   readonly feedKeys: readonly string[];
 }
 
@@ -20,7 +21,7 @@ export interface FeedsConfig {
 const keyCharsMin = 16;
 const developmentKeys = ["for-development-only"];
 
-/** The port of a service's feed, by default: that of the service and this. */
+/** By default, the port of a service's feed is the port of the service plus this number. */
 const portOffset = 100;
 
 /** The default port of the feed of a service with this port. */
@@ -28,7 +29,7 @@ export function feedPortOf(port: number): number {
   return port + portOffset;
 }
 
-/** @param port of the service; 0 stands for any free one. */
+/** @param port of the service. If it is 0 (any free port), the feed also listens at any free port by default. */
 export function readFeedConfig(
   env: EnvironmentReader,
   profile: Profile,
@@ -46,8 +47,8 @@ export function readFeedConfig(
 }
 
 /**
- * @param addresses the URLs of each service.
- * @param variableOf the variable with the URLs of a service's feed.
+ * @param addresses the URLs of each service. The default URLs of its feed follow from them.
+ * @param variableOf returns the name of the variable with the URLs of a service's feed.
  */
 export function readFeedsConfig(
   env: EnvironmentReader,
@@ -72,6 +73,7 @@ export function readFeedsConfig(
   return { feedUrls, feedKey };
 }
 
+/** Empty for an invalid URL, which the reader of the service's own URLs reports. */
 function toFeedUrl(text: string): readonly string[] {
   if (!URL.canParse(text)) return [];
   const url = new URL(text);

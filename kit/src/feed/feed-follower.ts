@@ -1,3 +1,5 @@
+// Follows the change feed of one service: keeps one stream (feed-stream.ts) open and resumes it at another replica. Used by consistency/feeds.ts in
+// the gateway and the REST proxy, and by infra/purger.
 import { setTimeout as sleep } from "node:timers/promises";
 import { createAddressBook, type ReplicaAddress, type ResolveHost } from "../upstream/addresses.ts";
 import type { FeedEvent } from "./change-feed.ts";
@@ -8,11 +10,11 @@ export interface FeedFollowerOptions {
   /** Scheme, host and port of the feed of each replica, or of a name with several addresses. */
   readonly urls: readonly string[];
   readonly key: string;
-  /** Called with the groups of each event, before the position of the event is known. Not called without groups. */
+  /** Called with the cache groups of each event that has any, before `knows` is true for the writes of the event. */
   onChanges(groups: readonly string[]): void;
   /** Every response of the service may be outdated. */
   onReset(): void;
-  /** Called with the first state, which is `down` if the first attempt fails, and with each new one; not by `close`. @param cause why it is down. */
+  /** Called when the state changes, first after the first event or failed attempt; not by `close`. @param cause why the feed is down. */
   onState(state: "up" | "down", cause?: unknown): void;
   readonly resolveHost?: ResolveHost;
 }
@@ -23,14 +25,17 @@ export interface FeedFollower {
   isUp(): boolean;
   /** Whether the write's changes have been passed to `onChanges` or `onReset`. */
   knows(write: WritePosition): boolean;
-  /** Waits until `knows`, at most `timeoutMs`; not while the feed is down, and not for a write of another epoch. Resolves with the result of `knows`. */
+  /**
+   * Waits until `knows(write)`, at most `timeoutMs`, and resolves with the result of `knows`. Does not wait while the feed is down, or for a write of
+   * another epoch.
+   */
   waitFor(write: WritePosition, timeoutMs: number): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** Between attempts: up to this long, so that the replicas of an endpoint do not all connect at once. */
+/** The maximum of the random pause between two attempts. Random, so that the processes that follow a feed do not all connect at once. */
 const retryMsMax = 500;
-/** Beyond it, requests do not wait. */
+/** The maximum number of waiting requests per feed; for further requests `waitFor` does not wait. */
 const waitersMax = 1_024;
 
 export function createFeedFollower(o: FeedFollowerOptions): FeedFollower {
@@ -89,7 +94,7 @@ class StreamFollower implements FeedFollower {
       onResolved: (resolved) => void (replicas = resolved),
       onLookupFailed: () => {},
     });
-    // Starts at any replica, so that the processes of an endpoint spread over those of the service.
+    // Starts at a random replica, so that the gateways and REST proxies are spread over the replicas of the service.
     for (let attempt = Math.floor(Math.random() * 1_000); !signal.aborted; attempt++) {
       await book.refresh();
       const replica = replicas[attempt % Math.max(1, replicas.length)];

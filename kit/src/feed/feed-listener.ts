@@ -1,3 +1,4 @@
+// The HTTP listener of a service's change feed, started by service/service.ts. feed-stream.ts is its client.
 import { createHash, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -10,7 +11,7 @@ export interface FeedListenerOptions {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
-  /** A client sends one of them as bearer token. At least one. */
+  /** At least one. A client sends any of these keys as bearer token. */
   readonly keys: readonly string[];
   readonly observer?: FeedListenerObserver | undefined;
 }
@@ -29,18 +30,18 @@ export interface FeedListener {
   close(): Promise<void>;
 }
 
-/** Endpoint processes, each with one stream: gateways and REST proxies. */
+/** The maximum number of open streams: one for each gateway, REST proxy and purger process. Further requests get 503. */
 const streamsMax = 256;
-/** A client that is this far behind is disconnected. It resumes, with a `reset` if that is too far. */
+/** A client with more unsent bytes is disconnected. It resumes by `Last-Event-ID`, and gets a `reset` if it has missed too many changes. */
 const unsentBytesMax = 1_048_576;
-/** `Last-Event-ID` names each transaction that ran: up to 15 digits, and the default of Node (16 KiB) is too short for a thousand. */
+/** `Last-Event-ID` lists each transaction that was running, with up to 15 digits: Node's default (16 KiB) is too short for a thousand. */
 const headerBytesMax = 131_072;
 
 /**
  * Serves a service's feed to gateways and REST proxies: `GET /changes` is a stream of server-sent events (HTML Living Standard, 9.2), which a client
- * resumes by `Last-Event-ID`. A listener of its own, with a credential, since group names show which drafts and orders exist.
+ * resumes by `Last-Event-ID`. The listener is separate and needs a key, since group names reveal which drafts and orders exist.
  *
- * `event: changes` has `{"groups":[…]}` as data; `event: reset` has `{}`. The `id` of each is the position in the feed.
+ * `event: changes` has `{"groups":[…]}` as data; `event: reset` has `{}`. The `id` of each event is its position in the feed.
  * @throws ConfigError that names FEED_PORT, if the port is in use.
  */
 export async function startFeedListener(o: FeedListenerOptions): Promise<FeedListener> {
@@ -81,7 +82,7 @@ function stream(
   response: ServerResponse,
 ): () => void {
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
-  // The client then knows that it is connected, before the first event.
+  // Sends the status at once, so that the client knows before the first event that it is connected.
   response.flushHeaders();
   const lastEventId = request.headers["last-event-id"];
   const since = typeof lastEventId === "string" ? readFeedPosition(lastEventId) : undefined;

@@ -1,3 +1,4 @@
+// One stream of feed events from a replica's feed-listener.ts. feed-follower.ts calls it for each attempt.
 import { createParser } from "eventsource-parser";
 import { z } from "zod";
 import type { ReplicaAddress } from "../upstream/addresses.ts";
@@ -8,19 +9,19 @@ import type { FeedEvent } from "./change-feed.ts";
 export interface FeedStreamOptions {
   readonly replica: ReplicaAddress;
   readonly key: string;
-  /** The stream begins with the changes since then; without it, with a `reset`. */
+  /** The stream begins with the changes since this position; without a position, with a `reset`. */
   readonly since: FeedPosition | undefined;
   readonly signal: AbortSignal;
   onEvent(event: FeedEvent): void;
 }
 
-/** A feed sends an event at least every 250 ms (`pollMs` of change-feed.ts). */
+/** After this time without an event, the stream is closed and the feed is down. A feed sends events at least every 250 ms (`pollMs`). */
 export const silenceMsMax = 1_000;
-/** Of one event: a thousand groups of 256 characters, with room for the position. */
+/** The maximum size of one event: a thousand groups of 256 characters, and enough for the position. */
 const eventCharsMax = 1_048_576;
 const connectTimeoutMs = 1_000;
 
-/** Reads a stream of a feed listener to its end. @throws the reason of the end: always. */
+/** Reads a stream of a feed listener until it ends. @throws always: the reason why the stream ended. */
 export async function readFeedStream(o: FeedStreamOptions): Promise<never> {
   const silent = new AbortController();
   const silence = setTimeout(() => silent.abort(new Error("The feed sent no event for a second.")), silenceMsMax);

@@ -3,7 +3,7 @@ import type { Log } from "../process/log.ts";
 import type { feedMetrics } from "../telemetry/metrics/declarations/process-metrics.ts";
 import type { Metrics } from "../telemetry/metrics/metrics.ts";
 
-/** The change feed of a service is up for the first time or again, down, or not up yet. */
+/** A new state of a service's change feed, from `onState` of feed-follower.ts. The first `down` may mean: not up yet. */
 export interface FeedStateObservation {
   readonly kind: "feed-state";
   readonly service: string;
@@ -29,7 +29,7 @@ export function createFeedStateObserver(o: FeedTelemetryOptions): (observation: 
       followed.add(service);
       o.log.info({ service }, "change feed is up");
     } else if (!followed.has(service)) {
-      // Processes start in any order. A feed that stays so is an alert (FeedDown).
+      // No warning, since processes start in any order. A feed that does not come up raises the alert FeedDown.
       o.log.info(
         { service, reason: cause instanceof Error ? cause.message : String(cause) },
         "change feed is not up yet",

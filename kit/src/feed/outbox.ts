@@ -1,5 +1,5 @@
-// The SQL of the feed: reads the tables of migrations/0001-feed.sql on a connection of its own, since a request must not wait for the feed, nor the feed
-// for requests.
+// The SQL of the feed, for change-feed.ts: reads the tables of migrations/0001-feed.sql. It has a separate connection, so that requests do not wait
+// for the feed, nor the feed for requests.
 import pg from "pg";
 import { type FeedPosition } from "./position.ts";
 import { parseSnapshot } from "./snapshot.ts";
@@ -16,18 +16,18 @@ export interface RecordedChange {
 export interface OutboxBatch {
   /** Includes all changes of this batch. */
   readonly position: FeedPosition;
-  /** `gap`: changes since the requested position are missing, because it is of another epoch or too old, or there are too many. */
+  /** `gap`: changes since the requested position cannot be listed. The position is of another epoch or too old, or there are too many changes. */
   readonly changes: readonly RecordedChange[] | "gap";
 }
 
 export interface Outbox {
-  /** Reads the changes that were committed since the position, and where the feed is now, in one statement. Undefined: only where it is now. */
+  /** Reads the changes that were committed since the position, and the current position, in one statement. Without `since`, `changes` is empty. */
   read(since: FeedPosition | undefined): Promise<OutboxBatch>;
-  /** Deletes some of the old changes. All replicas call it. @returns whether there may be more: call it again. */
+  /** Deletes some of the old changes. All replicas call it. @returns true if more old changes may remain: call it again. */
   trim(): Promise<boolean>;
   /** How many changes are recorded and not deleted yet: an estimate of PostgreSQL, some seconds old. */
   estimateChanges(): Promise<number>;
-  /** Tells the other replicas that there may be changes. */
+  /** Notifies the other replicas that there may be changes. */
   notify(): Promise<void>;
   close(): Promise<void>;
 }
@@ -43,9 +43,9 @@ export interface OutboxOptions {
 
 /** More changes than this in one batch are a gap: reading them would take longer than filling the caches again. */
 export const batchChangesMax = 10_000;
-/** A deleted change is at least this old. */
+/** A change is deleted after at least this time. */
 const trimAfterSeconds = 60;
-/** In one statement, so that a backlog delays no reader and exceeds no statement timeout. */
+/** The maximum number of changes that one statement deletes, so that a backlog delays no reader and exceeds no statement timeout. */
 const trimRowsMax = 2_000;
 const statementTimeoutMs = 5_000;
 const channel = "feed_changes";
@@ -101,8 +101,8 @@ interface BatchRow {
 }
 
 /**
- * The changes of all transactions that the previous snapshot does not include and that are visible now. `pg_current_snapshot()` is the snapshot of this
- * statement, so it includes exactly what the statement sees.
+ * The changes of all transactions that the snapshot `$1` does not include and that are visible now. `pg_current_snapshot()` is the snapshot of this
+ * statement, so the new position includes exactly the changes that the statement sees.
  */
 const readSql = `select pg_current_snapshot()::text as snapshot,
     (select id::text from feed_epoch) as epoch,
@@ -114,7 +114,10 @@ const readSql = `select pg_current_snapshot()::text as snapshot,
       select kind, before, after from feed_changes where xid >= pg_snapshot_xmax($1::pg_snapshot)
       limit ${batchChangesMax + 1}) as change), '[]') as changes`;
 
-/** A change below the oldest running transaction of some time ago was visible since then to every reader. */
+/**
+ * Deletes changes below `trimmed_below`, the oldest transaction that was running at least 60 s ago: these changes have been visible to every reader
+ * since then. Only a position from before that time needs them; `readSql` reports `isTrimmed` for it.
+ */
 const trimSql = `with due as (
     update feed_trim set trimmed_below = next_below, next_below = pg_snapshot_xmin(pg_current_snapshot()),
       due = now() + make_interval(secs => ${trimAfterSeconds})
@@ -128,9 +131,9 @@ const trimSql = `with due as (
 const estimateSql =
   "select n_live_tup::float8 as count from pg_stat_user_tables where relid = 'feed_changes'::regclass";
 
-/** @returns the process id of the session. */
+/** @returns the process id of the session, by which `openOutbox` ignores its own notifications. */
 async function prepare(client: pg.Client): Promise<number> {
-  // The table is small or its newest part is read, so that a sequential scan is never right, whatever the statistics are.
+  // The table is small or only its newest part is read, so an index scan is always right, whatever the planner's statistics are.
   await client.query("set enable_seqscan = off");
   await client.query(`listen ${channel}`);
   const { rows } = await client.query<{ pid: number; isStandby: boolean }>(
@@ -138,6 +141,7 @@ async function prepare(client: pg.Client): Promise<number> {
   );
   const [session] = rows;
   if (session === undefined || session.isStandby) throw new Error("The database is a standby.");
+  // A database that was restored into another cluster has other transaction numbers: a new epoch begins.
   await client.query(
     "delete from feed_epoch where system_identifier <> (select system_identifier from pg_control_system())",
   );

@@ -1,15 +1,16 @@
+// Positions in a change feed and their text forms: of events (`id` and `Last-Event-ID`), and of writes (the header `write-position`).
 import { parseSnapshot, type Snapshot } from "./snapshot.ts";
 
 /** A point in a service's feed: all changes that this snapshot includes are before it. */
 export interface FeedPosition {
-  /** The lifetime of the database's transaction numbers: positions of different epochs cannot be compared. A UUID. */
+  /** A UUID for one lifetime of the database's transaction numbers. Positions of different epochs cannot be compared. */
   readonly epoch: string;
   readonly snapshot: Snapshot;
 }
 
 /** Where one committed write is in the feed of its service. */
 export interface WritePosition {
-  /** Undefined directly after a crash of the database, until a reader has begun a new epoch: no position is known to include the write then. */
+  /** Undefined for a write after a crash of the database and before a reader has begun a new epoch: `includesWrite` is false for it. */
   readonly epoch: string | undefined;
   /** The number of the write's transaction (`xid8`). */
   readonly xid: number;

@@ -6,6 +6,7 @@ export interface Snapshot {
   includes(xid: number): boolean;
 }
 
+/** At most 15 digits, which a double represents exactly. */
 const syntax = /^(\d{1,15}):(\d{1,15}):((?:\d{1,15}(?:,\d{1,15})*)?)$/;
 
 /** @throws Error for a text that PostgreSQL does not write, and would reject. */

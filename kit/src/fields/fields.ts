@@ -22,7 +22,7 @@ interface TextDeclaration extends CommonDeclaration {
 }
 
 interface OtherDeclaration extends CommonDeclaration {
-  /** The rule for values in requests. It accepts no null (`isOptional` does) and has no default value: a change that omits the field would set it. */
+  /** The rule for values in requests. It rejects null (`isOptional` allows null), and has no default, which a change without the field would set. */
   readonly input: z.ZodType<PlainValue>;
   readonly text?: never;
 }
@@ -56,7 +56,7 @@ export interface PlainField {
   readonly isOptional: boolean;
   readonly description: string | undefined;
   readonly example: PlainValue;
-  /** Of a text, in characters. */
+  /** The length of a text, in code points. Undefined for other fields. */
   readonly limits: Pick<TextLimits, "min" | "max"> | undefined;
 }
 
@@ -114,7 +114,7 @@ export function defineFields<const Map extends FieldMap>(declared: Map): Fields<
     },
     examples: derive(({ example }) => example),
     cleared: Object.fromEntries(optionalNames.map((name) => [name, null])),
-    // The types of the members follow from those of the declared fields.
+    // The cast: TypeScript cannot infer that each member of these objects has the type of its declared field.
   } as unknown as Fields<Map>;
 }
 

@@ -1,5 +1,6 @@
-// Which responses of a subgraph caches may store: a gateway that wants to know sends `extensions.cacheMetadata` with a query, and gets
-// `extensions.cache` if the response, or a part of it, is the same for every caller and its groups are known: of the whole response, and of each entity.
+// Which responses of a subgraph caches may store, for the gateway's entity cache and for HTTP caches in front of the gateway. The gateway sends
+// `extensions.cacheMetadata` with a query. It gets `extensions.cache` if the response, or an entity in it, is the same for every caller and its cache
+// groups are known. subgraph-endpoint.ts connects this module to Apollo Server.
 import type { GraphQLResolveInfo } from "graphql";
 import type { Identity } from "../identity/tokens.ts";
 
@@ -17,8 +18,8 @@ export interface CacheMetadata {
 }
 
 /**
- * The cache groups of what a resolver loads, by `Type.field` or `Type.__resolveReference`, from its source (the reference) and its arguments. A resolver
- * that is not listed may only use its source: if it returns a promise, the response must not be stored.
+ * By `Type.field` or `Type.__resolveReference`: a function that derives the cache groups of the data that this resolver loads, from its source (or
+ * the reference) and its arguments. A resolver that is not listed must only use its source: if it returns a promise, the response is not stored.
  */
 export type FieldGroups = Readonly<Record<string, (source: never, args: never) => readonly string[]>>;
 
@@ -29,18 +30,18 @@ type Resolver = (...args: readonly unknown[]) => unknown;
 /** Where a field is in the response, from the field up to the root. */
 type Path = GraphQLResolveInfo["path"];
 
-/** Collects the metadata of one response. What happens at a path within an entity counts for this entity, and for the whole response. */
+/** Collects the metadata of one response. A call with a path within an entity counts for this entity, and for the whole response. */
 export interface CacheRecord {
   /** Call it before the entities are resolved. @param responseName of the `_entities` field. @param count of the representations. */
   addEntities(responseName: string, count: number): void;
   add(groups: readonly string[], path: Path): void;
-  /** What is at the path must not be stored; without a path, nothing of the response. */
+  /** The entity at the path, and the response as a whole, must not be stored. Without an entity there, no part of the response may be stored. */
   forbid(path?: Path): void;
   /** Undefined if nothing may be stored. */
   read(): CacheMetadata | undefined;
 }
 
-/** Of the whole response or of one entity. */
+/** The cache groups of the whole response or of one entity, and whether caches must not store it. */
 interface GroupRecord {
   readonly groups: Set<string>;
   isForbidden: boolean;
@@ -51,7 +52,7 @@ export function createCacheRecord(seconds: number): CacheRecord {
   const entities = new Map<string, readonly GroupRecord[]>();
   let isForbidden = false;
 
-  /** Undefined if the path is not within an entity. */
+  /** From the root, the path of an entity is the response name of its `_entities` field, then its index. Undefined for any other path. */
   function entityAt(path: Path): GroupRecord | undefined {
     let { key } = path;
     let belowRoot: Path["key"] | undefined;
@@ -94,7 +95,7 @@ function groupsOf({ groups, isForbidden }: GroupRecord): readonly string[] | nul
   return isForbidden ? null : [...groups];
 }
 
-/** An identity that calls `onRead` when anything of it is read: the response then depends on the caller. */
+/** An identity that calls `onRead` each time a member of it is read: the response then depends on the caller. */
 export function watchIdentity(identity: Identity, onRead: () => void): Identity {
   return new Proxy(identity, {
     get(target, name) {
@@ -105,7 +106,8 @@ export function watchIdentity(identity: Identity, onRead: () => void): Identity 
 }
 
 /**
- * Adds the recording of cache metadata to the resolvers. It costs nothing unless the context has a record.
+ * Wraps the resolvers so that they record cache metadata in `cacheRecord` of the context. Without a `cacheRecord`, a wrapped resolver only calls the
+ * original one.
  * @throws Error for groups of a resolver that does not exist.
  */
 export function recordCacheMetadata(resolvers: object, fieldGroups: FieldGroups): ResolverMap {
@@ -132,6 +134,7 @@ function record(resolver: Resolver, coordinate: string, fieldGroups: FieldGroups
   const isReference = coordinate.endsWith(".__resolveReference");
   const findGroups = fieldGroups[coordinate] as ((source: unknown, args: unknown) => readonly string[]) | undefined;
 
+  // The arguments are (reference, context, info) for a reference resolver, (source, args, context, info) for any other.
   return (...values) => {
     const result = resolver(...values);
     const { cacheRecord } = values[isReference ? 1 : 2] as { readonly cacheRecord?: CacheRecord };

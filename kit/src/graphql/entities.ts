@@ -15,8 +15,8 @@ interface EntityContext {
 
 /**
  * Replaces the resolver of `_entities` in the schema: each representation is resolved separately, so that an invalid one does not fail the
- * others. Loaders still batch their ids. A representation needs all fields of at least one key, as strings: otherwise its entity is null, without
- * a lookup. An unknown `__typename` is BAD_USER_INPUT. Does nothing for a schema without entities.
+ * others. DataLoaders still batch the ids of all representations. A representation needs all fields of at least one key, as strings: otherwise its
+ * entity is null, without a lookup. An unknown `__typename` is BAD_USER_INPUT. Does nothing for a schema without entities.
  */
 export function resolveEntitiesSeparately(schema: GraphQLSchema): void {
   const field = schema.getQueryType()?.getFields()["_entities"];
@@ -30,7 +30,7 @@ export function resolveEntitiesSeparately(schema: GraphQLSchema): void {
       const typeKeys = keys.get(representation["__typename"]);
       if (typeKeys === undefined) throw new AppError("BAD_USER_INPUT", "The type is not an entity of this service.");
       if (!typeKeys.some((key) => key.every((name) => typeof representation[name] === "string"))) return null;
-      // `cacheRecord` counts groups by entity, so the reference resolver gets the path `_entities, index` instead of `_entities`.
+      // `cacheRecord` finds the entity by the path, so the reference resolver gets the path `_entities`, index instead of only `_entities`.
       const path = { prev: info.path, key: index, typename: undefined };
       const entityInfo = context.cacheRecord ? { ...info, path } : info;
       const [entity] = (await resolve(source, { representations: [representation] }, context, entityInfo)) as unknown[];

@@ -4,8 +4,8 @@ import DataLoader from "dataloader";
 const keysMax = 1_000;
 
 /**
- * Creates a loader of rows by id for one GraphQL request: ids that resolvers load in the same tick become one call per 1,000 ids, and each id is loaded
- * once per request. An id without a row loads null.
+ * Creates a loader of rows by id for one GraphQL request: ids that resolvers load in the same tick become one call per 1,000 ids, and each id is
+ * loaded once per request. An id without a row loads null.
  * @param findRows returns the rows that exist among at most 1,000 ids, in any order.
  */
 export function createLoaderById<Row>(

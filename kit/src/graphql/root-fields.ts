@@ -24,8 +24,8 @@ export function createRootFieldsRule(rootFieldsMax: number): ValidationRule {
 }
 
 /**
- * A fragment counts once, however often it is spread, since its fields merge; therefore cycles end. The loop adds to the set over which it
- * iterates: recursion could overflow the stack for a long chain of fragments.
+ * The fields of a fragment count once, however often it is spread, since they merge. The set therefore also ends cycles of fragments. The loop adds
+ * to the set over which it iterates: recursion could overflow the stack for a long chain of fragments.
  */
 function countFields(root: SelectionSetNode, context: ValidationContext): number {
   let count = 0;

@@ -11,9 +11,8 @@ import {
 
 /**
  * Called by a resolver, to load only the columns that its field needs: whether the selections below the field select one of `fields` on an
- * object of the type, at any depth and in fragments. Selections below such an object are not searched. `@skip` and `@include` are ignored, so
- * the result may be true for a field that is omitted. A field that is selected on an interface, without a
- * fragment on the object type, is not found.
+ * object of the type, at any depth and in fragments. Selections below that object are not searched. `@skip` and `@include` are ignored, so
+ * the result may be true for a field that is omitted. A field that is selected on an interface, without a fragment on the object type, is not found.
  */
 export function selectsField(info: GraphQLResolveInfo, typeName: string, fields: readonly string[]): boolean {
   const type = getNamedType(info.returnType);

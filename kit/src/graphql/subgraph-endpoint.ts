@@ -1,3 +1,4 @@
+// A service's GraphQL endpoint: schema, Apollo Server and its plugins. Called by service/service.ts.
 import { ApolloServer, type ApolloServerPlugin } from "@apollo/server";
 import { unwrapResolverError } from "@apollo/server/errors";
 import {
@@ -35,7 +36,7 @@ export interface SubgraphEndpointOptions<Context extends object> {
   /** The resolver map, typed by the service's generated types. */
   readonly resolvers: object;
   readonly fieldGroups: FieldGroups;
-  /** How long a response that caches may store is fresh. */
+  /** How long a response that caches may store is fresh, for `extensions.cache`. */
   readonly freshSeconds: number;
   readonly authenticate: Authenticate;
   /** For the positions of mutations (consistency/write-position-header.ts). */
@@ -89,7 +90,7 @@ export async function createSubgraphEndpoint<Context extends object>(
   });
   await server.start();
   const router = express.Router();
-  // The metrics' route for requests that are rejected before their operation is known; Apollo's plugin names the others.
+  // The route label of the metrics, for requests that are rejected before their operation is known. `createGraphqlObserver` names the other requests.
   router.use((_request, _response, next) => {
     o.observer?.nameRoute("graphql", "other");
     next();
@@ -100,6 +101,7 @@ export async function createSubgraphEndpoint<Context extends object>(
     response.locals["identity"] = await o.authenticate(request.headers.authorization);
     next();
   });
+  // `next` runs in the scope, so that the scope collects the positions of the writes of all resolvers.
   router.use((_request, response, next) => {
     runInWriteScope((scope) => {
       response.locals["findWritePosition"] = () => positionOf(scope, o.database);
@@ -152,7 +154,7 @@ function createRequestContext<Context extends object>(
   return { ...createContext(watched), findWritePosition, cacheRecord };
 }
 
-/** Adds `extensions.cache` to a response without errors that caches may store, if the request wants it. */
+/** Adds `extensions.cache` to a response without errors that caches may store, if the request has `extensions.cacheMetadata`. */
 function createCacheReporter(): ApolloServerPlugin<EndpointContext> {
   return {
     requestDidStart: async () => ({
@@ -165,7 +167,7 @@ function createCacheReporter(): ApolloServerPlugin<EndpointContext> {
   };
 }
 
-/** Adds the position of its writes to the response to each mutation. */
+/** Adds the position of a mutation's writes to its response, in the header `write-position`. */
 function createPositionReporter(): ApolloServerPlugin<EndpointContext> {
   return {
     requestDidStart: async () => ({

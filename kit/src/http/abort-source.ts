@@ -9,8 +9,8 @@ export interface AbortSignalLike {
 }
 
 /**
- * An AbortController and its signal in one object. Every request has one and every fetch adds a listener, but few are ever aborted. Node's
- * signals are event targets, which cost 4 µs per request. As with those, a listener that is added after the abort is never called.
+ * An AbortController and its signal in one object. Every request has an AbortSource and every fetch adds a listener, but few are ever aborted. Node's
+ * signals are event targets, which cost 4 µs per request. As with Node's signals, a listener that is added after the abort is never called.
  */
 export class AbortSource implements AbortSignalLike {
   aborted = false;

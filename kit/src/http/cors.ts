@@ -16,13 +16,13 @@ export interface Cors {
    * caller sets it if `varies`.
    */
   headersFor(origin: string | undefined): readonly string[];
-  /** Whether responses differ by `Origin`. */
+  /** Whether responses differ by `Origin`: not if all origins are allowed, or none. */
   readonly varies: boolean;
   /** Sets the headers of any response, rejections too: without them a page sees only a network error. */
   allowOrigin(request: IncomingMessage, response: ServerResponse): void;
   /**
-   * Adds the headers of a preflight response; the caller ends it. Call it after `allowOrigin`: it does nothing if that did not allow the
-   * origin, or if the request is no preflight.
+   * Adds the headers of a preflight response; the caller ends the response. Call it after `allowOrigin`: it does nothing if `allowOrigin` did not
+   * allow the origin, or if the request is no preflight.
    * @param methods of the path, separated by commas.
    */
   permitPreflight(request: IncomingMessage, response: ServerResponse, methods: string): void;

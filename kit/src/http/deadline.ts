@@ -1,12 +1,13 @@
 import { AppError } from "../errors/app-error.ts";
 
-/** The milliseconds that the REST proxy still waits for a response. Only it sets this header; it removes the header of a client's request. */
+/** The milliseconds that the REST proxy still waits for a response. Only the REST proxy sets it, and removes it from client requests. */
 export const deadlineHeader = "x-deadline-ms";
 
 /**
- * Starts a REST request's deadline in a service; the time counts from this call. Work that has not started when the deadline passes is
- * rejected, since no client would get the response. Work that has started continues: after an aborted write the caller could not know the state.
- * @param header without it, or if it is not a whole number of up to nine digits, there is no deadline.
+ * Starts a REST request's deadline in a service (rest/rest-endpoint.ts); the time counts from this call. Work that has not started when the deadline
+ * passes is rejected, since no client would get the response. Work that has started continues: after an aborted write the caller could not know the
+ * state.
+ * @param header the value of `deadlineHeader`. There is no deadline if it is missing or not a whole number of up to nine digits.
  */
 export function startDeadline(header: string | undefined, now: () => number = () => performance.now()) {
   const endsAt = header !== undefined && /^\d{1,9}$/.test(header) ? now() + Number(header) : Infinity;

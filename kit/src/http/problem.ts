@@ -1,3 +1,4 @@
+// Problem documents (RFC 9457): the error responses of the REST proxy and of the services' REST endpoints.
 import type { ServerResponse } from "node:http";
 import { type AppError, type ErrorCode, type ParameterProblem, type Problem, statusOf } from "../errors/app-error.ts";
 
@@ -51,8 +52,8 @@ const successHeaders = ["CDN-Cache-Control", "Cache-Groups", "ETag", "Last-Modif
 /**
  * Responds with an uncacheable `application/problem+json` (RFC 9457); to HEAD without the body. Headers already set on the response (CORS, Vary,
  * Allow) are kept; only `successHeaders` are removed. A 401 names the scheme (RFC 9110, 11.6.1), and `invalid_token` if a token was sent (RFC 6750,
- * 3.1). Every 403 names `insufficient_scope`, the only error code of RFC 6750 for a valid token that does not suffice, also where not a scope is
- * missing but the row has another owner. If the head of a response is already sent, this only closes the connection.
+ * 3.1). Every 403 names `insufficient_scope`, the only error code of RFC 6750 for a valid token that does not suffice, even if no scope is missing
+ * but the row has another owner. If the head of a response is already sent, this only closes the connection.
  * @param headers more headers, as alternating names and values.
  */
 export function writeProblem(

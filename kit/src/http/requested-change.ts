@@ -11,8 +11,8 @@ export interface RequestedChange<T> {
 /**
  * Called by an update in a service's `actions.ts`, for both endpoints. Reports errors in this order (RFC 9110, 13.2.1): the resource does not
  * exist or may not be changed, the precondition is invalid, the precondition fails, the input is invalid.
- * @param requireChangeable reads the row, and throws if it cannot be changed or if the precondition, unless undefined, does not allow its
- * version. Called only after an error: otherwise the statement that makes the change checks the same.
+ * @param requireChangeable reads the row, and throws if it cannot be changed or if `versions` does not allow its version; `versions` is undefined if
+ * the precondition is invalid. Called only after an error: otherwise the statement that makes the change checks the same.
  */
 export async function readChange<T>(
   { precondition, input }: RequestedChange<T>,

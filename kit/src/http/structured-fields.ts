@@ -1,6 +1,6 @@
 /** Parses structured fields (RFC 9651): dictionaries and lists. Parameters are validated, but not returned. */
 
-/** A value of a dictionary or a member of a list. Of a display string, the percent-encoding is not decoded. */
+/** A value of a dictionary or a member of a list. The base64 of `bytes` and the percent-encoding of a display string are not decoded. */
 export type StructuredItem =
   | { readonly kind: "integer" | "decimal" | "date"; readonly value: number }
   | { readonly kind: "string" | "token" | "bytes" | "display-string"; readonly value: string }
@@ -30,6 +30,7 @@ export function parseList(text: string): readonly StructuredItem[] | undefined {
   });
 }
 
+/** Thrown by the readers below; `parseWhole` converts it to undefined. */
 class InvalidField extends Error {}
 
 /** The value of a dictionary key without `=`. */

@@ -44,7 +44,7 @@ export function createTraceParent({ traceId, flags }: TraceContext): string {
   return `00-${traceId}-${randomDigits(16)}-${flags}`;
 }
 
-/** Random bytes are generated in advance: 0.15 µs per `traceparent`, against 0.4 µs if each calls `randomBytes`. Module state for speed. */
+/** Random digits are generated in advance, in module state: 0.15 µs per `traceparent`, against 0.4 µs with one call of `randomBytes` for each. */
 const poolBytes = 3_072;
 let pool = "";
 let usedDigits = 0;

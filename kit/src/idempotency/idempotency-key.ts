@@ -1,3 +1,4 @@
+// Reads idempotency keys for the services: from a GraphQL input (model.ts) and from the header `Idempotency-Key` (the files in rest/).
 import { z } from "zod";
 import { AppError } from "../errors/app-error.ts";
 
@@ -12,8 +13,8 @@ export const idempotencyKeyInput = z
   .transform((key) => key ?? undefined);
 
 /**
- * Reads the header `Idempotency-Key` as a quoted string (RFC 9651, 3.3.3; draft-ietf-httpapi-idempotency-key-header-07, 2.1), or without quotes, as most
- * clients send it; both are the same key. Node joins repeated headers with a comma and a space, so they are rejected: a key has no spaces.
+ * Reads the header `Idempotency-Key` as a quoted string (RFC 9651, 3.3.3; draft-ietf-httpapi-idempotency-key-header-07, 2.1), or without quotes, as
+ * most clients send it; both are the same key. A repeated header is rejected: Node joins its values by a comma and a space, and keys have no spaces.
  * @returns undefined without the header.
  * @throws AppError MALFORMED_REQUEST.
  */
@@ -25,7 +26,7 @@ export function readIdempotencyKey(header: string | undefined): string | undefin
   throw new AppError("MALFORMED_REQUEST", `${keyRule} Send the header Idempotency-Key once.`);
 }
 
-/** The header by which a REST response says that it repeats the response to an earlier request. */
+/** The header that marks a REST response as the result of an earlier request with the same key. Empty for the first request. */
 export function toReplayHeaders(replayed: boolean): Readonly<Record<string, string>> {
   return replayed ? { "Idempotency-Replayed": "true" } : {};
 }

@@ -1,5 +1,5 @@
-// The SQL of idempotency keys: reads and writes the table `idempotency_keys`, or in orders a view, which a migration of each service creates. All its records
-// are of one kind of write.
+// The SQL of idempotency keys, for idempotency.ts: reads and writes `idempotency_keys`, a table (in orders a view) that a migration of each service
+// creates. All records of a service are of one kind of write.
 import { createHash } from "node:crypto";
 import { AppError } from "../errors/app-error.ts";
 import type { WritePosition } from "../feed/position.ts";
@@ -8,7 +8,7 @@ import type { Queryable } from "../postgres/postgres.ts";
 /** How long a repeated request with the same idempotency key gets the result of the first one. */
 export const idempotencyHours = 24;
 
-/** Expired records that each insert deletes: more than the one it adds, so that their number decreases. */
+/** The maximum number of expired records that each insert deletes. More than the record that it adds, so that a backlog decreases. */
 const expiredRecordsMax = 10;
 
 /** A key of one caller. */
@@ -20,7 +20,7 @@ export interface CallerKey {
 interface IdempotencyRecord<T> {
   /** Undefined after `eraseResponses`. `snapshot` is the result of the write as JSON. */
   readonly response: { readonly fingerprint: Buffer; readonly snapshot: T } | undefined;
-  /** Of the write. Undefined for a record of a release that did not store it. */
+  /** Where the write is in the feed. Undefined for a record of an older release, which did not store the position. */
   readonly position: WritePosition | undefined;
 }
 
@@ -44,8 +44,8 @@ export async function lockKey(transaction: Queryable, callerKey: CallerKey): Pro
 }
 
 /**
- * The 64-bit id of the PostgreSQL advisory lock for a caller's key: the first 64 bits of a hash, so collisions are negligible. The worst that one causes is
- * IDEMPOTENCY_KEY_IN_FLIGHT.
+ * The 64-bit id of the PostgreSQL advisory lock for a caller's key: the first 64 bits of a hash, so collisions are negligible. The worst effect of a
+ * collision is IDEMPOTENCY_KEY_IN_FLIGHT.
  */
 export function lockNumberOf({ callerId, key }: CallerKey): string {
   return createHash("sha256").update(`idempotency\n${callerId}\n${key}`).digest().readBigInt64BE().toString();
@@ -59,8 +59,8 @@ interface RecordRow<T> {
 }
 
 /**
- * The record of a key, unless it has expired. Runs as a separate statement after the lock, so that its snapshot includes what the previous holder of the
- * lock committed.
+ * The record of a key; undefined if there is none or it has expired. Must be a separate statement after `lockKey`, so that its snapshot includes the
+ * commit of the previous holder of the lock.
  */
 export async function findRecord<T>(
   transaction: Queryable,
@@ -90,7 +90,7 @@ export async function insertRecord(
       snapshot = excluded.snapshot, write_xid = excluded.write_xid, write_epoch = excluded.write_epoch,
       created_at = excluded.created_at`;
   await transaction.rows("insert-record", text, [callerId, key, fingerprint, entityId, JSON.stringify(result)]);
-  // `skip locked`: this must not wait for records that other transactions use.
+  // `skip locked`: the write must not wait for expired records that other transactions have locked.
   const expired = `with expired as materialized (
       select caller_id, key from idempotency_keys where created_at <= now() - make_interval(hours => $1)
       order by created_at limit ${expiredRecordsMax} for update skip locked)
@@ -99,8 +99,8 @@ export async function insertRecord(
 }
 
 /**
- * Deletes the stored responses to a caller's requests, and those to the requests of any caller that created an entity. The keys remain until they
- * expire: a repeated request is rejected with GONE, and does not create anew what was erased.
+ * Deletes the stored responses to all requests of the caller, and to requests of any caller that created the entity. The keys remain until they
+ * expire: a repeated request is rejected with GONE, and does not create the erased data again.
  */
 export async function eraseResponses(
   transaction: Queryable,

@@ -23,19 +23,20 @@ export interface IdempotentWrite<T> {
   /** The user id of the caller: keys are separate for each caller. */
   readonly callerId: string;
   readonly key: string;
-  /** What the write depends on, besides the caller; the same for both endpoints and all versions of REST. `fingerprintOf` compares it. */
+  /** All input of the write besides the caller, in one form for both endpoints and all REST versions. A repeated request must have equal input. */
   readonly input: object;
   /** Makes the write. Called again after a deadlock. */
   run(transaction: Writer): Promise<T>;
   /** The id of the row that the write has created. */
   entityIdOf(result: T): string;
-  /** Reverses the storage in JSON. */
+  /** Converts the stored JSON to the result of `run`, for example texts to dates. */
   restore(stored: Stored<T>): T;
 }
 
 /**
  * Makes a write in one transaction with the record of its idempotency key, or returns the stored result of the request that used this key in the last
- * `idempotencyHours`. Only successful writes are recorded. A replay's response has the position of the original write (kit/src/consistency).
+ * `idempotencyHours`. Only successful writes are recorded. The response to a repeated request has the position of the original write
+ * (kit/src/consistency).
  * @throws AppError IDEMPOTENCY_KEY_IN_FLIGHT, IDEMPOTENCY_KEY_REUSED for other input, GONE after `eraseResponses`, and the errors of `run`; the
  * transaction is rolled back.
  */
@@ -53,6 +54,7 @@ export async function writeOnce<T>(database: Database, write: IdempotentWrite<T>
     await insertRecord(transaction, { callerId, key, fingerprint, entityId: write.entityIdOf(result), result });
     return { result, replayed: false, position: undefined };
   });
+  // Defined for a repeated request only: `database.transaction` adds the position of a new write itself.
   if (position !== undefined) addToWriteScope(position);
   return outcome;
 }

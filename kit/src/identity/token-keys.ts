@@ -1,10 +1,10 @@
-// The public keys of the token issuer, from its JWKS URL.
+// The public keys of the token issuer, from its JWKS URL, for token-verifier.ts.
 import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from "jose";
 import { noTrace, type Span, type Trace } from "../telemetry/tracing/trace.ts";
 
 export interface TokenKeysOptions {
   readonly jwksUrl: string;
-  /** Called when a fetch in the background failed. The known keys remain in use. Any other failed fetch is the error of its request. */
+  /** Called when a fetch in the background failed; the known keys remain in use. Any other failed fetch rejects the requests that wait for it. */
   readonly onKeysError?: ((error: unknown) => void) | undefined;
   /** Called after each fetch of the keys. `isOk`: the response was a 200. */
   readonly onKeysFetched?: ((isOk: boolean) => void) | undefined;
@@ -21,7 +21,7 @@ const keysCooldownMs = 1_000;
 const keysTimeoutMs = 3_000;
 /** How long known keys are used while the issuer cannot be reached. */
 const keysMaxAgeMs = 86_400_000;
-/** The pause after a failed fetch in the background. */
+/** The pause after the start of a failed fetch in the background. */
 const keysRetryMs = 30_000;
 
 /** The issuer's keys, first fetched when the first token is verified. While the issuer is down, tokens signed with a known key remain valid. */
@@ -44,7 +44,7 @@ export function createTokenKeys({
       return response;
     },
   });
-  /** When the keys are to be fetched again in the background. */
+  /** From this time on (milliseconds since 1970), the next verification fetches the keys again in the background. */
   let renewAt = 0;
 
   async function renew(): Promise<void> {

@@ -1,4 +1,4 @@
-// Verifies bearer tokens, for the services, and by kit/src/caller/caller.ts for the gateway and the REST proxy.
+// Verifies bearer tokens: for the services by `createAuthenticator`, for the gateway and the REST proxy by kit/src/caller/caller.ts.
 import { errors, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from "jose";
 import { createBoundedMap } from "../collections/bounded-map.ts";
 import { AppError } from "../errors/app-error.ts";
@@ -17,13 +17,13 @@ export interface TokenVerifierOptions extends TokenKeysOptions {
   readonly clockToleranceSeconds?: number;
   /** The maximum number of verified tokens in the cache. Default 10,000. */
   readonly verifiedTokensMax?: number;
-  /** Milliseconds since 1970, for the expiry of tokens. Default `Date.now`, which always times the fetches of keys. */
+  /** Milliseconds since 1970, for the expiry of tokens. Default `Date.now`. The fetches of keys always use `Date.now`. */
   readonly now?: () => number;
 }
 
 export interface VerifiedToken {
   readonly identity: UserIdentity;
-  /** `user:` and the user's id: the key of the caller for limits. Stored so that a cached token allocates no text. */
+  /** `user:` and the user's id: `Caller.key` for limits. Stored here, so that a request with a cached token allocates no string for it. */
   readonly userKey: string;
   /** The value of `clientClaim`. Undefined if the token has none. */
   readonly clientName: string | undefined;
@@ -38,7 +38,8 @@ export interface TokenVerifier {
   find(authorization: string): VerifiedToken | AppError | undefined;
   /**
    * Verifies a token and caches the result. Requests with the same token share one verification.
-   * @throws AppError UNAUTHENTICATED, also synchronously, and SERVICE_UNAVAILABLE if the keys cannot be fetched or too many tokens wait.
+   * @throws AppError UNAUTHENTICATED for an invalid token, synchronously if the header is not `Bearer` and a token; SERVICE_UNAVAILABLE if the keys
+   * cannot be fetched or too many tokens wait.
    */
   verify(authorization: string): Promise<VerifiedToken>;
 }
@@ -50,11 +51,11 @@ export interface TokenVerifier {
 const signatureAlgorithms = ["RS256", "ES256", "EdDSA"];
 /** How long a verified token is accepted without verification, but not after its `exp`. */
 const verifiedTokenMs = 60_000;
-/** How long a token is rejected without verification. Short, since a new key of the issuer can make it valid. */
+/** How long an invalid token is rejected without a new verification. Short, since a new key of the issuer can make the token valid. */
 const rejectedTokenMs = 5_000;
 const rejectedTokensMax = 1_000;
 const tokenCharsMax = 8_192;
-/** To verify a signature takes some 170 µs of CPU: 1,800 that start in one turn of the event loop block it for 250 ms. */
+/** Verifying a signature takes some 170 µs of CPU: 1,800 verifications that start in one turn of the event loop block it for 250 ms. */
 const startsPerTurnMax = 8;
 /** The maximum number of tokens that wait for the start of their signature's verification. Tokens that wait for the keys are not counted. */
 const waitingMax = 1_000;
@@ -198,7 +199,8 @@ function createExpiringCache<Value>(entriesMax: number, now: () => number) {
 
 /**
  * Limits how many verifications of signatures start in one turn of the event loop.
- * @returns a function that returns undefined for a start at once, else a promise of the start; it throws AppError SERVICE_UNAVAILABLE if too many wait.
+ * @returns a function to call before each verification. It returns undefined if the verification may start at once, else a promise that resolves when
+ * it may start. It throws AppError SERVICE_UNAVAILABLE if too many verifications wait.
  */
 function createStartLimit(): () => Promise<void> | undefined {
   const waiting: (() => void)[] = [];

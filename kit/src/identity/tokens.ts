@@ -16,14 +16,14 @@ export interface UserIdentity {
 
 export const anonymous: AnonymousIdentity = { kind: "anonymous" };
 
-/** Gets the value of `Authorization`. Without one, the caller is anonymous; an invalid one is an error. */
+/** Authenticates by the value of `Authorization`; undefined means an anonymous caller. Rejects an invalid value (`createAuthenticator`). */
 export type Authenticate = (authorization: string | undefined) => Promise<Identity>;
 
 export function hasScope(identity: Identity, scope: string): boolean {
   return identity.kind === "user" && identity.scopes.has(scope);
 }
 
-/** Whether the caller is this user. Null, a row without an owner, is no user. */
+/** Whether the caller is this user. Always false for null, which is the owner of a row without an owner. */
 export function isUser(identity: Identity, userId: string | null): boolean {
   return identity.kind === "user" && identity.userId === userId;
 }

@@ -1,4 +1,5 @@
-/** A list or object of which the opening bracket is written. */
+// Writes the values of custom scalars, which can be deeply nested JSON. Used by the gateway in run/representations.ts and shape/leaf.ts.
+/** A list or object whose opening bracket is written and whose closing bracket is not. */
 interface OpenValue {
   /** Undefined for a list. */
   readonly keys: readonly string[] | undefined;
@@ -9,7 +10,7 @@ interface OpenValue {
 
 /**
  * JSON.stringify for parsed JSON of any depth. JSON.parse reads any depth, but JSON.stringify throws a RangeError above some 4,000 levels
- * (Node 24, default stack size); only then this writes the value without recursion, which is slower.
+ * (Node 24, default stack size). Only after a RangeError, this function writes the value without recursion, which is slower.
  * @param value as JSON.parse returns it.
  */
 export function stringifyJson(value: unknown): string {

@@ -1,10 +1,11 @@
+// Numbers in the JSON of GraphQL requests: the gateway keeps ids exact by `parseExactJson`, subgraphs reject inexact numbers by `hasInexactNumber`.
 import { endOfString, JsonError, type JsonLimits, parseUniqueJson } from "../http/json-body.ts";
 
 /** A double represents every number with at most 15 digits exactly, so shorter texts need no check. */
 const exactCharactersMax = 15;
-/** Numbers that are replaced in one text: a thousand take 1 ms. */
+/** The maximum number of replaced numbers in one text: a thousand take 1 ms. */
 const inexactMax = 5_000;
-/** Without decimal point and exponent. JSON has no leading zeros, so another text is another number. */
+/** A whole number without decimal point and exponent. JSON has no leading zeros, so two different texts are two different numbers. */
 const plainNumber = /^-?\d+$/;
 const mayBeInexact = /[\d.]{16}/;
 const quote = 0x22;
@@ -33,7 +34,7 @@ interface TextRange {
   readonly end: number;
 }
 
-/** The numbers that a double cannot represent, at most `inexactMax` + 1. Scans the text, since a reviver of `JSON.parse` would be called for every value. */
+/** The numbers that a double cannot represent, at most `inexactMax + 1`. Not a reviver of `JSON.parse`, which is called for every value. */
 function findInexact(json: string): readonly TextRange[] {
   const ranges: TextRange[] = [];
   for (let index = 0; index < json.length;) {
@@ -75,7 +76,7 @@ function isExact(number: string): boolean {
   return !plainNumber.test(number) && text === toPlain(number);
 }
 
-/** The digits of a whole number without decimal point and exponent; undefined if it is not whole. */
+/** A whole number such as `1.5e1` written without decimal point and exponent (`15`); undefined if it is not whole. */
 function toPlain(number: string): string | undefined {
   const [, sign = "", whole = "", fraction = "", exponent = "0"] =
     /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(number) ?? [];

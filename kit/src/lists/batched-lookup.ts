@@ -1,3 +1,4 @@
+// Batched lookups by id in a service's actions.ts, for requests that need only the version or the state of a row, such as conditional reads in REST.
 interface PendingLookup<T> {
   readonly id: string;
   readonly resolve: (row: T | undefined) => void;

@@ -7,7 +7,7 @@ export interface CursorPosition {
   readonly id: string;
 }
 
-/** Writes and reads cursors: signed, not encrypted. `list` comes from `nameList`: a cursor is valid only for its list and filters. */
+/** Writes and reads the cursors of GraphQL and REST lists: signed, not encrypted. A cursor is valid only for its `list` (from `nameList`). */
 export interface Cursors {
   write(list: string, position: CursorPosition): string;
   /** @throws AppError INVALID_CURSOR for a cursor without a valid signature for this list. */
@@ -32,6 +32,7 @@ export function createCursors(keys: readonly string[]): Cursors {
       const bytes = cursor.length <= cursorCharsMax ? Buffer.from(cursor, "base64url") : Buffer.alloc(0);
       const signature = bytes.subarray(0, signatureBytes);
       const text = bytes.subarray(signatureBytes).toString();
+      // `Buffer.from` ignores invalid characters, so the second condition rejects other spellings of a cursor.
       const isValid =
         signature.length === signatureBytes &&
         bytes.toString("base64url") === cursor &&
@@ -42,7 +43,7 @@ export function createCursors(keys: readonly string[]): Cursors {
   };
 }
 
-/** A list's name with its filters, in an order that does not depend on how the caller wrote them. Filters that are null or undefined do not count. */
+/** A text that identifies a list and its filters, whatever the order of `filters`. Filters that are null or undefined do not count. */
 export function nameList(name: string, filters: Readonly<Record<string, string | undefined | null>>): string {
   const given = Object.entries(filters).filter(([, value]) => value !== undefined && value !== null);
   return JSON.stringify([name, ...given.sort(([a], [b]) => (a < b ? -1 : 1))]);

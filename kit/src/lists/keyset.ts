@@ -8,13 +8,13 @@ export interface PageRequest {
   /** Undefined: from the beginning. */
   readonly position?: CursorPosition | undefined;
   /**
-   * Set by REST only, whose list responses are cut at this size (rest/lists.ts). A store of large rows may then read no rows after it; other
+   * Set by REST only, whose list responses are cut at this size (rest/lists.ts). A store with large rows may stop reading rows at this size; other
    * stores ignore it.
    */
   readonly bytesMax?: number | undefined;
 }
 
-/** In the order of the list, also for a page that was requested backward. */
+/** The items are in the order of the list, also for a page that was requested backward (`prev`). */
 export interface ListPage<T> {
   readonly items: readonly T[];
   readonly hasNext: boolean;
@@ -35,8 +35,8 @@ export interface Keyset {
 }
 
 /**
- * The first page has a separate text: a generic plan for `$1 is null or id < $1` could not use the index, and deep pages would read all rows
- * before them.
+ * The first page has a separate statement text: a generic plan for `$1 is null or id < $1` could not use the index, and a later page would read all
+ * rows before it.
  * @param column a unique column.
  * @param placeholder of `id` in the statement, such as `$1`.
  * @param order of the list in its forward direction.
@@ -59,8 +59,8 @@ export function createKeyset(
 }
 
 /**
- * Converts the rows of the keyset statement for `request` into a page. The page before a position always has a next one, which begins at the
- * row of that position; likewise the page after a position always has a previous one.
+ * Converts the rows of the keyset statement for `request` into a page. The page before a position always has a next page, which begins at the
+ * row of that position. The page after a position always has a previous page.
  */
 export function toPage<T>(rows: readonly T[], request: PageRequest): ListPage<T> {
   const hasMore = rows.length > request.limit;

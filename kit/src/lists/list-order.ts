@@ -1,9 +1,10 @@
+// The argument `sort` of a list: part of the filters in each service's model.ts, applied in its store.ts.
 import { z } from "zod";
 
 /** Undefined: the default order, newest first. */
 export type ListOrder = "oldest" | undefined;
 
-/** Reads a list's `sort`. `newest` becomes undefined, so that the list has the same cursors as without `sort`. */
+/** The schema of `sort`. `newest` becomes undefined, so that cursors with `sort: newest` and without `sort` are the same. */
 export const listOrder = z
   .enum(["newest", "oldest"], "sort must be newest or oldest.")
   .nullish()

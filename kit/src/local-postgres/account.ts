@@ -1,3 +1,4 @@
+// The operating system account of the embedded PostgreSQL (local-postgres.ts), for the case that its supervisor runs as root.
 import { readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
@@ -43,6 +44,7 @@ export function isEnterable(folder: string, account: Account): boolean {
   return parent === folder || isEnterable(parent, account);
 }
 
+/** @param bit 4 to read, 1 to execute a file or to enter a folder. */
 function allows(path: string, account: Account, bit: number): boolean {
   const { mode, uid, gid } = statSync(path);
   if (uid === account.uid) return (mode & (bit << 6)) !== 0;

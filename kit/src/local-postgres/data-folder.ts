@@ -1,3 +1,4 @@
+// The data folder of local-postgres.ts: where it is, its creation by initdb, its superuser password and its removal.
 import { execFile } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { chownSync, existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, realpathSync } from "node:fs";
@@ -17,8 +18,9 @@ const run = promisify(execFile);
 export const bareEnvironment = { LC_ALL: "C", TZ: "UTC" };
 
 /**
- * Finds or chooses the folder for the cluster's files (the cluster: all databases of one server). It is `directory`, unless root runs in a folder that the account may not enter: then the data is in
- * /var/lib/tributary, and `directory` is a link to it.
+ * Finds or chooses the folder for the files of the cluster, which is all databases of one server. The folder is `directory`, unless `account` may not
+ * enter its parent folder: then the data is in /var/lib/tributary, and `directory` is a link to it.
+ * @param account of PostgreSQL (`chooseAccount`); undefined if this process is not root.
  */
 export async function placeDataFolder(
   directory: string,
@@ -40,7 +42,7 @@ export async function placeDataFolder(
   return target;
 }
 
-// The link was removed (rm -rf .data), so the data is removed too.
+/** Removes the data of an earlier cluster whose link `directory` was removed (rm -rf .data). Stops a server that still runs on it. */
 async function removeUnlinked(folder: string, log: (line: string) => void): Promise<void> {
   if (!existsSync(folder)) return;
   await endLeftover(folder, log);

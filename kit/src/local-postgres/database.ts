@@ -1,8 +1,8 @@
-// Creates the role and the database of one service in a local PostgreSQL. Called by `npm start`, by the tests and by programs that start the platform.
+// Creates the role and the database of one service in a local PostgreSQL. Called by `npm start`, the tests, scripts/verify and bench.
 import pg from "pg";
 
-// An arbitrary number, equal in all processes: while one holds the lock, no other creates a role or database. PostgreSQL's advisory locks are per
-// database, so all callers must connect to the same one (`superuserUrl`).
+// An arbitrary number, equal in all processes: while a process holds this lock, no other process creates a role or database. PostgreSQL's advisory
+// locks are per database, so all callers must connect to the same database (`superuserUrl`).
 const creationLockKey = 7_233_104_018;
 /** PostgreSQL silently truncates a longer name, so that two names could mean one database. */
 const identifierBytesMax = 63;

@@ -1,3 +1,4 @@
+// Stops PostgreSQL servers for local-postgres.ts, also those that an earlier, killed supervisor left running on a data folder.
 import { execFileSync } from "node:child_process";
 import { readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,8 +11,8 @@ const immediateStopMs = 3_000;
 const killStopMs = 2_000;
 
 /**
- * Prepares this data folder for a new server. Stops a server whose supervisor has ended (`kill -9`), and removes a postmaster.pid whose pid
- * now belongs to another program.
+ * Prepares this data folder for a new server. Stops a server whose supervisor has ended (`kill -9`), and removes a postmaster.pid (the file in which
+ * PostgreSQL's main process, the postmaster, records its pid) whose pid now belongs to another program.
  * @throws Error if the supervisor of a running server still runs.
  */
 export async function endLeftover(folder: string, log: (line: string) => void): Promise<void> {

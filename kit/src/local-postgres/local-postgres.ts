@@ -1,5 +1,5 @@
-// The embedded PostgreSQL of `npm start` and of the tests: an own server process on 127.0.0.1, with its data in one folder. The process that starts
-// it is its supervisor, and must stop it.
+// The embedded PostgreSQL of `npm start` and of the tests: a separate server process on 127.0.0.1, with its data in one folder. The process that
+// starts the server is its supervisor, and must stop it.
 import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -22,7 +22,7 @@ const retryDelayMs = 250;
 export interface LocalPostgresOptions {
   /** The data folder. Created if missing. */
   readonly directory: string;
-  /** 1 to 65535 on 127.0.0.1; 0 chooses a free one below 32768. */
+  /** 1 to 65535 on 127.0.0.1; 0 chooses a free port below 32768. */
   readonly port: number;
   /** Server settings, as in postgresql.conf. They override the defaults of `server.ts`. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -88,6 +88,7 @@ export function removeLocalPostgres(directory: string): void {
   removeDataFolder(resolve(directory));
 }
 
+/** One attempt to start the server. If it fails, no server process remains. */
 async function startOnce(options: PostgresServerOptions, superuserUrl: string): Promise<LocalPostgres> {
   writeSupervisor(options.folder);
   const server = spawnServer(options);

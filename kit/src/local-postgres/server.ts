@@ -1,3 +1,4 @@
+// The server process of local-postgres.ts: its start, its settings and the wait until it executes statements. leftover.ts stops it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -43,7 +44,11 @@ export function spawnServer(options: PostgresServerOptions): PostgresServer {
   return { child, lastLines };
 }
 
-/** Resolves when the server executes statements. @param url of the superuser. @throws Error if it ends before, needs more than 60 s, or rejects the password. */
+/**
+ * Resolves when the server executes statements.
+ * @param url of the superuser.
+ * @throws Error if the server ends before, needs more than 60 s, or rejects the password.
+ */
 export async function waitUntilReady(server: PostgresServer, url: string): Promise<void> {
   const { child, lastLines } = server;
   let isEnded = child.exitCode !== null;

@@ -44,15 +44,15 @@ export interface OperationExample {
   /** Path and query without the version, such as `/users/1`. */
   readonly path: string;
   /**
-   * The id of an operation whose example is sent first and creates the resource of this one. The `Location` of its response then replaces the first two
+   * The id of an operation whose example is sent before this one and creates its resource. The `Location` of that response replaces the first two
    * segments of `path`.
    */
   readonly follows?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   /**
-   * The body with other values of what must be unique, for tests, which send an example several times.
-   * @param number another one for each request.
+   * The body with other values in members that must be unique, for tests, which send an example several times.
+   * @param number a different one for each request.
    */
   readonly uniqueBody?: (number: number) => unknown;
   readonly status: number;

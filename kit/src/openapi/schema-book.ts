@@ -5,8 +5,8 @@ import { z } from "zod";
 export type Json = Readonly<Record<string, unknown>>;
 
 /**
- * Writes zod schemas as the JSON Schemas of one OpenAPI document. A schema with a name (`meta({ id })`) becomes a reference, and its definition
- * is collected for `components/schemas`.
+ * Writes zod schemas as the JSON Schemas of one OpenAPI document, for supergraph/documents/compose-documents.ts. A schema with a name
+ * (`meta({ id })`) becomes a reference, and its definition is collected for `components/schemas`.
  */
 export interface SchemaBook {
   /**

@@ -31,7 +31,7 @@ export interface FrontPage {
   readonly policy: string;
 }
 
-/** The page of the health path that every process serves. Link it in development only: in production, probes are its only clients, and no route publishes it. */
+/** The link to the readiness path of every process. For development only: in production only probes use this path, and it is not public. */
 export const healthLink: FrontPageLink = {
   key: "health",
   path: "/health/ready",

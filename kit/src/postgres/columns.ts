@@ -1,4 +1,4 @@
-// The columns of a table, declared once: select lists, inserts and updates that name every column, and none that does not exist.
+// The columns of a table, declared once in a service's store.ts: select lists, inserts and updates whose columns the compiler checks.
 declare const rowType: unique symbol;
 
 /** The SQL text of a select list or a `returning` list whose rows are of this type. */
@@ -53,8 +53,8 @@ type EveryOf<Field, Listed> = [Exclude<Field, Listed>] extends [never]
   : { readonly missing: Exclude<Field, Listed> };
 
 /**
- * Declares the columns of a table. Each field of the row type needs its column: a missing or surplus one does not compile. A column is SQL: a name that is a
- * reserved word, such as `user`, needs its quotes.
+ * Declares the columns of a table. Each field of the row type needs its column: a missing or surplus one does not compile. A column is SQL: a name
+ * that is a reserved word, such as `user`, needs its quotes.
  * @example defineColumns<Post>()({ id: "id", authorId: "author_id" })
  */
 export function defineColumns<Row extends object>() {

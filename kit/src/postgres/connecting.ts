@@ -16,9 +16,9 @@ export interface ConnectingOptions {
 const pauseMsMin = 100;
 
 /**
- * The clients of one `pg.Pool`. After a refused connection the pool immediately connects for the next request in its queue, so that a server
- * which refuses connections would get one attempt per waiting request. These clients make no attempt until the pause is over, nor when no
- * request waits.
+ * The clients of the `pg.Pool` in pool.ts. After a refused connection `pg.Pool` immediately connects for the next request in its queue: a server
+ * that refuses connections would get one attempt per waiting request. These clients make no attempt during the pause, and none while no request
+ * waits.
  */
 export function createConnecting({ isWanted, onRefusal }: ConnectingOptions) {
   const connecting = new Set<pg.Client>();

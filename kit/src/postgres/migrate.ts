@@ -30,7 +30,7 @@ export async function migrate(o: MigrateOptions): Promise<readonly string[]> {
   return names;
 }
 
-/** Makes all caches drop what they have of this service. */
+/** Makes all readers of the change feed invalidate everything that they have cached of this service. */
 export async function publishEverything(databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

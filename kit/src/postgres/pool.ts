@@ -17,14 +17,14 @@ export interface PoolOptions {
 }
 
 /**
- * The time limit of a connection attempt, or `acquireTimeoutMs` if that is longer. A request gives up after `acquireTimeoutMs`, but the attempt goes on:
- * on an overloaded machine, attempts that end with their requests would never succeed.
+ * The time limit of a connection attempt, or `acquireTimeoutMs` if that is longer. A request gives up after `acquireTimeoutMs`, but the attempt
+ * continues: on an overloaded machine, attempts that end with their requests would never succeed.
  */
 const connectTimeoutMsMin = 10_000;
 /** With more waiting requests per connection, a new one would not be served in time. */
 const waitingPerConnectionMax = 200;
 
-/** A `pg.Pool` in which a request that stops waiting does not abort the connection attempt. */
+/** Called by postgres.ts: a `pg.Pool` in which a request that stops waiting does not abort the connection attempt. */
 export function createPool(o: PoolOptions) {
   const waiting = new InFlightList<(reason: Error) => void>();
   const rejectAll = (reason: Error) => waiting.items().forEach((reject) => reject(reason));
@@ -38,8 +38,8 @@ export function createPool(o: PoolOptions) {
   pool.on("error", () => {});
 
   /**
-   * After a refused connection: if there are open connections, lowers `max` to their number, so that waiting requests use those, and the pool opens no
-   * others until the pause after the refusal is over; then `acquire` restores `max`. If there are none, all waiting requests fail.
+   * After a refused connection. If there are open connections, lowers `max` to their number: waiting requests use these, and the pool opens no others
+   * until the pause after the refusal is over, when `acquire` restores `max`. If there is no open connection, all waiting requests fail.
    */
   function onRefusal(error: Error): void {
     const openCount = pool.totalCount - connecting.size;

@@ -13,8 +13,8 @@ export interface Queryable {
 
 export interface Writer extends Queryable {
   /**
-   * Like `rows`, for a statement that changes rows and ends with its `returning` list, to which it adds where the write is in the service's feed. So
-   * the response to the request has a receipt of its write without a further statement. Of a transaction, one `write` is sufficient.
+   * Like `rows`, for a statement that changes rows and ends with its `returning` list. Adds to that list the position of the write in the service's
+   * feed, so that the client's receipt costs no further statement. One `write` per transaction is sufficient.
    */
   write<Row>(name: string, text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
 }
@@ -120,8 +120,8 @@ export function createDatabase(o: DatabaseOptions): PooledDatabase {
       commitWrite(written);
       return result;
     } catch (error) {
-      // The connection returns to the pool only if the transaction has certainly ended. A lost one gets no rollback: the caller would
-      // wait for it as long as for the statement before.
+      // The connection returns to the pool only if the transaction has certainly ended. A lost connection gets no rollback: the caller would
+      // wait for the rollback as long as for the statement before.
       if (isConnectionLost(error)) lost = error;
       else await around("rollback", () => client.query("rollback")).catch((reason: Error) => (lost = reason));
       throw error;

@@ -1,3 +1,4 @@
+// Search by the beginnings of words, for the list queries in a service's store.ts.
 const wordsMax = 8;
 
 /**

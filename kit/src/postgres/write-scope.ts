@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { WritePosition } from "../feed/position.ts";
 
-/** Collects where the writes of one request are in the feed of its service. */
+/** Collects the positions of one request's writes in the feed of its service, for the header `write-position` of the response. */
 export interface WriteScope {
   /**
    * A position that includes all writes of the request. Undefined if there is none: the request has not written, or has written in several
@@ -25,7 +25,7 @@ class Scope implements WriteScope {
 
 const scopes = new AsyncLocalStorage<Scope>();
 
-/** Runs a request, whose committed writes are added to the scope. */
+/** Runs a request. The writes that it commits are added to the scope. */
 export function runInWriteScope<T>(run: (scope: WriteScope) => T): T {
   const scope = new Scope();
   return scopes.run(scope, run, scope);

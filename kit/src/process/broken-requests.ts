@@ -18,11 +18,11 @@ export function rejectBrokenRequests(
   const broken = new WeakSet<Duplex>();
 
   function rejectInOrder(socket: Duplex, code: string | undefined): void {
-    // Node creates a response object even for a request whose body breaks off. If its head is not sent yet, the client gets the rejection instead
-    // of it, so the rejection does not wait for it.
+    // Node creates a response object even for a request whose body breaks off. If the head of that response is not sent yet, the client gets the
+    // rejection instead, so the rejection does not wait for that response.
     const mustPrecede = ({ req, headersSent }: ServerResponse) => req.complete || headersSent;
     const last = pendingResponses(socket).findLast(mustPrecede);
-    // Checks again after `close`: meanwhile the head of the response to the broken request may have been sent.
+    // Checks again after `close`: by then the head of the response to the broken request may have been sent.
     if (last) last.once("close", () => rejectInOrder(socket, code));
     else if (socket.writable) reject(socket, code);
     else socket.destroy();

@@ -1,3 +1,4 @@
+// Reads and checks the environment variables of a process. Each `config.ts` calls `readEnvironment` in its `readConfig`.
 import { findMisspeltVariables, type MisspeltVariable } from "./misspelt-variables.ts";
 
 /** The variables of a process, as `process.env` gives them. Of a deployed process, only `main.ts` reads the real one. */

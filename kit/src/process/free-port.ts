@@ -1,3 +1,4 @@
+// Free ports for the embedded PostgreSQL, `npm start` and tests. Deployed processes get their ports from the configuration.
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 

@@ -1,4 +1,4 @@
-/** The latest time at which the event loop ran its timers, in memory that other threads read. */
+/** The latest time at which the event loop ran its timers. The admin thread reads it from shared memory for `/health/live`. */
 export interface Heartbeat {
   readonly memory: SharedArrayBuffer;
   stop(): void;

@@ -1,3 +1,4 @@
+// Starts, drains and stops the HTTP server of a process. Called by its `main.ts`, and for a service by `service/service.ts`.
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, Server as NetServer } from "node:net";
 import type { Duplex } from "node:stream";
@@ -36,7 +37,7 @@ export interface ServerOptions {
   readonly log: Log;
   /** Called for each `GET /health/ready`; not while draining. An error counts as not ready. */
   isReady(): boolean | Promise<boolean>;
-  /** Further fields of the response to `GET /health/ready`, such as the version. Called for each. */
+  /** Further fields of the response to `GET /health/ready`, such as the version. Called for each response. */
   readinessFields?(): Readonly<Record<string, string>>;
   /** Called once, after the last response. */
   close(): Promise<void>;
@@ -51,7 +52,7 @@ export interface ServerOptions {
   readonly optimizeEmptyRequests?: boolean;
   /** Requests in flight at once; further ones get `overloadedResponse`. Default: no limit. */
   readonly requestsInFlightMax?: number;
-  /** Called for each of them. */
+  /** Called for each request above `requestsInFlightMax`. */
   readonly onOverloaded?: () => void;
   /** Sent with status 503. Default: a problem document. */
   readonly overloadedResponse?: OverloadedResponse;
@@ -180,8 +181,8 @@ const incompleteRequestGraceMs = 1_000;
 
 /**
  * Closes the listener, then waits for the pending responses to requests that are complete. Idle connections remain open until then, so that none
- * is closed while its client sends a request; its response has `Connection: close`. Connections with an incomplete request, or without any, are
- * closed a second later. After `graceMs` all connections are closed, also those with a pending response.
+ * is closed while its client sends a request; the response to that request has `Connection: close`. Connections with an incomplete request, or
+ * without any, are closed a second later. After `graceMs` all connections are closed, also those with a pending response.
  */
 async function closeServer(server: Server, pending: PendingResponseList, graceMs: number): Promise<void> {
   const deadline = setTimeout(() => server.closeAllConnections(), graceMs);

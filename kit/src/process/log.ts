@@ -46,7 +46,7 @@ export function createLog({ name, level, version, context, onTrouble, destinatio
 
 /** Lines are buffered, so that not every logged request costs a system call. */
 const bytesMin = 4_096;
-/** Lines are dropped while so many bytes cannot be written, for example because the disk is full. */
+/** Lines are dropped while this many bytes cannot be written, for example because the disk is full. */
 const bytesMax = 1_000_000;
 const waitMs = 250;
 
@@ -63,7 +63,7 @@ function openOutput(): BufferedOutput {
   if (processOutput) return processOutput;
   const stream = pino.destination({ minLength: bytesMin, maxLength: bytesMax, sync: true });
   let timer: NodeJS.Timeout | undefined;
-  // Logging must not end the process, so an output that fails is tried again with the next line; a pipe without a reader is not (pino).
+  // Logging must not end the process: after a failure the next line is tried again. Pino stops writing to a pipe without a reader.
   let hasFailed = false;
   stream.on("error", () => void (hasFailed = true));
   const write = () => {
@@ -71,7 +71,7 @@ function openOutput(): BufferedOutput {
     timer = undefined;
     hasFailed = false;
     stream.flush();
-    // It would retry an error for ever.
+    // `flushSync` would retry an error for ever.
     if (!hasFailed) stream.flushSync();
   };
   process.on("exit", write);

@@ -51,8 +51,8 @@ export function warnOfMisspeltVariables(log: Log, variables: readonly MisspeltVa
 
 /**
  * Kubernetes sets `X_SERVICE_HOST`, `X_SERVICE_PORT…`, `X_PORT` and `X_PORT_…` for each service X of the namespace
- * (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables). The first of them shows that there is
- * such a service, so that `ADMIM_PORT` alone is a spelling mistake.
+ * (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables). Without `ADMIM_SERVICE_HOST` there is no service
+ * ADMIM, and `ADMIM_PORT` is a spelling mistake.
  */
 function isServiceLink(name: string, environment: EnvironmentVariables): boolean {
   const [, service] = /^(.+?)_(?:SERVICE_HOST|SERVICE_PORT|PORT)(?:_.*)?$/.exec(name) ?? [];

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-/** Identifies one process. Process ids are reused; the pair of id and start time is unique. */
+/** Identifies one process, for `npm start` and the embedded PostgreSQL. Process ids are reused; the pair of id and start time is unique. */
 export interface ProcessIdentity {
   readonly pid: number;
   /** The start time in a system-specific format (clock ticks since boot on Linux), only for comparison. */
@@ -14,7 +14,7 @@ export function identifyProcess(pid: number): ProcessIdentity | undefined {
   return startedAt === undefined ? undefined : { pid, startedAt };
 }
 
-/** Whether this process still runs. */
+/** Whether the identified process still runs. */
 export function isRunning(identity: ProcessIdentity): boolean {
   return identifyProcess(identity.pid)?.startedAt === identity.startedAt;
 }

@@ -9,7 +9,7 @@ export const samplers = [
   "parentbased_traceidratio",
 ] as const;
 
-/** The telemetry of a process. Metrics and traces are off by default. The access log is on: by default it has the requests that are traced or that failed by a fault of the platform. */
+/** The telemetry of a process, from environment variables. By default metrics and traces are off, and the access log is `sampled`. */
 export interface TelemetryConfig {
   /** The port of the listener for /metrics and probes. 0 takes any free port. Undefined: no metrics and no listener. */
   readonly adminPort: number | undefined;
@@ -28,7 +28,7 @@ export interface TracingConfig {
   readonly sampler: (typeof samplers)[number];
   /**
    * The share of requests that is traced, 0 to 1, for the two `traceidratio` samplers. `parentbased_traceidratio` applies it only to requests
-   * without a valid `traceparent`; all others are traced if their caller's request is. `traceidratio` applies it to all.
+   * without a valid `traceparent`; for all others the sampled flag of their `traceparent` decides. `traceidratio` applies it to all requests.
    */
   readonly ratio: number;
 }

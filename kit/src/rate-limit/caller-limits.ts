@@ -1,4 +1,4 @@
-/** Charges requests to their callers. The gateway and the REST proxy use the same keys and classes, so with a store a caller has one limit for both. */
+/** Charges requests to their callers. The gateway and the REST proxy use the same keys, so with a store a caller has one limit for both. */
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Caller, Callers } from "../caller/caller.ts";
@@ -13,14 +13,14 @@ type LimitedCaller = Pick<Caller, "key" | "address">;
 /** The charges return undefined for a caller that is not limited. */
 export interface CallerLimits {
   /**
-   * Charges 1 read before a token that is not in the cache is verified, separately from the requests of its address: a flood of invalid tokens is
-   * limited, and anonymous requests of the same address do not keep its users out. Undefined also for any other request.
+   * Charges 1 read before a token that is not in the cache is verified, which limits a flood of invalid tokens. The charge has its own limit per
+   * client or address, which anonymous requests of the same address cannot use up. Undefined also for a request without a token to verify.
    */
   chargeVerification(request: IncomingMessage): RateDecision | undefined;
   charge(caller: LimitedCaller, requestClass: RequestClass, weight: number): RateDecision | undefined;
   /** Takes units for work that is already done, such as the validation of a document that was rejected. */
   debit(caller: LimitedCaller, requestClass: RequestClass, weight: number): void;
-  /** Charges 1 read for input that is not a valid request. Behind a trusted proxy its caller is unknown: undefined. */
+  /** Charges 1 read to the socket's address for input that is not a valid request. Undefined for a trusted proxy: the caller is unknown. */
   chargeUnreadable(socket: Socket): RateDecision | undefined;
   quotaOf: RateLimits["quotaOf"];
   addHeaders: RateLimits["addHeaders"];

@@ -1,4 +1,4 @@
-/** The state of each caller, for callers that have sent a request recently. */
+/** The state of each caller that has sent a request recently: its bucket in `local-limit.ts`, its lease in `leased-limit.ts`. */
 export interface CallerStates<State> {
   /** Marks the state as used. */
   find(key: string): State | undefined;

@@ -50,9 +50,9 @@ export interface LeaseStoreOptions {
 
 const callTimeoutMs = 50;
 const callsInFlightMax = 1_000;
-/** After so many failed calls in succession the store counts as unavailable. A closed connection counts at once. */
+/** After this many failed calls in succession the store is unavailable; after a closed connection it is unavailable at once. */
 const failuresMax = 3;
-/** A process reports itself so often, and is counted for `processTtlMs` after its last report. */
+/** A process reports itself at this interval, and is counted for `processTtlMs` after its last report. */
 const presenceIntervalMs = 1_000;
 const processTtlMs = 5_000;
 const reconnectDelayMaxMs = 1_000;
@@ -124,6 +124,7 @@ export function createLeaseStore({ url, password, processesMin, observe }: Lease
     },
     async close() {
       clearInterval(timer);
+      // This close is not reported as an outage.
       client.removeAllListeners("close");
       if (client.status === "ready") await withTimeout(client.zrem(processesKey, processId)).catch(() => undefined);
       client.disconnect();
@@ -133,7 +134,7 @@ export function createLeaseStore({ url, password, processesMin, observe }: Lease
 
 const processesKey = "tributary:rate-limit:processes";
 
-/** The caller's key is hashed, so that the store contains no user names and no tokens. Anyone who reads the store can still test an address. */
+/** The caller's key is hashed, so that the store contains no user names and no tokens. A reader of the store can still test a guessed key. */
 function bucketKey(key: string, requestClass: RequestClass): string {
   const hash = createHash("sha256").update(key).digest("base64url").slice(0, 22);
   return `tributary:rate-limit:${requestClass}:${hash}`;

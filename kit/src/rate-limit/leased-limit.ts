@@ -1,3 +1,4 @@
+// The rate limit of one class of requests, shared between processes. Used by `rate-limits.ts` if a store is configured.
 import { createCallerStates } from "./caller-states.ts";
 import type { LeaseStore } from "./lease-store.ts";
 import { createLocalLimit } from "./local-limit.ts";
@@ -27,28 +28,30 @@ interface Lease {
   units: number;
   /** Unused units are lost then. */
   expiresAtMs: number;
-  /** Units used without a grant. The next call takes them from the shared bucket. */
+  /** Units used without a grant. The next call of the store takes them from the shared bucket. */
   credit: number;
-  /** Units that were rejected because they would have been too much credit. The next call requests them. */
+  /** Units that were rejected because they would have been too much credit. The next call of the store requests them. */
   missed: number;
   isCalling: boolean;
-  /** When the shared bucket is full, by the last call; other processes may have used units since. */
+  /** When the shared bucket is full, according to the store's last result; other processes may have used units since. */
   fullAtMs: number;
 }
 
 /** The share of the quota that all processes together lease at once. */
 const leasedShare = 1 / 10;
 /**
- * The share of a window after which an unused lease expires. More than `leasedShare`: leases that all expire unused cost a caller less than is
- * replenished meanwhile.
+ * The share of a window after which an unused lease expires. More than `leasedShare`: even if all leases expire unused, a caller loses less (a tenth
+ * of the quota) than is replenished until they expire (a fifth).
  */
 const lifetimeShare = 1 / 5;
+/** For rounding errors. */
 const tolerance = 1e-6;
 
 /**
  * Counts by leases: units are taken from the shared bucket before they are used, one lease of `quota / (10 × processes)` at a time. No request waits
- * for the store: before the first grant, a caller's requests run on credit of one lease. So the units used are at most
- * `quota + processes × lease`. A charge of at least one lease may also run on credit, if the caller has used no more than its charge on arrival so.
+ * for the store: before the first grant, a caller's requests run on credit of one lease, and the units used are at most
+ * `quota + processes × lease`. A charge of at least one lease may also run on credit, while the caller's credit is at most 1 unit: a request is
+ * charged 1 unit on arrival, before its whole weight is known.
  */
 export function createLeasedLimit(o: LeasedLimitOptions): ClassLimit {
   const { quota, windowMs, store, nowMs } = o;
@@ -101,7 +104,7 @@ export function createLeasedLimit(o: LeasedLimitOptions): ClassLimit {
 
   return {
     charge(key, weight) {
-      // A charge above this process's share, and not above the quota, takes the whole share.
+      // A charge above this process's share, and not above the quota, takes the whole share: it could never be admitted otherwise.
       if (!store.isAvailable()) return local.charge(key, weight > quota ? weight : Math.min(weight, shareOfQuota()));
       const atMs = nowMs();
       const lease = leaseOf(key, atMs);
@@ -122,8 +125,8 @@ export function createLeasedLimit(o: LeasedLimitOptions): ClassLimit {
 }
 
 /**
- * @returns a function that calls the store if half of the lease is used and the shared bucket is not known to be empty, or if the caller has credit or
- * missed units. At most one call per caller is in flight.
+ * @returns a function that calls the store if at most half of a lease is left and the shared bucket is not known to be empty, or if the caller has
+ * credit or missed units. At most one call per caller is in flight.
  */
 function createLeaseCalls(o: LeasedLimitOptions): (key: string, lease: Lease, atMs: number) => void {
   const { windowMs, store, nowMs } = o;
@@ -155,7 +158,7 @@ function createLeaseCalls(o: LeasedLimitOptions): (key: string, lease: Lease, at
     } finally {
       lease.isCalling = false;
     }
-    // Credit that was used meanwhile.
+    // Credit that was used while the call was in flight.
     if (lease.credit > 0) callIfNeeded(key, lease, nowMs());
   }
 
@@ -164,7 +167,7 @@ function createLeaseCalls(o: LeasedLimitOptions): (key: string, lease: Lease, at
 
 type Quota = Pick<LeasedLimitOptions, "quota" | "windowMs" | "store">;
 
-/** Units in the shared bucket by the last call, with fractions; negative if the caller owes units. */
+/** Units in the shared bucket according to the store's last result, less the credit; with fractions, and negative if the caller owes units. */
 function sharedUnits({ quota, windowMs }: Quota, { fullAtMs, credit }: Lease, atMs: number): number {
   return (1 - Math.max(fullAtMs - atMs, 0) / windowMs) * quota - credit;
 }

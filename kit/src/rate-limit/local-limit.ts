@@ -2,7 +2,7 @@ import { createCallerStates } from "./caller-states.ts";
 import type { ClassLimit } from "./rate-decision.ts";
 
 export interface LocalLimitOptions {
-  /** Units that a caller may use at once; they are replenished evenly within each window. From 1. Read at each charge. */
+  /** Units that a caller may use at once, replenished evenly within each window. From 1. Called at each charge: a share of a limit changes. */
   readonly quota: () => number;
   readonly windowMs: number;
   /** Beyond it, the states of callers without recent requests are dropped early. */
@@ -21,11 +21,12 @@ const tolerance = 1e-6;
 
 /**
  * Counts in this process by the generic cell rate algorithm (ITU-T I.371, annex A: virtual scheduling). It stores one number per caller: the time at
- * which its whole quota is available again. Each unit moves it by `windowMs / quota`.
+ * which its whole quota is available again. Each unit delays this time by `windowMs / quota`. Used by `rate-limits.ts` without a store, and by
+ * `leased-limit.ts` while the store is unavailable.
  */
 export function createLocalLimit(o: LocalLimitOptions): ClassLimit {
   const { windowMs, nowMs } = o;
-  // Debt lasts up to two windows.
+  // A used quota is replenished in one window, and a debt of at most one quota in a second one.
   const buckets = createCallerStates<Bucket>({ ...o, retentionMs: 2 * windowMs });
 
   function bucketOf(key: string, atMs: number): Bucket {

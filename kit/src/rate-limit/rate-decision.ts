@@ -1,4 +1,4 @@
-// The result of a charge, and what decides it.
+// The result of a charge, and the interface of what counts it: `local-limit.ts` and `leased-limit.ts`.
 
 /** Reads and writes are counted separately, so that a polling page cannot block its user's writes. */
 export type RequestClass = "reads" | "writes";
@@ -12,8 +12,8 @@ export interface RateDecision {
   /** Until the whole quota is available. */
   readonly resetMs: number;
   /**
-   * After a rejection: until the same charge is admitted, or the whole quota is available if it is too expensive. After an admission: until one more unit
-   * is admitted, 0 for now.
+   * After a rejection: until the same charge would be admitted, or until the whole quota is available if the charge is too expensive. After an
+   * admission: until one more unit would be admitted, 0 if it would be now.
    */
   readonly retryMs: number;
 }

@@ -28,9 +28,9 @@ return { granted, reset_ms }
 `);
 
 /**
- * KEYS[1]: a sorted set of processes by the time of their last report, in milliseconds. ARGV: the id of this process, the time after which a
- * process without a report is removed; so is one with a report from the future, after the clock was set back. Returns the number of processes, by
- * which each divides the quota.
+ * KEYS[1]: a sorted set of processes by the time of their last report, in milliseconds. ARGV: the id of this process; the milliseconds after which a
+ * process without a report is removed. A report that is further in the future, because the clock was set back, is removed too. Returns the number
+ * of processes, by which each divides the quota.
  */
 export const presenceScript = createScript(`
 local time = redis.call('TIME')

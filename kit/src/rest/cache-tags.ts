@@ -1,4 +1,4 @@
-// Cache groups as the tags by which CDNs purge: CDNs read another header than `Cache-Groups` (RFC 9875).
+// Cache groups as tags for CDNs, which do not read `Cache-Groups` (RFC 9875). The REST proxy writes the tags, and infra/purger purges by them.
 import type { EnvironmentReader } from "../process/env.ts";
 
 /** Fastly and Varnish read `Surrogate-Key`, Cloudflare reads `Cache-Tag`. */

@@ -1,3 +1,4 @@
+// The caching headers of a service's REST responses. `rest-endpoint.ts` writes them, from the route and the handler's metadata.
 import type { RouteDeclaration } from "./routes.ts";
 
 /** `everyone`: the body is the same for all callers. `caller`: it contains what only this caller may see. */

@@ -1,5 +1,5 @@
-// Conditional REST requests: evaluates `If-None-Match` and `If-Modified-Since` of a GET or HEAD, reads `If-Unmodified-Since` of a change, and writes the
-// validators of a response. `If-Match` and `If-None-Match` of a change are in http/etag.ts.
+// Conditional REST requests: evaluates `If-None-Match` and `If-Modified-Since` of a GET or HEAD, reads `If-Unmodified-Since` of a change, and
+// writes the validators of a response. `If-Match` and `If-None-Match` of a change are in http/etag.ts.
 import { matchesIfNoneMatch } from "../http/etag.ts";
 import { parseHttpDate } from "../http/http-date.ts";
 import type { RepresentationMetadata } from "./caching.ts";

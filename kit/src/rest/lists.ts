@@ -1,4 +1,4 @@
-// The REST form of a list; its GraphQL form is in lists/connection.ts.
+// The REST form of a list, for the list handlers in a service's rest/rest.ts. The GraphQL form is in lists/connection.ts.
 import type { Cursors, CursorPosition } from "../lists/cursor.ts";
 import { AppError, type ErrorCode, type ParameterProblem } from "../errors/app-error.ts";
 import { type Projection, type RowVersion, writeListEtag } from "../http/etag.ts";
@@ -33,8 +33,8 @@ export function readPageRequest(request: RestRequest, cursors: Cursors, list: st
 /**
  * Reads a list's filters: all parameters but `limit` and `cursor`.
  * @param read throws BAD_USER_INPUT with pointers to the members of its argument.
- * @throws AppError 400 if a filter is invalid, with every other invalid parameter too. A cursor is not checked then, since its signature
- * depends on the filters.
+ * @throws AppError 400 if a filter is invalid, with every other invalid parameter too, except the cursor: its signature depends on the
+ * filters, so it cannot be checked.
  */
 export function readFilters<F>(request: RestRequest, read: (filters: RestRequest["query"]) => F): F {
   const { limit: _limit, cursor: _cursor, ...filters } = request.query;
@@ -122,7 +122,7 @@ export interface ListResponseParts<T> {
   readonly idOf: (item: T) => string;
   readonly toJson: (item: T) => unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** For its REST version: in version 1, or without a projection, the body is a bare array; later an object with the items and the cursors. */
+  /** Only its REST version is used: in version 1, or without a projection, the body is a bare array; later an object with items and cursors. */
   readonly projection?: Projection;
   readonly representation?: RepresentationMetadata;
 }

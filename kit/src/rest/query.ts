@@ -11,7 +11,8 @@ const emptyQuery: ParsedQuery = { values: new Map(), problems: [] };
 const problemsMax = 100;
 
 /**
- * Never throws: the problems are thrown by `invalidQuery`, together with those that the reader of the values finds.
+ * Called by `rest-endpoint.ts` for each request. Never throws, so that the handler can report these problems together with its own, by
+ * `invalidQuery`.
  * @param query without its question mark.
  * @param known the names that the route declares.
  */

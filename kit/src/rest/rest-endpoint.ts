@@ -23,7 +23,7 @@ export interface RestRequest {
   readonly query: Readonly<Record<string, string>>;
   /**
    * Unknown, repeated and undecodable parameters. Empty unless the route is a GET that declares query parameters: its handler reports these problems
-   * together with those that it finds itself, by `readFilters` and `readPageRequest`. Other requests with such problems are rejected before the handler.
+   * together with its own, by `readFilters` and `readPageRequest`. Other requests with these problems are rejected before the handler.
    */
   readonly queryProblems: readonly ParameterProblem[];
   readonly header: (name: string) => string | undefined;
@@ -151,7 +151,7 @@ async function handle<R extends readonly RouteDeclaration[]>(
   };
   deadline.requireTime();
   const result = await o.handlers[route.id as R[number]["id"]](restRequest);
-  // Only reached if the handler read neither: `readFilters` and `readPageRequest` throw these problems.
+  // Only reached if the handler read no filters and no page: `readFilters` and `readPageRequest` throw these problems.
   if (problems.length > 0) throw invalidQuery(problems);
   return result;
 }

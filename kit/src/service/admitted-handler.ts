@@ -5,8 +5,8 @@ import { overloadedProblem, respondOverloaded } from "../http/overloaded-respons
 import type { PriorityClass } from "../admission/priority.ts";
 
 /**
- * A service knows neither callers nor operations before it reads the body, and the gateway and the REST proxy have ranked the requests already: only
- * REST writes are more important than other requests.
+ * All requests have the same caller, and only REST writes have a higher priority: before it reads the body a service knows neither caller nor
+ * operation, and the gateway and the REST proxy have already ranked the requests.
  */
 export function createAdmittedHandler(admission: Admission, handler: RequestListener): RequestListener {
   return (request, response) => {

@@ -186,7 +186,7 @@ export interface ServiceProcessOptions {
 }
 
 /**
- * Starts a service, or runs its command. Resolves once the service listens, which then runs until a signal stops it, or after the migration.
+ * Starts a service, or runs its command. Resolves after the migration, or once the service listens; the service then runs until a signal stops it.
  * @throws ConfigError for an unknown argument, before anything is started.
  */
 export async function runService(o: ServiceProcessOptions): Promise<void> {
@@ -217,7 +217,7 @@ function unknownArgument(argument: string): ConfigError {
 async function serve(o: ServiceProcessOptions, telemetry: ServiceTelemetry): Promise<RunningServer> {
   const { config } = o;
   const { log } = telemetry;
-  // The app is created later: the feed reads changes only once it has a client.
+  // `app` is assigned below: the feed reads changes only once it has a client, and its listener starts after that.
   const feed = createServiceFeed(o, (change) => app.groupsOfChange(change), telemetry);
   const database = openDatabase(o, telemetry, () => feed.onCommit());
   await o.check?.(database);

@@ -12,7 +12,7 @@ import type { Metrics } from "./metrics/metrics.ts";
 /** The main thread's handle of the admin listener, which runs in a thread. */
 export interface AdminServer {
   readonly url: string;
-  /** Sets the source of `/health/ready`, which responds 503 before: usually `readiness` of the server for clients. */
+  /** Sets the source of `/health/ready`, usually `readiness` of the server for clients. Until this call `/health/ready` responds 503. */
   reportReadiness(read: () => Promise<Readiness>): void;
   /** Closes the listener and ends the thread. */
   close(): Promise<void>;
@@ -42,7 +42,7 @@ const restartDelayMs = 1_000;
 const workerFile = new URL("./admin-worker.ts", import.meta.url);
 
 /**
- * Starts a separate listener for operators and probes: `GET /metrics`, `/health/live`, `/health/ready`. It has no authentication, so it must never be published.
+ * Starts a separate listener for operators and probes: `GET /metrics`, `/health/live`, `/health/ready`. It has no authentication: never publish it.
  *
  * It runs in a thread, so that it responds while the main thread is busy or blocked: liveness by the age of the main thread's heartbeat, readiness
  * and metrics by a message to the main thread, with a deadline. A thread that ends is replaced after a second.

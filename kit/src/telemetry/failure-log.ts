@@ -11,11 +11,11 @@ export interface Failure {
   readonly reason: string;
 }
 
-/** Log lines of requests to services that fail, few enough to be read during an outage. */
+/** Logs the failures of requests to services, for the gateway, the REST proxy and the services: few enough lines to read during an outage. */
 export interface FailureLog {
   /** Logs the first failure with this service, replica and reason in full, and counts further ones. */
   report(failure: Failure, details: object, message: string): void;
-  /** Logs the counts that are not logged yet. Called when the process stops. Each later failure is logged in full, since few requests end after it. */
+  /** Logs the counts that are not logged yet. Called when the process stops. Each later failure is logged in full: few requests end after that. */
   close(): void;
 }
 

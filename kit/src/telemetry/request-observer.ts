@@ -4,8 +4,8 @@ import type { KnownValues } from "./metrics/known-values.ts";
 import type { Span, Trace } from "./tracing/trace.ts";
 
 /**
- * Observes the requests of one server, for the three kinds of processes: the gateway, the REST proxy and the services. `Record` is what the server notes about
- * a request while it is in flight; `onFinished` counts, traces and logs it.
+ * Observes the requests of one server, for the three kinds of processes: the gateway, the REST proxy and the services. `Record` is what the server
+ * notes about a request while it is in flight; `onFinished` counts, traces and logs the request.
  */
 export interface RequestObserver<Record> {
   /** Starts the observation of a request, and its span if it is traced. It ends when the response is closed. */

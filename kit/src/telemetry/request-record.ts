@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Span } from "./tracing/trace.ts";
 
-/** What a service notes about a request in flight, for its log lines, metrics and span. The last three fields change while it is handled. */
+/** What a service notes about a request in flight, for its log lines, metrics and span. The last three fields change while the request is handled. */
 export interface ServiceRequestRecord {
   readonly requestId: string;
   /** Undefined if the caller sent none and the request is not traced. */

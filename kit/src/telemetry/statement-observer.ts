@@ -13,7 +13,7 @@ export function createStatementObserver(
 ): AroundStatement | undefined {
   if (!metrics.isOn && !trace.isOn) return undefined;
   const durations = metrics.histogram("tributary_service_database_statement_duration_seconds");
-  // The statements of every transaction. Those of a store get their zeros at their first use, for all outcomes.
+  // The statements of every transaction. A statement of a store gets the zeros of all outcomes at its first use.
   for (const statement of ["acquire", "begin", "commit", "rollback"]) metrics.announce({ statement });
   return async (name, run) => {
     const startedMs = performance.now();

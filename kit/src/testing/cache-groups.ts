@@ -1,5 +1,6 @@
-// The generated test of a service's cache groups (RFC 9875): every write × every REST and GraphQL response that caches may store. Each write runs on the same
-// rows. If it alters a response, that response's groups must be among those of the recorded changes, and a REST write must invalidate it too.
+// The generated test of a service's cache groups (RFC 9875), called by its test/groups.test.ts: every write × every REST and GraphQL response that
+// caches may store. Each write runs on the same rows. If a write alters a response, its recorded changes must name at least one group of that
+// response; a REST write must also invalidate the response itself.
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type CacheGroupsCases, type Read, withOtherValues } from "./cache-groups/cases.ts";

@@ -46,7 +46,7 @@ function flatten(node: PlanNode): readonly PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(flatten)];
 }
 
-/** Of null, strings without quotes, numbers, dates and arrays of these. */
+/** The SQL literal of null, a string without quotes, a number, a date or an array of these. */
 function toLiteral(value: unknown): string {
   if (value === null) return "null";
   const text = JSON.stringify(value);

@@ -20,7 +20,7 @@ export async function openTestOutbox(databaseUrl: string, on: Partial<OutboxOpti
   return openOutbox({ databaseUrl, applicationName: "test-feed", onNotified() {}, onLost() {}, ...on });
 }
 
-/** Advances what may be trimmed, as time does. Called twice, it covers every change that no running transaction precedes. */
+/** Makes the next trim of the outbox due at once. The second trim deletes every change before the first one that no running transaction precedes. */
 export async function makeTrimDue({ database }: TestDatabase): Promise<void> {
   await database.rows("due", "update feed_trim set due = now()");
 }

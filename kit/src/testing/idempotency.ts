@@ -15,10 +15,10 @@ export interface IdempotentOperation {
   readonly mutation: string;
   /**
    * The same input for each endpoint. Other texts are other input.
-   * @param number the same for requests with the same key and text, another one for all others: for values that must be unique.
+   * @param number for values that must be unique: the same for requests with the same key and text, a different one for every other request.
    */
   bodies(text: string, number: number): { readonly v1: object; readonly v2: object; readonly graphql: object };
-  /** Changes the row `$1`, so that it is not what it was when it was created. */
+  /** The SQL of a statement after which the row with the id `$1` differs from the created one. */
   readonly change: string;
 }
 
@@ -28,7 +28,7 @@ interface Created {
   /** The status, or the error code of GraphQL if there is one. */
   readonly outcome: number | string;
   readonly id: string | undefined;
-  /** Undefined for GraphQL, which does not say it. */
+  /** Whether the response has `Idempotency-Replayed: true`. Undefined for GraphQL, whose responses do not show a replay. */
   readonly replayed: boolean | undefined;
 }
 
@@ -288,7 +288,7 @@ async function countRows({ service, table }: IdempotentOperation): Promise<numbe
   return row?.count ?? Number.NaN;
 }
 
-/** In a test no reader of the feed begins an epoch, without which positions have none. */
+/** Begins an epoch, which positions contain. In a process the reader of the feed does this; these tests have none. */
 function beginEpoch(service: TestService) {
   return rows(service, "insert into feed_epoch (system_identifier) values (1) on conflict do nothing");
 }

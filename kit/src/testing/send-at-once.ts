@@ -11,7 +11,7 @@ export async function sendAtOnce(port: number, requests: readonly string[]): Pro
   const connections = await Promise.all(
     requests.map(async (request) => {
       const socket = connect({ port, host: "127.0.0.1" });
-      // Node accepts one connection per iteration, so each is used once before.
+      // Node accepts one connection per iteration, so each connection has a response before the requests are sent.
       socket.write("GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n");
       await once(socket, "data");
       return { socket, request };

@@ -9,11 +9,11 @@ import { pickFreePort } from "../process/free-port.ts";
 /** A server of Valkey or Redis, without persistence. */
 export interface StoreServer {
   readonly url: string;
-  /** Starts it again, empty, on the same port. */
+  /** Starts the killed server again, empty, on the same port. */
   start(): Promise<void>;
-  /** Kills it (SIGKILL), and waits for its end. */
+  /** Kills the server (SIGKILL), and waits for its end. */
   kill(): Promise<void>;
-  /** SIGSTOP and SIGCONT: it accepts connections and does not respond. */
+  /** SIGSTOP and SIGCONT: the kernel accepts connections for a frozen server, which does not respond. */
   freeze(isFrozen: boolean): void;
 }
 

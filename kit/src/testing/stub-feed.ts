@@ -4,6 +4,7 @@ import { startFeedListener } from "../feed/feed-listener.ts";
 import type { WritePosition } from "../feed/position.ts";
 import { parseSnapshot } from "../feed/snapshot.ts";
 
+/** The interval at which the feed sends its position without groups. */
 const positionMs = 50;
 
 export interface StubFeed {
@@ -22,7 +23,7 @@ export interface StubFeed {
   close(): Promise<void>;
 }
 
-/** The change feed of a service without a database. */
+/** A change feed without a database, for tests of its clients: the test sends the events. */
 export async function startStubFeed(): Promise<StubFeed> {
   const key = "for-development-only";
   const epoch = randomUUID();

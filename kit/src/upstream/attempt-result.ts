@@ -1,4 +1,4 @@
-// What the result of one attempt means: for a retry, for the replica's health, and for the client.
+// What the result of one attempt means for a retry, for the replica's health and for the client. Called by `upstream.ts` after each attempt.
 import { Readable } from "node:stream";
 import type { AttemptOutcome } from "./replica-health.ts";
 import type { RetryReason } from "./replica-set.ts";
@@ -39,8 +39,8 @@ export function toCause(result: TransportResult<ResponseBody>): unknown {
 }
 
 /**
- * Replaces a response that cannot be forwarded by a failure. Parsers accept any three digits, but a response with a status above 599 cannot be forwarded (RFC 9110, section 15). A streamed body may have
- * broken before it has a reader.
+ * Replaces a response that cannot be forwarded by a failure: a status outside 200 to 599 (parsers accept any three digits; RFC 9110, section 15),
+ * or a streamed body that broke before it had a reader.
  */
 export function rejectInvalid<Body extends ResponseBody>(result: TransportResult<Body>): TransportResult<Body> {
   if (result.kind === "failed") return result;

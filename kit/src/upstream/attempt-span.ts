@@ -1,3 +1,4 @@
+// The span of one attempt. `upstream.ts` starts and ends it; the telemetry of the gateway and the REST proxy provides the parent span.
 import type { Span, SpanOptions } from "../telemetry/tracing/trace.ts";
 import type { Replica } from "./replica-set.ts";
 import type { ResponseBody, TransportResult } from "./transport.ts";

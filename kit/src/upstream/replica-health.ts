@@ -10,18 +10,18 @@ export type HealthState = "healthy" | "suspect" | "ejected" | "probing";
 /**
  * - `failure`: no response, or a 502, 503 or 504. `timeout`: no response for about 500 ms or longer, which is stronger evidence.
  * - `draining`: a response with `Connection: close` (RFC 9112, section 9.6), which a replica sends before it stops.
- * - `inconclusive`: the caller ended the request, or the response was longer than it accepts.
+ * - `inconclusive`: the caller ended the request, or the response was longer than the caller accepts.
  */
 export type AttemptOutcome = "success" | "failure" | "timeout" | "draining" | "inconclusive";
 
-/** Why an attempt was sent to the replica. `last-resort`: it is ejected or being probed, and no other replica was left. */
+/** Why an attempt was sent to the replica. `last-resort`: the replica is ejected or probing, and no other one was left. */
 export type AttemptRole = "regular" | "probe" | "last-resort";
 
 export interface ReplicaHealth {
   readonly state: HealthState;
   /** Healthy or suspect. */
   readonly isInService: boolean;
-  /** Ejected, and its pause is over. For a request that is not idempotent, 30 s later: an idempotent one, which can be retried, should probe first. */
+  /** Ejected, and its pause is over; over for 30 s if the request is not idempotent: idempotent requests can be retried, and should probe first. */
   isProbeDue(isIdempotent: boolean): boolean;
   /** Ends the pause of an ejected replica now: the next idempotent request probes it. */
   endPause(): void;
@@ -42,7 +42,7 @@ export interface ReplicaHealthOptions {
   onRestored(): void;
 }
 
-/** `failure`: also a timeout or a draining response. `limit`: with this one they suffice for an ejection, and `mayEject` allows it. */
+/** `failure`: also a timeout or a draining response. `limit`: such an outcome that reaches the limit for an ejection, if `mayEject` allows it. */
 type HealthEvent = "success" | "failure" | "limit" | "probe" | "probe-failure" | "probe-inconclusive";
 
 /** An event without an entry leaves the state as it is. */
@@ -66,7 +66,7 @@ const pauseMaxMs = 30_000;
 
 export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
   let state: HealthState = "healthy";
-  /** The outcomes since the last success: either draining responses, or failures and timeouts. The other kind starts it again. */
+  /** The outcomes since the last success: either draining responses, or failures and timeouts. An outcome of the other kind restarts the streak. */
   let streak = { isDraining: false, points: 0 };
   let pause = { ms: 0, endsAtMs: 0 };
   let restoredAtMs = Number.NEGATIVE_INFINITY;

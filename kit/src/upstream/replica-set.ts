@@ -36,7 +36,7 @@ export interface ReplicaSetOptions<Connection> {
 /** Why an attempt failed. `status`: the replica responded with 502, 503 or 504. */
 export type RetryReason = "refused" | "reset" | "status" | "timeout";
 
-/** The replicas of one service, and the choice between them. */
+/** The replicas of one service, and the choice between them for each attempt of `upstream.ts`. */
 export interface ReplicaSet<Connection> {
   /** Opens new replicas. Removed ones get no further request and close once none is in flight. */
   update(addresses: readonly ReplicaAddress[]): void;
@@ -72,6 +72,7 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
   }
 
   function open(address: ReplicaAddress): Member {
+    // The last attempts of a removed replica may still fail: it is not ejected.
     const mayEject = () => replicas.includes(replica) && canSpare(replica, replicas);
     const health = createHealth(address.name, { nowMs: o.nowMs, mayEject, report });
     const replica: Member = { ...toReplicaFields(address), connection: o.open(address), inFlight: 0, health };
@@ -98,7 +99,7 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
     chooseNext(tried, reason) {
       const untried = leastLoadedOfTwo(without(candidates, tried), o.random);
       if (untried || reason === "status") return untried;
-      // After a broken connection the next one to the same replica may work; after a refused one it does not listen.
+      // After `reset`, a new connection to the same replica may work. After `refused` or `timeout` an ejected replica is tried instead.
       return leastLoadedOfTwo(reason === "reset" ? candidates : without(replicas, tried), o.random);
     },
     hasHealthyAlternative(tried) {

@@ -3,15 +3,15 @@ import type { AbortSignalLike } from "../http/abort-source.ts";
 
 export type EndReason = "timeout" | "aborted";
 
-/** Why an attempt ended without a response. After `attempt-timeout`, and `refused` if nothing was sent yet, the request is sent to another replica. */
+/** `timeout` and `aborted` end the whole request; after `attempt-timeout` and `refused` (nothing was sent) it may be sent to another replica. */
 export type AttemptEndReason = EndReason | "attempt-timeout" | "refused";
 
 /** `sent`: bytes of the request may have been sent. `responding`: the head of the response is received. */
 export type AttemptPhase = "connecting" | "sent" | "responding";
 
 /**
- * An object, not a function: a closure per request, stored here and never called, kept the garbage of one request alive with that of the next
- * ones from one scavenge to the other (V8 13.6), which cost a sixth of the time under load.
+ * An object instead of a function. With a closure per request, the garbage of one request stayed alive with the garbage of later requests from one
+ * scavenge to the next (V8 13.6), which cost a sixth of the time under load.
  */
 export interface EndListener {
   readonly phase: AttemptPhase;
@@ -23,8 +23,8 @@ export interface RequestDeadline {
   /** Undefined while there is time left. */
   readonly ended: { readonly reason: EndReason; readonly cause: unknown } | undefined;
   /**
-   * Called once, when the time ends. There is one listener at a time: each step of the request (lookup, attempt, body) sets its own. It is not
-   * called if the time has ended before: check `ended` first.
+   * Called once, at the timeout or the abort. There is one listener at a time: each step of the request (lookup, attempt, body) sets its own. A
+   * listener that is set after the end is not called: check `ended` first.
    */
   listener: EndListener | undefined;
   /** Frees the timer and the signal. Must be called when the request ends. */
@@ -32,7 +32,7 @@ export interface RequestDeadline {
 }
 
 /**
- * One timer per request: most have the same length, and Node keeps timers of one length in one list (0.5 µs from start to end).
+ * One timer per request is cheap (0.5 µs from start to end): most timeouts have the same length, and Node keeps timers of one length in one list.
  * @param timeoutMs 1 to 2^31 - 1.
  */
 export function createDeadline(timeoutMs: number, signal: AbortSignalLike | undefined): RequestDeadline {

@@ -1,9 +1,10 @@
+// What `upstream.ts` calls to send one attempt. Implemented by `undici-transport.ts`, and by the REST proxy for writes.
 import type { Readable } from "node:stream";
 import type { AttemptEndReason, RequestDeadline } from "./request-deadline.ts";
 
 /**
- * Sends a request to one replica, once. While it runs it is `deadline.listener`: the end of the deadline cancels it. Rejects only if the request itself is
- * invalid, such as a header with a line break.
+ * Sends a request to one replica, once. Sets `deadline.listener`, so that the end of the deadline cancels the attempt. Rejects only if the request
+ * itself is invalid, such as a header with a line break.
  */
 export type Transport<Connection, Body extends ResponseBody> = (
   /** `path`: path and query of the replica's URL, used if the request has none. */

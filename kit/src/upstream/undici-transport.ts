@@ -1,3 +1,4 @@
+// Sends one attempt of a request with undici: the subgraph requests of the gateway, and the reads of the REST proxy. Called by `upstream.ts`.
 import { Readable } from "node:stream";
 import { type Dispatcher, Pool } from "undici";
 import { createFixedLookup, type ReplicaAddress } from "./addresses.ts";
@@ -13,9 +14,9 @@ export interface PoolLimits {
 }
 
 /**
- * After this idle time the client closes a connection, whatever the replica allows. It is less than a draining replica goes on responding with
- * `Connection: close` (`DRAIN_DELAY_MS`, 2,000 in deployments): when the replica closes its idle connections, none of this client's is left, and
- * no request that must not be sent twice is lost. Node runs timers before it reads sockets, so this holds after a pause of the process too.
+ * The client closes a connection after this idle time, whatever the replica allows. A draining replica responds with `Connection: close` for longer
+ * (`DRAIN_DELAY_MS`, 2,000 in deployments). This client therefore has no idle connection left when the replica closes them, and loses no request
+ * that must not be sent twice. Node runs timers before it reads sockets, so this holds after a pause of the process too.
  */
 export const idleMsMax = 1_000;
 
@@ -60,8 +61,8 @@ const shortBytesMax = 65_536;
 const unsendableCodes = new Set(["UND_ERR_INVALID_ARG", "UND_ERR_NOT_SUPPORTED"]);
 
 /**
- * Uses undici's `dispatch` instead of its `request`: it reports when the first byte may be sent, which makes `refused` safe to send again; it preserves the headers as
- * they were received; and it saves a stream per response.
+ * Uses undici's `dispatch` instead of its `request`. `dispatch` reports when the first byte may be sent: an attempt that fails before is `refused`,
+ * and its request is safe to send again. `dispatch` also preserves the headers as they were received, and saves a stream per response.
  */
 function dispatch(
   { connection, path: defaultPath }: { readonly connection: Dispatcher; readonly path: string },
@@ -120,7 +121,7 @@ class ResponseHandler implements Dispatcher.DispatchHandler, EndListener {
     this.#status = status;
     this.#headers = headers;
     const { isStreamed, bodyBytesMax } = this.#o.mode;
-    // NaN without a Content-Length.
+    // NaN without a Content-Length: then both comparisons below are false.
     const length = this.#hasBody() ? Number(headers["content-length"]) : 0;
     if (length > bodyBytesMax) return this.#failTooLarge();
     if (!isStreamed || length <= shortBytesMax) return;
@@ -168,7 +169,7 @@ class ResponseHandler implements Dispatcher.DispatchHandler, EndListener {
     this.#fail("too-large", new Error(`The response has more than ${bodyBytesMax} bytes`));
   }
 
-  /** Resolves first, then closes the connection, by which the replica learns that the response is not awaited. */
+  /** Resolves first, then closes the connection, so that the replica can stop its work on the response. */
   #fail(reason: "too-large" | AttemptEndReason, cause: unknown): void {
     if (this.#isSettled) return;
     this.#settle({ kind: "failed", reason, cause });

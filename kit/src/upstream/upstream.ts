@@ -141,8 +141,8 @@ const attemptTimeoutMinMs = 500;
 /**
  * - Choice: the less loaded of two random replicas; one that keeps failing is ejected for a growing pause (`replica-health.ts`).
  * - Retries, at most two, within a budget: idempotent requests after a broken connection, a 502, 503 or 504 without `Retry-After`, or an attempt
- *   without a response in time. A request that was not sent, since there was no connection, goes to another replica whatever its method. A request
- *   that was not sent costs no budget.
+ *   without a response in time. A request that was not sent, since there was no connection, goes to another replica whatever its method, and costs
+ *   no budget.
  * - Deadlines: one per request; one per attempt, until the head of the response, if another healthy replica remains untried. The third attempt has
  *   none. A late attempt continues if the request was sent and is not idempotent, or if the budget is empty: its timer is not started again.
  */
@@ -231,8 +231,8 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
       const reason = toRetryReason(latest);
       replica = reason && this.#chooseNext(inProgress, reason, latest);
       if (latest.kind === "response" && !replica) return latest;
-      // A streamed response is dropped: its body would occupy the connection until the next attempt ends. Its `finish` is never called: the
-      // replica's health is updated already, and `send` releases the request at the end, or the `finish` of a later response.
+      // A streamed response is dropped: its body would occupy the connection until the next attempt ends. Its `finish` is never called, since
+      // `#completeAttempt` has reported the failure, and `send`, or the `finish` of a later response, releases the request.
       if (latest.kind === "response" && latest.body instanceof Readable) latest.body.destroy();
       else if (latest.kind === "response" || result?.kind !== "response") result = latest;
     }

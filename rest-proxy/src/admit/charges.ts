@@ -8,13 +8,14 @@ import { type RequestClass, retryAfterSecondsOf } from "@tributary/kit/rate-limi
 
 export interface RestCharges {
   /**
-   * Charges a request whose token must be verified, before the verification. Adds headers only to a rejection: `charge` adds those of the caller's limit.
+   * Charges a request whose token must be verified, before the verification. Adds headers only if it rejects the request: otherwise `charge` adds
+   * the headers of the caller's limit.
    * @throws AppError TOO_MANY_REQUESTS.
    */
   chargeVerification(request: IncomingMessage, headers: string[]): void;
   /**
-   * Charges 1 unit to the caller, unless it is not limited or the method is `OPTIONS`. For a charged request, also a rejected one, the rate limit headers
-   * are pushed to `headers`, as alternating names and values.
+   * Charges 1 unit to the caller, but nothing to an unlimited caller or for `OPTIONS`. Pushes the rate limit headers of a charged or rejected request
+   * to `headers`, as alternating names and values.
    * @throws AppError TOO_MANY_REQUESTS.
    */
   charge(request: IncomingMessage, caller: Pick<Caller, "key" | "address">, headers: string[]): void;
@@ -31,7 +32,7 @@ export function createRestCharges(limits: CallerLimits): RestCharges {
       throw rateLimitExceeded("reads", retryAfterSecondsOf(decision));
     },
     charge({ method }, caller, headers) {
-      // OPTIONS uses no service, and a browser does not show its page why a preflight was rejected.
+      // OPTIONS needs no service, and a browser does not expose to a page why its preflight was rejected.
       if (method === "OPTIONS") return;
       const requestClass = method === "GET" || method === "HEAD" ? "reads" : "writes";
       const decision = limits.charge(caller, requestClass, 1);

@@ -19,8 +19,8 @@ export interface ConnectionOptions {
 }
 
 /**
- * Rejects input that never becomes a request (malformed bytes, `CONNECT`, timeouts) with a problem document, and lets the pipeline handle `Expect` and a
- * missing `Host`. Call it before the server listens.
+ * Rejects input that never becomes a request (malformed bytes, `CONNECT`, timeouts) with a problem document, and lets the pipeline handle `Expect`
+ * and a missing `Host`. `startServer` calls it through `prepare` in `server.ts`, before the server listens.
  */
 export function prepareServer(server: Server, { observe, charges, pendingResponses }: ConnectionOptions): void {
   // Node would reject a missing Host itself, without a problem document; readHost rejects it instead.

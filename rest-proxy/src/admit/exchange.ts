@@ -22,7 +22,7 @@ export interface Exchange {
  */
 export interface ProxyHeaders {
   /**
-   * For every response, problem documents too: alternating names and values. `openExchange` adds the ids, `handleSynchronously` CORS,
+   * For every response, problem documents too: alternating names and values. `openExchange` adds the ids, `addCorsHeaders` CORS,
    * `charges.ts` the rate limit, and `version.ts` the version.
    */
   readonly onEvery: string[];
@@ -38,7 +38,7 @@ export function createProxyHeaders(): ProxyHeaders {
   return { onEvery: [], onResource: [], vary: [], mediaType: undefined };
 }
 
-/** Called first for each request: gives it its id and trace, which every response repeats, and starts the record for telemetry. */
+/** The first step of each request, called by `server.ts`: reads or creates its id and trace, which every response has, and its record. */
 export function openExchange(
   request: IncomingMessage,
   response: ServerResponse,

@@ -1,3 +1,4 @@
+// Stage 1 of 5: admit. Validates the request target and `Host`. pipeline.ts calls `readTarget` unless the route cache has the target.
 import type { IncomingMessage } from "node:http";
 import { AppError } from "@tributary/kit/errors/app-error";
 import { hasOneHost } from "@tributary/kit/http/host";
@@ -24,6 +25,7 @@ export function parseTarget(text: string): Target | undefined {
   if (authority !== undefined && !isHost(authority)) return undefined;
   const rest = text.slice(prefix.length);
   const mark = rest.indexOf("?");
+  // An empty path in absolute-form is equivalent to `/` (RFC 9110, 4.2.3).
   const path = (mark === -1 ? rest : rest.slice(0, mark)) || (authority === undefined ? "" : "/");
   const query = mark === -1 ? "" : rest.slice(mark + 1);
   return pathPattern.test(path) && queryPattern.test(query) ? { path, query, authority } : undefined;

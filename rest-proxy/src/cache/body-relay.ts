@@ -7,15 +7,15 @@ export interface RelayOptions {
   readonly client: ServerResponse | undefined;
   /** A body of at most this many bytes is collected for the store; 0: none is. */
   readonly bytesMax: number;
-  /** Called if the client disconnects while the body is collected: whether another client waits for the whole body. If none does, it is not stored. */
+  /** Called if the client disconnects while the body is collected: whether another client waits for the whole body. If false, it is not stored. */
   readonly isWanted: () => boolean;
   /** Called once if a body that is collected is longer than `bytesMax`. */
   readonly onTooLong?: () => void;
 }
 
 /**
- * Reads a body to its end and writes it to the client. While the body is collected, a slow client does not slow down the clients that wait for it:
- * what it has not read yet is buffered, at most `bytesMax`. If the body is not collected (any more), it is read at the client's pace.
+ * Reads a body to its end and writes it to the client. While the body is collected, a slow client does not delay the other clients that wait for the
+ * body: its unread part is buffered, at most `bytesMax`. If the body is not collected (any more), it is read at the client's pace.
  * @returns the whole body; undefined if it was not to be collected or is too long.
  * @throws Error for a truncated body. The client's connection is destroyed then, so that it does not take the body for complete (RFC 9112, 8).
  */
@@ -104,7 +104,7 @@ class Relay {
     this.#resolve(this.#chunks && concatUnpooled(this.#chunks, this.#bytes));
   }
 
-  /** Also emitted after `end` and `error`, when it changes nothing. Without them, the body is truncated. */
+  /** `close` without an `end` or `error` before it means that the body is truncated; after one of them, `close` changes nothing. */
   onClose(): void {
     if (!this.#isDone) this.fail(new Error("The response was truncated."));
   }

@@ -1,6 +1,6 @@
 /**
- * Coalescing (single-flight): shared fetches, that is requests to the origin for whose response several clients wait (RFC 9111, 4: collapsed requests).
- * read.ts starts and joins them.
+ * Coalescing (single-flight): several clients wait for the response to one origin request, a shared fetch (RFC 9111, 4: collapsed requests).
+ * read.ts starts and joins shared fetches.
  */
 import type { ServerResponse } from "node:http";
 import { InFlightList } from "@tributary/kit/collections/in-flight-list";
@@ -88,7 +88,7 @@ export function createSharedFetches({
   const byKey = Object.create(null) as Record<string, ListedFetch[]>;
   const all = new InFlightList<SharedFetch>();
 
-  /** Has no effect if `deleteKey` has removed it already. */
+  /** Has no effect if `stopJoining` has removed the fetch from the list already. */
   function unlist(key: string, listed: ListedFetch): void {
     const others = (byKey[key] ?? []).filter((other) => other !== listed);
     if (others.length > 0) byKey[key] = others;
@@ -118,7 +118,7 @@ export function createSharedFetches({
     isBeingFetched: (lookup) => byKey[lookup.key]?.some((listed) => isUsableBy(listed, lookup)) ?? false,
     start(lookup, varyKey, isValidation) {
       const { key } = lookup;
-      // Called when the fetch ends, at the earliest after `start`: `listed` and `item` are defined by then.
+      // Called when the fetch ends, which is after `start` has returned: `listed` and `item` are initialized then.
       const fetch = createSharedFetch(() => {
         unlist(key, listed);
         all.remove(item);
@@ -145,7 +145,7 @@ function isAuthorized({ request }: CacheLookup): boolean {
 
 function createSharedFetch(onEnd: () => void): SharedFetch {
   const { promise: outcome, resolve, reject } = Promise.withResolvers<FetchOutcome>();
-  // Often only the client that started the request waits, and it gets the error from the fetch itself.
+  // Prevents an unhandled rejection: the client that started the fetch gets its error from `runShared`, and often no other client waits.
   outcome.catch(() => {});
   const signal = new AbortSource();
   let waiting = 0;

@@ -21,7 +21,7 @@ export interface StoredHead {
   readonly lifetimeSeconds: number;
   /** Milliseconds since 1970, by the clock of this cache; see the function of this name. */
   readonly generatedAtMs: number;
-  /** When the request that fetched or validated it was sent, in milliseconds since 1970: it has all changes from before. */
+  /** When the request that fetched or validated the response was sent, in milliseconds since 1970: the response has all changes from before. */
   readonly requestedAtMs: number;
   /** What a client's conditions are compared with. */
   readonly validators: Validators;
@@ -68,7 +68,7 @@ export interface ExchangeTimes {
   readonly receivedAtMs: number;
 }
 
-/** The head of an origin response, with what counts of its request. */
+/** The head of an origin response, with the properties of its request that matter for storing it. */
 export interface ReceivedHead extends ExchangeTimes {
   readonly status: number;
   readonly headers: readonly string[];
@@ -86,6 +86,7 @@ const groupLengthMax = 256;
 const entryOverheadBytes = 2_048;
 
 /**
+ * Decides whether a response is stored, and derives what the cache needs to know of it.
  * @returns undefined if the response must not be stored (`isStorable`; `Vary: *`), could never be used (`isWorthStoring`), or has too many or
  * too long cache groups.
  * @param targetedFields see `SharedCacheOptions.targetedFields`.
@@ -142,8 +143,8 @@ export function toEntry(
 }
 
 /**
- * When the origin generated the response, in milliseconds since 1970: the age at any later time is the time since then (RFC 9111, 4.2.3). The
- * earlier one of two estimates: the time in `Date`, and the time of receipt minus `Age` and minus the response delay.
+ * When the origin generated the response, in milliseconds since 1970; its age is the time since then (RFC 9111, 4.2.3). Returns the earlier of two
+ * estimates: the time in `Date`, and the time of receipt minus `Age` and minus the response delay.
  */
 export function generatedAtMs(headers: readonly string[], { requestedAtMs, receivedAtMs }: ExchangeTimes): number {
   const dateMs = parseHttpDate(findHeader(headers, "date") ?? "", receivedAtMs) ?? receivedAtMs;

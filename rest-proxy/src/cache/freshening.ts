@@ -1,4 +1,4 @@
-/** Updates a stored response with the headers of a 304 (RFC 9111, 4.3.4) or of a response to `HEAD` (4.3.5). */
+/** Updates a stored response with the headers of a 304 (RFC 9111, 4.3.4; `origin-fetch.ts`) or of a response to `HEAD` (4.3.5; `read.ts`). */
 import { findHeader, withoutHeaders } from "@tributary/kit/http/raw-headers";
 import type { CacheLookup, OriginResponse } from "./cache-request.ts";
 import { hasStrongEtag } from "./conditional.ts";
@@ -28,8 +28,8 @@ export interface FresheningRead extends Omit<ReceivedHead, "status" | "headers">
 }
 
 /**
- * Replaces an entry in the store by one with the new headers (RFC 9111, 3.2). If an invalidation has outdated the response meanwhile, or its new
- * headers forbid to store it, the entry is only removed.
+ * Replaces an entry in the store by one with the new headers (RFC 9111, 3.2). If an invalidation has outdated the response since its request was
+ * sent, or the new headers forbid storing, the entry is only removed.
  * @returns a function that returns the updated entry, also if it is not stored.
  */
 export function createFreshening(o: FresheningOptions) {
@@ -39,7 +39,7 @@ export function createFreshening(o: FresheningOptions) {
     // Without `Date` in the update, the stored `Date` would remain, and the response would count as old (RFC 9110, 6.6.1).
     const headers = freshenedHeaders(entry.headers, withDate(endToEndHeaders(update), read.receivedAtMs));
     const head = toStoredHead({ status: entry.status, headers, ...read }, targetedFields);
-    // Also if it must not be stored any longer: the client that caused the validation gets it.
+    // An entry is created even if it must not be stored any longer: the client that caused the validation gets it.
     const position = hasStrongEtag(entry.validators) ? read.sent.position : entry.position;
     const freshened = toEntry({ ...read.sent, position }, head ?? { ...entry, headers }, entry.body);
     const isCurrent = head !== undefined && !invalidationLog.isOutdated(read.sent, head.groups);
@@ -57,7 +57,7 @@ const aboutTheBody: ReadonlySet<string> = new Set([
   "etag",
 ]);
 
-/** The stored headers, with each field of the update replaced as a whole (RFC 9111, 3.2). @param update a result of `storedHeaders`. */
+/** The stored headers, with each field of the update replaced as a whole (RFC 9111, 3.2). @param update from `endToEndHeaders`. */
 export function freshenedHeaders(stored: readonly string[], update: readonly string[]): string[] {
   const updated = withoutHeaders(update, (name) => aboutTheBody.has(name));
   const names = new Set<string>();
@@ -97,7 +97,7 @@ export function createHeadValidation(o: HeadValidationOptions) {
 
 const compared = ["etag", "last-modified", "content-length"];
 
-/** Whether the `HEAD` response has at least one of the compared headers, which the RFC does not require, and each that it has is equal. */
+/** Whether each of the compared headers that the `HEAD` response has is equal. At least one must be present, which the RFC does not require. */
 function isSameRepresentation(received: readonly string[], stored: readonly string[]): boolean {
   const present = compared.filter((name) => findHeader(received, name) !== undefined);
   return present.length > 0 && present.every((name) => findHeader(received, name) === findHeader(stored, name));

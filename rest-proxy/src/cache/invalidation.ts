@@ -49,13 +49,13 @@ export interface InvalidateOptions {
 
 export interface Invalidate {
   /**
-   * Invalidates stored responses, and prevents that responses to reads in flight are stored, and that requests join these reads. Invalidating a group
+   * Invalidates stored responses. The responses to reads in flight are not stored, and no further request joins these reads. Invalidating a group
    * does not invalidate the other groups of its responses (RFC 9875, 2.2.1).
    */
   invalidate(what: Invalidation): void;
   /**
-   * The same for all responses of an origin, which are also removed: after a crash of its database or a restored backup, an ETag may stand for another
-   * state than before, so a 304 proves nothing.
+   * Does the same for all responses of an origin, and removes the stored ones: after a crash of its database or a restored backup, an ETag may
+   * identify another state than before, so a 304 proves nothing.
    */
   invalidateOrigin(origin: string): void;
 }
@@ -72,7 +72,8 @@ export function createInvalidate({ store, sharedFetches, invalidationLog, observ
       sharedFetches.stopJoining(key);
       entries += store.invalidateKey(key);
     }
-    // Requests do not join reads of a noted group: `SharedFetches.find` calls `isOutdated`. The note concerns all origins, which at most costs a request.
+    // Requests do not join reads of a noted group: `SharedFetches.find` calls `isOutdated`. A note has no origin: a read of another origin that has
+    // an equal group counts as outdated too, which costs a request.
     for (const group of groups) {
       invalidationLog.noteGroup(group);
       entries += store.invalidateGroup(group, origin);
@@ -93,7 +94,7 @@ export interface InvalidationLog {
   /**
    * Call it when a read is sent to the origin: gives the read its position in the order of the notes.
    * @param validationSentAtMs the present time in milliseconds since 1970, if a client's `no-cache` causes the read; otherwise undefined. The
-   * read then has a higher position than all earlier reads, so `Store.put` does not replace its response by one of theirs.
+   * read then has a higher position than all earlier reads, so `Store.put` does not replace its response by the response to an earlier read.
    */
   startRead(read: { readonly origin: string; readonly key: string }, validationSentAtMs?: number): SentRead;
   /** Marks the present: `isSentAfter` (entry.ts) is true for reads that are sent from now on, and false for all earlier ones. */
@@ -114,9 +115,9 @@ export interface InvalidationLog {
 }
 
 /**
- * A read that was sent before a write, and whose response arrives after it, may return the state before the write, and would be stored as
- * fresh. So each invalidation and each settled write is noted with the next position, a number that only grows. At most `notesMax` notes; a read
- * sent before an evicted note counts as outdated and as preceding a write, which costs a request and never sends an outdated response.
+ * The response to a read that was sent before a write may have the state before the write, and must not be stored as fresh after it. Therefore the
+ * log notes each invalidation and each settled write with the next position, a number that only grows. It has at most `notesMax` notes; a read that
+ * was sent before an evicted note counts as outdated and as preceding a write, which costs a request.
  */
 export function createInvalidationLog({ notesMax }: { readonly notesMax: number }): InvalidationLog {
   const log = createNoteLog({ notesMax });

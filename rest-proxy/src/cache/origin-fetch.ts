@@ -110,7 +110,7 @@ export class CacheFetcher {
     const { stale, store, observe } = this.#o;
     if (!entry || !stale.mayOnError(entry, status) || !store.variants(entry.key).includes(entry)) return false;
     stale.noteError(entry, sentAtMs);
-    // Also if this client gets the error: others that wait may use the entry.
+    // Called even if this client gets the error below: other waiting clients may accept the stale entry.
     onOutcome?.({ entry, isStale: true });
     if (!acceptsStale(lookup, entry)) return false;
     observe({ kind: "stale", because: "if-error" });
@@ -120,7 +120,7 @@ export class CacheFetcher {
 
   #respondValidated(f: CacheFetch, { entry, isStored }: OriginResult & { kind: "validated" }): void {
     const { name, nowMs, observe } = this.#o;
-    // Undefined: the waiting clients send requests of their own.
+    // Undefined: each waiting client sends its own request.
     f.onOutcome?.(isStored && isFresh(entry, nowMs()) ? { entry, isStale: false } : undefined);
     observe({ kind: "revalidated" });
     if (!f.response) return;
@@ -138,7 +138,7 @@ export class CacheFetcher {
     if (!stored) f.onOutcome?.(undefined);
     if (f.entry && replacesEntry(response.status, f)) store.remove(f.entry);
     observe({ kind: "miss" });
-    // `Cache-Status` is sent before the body, so it says what is known now.
+    // `Cache-Status` is sent before the body, so a body that turns out too long, or a later change, can still prevent storing.
     const isStored = stored !== undefined && !isOutdated();
     const cacheStatus = forwardedStatus(name, { forwarded: f.forwarded, status: response.status, isStored });
     const client = f.response && this.#writeHead(f, f.response, response, head, cacheStatus);
@@ -146,7 +146,7 @@ export class CacheFetcher {
     if (!body || !stored) return;
     const entry = toEntry(sent, stored, body);
     if (!isOutdated()) store.put(entry);
-    // Also if a change has outdated it meanwhile: all waiting clients have asked before the change, since none can join after it (`SharedFetches.find`).
+    // Called even if a change has outdated the entry: all waiting clients joined before the change (`SharedFetches.find`).
     f.onOutcome?.({ entry, isStale: false });
   }
 
@@ -166,6 +166,7 @@ export class CacheFetcher {
     }
   }
 
+  /** Remembers whether responses for this key can be shared. If not, each waiting client sends its own request. */
   #noteShared({ lookup, onOutcome }: CacheFetch, { status }: Pick<OriginResponse, "status">, isShared: boolean): void {
     if (isShared) return this.#o.unshared.delete(lookup.key);
     // Not conclusive: errors, which are temporary; a 304, which is not a whole response; a response to a token, which anonymous clients do not get.
@@ -175,7 +176,7 @@ export class CacheFetcher {
   }
 
   /**
-   * Writes the head of the fetched response; or the 304, if the client's conditions, which were not sent to the origin, show that it has the response already.
+   * Writes the head of the fetched response, or a 304 if the client's own conditions, which were not sent to the origin, match that response.
    * @returns the client, which gets the body next; undefined after a 304.
    */
   #writeHead(
@@ -226,7 +227,7 @@ type OriginResult =
       readonly sent: SentRead;
     };
 
-/** Whether a 304 to the conditions of the entry proves that it is as new as the client demands. */
+/** Whether a 304 to the conditions of the entry proves that the entry is as new as the client demands (`hasStrongEtag`). */
 function canConfirm(entry: Entry, { sentAfter }: CacheLookup): boolean {
   return hasStrongEtag(entry.validators) || isSentAfter(entry, sentAfter);
 }
@@ -257,7 +258,7 @@ function createReadSender(o: CacheFetchOptions): (read: OriginRead) => Promise<O
       return { kind: "fetched", response, head, sent };
     }
     dropBody(response.body);
-    // A 304 with another ETag than the entry's updates nothing (RFC 9111, 4.3.4). The client gets the entry, whose validators the origin has accepted.
+    // A 304 with another ETag than the entry's updates nothing (RFC 9111, 4.3.4). The client gets the entry: the origin has accepted its validators.
     if (!confirmsStored(response.headers, entry.headers)) return { kind: "validated", entry, isStored: true };
     return { kind: "validated", ...freshen(entry, response.headers, { ...received, sent }) };
   };

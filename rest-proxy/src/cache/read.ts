@@ -58,7 +58,7 @@ interface Miss {
   /** The stored response that matches, if any: it is stale, or the client demands more than it. */
   readonly entry: Entry | undefined;
   readonly forwarded: ForwardReason;
-  /** The client demands a validated response, see `mustValidate`. */
+  /** The client demands a response that the origin has just confirmed (`mustValidate`). */
   readonly isValidation: boolean;
 }
 
@@ -142,7 +142,7 @@ export function createReads(o: ReadOptions): Reads {
   return { findFresh, hasFresh: (lookup) => findUsable(lookup, nowMs()) !== undefined, read };
 }
 
-/** Sends this client's own request. */
+/** Sends this client's own request. No other client waits for its response (`isWanted`), so it is aborted if the client disconnects. */
 async function fetchAlone(fetcher: CacheFetcher, miss: Miss): Promise<void> {
   const signal = createDisconnectSignal(miss.response);
   const fetch = miss.fetchers.forClient;
@@ -188,7 +188,7 @@ function createSharedMisses(o: ReadOptions, fetcher: CacheFetcher): SharedMisses
   }
 
   function start(lookup: CacheLookup, isValidation: boolean): SharedFetch {
-    // The next response is expected to vary as the newest one does.
+    // The response is expected to have the same `Vary` as the newest stored response.
     const fields = store.variants(lookup.key)[0]?.varyKey.fields ?? [];
     return sharedFetches.start(lookup, toVaryKey(fields, lookup.varyValueOf), isValidation);
   }
@@ -245,7 +245,7 @@ async function runShared(
       onHead,
       onOutcome: shared.finish,
     });
-    // Has no effect unless the response was not stored: each waiting client sends its own request then.
+    // If `onOutcome` was not called, the waiting clients cannot use the response: each sends its own request. Otherwise this has no effect.
     shared.finish(undefined);
   } catch (error) {
     shared.fail(error);

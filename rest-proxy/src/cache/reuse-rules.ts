@@ -8,7 +8,7 @@ import { type Directives, parseCacheControl, secondsMax, secondsOf } from "./pol
 
 /** What the headers of a client's `GET` or `HEAD` demand of the cache. */
 export interface RequestRules {
-  /** Only the origin can evaluate it: `Range` (RFC 9110, 14.2), `If-Match` and `If-Unmodified-Since` (RFC 9111, 4.3.2). */
+  /** Only the origin can evaluate the request: `Range` (RFC 9110, 14.2), `If-Match` and `If-Unmodified-Since` (RFC 9111, 4.3.2). */
   isForOrigin(request: CacheableRequest): boolean;
   /** The stored response may be sent without a request to the origin: fresh, and fresh enough for this client (RFC 9111, 4.2 and 5.2.1). */
   isUsable(entry: Entry, request: CacheableRequest, nowMs: number): boolean;
@@ -47,7 +47,7 @@ export function createRequestRules(obeys: boolean): RequestRules {
   };
 }
 
-/** After a client has caused a validation, other clients that demand one use its result for this long, from when it was sent to the origin. */
+/** For this long after a validation was sent to the origin, other clients that demand a validation use its result. */
 const validationIntervalMs = 1_000;
 
 /**
@@ -137,10 +137,9 @@ export interface FollowOptions {
   /**
    * Whether all changes at the origin reach this cache through `invalidate`.
    *
-   * While true, an entry is as if the origin had confirmed it now (RFC 9111, 4.3.4): its age is 0, its `Date` is the present, and it
-   * is fresh for its whole lifetime from now on, but not later than `followedMsMax` after its request. While false, an entry older than `unfollowedMsMax` is validated before
-   * it is sent, whatever its freshness, and none is sent while it is refreshed. Undefined: the responses of the origin are used by their own freshness; this
-   * is the default.
+   * True: each use confirms an entry like a 304 of the origin (RFC 9111, 4.3.4). Its age is 0, its `Date` is the present, and its whole lifetime
+   * begins again, until `followedMsMax` after its request. False: an entry older than `unfollowedMsMax` is validated before it is sent, whatever its
+   * freshness, and no stale entry is sent while it is refreshed. Undefined, the default: only the freshness that the responses declare counts.
    */
   readonly isFollowed?: (origin: string) => boolean | undefined;
   /** Default 60,000: a change that is never published is noticed after it at the latest. */
@@ -151,7 +150,7 @@ export interface FollowOptions {
 
 /** What it means for entries that changes at their origin reach the cache, or do not (`FollowOptions.isFollowed`). */
 export interface FollowRules {
-  /** If the origin is followed, resets the entry's age to 0. Returns the entry. */
+  /** If the origin is followed, resets the age of an entry that was requested less than `followedMsMax` ago to 0. Returns the entry. */
   confirm(entry: Entry | undefined): Entry | undefined;
   /** Whether no change has outdated the entry, as far as the cache can know: if it is fresh, it may be sent. */
   isCurrent(entry: Entry): boolean;

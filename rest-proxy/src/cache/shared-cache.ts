@@ -59,7 +59,7 @@ export interface SharedCache extends Hits {
    * stored nor joined any more.
    */
   invalidate(what: Invalidation): void;
-  /** Removes all stored responses of an origin: each of them may be outdated. Also concerns requests that were sent before. */
+  /** Removes all stored responses of an origin: each may be outdated. Responses to requests that were sent before are not stored either. */
   invalidateOrigin(origin: string): void;
   /** Marks the present for `CacheLookup.sentAfter`. Marks only grow. */
   mark(): number;
@@ -69,7 +69,7 @@ export interface SharedCache extends Hits {
   close(): Promise<void>;
 }
 
-/** Notes of invalidations and writes, and unshared keys, to remember: so many of each, some hundred bytes each. */
+/** Limit of the remembered notes (invalidations and settled writes), and of the keys in `unshared`. Each takes some hundred bytes. */
 const notesMax = 10_000;
 
 export function createSharedCache(options: SharedCacheOptions): SharedCache {
@@ -105,15 +105,15 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
     });
   }
 
-  /** Before the client has the response to its write: after it, the client must not read the state before the write. */
+  /** Called before the client gets the response to its write: with that response, the client must not read the state before the write any more. */
   function settleWrite({ origin, key }: CacheLookup, fetched: OriginResponse | undefined): void {
     invalidationLog.noteWrite(origin);
     invalidate(invalidatedBy(fetched, key, keysOf));
   }
 
   /**
-   * Writes that were not sent are ignored: under overload they would end coalescing, which adds load. A write whose client has disconnected does
-   * not count as lost: one client could keep responses from being stored.
+   * Ignores a write that was not sent: otherwise overload would end coalescing, which adds load. If the client has disconnected, invalidates only the
+   * resource of its write: otherwise one client could keep all responses of the origin from being stored.
    */
   function failWrite(error: unknown, lookup: CacheLookup, response: ServerResponse): void {
     if (isUnsent(error)) return;

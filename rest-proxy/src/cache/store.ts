@@ -1,3 +1,4 @@
+// The memory of the cache. `createSharedCache` creates one store; read.ts, origin-fetch.ts, freshening.ts and invalidation.ts use it.
 import type { Entry } from "./entry.ts";
 import { hasStrongEtag } from "./conditional.ts";
 import { isDisjoint, isSameVaryKey, matchesVary, type VaryValueOf } from "./vary.ts";
@@ -12,7 +13,7 @@ export interface StoreLimits {
 /** The stored responses of one key, the newest first. */
 interface Slot {
   readonly entries: readonly Entry[];
-  /** Since it was stored or last examined for eviction. */
+  /** Whether `find` was called for the key since its last response was stored, or since the key was last examined for eviction. */
   isUsed: boolean;
 }
 
@@ -139,7 +140,7 @@ export class Store {
     this.#onEvicted(entry);
   }
 
-  /** Evicts keys from the front of the queue until one more response of this size fits. */
+  /** Evicts keys from the front of the queue until one more response of this size fits. The loop reaches a key that it moves to the end again. */
   #evictUntilFits(bytes: number): void {
     for (const [key, { entries, isUsed }] of this.#byKey) {
       if (this.#fits(bytes)) return;

@@ -1,6 +1,6 @@
 import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 
-/** A set whose members expire. */
+/** A set whose members expire: keys that `read.ts` must not refresh for a while, and keys whose requests it must not coalesce. */
 export interface TtlSet {
   add(key: string, ttlMs: number): void;
   has(key: string): boolean;

@@ -20,14 +20,15 @@ const weightedNames: ReadonlySet<string> = new Set(["accept-charset", "accept-en
 const otherLists: ReadonlySet<string> = new Set(["accept", "cache-control", "prefer"]);
 
 /**
- * What begins a string, a comment, an inner list, a URI or an escape, in which commas are data; and characters outside ASCII, which have no defined
- * case or whitespace.
+ * Characters that begin a string, a comment, an inner list, a URI or an escape, in which a comma is not a delimiter; and characters outside ASCII,
+ * which have no defined case or whitespace.
  */
 const unsafeCharacter = /["(<\\]|[^\t -~]/;
 
 /**
  * The value of a request header in its normal form, so that equivalent values select the same variant (RFC 9111, 4.1): without optional whitespace
- * around commas in known lists, and in lower case for lists of case-insensitive names. A value that may have another syntax is returned unchanged. The order of members remains: servers may prefer the first of equal weights (RFC 9110, 12.5.4).
+ * around commas in known lists, and in lower case for lists of case-insensitive names. A value that may have another syntax is returned unchanged.
+ * The order of members remains: servers may prefer the first of equal weights (RFC 9110, 12.5.4).
  * @param field in lower case.
  */
 export function normalizeForVary(field: string, value: string): string {
@@ -77,7 +78,7 @@ export function isSameVaryKey(a: VaryKey, b: VaryKey): boolean {
   );
 }
 
-/** Whether no request can match both: a field that both name has different values. Otherwise an older response must not be stored beside a newer one. */
+/** Whether no request can match both keys: a field that both name has different values. Only then an older response is stored beside a newer one. */
 export function isDisjoint(a: VaryKey, b: VaryKey): boolean {
   return a.fields.some((field, at) => {
     const other = b.fields.indexOf(field);

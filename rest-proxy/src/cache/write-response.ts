@@ -46,6 +46,7 @@ export function createCachedResponse(
 ): CachedResponse {
   const isUnchanged = entry.status === 200 && isNotModified(request.headers, entry.validators, nowMs);
   const headers = (isUnchanged ? entry.notModifiedHeaders : entry.headers).slice();
+  // `Date` is the last stored header (`StoredHead.headers`).
   if (entry.confirmedAtMs !== undefined) headers[headers.length - 1] = new Date(entry.confirmedAtMs).toUTCString();
   headers.push("Age", String(ageSeconds(entry, nowMs)), "Cache-Status", cacheStatus);
   const body = isUnchanged || request.method === "HEAD" ? undefined : entry.body;
@@ -115,8 +116,8 @@ export interface PastCacheRequest {
 
 /**
  * Sends the client's request to the origin without conditions of the cache, and relays the response: for writes, `OPTIONS` and other safe methods,
- * most `HEAD`, and reads that the cache must not handle. `Cache-Status` and the headers of `addHeaders` are added to the response. It is not
- * stored; `onResponse` may change what is stored already.
+ * `HEAD` that the cache cannot respond to, and reads that it must not handle. Adds `Cache-Status` and the headers of `addHeaders` to the response.
+ * The response is not stored, but `onResponse` may change the store.
  * @throws the error of the origin fetch; nothing is written then.
  */
 export async function forwardPastCache(

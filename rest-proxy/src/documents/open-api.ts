@@ -1,4 +1,4 @@
-/** The parts of an OpenAPI document that the pages show. Composition generates it, so it is not validated. */
+/** The parts of an OpenAPI document that the pages show. Composition generates the document, so the proxy does not validate it. */
 export interface OpenApi {
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
   readonly servers: readonly { readonly url: string }[];
@@ -27,7 +27,7 @@ export interface Operation {
   readonly deprecated?: boolean;
   readonly tags: readonly string[];
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
-  /** A token needs one of them. */
+  /** A token needs one of these scopes. */
   readonly "x-scopes"?: readonly string[];
   readonly parameters?: readonly (Parameter | ReferenceObject)[];
   readonly requestBody?: { readonly content: Content };
@@ -94,12 +94,12 @@ export function operationsOf(document: OpenApi): readonly PathOperation[] {
   );
 }
 
-/** Its parameters, with references resolved. */
+/** The parameters of an operation, with references resolved. */
 export function parametersOf({ components }: OpenApi, { parameters = [] }: Operation): readonly Parameter[] {
   return parameters.map((parameter) => resolveReference(parameter, components.parameters));
 }
 
-/** Its responses by status, with references resolved. */
+/** The responses of an operation by status, with references resolved. */
 export function responsesOf({ components }: OpenApi, { responses }: Operation): readonly NumberedResponse[] {
   return Object.entries(responses).map(([status, response]) => [
     status,

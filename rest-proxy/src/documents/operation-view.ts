@@ -54,7 +54,7 @@ export function markDeprecated({ deprecated }: Pick<Operation, "deprecated">): H
   return deprecated ? html` <strong>deprecated</strong>` : undefined;
 }
 
-/** The banner names the successor's operation if it still exists. */
+/** The banner of a deprecated operation. Links to the operation with the same id in the successor version, if that version has it. */
 function viewDeprecation(
   { deprecation }: VersionDocument,
   { operation }: PathOperation,

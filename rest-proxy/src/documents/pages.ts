@@ -102,7 +102,7 @@ function choose(encoded: Encoded | undefined, acceptEncoding: string | undefined
   return encoded[chooseContentCoding(acceptEncoding) ?? "identity"];
 }
 
-/** The default, 11, would delay the start by a second and save a few per cent. */
+/** Brotli's default quality, 11, would delay the start by a second and save a few per cent. */
 const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
 function encode(type: string, text: string): Encoded {

@@ -7,7 +7,7 @@ export interface Sample {
   readonly code: string;
 }
 
-/** In a browser, docs.js replaces it by the origin of the page. */
+/** The origin in all samples. In a browser, docs.js replaces it by the origin of the page. */
 export const exampleOrigin = "http://localhost:4010";
 
 interface ExampleRequest {
@@ -22,7 +22,7 @@ interface ExampleRequest {
 
 interface ExampleHeader {
   readonly name: string;
-  /** Undefined: each run sends a new key. */
+  /** Undefined for an idempotency key: each run of the sample sends a new key. */
   readonly value: string | undefined;
 }
 

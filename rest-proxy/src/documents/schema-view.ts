@@ -11,7 +11,7 @@ export function viewSchema(schema: Schema, named: NamedSchemas): Html {
 
 interface SchemaView {
   readonly named: NamedSchemas;
-  /** Names of the schemas around this place. They are not expanded again, since a schema may contain itself. */
+  /** Names of the schemas that contain the rendered one. They are not expanded again, since a schema may contain itself. */
   readonly open: readonly string[];
 }
 
@@ -48,7 +48,7 @@ interface Field {
   readonly place?: string;
 }
 
-/** Parameters, in the form of properties. */
+/** Renders the parameters of an operation in the same form as the properties of a schema. */
 export function viewFields(fields: readonly Field[], named: NamedSchemas): Html {
   return html`<ul class="fields">
     ${fields.map((field) => viewField(field, { named, open: [] }))}

@@ -2,7 +2,7 @@ import { AppError, type AppErrorOptions, type ErrorCode, internalErrorMessage } 
 
 /**
  * The client disconnected before it got its response, or no client waits for the response any longer. No response is written and nothing is logged;
- * if a request to a service was in flight, it is counted as `CLIENT_GONE`.
+ * if a request to a service was in flight, `service-observer.ts` counts it as `CLIENT_DISCONNECTED`.
  */
 export class ClientDisconnected extends Error {}
 

@@ -29,7 +29,7 @@ export function watchBody(body: Readable, { pending, signal, readerExtraMs, onCl
     phase: "responding",
     onEnd(reason) {
       if (reason === "aborted") return abort();
-      // Late is the service only if no received bytes wait for the reader. `isPaused` would not show it: every reader pauses from time to time.
+      // The service is late only if no received bytes wait for the reader. `isPaused` would not show that: every reader pauses from time to time.
       isLate = body.readableLength === 0;
       if (isLate) return destroyLate();
       timer = setTimeout(destroyLate, readerExtraMs);
@@ -44,7 +44,7 @@ export function watchBody(body: Readable, { pending, signal, readerExtraMs, onCl
     pending.finish(isLate ? "failure" : toBodyOutcome(body), body.errored);
     onClosed();
   };
-  // With a listener, Node distinguishes a broken body from one that its reader destroyed.
+  // With an `error` listener, `body.errored` distinguishes a broken body from a body that its reader destroyed.
   body.on("error", () => {});
   if (body.closed) finish();
   else body.once("close", finish);

@@ -145,9 +145,9 @@ function toUpstreamRequest(request: ServiceRequest, service: string, timeoutMs: 
 }
 
 /**
- * Whether the request may be sent again after it may have been processed. Stricter than RFC 9110, 9.2.2: a repeated `DELETE` or `PUT` may have another
- * response (404), and the client could not know that the first one was processed. A retried `POST` with a key may get a 409 while the service still
- * processes the first attempt.
+ * Whether the request may be sent again after it may have been processed. Stricter than RFC 9110, 9.2.2: a repeated `DELETE` or `PUT` may get another
+ * response (404), and the client could not know that the first attempt was processed. A retried `POST` with a key may get a 409 while the service
+ * still processes the first attempt.
  */
 function isIdempotent({ method, headers, takesIdempotencyKey = false }: ServiceRequest): boolean {
   if (method === "GET" || method === "HEAD") return true;
@@ -186,5 +186,6 @@ function rejectOverload(watch: ServiceClientObserver | undefined): AppError {
 function toError({ reason, cause, replica }: UpstreamFailure): Error {
   if (reason === "timeout") return gatewayTimeout(cause, replica);
   if (reason === "aborted") return new ClientDisconnected("The client disconnected before the response.", { cause });
+  // `overloaded` does not occur: `send` checks `isFull` before.
   return badGateway(cause, replica);
 }

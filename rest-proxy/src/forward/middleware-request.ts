@@ -5,8 +5,8 @@ import type { TransportRequest } from "@tributary/kit/upstream/transport";
 const writableSocket = { writable: true };
 
 /**
- * The request of one attempt, as http-proxy-middleware gets it instead of the client's: that one could be used for one attempt only, since the
- * middleware adds listeners to it and pipes its body. Has the members of an `IncomingMessage` that http-proxy-middleware 4 and httpxy 0.5 read.
+ * The request of one attempt, as http-proxy-middleware gets it. The client's request could be used for one attempt only, since the middleware adds
+ * listeners to it and pipes its body. Has the members of an `IncomingMessage` that http-proxy-middleware 4 and httpxy 0.5 read.
  */
 export class MiddlewareRequest {
   readonly httpVersion = "1.1";
@@ -24,7 +24,7 @@ export class MiddlewareRequest {
     this.#body = body;
   }
 
-  /** The middleware listens for errors of the client's request. This request has none, so it emits no event. */
+  /** The middleware listens for errors of the client's request. This request never emits an event, so the listener is dropped. */
   on(): this {
     return this;
   }
@@ -35,7 +35,7 @@ export class MiddlewareRequest {
   }
 }
 
-/** Passed to the middleware as the client's response, for every attempt: since it is finished, the middleware neither writes to it nor waits for it. */
+/** Passed to the middleware as the client's response, for every attempt. It is finished, so the middleware neither writes to it nor waits for it. */
 export const unusedResponse = {
   finished: true,
   writableFinished: true,
@@ -47,7 +47,7 @@ function toRecord(headers: readonly string[]): Record<string, string | string[]>
   const record: Record<string, string | string[]> = {};
   for (let at = 0; at < headers.length; at += 2) {
     const [name = "", value = ""] = [headers[at], headers[at + 1]];
-    // As a key, it would set the prototype of the record (CVE-2026-21710).
+    // An assignment to this key would set the prototype of the record (CVE-2026-21710).
     if (name === "__proto__") continue;
     const before = Object.hasOwn(record, name) ? record[name] : undefined;
     record[name] = before === undefined ? value : [before, value].flat();

@@ -11,7 +11,10 @@ import { isConnectionError } from "../errors/service-failure.ts";
 import { MiddlewareRequest, unusedResponse } from "./middleware-request.ts";
 import { type ReplicaConnection, whenConnected } from "./replica-connection.ts";
 
-/** Sends the attempts of writes by http-proxy-middleware (reads: client.ts). The middleware does not write the response (`selfHandleResponse`): its body is returned as a stream. */
+/**
+ * Sends the attempts of writes by http-proxy-middleware, for `sendByMiddleware` in client.ts. The middleware does not write the response to the
+ * client (`selfHandleResponse`): the transport returns the body as a stream.
+ */
 export function createMiddlewareTransport(connectTimeoutMs: number): Transport<ReplicaConnection, IncomingMessage> {
   const middleware = createProxyMiddleware({
     router(request, _response, options) {
@@ -29,7 +32,7 @@ export function createMiddlewareTransport(connectTimeoutMs: number): Transport<R
   return (replica, request, deadline) =>
     new Promise((resolve, reject) => {
       const attempt = new MiddlewareAttempt({ replica, request, deadline, resolve, reject });
-      // It calls the last argument only if it ignores the request, or the router throws.
+      // The middleware calls its last argument only if it ignores the request, or if `router` throws.
       void middleware(attempt as unknown as IncomingMessage, unusedResponse, (error) => attempt.reject(error));
     });
 }
@@ -105,14 +108,14 @@ class MiddlewareAttempt extends MiddlewareRequest implements EndListener {
 
   fail(error: unknown): void {
     if (this.#isSettled) return;
-    // Without a connection, every error is the service's (also an invalid certificate), except Node's TypeError for invalid arguments.
+    // Before there is a connection, the service causes every error (also an invalid certificate), except Node's TypeError for invalid arguments.
     const isOfService = this.#isConnected ? isConnectionError(error) : !(error instanceof TypeError);
     if (!isOfService) return this.reject(error);
     this.#settle({ kind: "failed", reason: this.#isConnected ? "reset" : "refused", cause: error });
     this.#sent?.destroy();
   }
 
-  /** For a bug: it would occur with every replica, so no other one is tried. */
+  /** Called for a bug: it would occur with every replica, so the request is not sent to another replica. */
   reject(error: unknown): void {
     if (this.#isSettled) return;
     this.#o.reject(error ?? new Error("http-proxy-middleware ignored a request"));

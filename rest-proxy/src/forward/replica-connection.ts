@@ -35,8 +35,8 @@ export function openConnection(address: ReplicaAddress, limits: PoolLimits): Rep
 }
 
 /**
- * Calls back once the request's socket is connected, TLS included; at once for a kept socket, which is connected. Destroys the request if connecting
- * takes longer than `timeoutMs`, so that another replica can be tried long before the timeout of the whole request.
+ * Calls back once the request's socket is connected, TLS included; at once for a reused socket. Destroys the request if connecting takes
+ * longer than `timeoutMs`, so that another replica can be tried long before the timeout of the whole request.
  */
 export function whenConnected(request: ClientRequest, timeoutMs: number, onConnected: () => void): void {
   const { socket } = request;

@@ -1,10 +1,10 @@
-/** The cache groups of a response in the header by which a CDN purges. */
+/** The cache groups of a response in the header by which a CDN purges (CDN_TAG_HEADER). `pipeline.ts` adds it to each response of a service. */
 import { type TagHeader, writeTags } from "@tributary/kit/rest/cache-tags";
 import { joinHeaderLines, withoutHeaders } from "@tributary/kit/http/raw-headers";
 import type { OriginResponse } from "../cache/cache-request.ts";
 import { groupNames } from "../cache/entry.ts";
 
-/** Adds the tag header to the response of a service; none to a response without groups. */
+/** Adds the tag header to the response of a service. @param tagHeader undefined: the response is returned unchanged, as without groups. */
 export function addCacheTags(response: OriginResponse, tagHeader: TagHeader | undefined): OriginResponse {
   if (tagHeader === undefined) return response;
   const groups = groupNames(joinHeaderLines(response.headers, "cache-groups"));

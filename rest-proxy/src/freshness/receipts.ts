@@ -9,11 +9,11 @@ import { findHeader, withoutHeaders } from "@tributary/kit/http/raw-headers";
 import type { CacheLookup, OriginResponse } from "../cache/cache-request.ts";
 import type { SharedCache } from "../cache/shared-cache.ts";
 
-/** The receipts of one request. */
+/** The writes that the receipts of one request name. */
 export interface RequestReceipts {
-  /** Of all services. */
+  /** The writes to all services. */
   readonly writes: readonly ServiceWrite[];
-  /** Those to the service of the request. */
+  /** The writes to the service that the request is for. */
   readonly serviceWrites: readonly ServiceWrite[];
 }
 
@@ -21,12 +21,12 @@ export interface RequestReceipts {
 export interface ReceiptRules {
   /** @throws AppError MALFORMED_REQUEST for receipts that cannot be read. */
   read(request: Pick<IncomingMessage, "headers">, service: string): RequestReceipts;
-  /** Limits the lookup to responses that include the writes: if these are unknown here, to responses requested from the origin from now on. */
+  /** Limits the lookup to responses that include the writes. Until the feed has a write, only responses requested after its first receipt do. */
   limit(lookup: CacheLookup, receipts: RequestReceipts): CacheLookup;
   /**
-   * If there is a fresh response which may not include the writes, waits until their changes have reached the cache and decide that.
+   * If the cache has a fresh response that may not include the writes, waits until the feeds have delivered the changes of these writes.
    * @param lookup from `limit`.
-   * @returns the lookup without the limit if they have; else the origin has to respond.
+   * @returns the lookup without the limit if the changes have arrived in time; else `lookup`, and the origin has to respond.
    */
   awaitChanges(lookup: CacheLookup, receipts: RequestReceipts): Promise<CacheLookup>;
 }
@@ -35,17 +35,17 @@ export interface ReceiptRulesOptions {
   readonly receipts: Receipts;
   readonly feeds: Pick<Feeds, "knows" | "waitFor">;
   readonly cache: Pick<SharedCache, "hasFresh" | "mark">;
-  /** Of a request. */
+  /** The timeout of a request to a service; `Feeds.waitFor` waits at most a tenth of it, and at most 50 ms. */
   readonly timeoutMs: number;
 }
 
 const none: RequestReceipts = { writes: [], serviceWrites: [] };
 const requestHeader = receiptHeader.toLowerCase();
-/** Writes whose first receipt is remembered. Of a forgotten one, the next receipt counts as the first, which costs a request to the origin. */
+/** Writes whose first receipt is remembered. The next receipt of an evicted write counts as its first, which costs a request to the origin. */
 const marksMax = 10_000;
 
 export function createReceiptRules({ receipts, feeds, cache, timeoutMs }: ReceiptRulesOptions): ReceiptRules {
-  /** When the first receipt of each unknown write arrived here. The write was committed before, so later responses of the origin include it. */
+  /** For each unknown write, the cache's mark when its first receipt arrived. Later origin responses include the write. */
   const marks = createBoundedMap<number>({ entriesMax: marksMax });
 
   function markOf({ service, epoch, xid }: ServiceWrite): number {
@@ -78,7 +78,7 @@ export function createReceiptRules({ receipts, feeds, cache, timeoutMs }: Receip
   };
 }
 
-/** Replaces the position of a write, which the service has sent, by a receipt for the client. A read gets none. */
+/** Replaces the position of a write, which the service sent, by a receipt for the client. In a response to a read, only removes the position. */
 export function toReceipt(
   response: OriginResponse,
   {

@@ -10,15 +10,15 @@ import type { OriginFetch, OriginRequest, OriginResponse } from "../cache/cache-
 import { dropBody } from "../cache/body-relay.ts";
 import { ClientDisconnected, toServiceError } from "../errors/service-failure.ts";
 
-/** A body of other lengths is sent uncompressed: to compress a shorter one saves no packet, and a longer one would occupy too much memory. */
+/** Only bodies within these limits are compressed: compressing a shorter body saves no packet, and a longer body would occupy too much memory. */
 const bytesMin = 1_024;
 const bytesMax = 2_097_152;
 
-/** So many values of `Accept-Encoding` are memoized, of at most this many characters each. */
+/** Memoized values of `Accept-Encoding`, and the characters of a memoized value: a longer value is parsed for each request. */
 const memoMax = 1_000;
 const memoLengthMax = 256;
 
-/** Chooses the content coding of a response; memoized by the value of `Accept-Encoding`. Its result undefined means: do not compress. */
+/** Chooses the content coding of a response; memoized by the value of `Accept-Encoding`. Undefined: the response is not compressed. */
 export function createCodingChooser(): (acceptEncoding: string | undefined) => ContentCoding | undefined {
   const memo = createBoundedMap<ContentCoding | "identity">({ entriesMax: memoMax });
 
@@ -34,7 +34,7 @@ export function createCodingChooser(): (acceptEncoding: string | undefined) => C
 }
 
 export interface CompressionOptions {
-  /** Responses that are compressed at once: each is in memory as a whole. Beyond it, responses are sent uncompressed. */
+  /** Responses that are compressed at once: each is in memory as a whole. Above this number, further responses are sent uncompressed. */
   readonly compressionsMax: number;
 }
 
@@ -139,8 +139,8 @@ const compressors: Readonly<Record<ContentCoding, (bytes: Buffer) => Promise<Buf
 };
 
 /**
- * Restores in a 304 the suffix of the ETag if the client sent it with the suffix. `Vary` is as in the 200 (RFC 9110, 15.4.5): if the client accepts no
- * coding, it is unknown here whether the 200 is long enough to be compressed, so `Vary` is added in any case.
+ * Restores the suffix of the ETag in a 304 if the client sent the ETag with the suffix. `Vary` is as in the 200 (RFC 9110, 15.4.5). Without a coding,
+ * it is unknown here whether the body of the 200 has a length that is compressed, so `Vary` is added in any case.
  */
 function restoreTag(
   response: OriginResponse,

@@ -48,8 +48,8 @@ export function createResourceCache(limits: CacheLimits, o: ResourceCacheOptions
 }
 
 /**
- * The lookup of a request. Variants of a resource (`Vary`) are distinguished by the chosen content coding for `Accept-Encoding`, and by the normal form
- * of any other field. `Accept` makes no variants: it only selects the version, which the key contains, and the service always gets `application/json`.
+ * The lookup of a request. For `Vary`, the value of `Accept-Encoding` is the chosen content coding, and that of any other field its normal form.
+ * `Accept` makes no variants: it only selects the version, which the key contains, and the service always gets `application/json`.
  * @param route whose service is the origin.
  * @param key the canonical version, path and query, such as `/v2/things?first=5`.
  */
@@ -72,9 +72,9 @@ export function createLookup(
 const base = "http://self.invalid";
 
 /**
- * The cache keys of the resource that a reference names, in all versions, since a write in one version changes the resource in all: without a query, a
- * key is the canonical path, such as `/v2/things/5`. The reference is the `Location` or `Content-Location` of a service's response, which `key`, the key
- * of the write, resolves if it is relative; or `key` itself. Its query is dropped. No keys for another origin or a path without a route.
+ * The cache keys of the resource that a reference names, in all versions: a write in one version changes the resource in all. A key is a canonical
+ * path such as `/v2/things/5`; the query of the reference is dropped. `reference` is the `Location` or `Content-Location` of the response to a write,
+ * or `key`, the key of the write, against which a relative reference is resolved. No keys for another origin or for a path without a route.
  */
 export function createKeysOf(table: RouteTable): (reference: string, key: string) => readonly string[] {
   return (reference, key) => {

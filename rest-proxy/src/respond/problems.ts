@@ -9,8 +9,8 @@ import type { Observe } from "../telemetry/observations.ts";
 import { listProxyHeaders } from "./proxy-headers.ts";
 
 /**
- * Responds to any error with a problem document. An error that is no `AppError` is a bug: it is reported, and the client gets a 500. A response that has
- * already started is destroyed; after `ClientDisconnected`, nothing is done.
+ * Responds to any error with a problem document. An error that is no `AppError` is a bug: it is reported, and the client gets a 500. A response that
+ * has already started is destroyed; after `ClientDisconnected`, nothing is done.
  */
 export function respondWithProblem(error: unknown, exchange: Exchange, observe: Observe): void {
   if (error instanceof ClientDisconnected) return;
@@ -22,7 +22,7 @@ export function respondWithProblem(error: unknown, exchange: Exchange, observe: 
   const reported = isExpected ? error : new AppError("INTERNAL_SERVER_ERROR", internalErrorMessage);
   record.code = reported.code;
   if (reported instanceof ServiceFailure) record.failedReplica = reported.replica;
-  // route/version.ts adds it only when it has chosen a version.
+  // `addVersionHeaders` in route/version.ts adds this `Vary` only after a version was chosen.
   if (reported.code === "NOT_ACCEPTABLE") proxyHeaders.vary.push("Accept");
   writeProblem(response, reported, { instance: instanceOf(url), requestId }, listProxyHeaders(proxyHeaders));
 }
@@ -32,7 +32,10 @@ export function isUnstarted(response: ServerResponse): boolean {
   return !response.headersSent && !response.destroyed && !response.closed;
 }
 
-/** The `instance` of the problem: the path without the query, which may contain secrets. Undefined for a path that begins with two slashes: as a reference it would name another host (RFC 3986, 4.2). */
+/**
+ * The `instance` of the problem: the path without the query, which may contain secrets. Undefined for an invalid target, and for a path that begins
+ * with two slashes: as a reference it would name another host (RFC 3986, 4.2).
+ */
 function instanceOf(url: string): string | undefined {
   const path = parseTarget(url)?.path;
   return path?.startsWith("//") ? undefined : path;

@@ -1,3 +1,4 @@
+// Stage 2 of 5: route. Chooses version and media type by `Accept`. version.ts calls it for each request that is not in the route cache.
 import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 import { type AcceptElement, parseAccept } from "@tributary/kit/http/accept";
 
@@ -21,7 +22,7 @@ export type ChooseVersion = (
   defaultVersion: number,
 ) => VersionChoice;
 
-/** So many values of `Accept` are memoized, of at most this many characters each. */
+/** Memoized values of `Accept`, and the characters of a memoized value: a longer value is parsed for each request. */
 const memoMax = 1_000;
 const memoLengthMax = 256;
 
@@ -47,7 +48,7 @@ export function createVersionChooser(): ChooseVersion {
   };
 }
 
-/** The most frequent values, which need no parsing: they select the default version as `application/json`, as no `Accept` does (RFC 9110, 12.5.1). */
+/** Whether `accept` is a frequent value that needs no parsing. Each selects `application/json` in the default version, like a missing `Accept`. */
 export function selectsDefaultVersion(
   accept: string | undefined,
 ): accept is undefined | "" | "*/*" | "application/json" {

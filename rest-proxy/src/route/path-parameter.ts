@@ -1,4 +1,5 @@
-/** 1 to 256 characters as sent, of RFC 3986's `pchar` without `;`: some servers cut a path there. */
+// Path parameters: route-table.ts decodes them from the client's path and encodes them for the canonical path.
+/** 1 to 256 characters as sent, of RFC 3986's `pchar` without `;`: some servers end a path at a semicolon. */
 const segmentPattern = /^(?:[A-Za-z0-9._~!$&'()*+,=:@-]|%[0-9A-Fa-f]{2}){1,256}$/;
 
 /** `%41`, `%2e`, …: unreserved characters, which never need encoding (RFC 3986, 2.3). */
@@ -21,7 +22,7 @@ export function decodePathParameter(segment: string): string | undefined {
   return value === undefined || forbiddenInParameter.test(value) ? undefined : value;
 }
 
-/** The one spelling of a parameter in an upstream path. @param value from `decodePathParameter`. */
+/** The only spelling of a parameter in a canonical path, and so in cache keys and upstream paths. @param value from `decodePathParameter`. */
 export function encodePathParameter(value: string): string {
   return encodeURIComponent(value);
 }

@@ -1,4 +1,4 @@
-/** The results of recent routings. To use one instead of routing again takes 8 % off the cost of a cache hit. */
+/** The results of recent routings. `pipeline.ts` uses a result instead of routing again, which takes 8 % off the cost of a response cache hit. */
 import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 import type { Target } from "../admit/request-target.ts";
 import type { Route } from "./routes.ts";
@@ -19,7 +19,7 @@ export interface RouteCache {
   set(method: string, url: string, accept: string | undefined, route: CachedRoute): void;
 }
 
-/** At most some 6 MB: per URL, the `acceptsMax` most recent values of `Accept`; URL and `Accept` have at most `keyLengthMax` characters together. */
+/** At most about 6 MB: per URL, the `acceptsMax` most recent values of `Accept`; URL and `Accept` together have at most `keyLengthMax` characters. */
 const urlsMax = 4_096;
 const acceptsMax = 2;
 const keyLengthMax = 256;
@@ -30,7 +30,7 @@ interface AcceptEntry {
 }
 
 export function createRouteCache(): RouteCache {
-  // By URL alone: to join URL and `Accept` into one key would cost more than the lookup.
+  // The URL alone is the key: to concatenate URL and `Accept` would cost more than the lookup.
   const byUrl = createBoundedMap<readonly AcceptEntry[]>({ entriesMax: urlsMax });
 
   return {

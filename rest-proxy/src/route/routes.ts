@@ -1,3 +1,4 @@
+// The routes of supergraph/routes.json. main.ts reads the file once, at the start; route-table.ts indexes the routes by version and path.
 import { readFileSync } from "node:fs";
 import { type PriorityClass, priorityClasses } from "@tributary/kit/admission/priority";
 import { ConfigError } from "@tributary/kit/process/env";
@@ -13,7 +14,7 @@ export interface Route {
   readonly versions: readonly number[];
   /** The names of its query parameters; requests with others are rejected. */
   readonly query: readonly string[];
-  /** What the service declares about caching. The proxy only distinguishes `none`: with it, the service gets `Forwarded` on reads. */
+  /** What the service declares about caching. The proxy only distinguishes `none`: on reads of such a route, the service gets `Forwarded`. */
   readonly cache: "public" | "private" | "none";
   /**
    * Upper bound, in seconds, of the heuristic freshness of responses without explicit freshness (RFC 9111, 4.2.2). Without it, such a response is

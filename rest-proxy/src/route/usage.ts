@@ -1,3 +1,4 @@
+// Usage of old API versions: pipeline.ts counts each routed request, and server.ts starts the hourly report.
 import type { UsageCount } from "../telemetry/observations.ts";
 
 export interface Usage {
@@ -14,7 +15,7 @@ export interface UsageOptions {
   readonly newestVersion: number;
 }
 
-/** Counts requests for versions older than the newest. Bounded by versions × routes × (known clients + 2). */
+/** Counts requests for versions older than the newest. At most versions × routes × (known clients + 2) counts: 2 for `other` and `unnamed`. */
 export function createUsage({ knownClients, newestVersion }: UsageOptions): Usage {
   const known = new Set(knownClients);
   const counts = new Map<number, Map<string, Map<string, number>>>();

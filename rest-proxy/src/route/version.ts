@@ -59,7 +59,7 @@ export function createVersionResolver({
 }: VersionsOptions): (request: VersionRequest) => ResolvedVersion {
   const choose = createVersionChooser();
 
-  /** 406 if the path exists and no media type of it is acceptable; 404 if it does not exist, also if only in the chosen version. */
+  /** Throws 406 if the path exists and the client accepts none of its media types, and 404 if the chosen version does not have the path. */
   function resolveChoice(choice: VersionChoice, path: string, version?: number): ResolvedVersion {
     // Without a version in the path, only versions that have the path were offered.
     const exists = version === undefined || table.find(version, path) !== undefined;
@@ -69,7 +69,7 @@ export function createVersionResolver({
     return { entry, version: choice.version, media: choice.media, path, isNegotiated: version === undefined };
   }
 
-  /** `Allow` with the methods of all versions: it is not known in which version the request after a preflight is, and the browser must not block it. */
+  /** `Allow` with the methods of all versions: the browser must not block the request after a preflight, whose version is not known yet. */
   function allowInAnyVersion(path: string): string {
     const entries = table.versionsAt(path).map((version) => table.find(version, path));
     const methods = new Set(entries.flatMap((entry) => [...(entry?.routes.keys() ?? [])]));
@@ -90,7 +90,7 @@ export function createVersionResolver({
     const effectiveAccept = method === "OPTIONS" ? undefined : accept;
     if (version !== undefined) return resolveChoice(choose(effectiveAccept, [version], version), path, version);
     if (method === "OPTIONS") return resolvePreflight(path);
-    // The most frequent values of Accept mean the default version: the others need not be looked up.
+    // These values of `Accept` select the default version, so the other versions that have the path need not be looked up.
     const offered = selectsDefaultVersion(accept) ? [defaultVersion] : table.versionsAt(path);
     return resolveChoice(choose(accept, offered, defaultVersion), path);
   };
@@ -113,7 +113,7 @@ export function addVersionHeaders(
 ): void {
   const { version, media, path, isNegotiated } = resolved;
   proxyHeaders.onEvery.push("API-Version", String(version));
-  // The response to a path with a version is the same for every `Accept`, except that with the vendor media type, which other clients must not get.
+  // If the path names the version, `Accept` changes the response only by selecting the vendor media type, which other clients must not get.
   if (isNegotiated || media === "vendor") proxyHeaders.vary.push("Accept");
   if (media === "vendor") proxyHeaders.mediaType = mediaTypeOf(version, media);
   const headers = retirements.headersOf(version);

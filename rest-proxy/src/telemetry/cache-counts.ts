@@ -11,7 +11,7 @@ interface CacheSize {
 
 type Result = Expected<typeof restMetrics.tributary_rest_cache_requests_total, "result">;
 
-/** The metrics of the cache. */
+/** The metrics of the response cache, which `createResourceCache` reports to. */
 export interface CacheObserver {
   count(observation: CacheObservation): void;
   /** Sets the gauges of the cache: `size` is called at each scrape. */

@@ -51,7 +51,7 @@ export type Observation =
   | { readonly kind: "token-keys-fetched"; readonly isOk: boolean }
   /** The keys could not be fetched: known keys remain in use; without any, requests with a token get a 503. */
   | { readonly kind: "token-keys-failed"; readonly cause: unknown }
-  /** While a feed is down, cached responses are validated after two seconds. */
+  /** A change feed is up or down. While it is down, cached responses of its service are validated when they are older than two seconds. */
   | FeedStateObservation
   /** Requests for versions older than the newest, since the start of the process. */
   | { readonly kind: "old-versions"; readonly usage: readonly UsageCount[] }
@@ -70,7 +70,7 @@ export function createObserver(log: Log, failures: FailureLog): (observation: Lo
     if (isFailure(observation)) return reportFailure(failures, observation);
     if (observation.kind === "old-versions") return log.info(observation, "old versions are in use");
     if (observation.kind === "token-keys-fetched") return log.debug(observation, "token keys fetched");
-    // Clients can cause any number of these.
+    // Only for debugging: clients can cause any number of these log lines.
     if (observation.kind === "unreadable") return log.debug(observation, "invalid HTTP request rejected");
     if (observation.kind === "response-truncated") return log.warn(observation, "response truncated");
     if (observation.kind === "replica-draining") return log.info(observation, "draining replica ejected");

@@ -83,7 +83,7 @@ export async function createProxyTelemetry(
   };
 }
 
-/** Announces the label values of all routes, and of requests without a route. */
+/** Announces the label values of all routes, and of requests without a route: their series are exported as 0 before the first event. */
 function announceRoutes(metrics: Metrics<typeof metricsOf.rest>, routes: readonly DeclaredRoute[]): void {
   for (const { service, path: route, versions, method } of routes) {
     metrics.announce({ service });
@@ -116,7 +116,7 @@ function announceClients(
   }
 }
 
-/** @param followed the services that have a feed. */
+/** Combines log and metrics into the function that the stages report observations to. @param followed the services that have a feed. */
 function combine(
   { log, metrics }: Telemetry<typeof metricsOf.rest>,
   failures: FailureLog,

@@ -15,7 +15,7 @@ export interface RecordedRoute {
 export class RequestRecord {
   route: RecordedRoute | undefined = undefined;
   version: number | undefined = undefined;
-  /** Undefined until the caller is identified. Its name is client text: map it by `KnownValues`. */
+  /** Undefined until the caller is identified. The client chooses its name: map the name by `KnownValues` before it becomes a label. */
   client: ClientProgram | undefined = undefined;
   /** The error code, if the proxy itself wrote the error response. */
   code: string | undefined = undefined;

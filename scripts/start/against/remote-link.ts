@@ -1,4 +1,4 @@
-// The remote of a start with `--against`, as the supervisor sees it: which issuer its tokens have. The substitutes send the requests.
+// The remote of `npm start -- --against`, for run.ts: finds the issuer of its tokens. The substitutes send the requests to the remote.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Environment } from "@tributary/kit/process/env";
 import type { RemoteAddresses } from "../options.ts";
@@ -7,7 +7,7 @@ import type { SupervisedPart } from "../supervised-part.ts";
 import { probeRemote, type RemoteIssuer, type RemoteProbe } from "./remote-probe.ts";
 
 export interface RemoteLink {
-  /** Undefined until the remote has responded. */
+  /** Undefined until the remote has responded, and if the variables ISSUER and JWKS_URL name the issuer. */
   issuer(): RemoteIssuer | undefined;
   /**
    * If the remote was down at the start: warns, probes it until it responds, and restarts these parts with its issuer. Resolves when it has
@@ -30,7 +30,7 @@ export async function createRemoteLink(
 ): Promise<RemoteLink> {
   let probe: RemoteProbe = await probeRemote(graphqlUrl, environment);
 
-  /** Stops at an error that only the developer can correct. */
+  /** Also ends at a StartError, which only the developer can correct: the probe remains `down`. */
   async function probeUntilUp(print: (line: string) => void): Promise<void> {
     while (probe.kind === "down") {
       await sleep(probeEveryMs, undefined, { signal });
@@ -54,6 +54,7 @@ export async function createRemoteLink(
         if (signal.aborted) return;
         throw error;
       }
+      // A cast, because TypeScript does not see that probeUntilUp has assigned `probe`.
       const { kind, issuer } = probe as RemoteProbe & { readonly issuer?: RemoteIssuer };
       if (kind === "down") return;
       print(`the remote ${graphqlUrl} responds now`);

@@ -1,4 +1,4 @@
-// Finds out, before anything starts, whether `--against` names a gateway, and which tokens it accepts.
+// Finds out for remote-link.ts whether the URL of `--against` is that of a gateway, and which tokens that gateway accepts.
 import type { Environment } from "@tributary/kit/process/env";
 import { StartError } from "../start-error.ts";
 
@@ -12,13 +12,13 @@ export interface RemoteIssuer {
 }
 
 export type RemoteProbe =
-  /** `issuer` is undefined if ISSUER and JWKS_URL name it. */
+  /** `issuer` is undefined if the environment variables ISSUER and JWKS_URL name it. */
   | { readonly kind: "up"; readonly issuer: RemoteIssuer | undefined }
   | { readonly kind: "down"; readonly cause: string };
 
 const timeoutMs = 3_000;
 const howToName = "set ISSUER and JWKS_URL (and AUDIENCE, unless it is tributary)";
-/** A load balancer whose gateway is down. */
+/** A load balancer responds with these statuses while its gateway is down. */
 const unavailableStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /**

@@ -1,4 +1,4 @@
-// Step 2 of the dev loop: applies the saved files by the plan of change-plan.ts.
+// Step 2 of the dev loop: applies a batch of saved files by the plan of change-plan.ts.
 import { setTimeout as sleep } from "node:timers/promises";
 import { readSubgraphs, type Subgraph, type SubgraphSource } from "../../../supergraph/subgraphs.ts";
 import { createBreakingChangeWarner } from "./breaking-changes.ts";
@@ -60,7 +60,10 @@ function describeCause([first = "", ...more]: readonly string[]): string {
 type SchemaStateOptions = Pick<ChangeHandlerOptions, "dataDir" | "gatewaySwapMs" | "print"> &
   Required<Pick<ChangeHandlerOptions, "readSources">>;
 
-/** The schemas that are published and those that wait for composition. It publishes to gateway and services in a safe order. */
+/**
+ * The schemas that are in use (`serving`), those of the last composition, which may have failed, and the last ones that composed (`composed`).
+ * Decides whether the gateway or the services get new schemas first.
+ */
 function createSchemaState({ readSources, dataDir, gatewaySwapMs, print }: SchemaStateOptions) {
   let serving: Schemas = schemasOf(readSources());
   let lastComposition: Composed | undefined;
@@ -88,12 +91,13 @@ function createSchemaState({ readSources, dataDir, gatewaySwapMs, print }: Schem
     /** Stores a composition. Returns the services to restart because of their schemas. */
     accept(next: Composed): readonly ServiceName[] {
       if (next.ok && lastComposition?.ok === false) print("start", "the supergraph composes again");
-      const changedBefore = changed(); // A blocked service whose schema was reverted may still have other code changes.
+      const changedBefore = changed(); // A blocked service whose schema was reverted restarts too: its code may have changed.
       lastComposition = next;
       if (next.ok) composed = next.schemas;
       else report(print, "the supergraph does not compose; the last valid one remains in use", next.report);
       return [...new Set([...changedBefore, ...changed()])];
     },
+    /** `hasBreakingChanges` explains the order. If a service does not become ready, the next batch publishes. */
     async publishAndRestart(restartServices: () => Promise<boolean>): Promise<void> {
       if (!lastComposition?.ok) return void (await restartServices());
       const pairs = changed().map(

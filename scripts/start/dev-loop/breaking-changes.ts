@@ -1,4 +1,4 @@
-// Warns in the terminal of saved schema changes that `npm run check` would reject. It only warns: the change runs.
+// For apply-changes.ts: warns in the terminal of saved schema changes that `npm run check` would reject. They are applied all the same.
 import { setImmediate as nextMacrotask } from "node:timers/promises";
 import type { GraphState } from "../../../supergraph/changes/change-places.ts";
 import type { PlatformState } from "../../../supergraph/changes/platform-state.ts";

@@ -17,7 +17,7 @@ export interface ChangePlan {
   readonly code: ReadonlySet<PartName>;
 }
 
-/** Decides by the paths of saved files, relative to the repository's root, what the dev loop does. Tests are not among them (watch.ts). */
+/** @param paths of saved files, relative to the repository's root. Tests are not among them (watch.ts). */
 export function planChanges(paths: Iterable<string>): ChangePlan {
   const plan = {
     schemas: new Set<ServiceName>(),

@@ -1,10 +1,11 @@
-// Composes the supergraph and merges the routes from the files on disk, without writing anything.
+// Composes the supergraph and merges the routes from the files on disk for apply-changes.ts, without writing anything.
 import type { GraphState } from "../../../supergraph/changes/change-places.ts";
 import type { CompositionError } from "../../../supergraph/composition/composition-errors.ts";
 import type { SchemaBaseline } from "../../../supergraph/composition/schema-baseline.ts";
 import type { Subgraph, SubgraphSource } from "../../../supergraph/subgraphs.ts";
 import type { ServiceName } from "../parts.ts";
 
+/** The text of each service's schema. */
 export type Schemas = ReadonlyMap<ServiceName, string>;
 
 export type Composed =

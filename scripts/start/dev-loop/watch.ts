@@ -1,3 +1,4 @@
+// Watches the source files for dev-loop.ts.
 import { type FSWatcher, readdirSync, statSync, watch } from "node:fs";
 import { basename, extname, join } from "node:path";
 
@@ -9,9 +10,9 @@ const watchedExtensions = new Set([".ts", ".js", ".mjs", ".json", ".graphql", ".
 const foldersMax = 2_000;
 
 /**
- * Calls `onSaved` with the path of every source file that is saved or deleted in these folders, including new subfolders. A save can cause several
- * calls; dev-loop.ts combines them. It watches folders, not files, because editors save by renaming a new file
- * over the old one. Editors' temporary files and tests are ignored.
+ * Calls `onSaved` with the path of every source file that is saved or deleted in these folders, including new subfolders; tests and temporary
+ * files of editors are ignored. Watches folders, not files, because editors save by renaming a new file over the old one, and a save can cause
+ * several calls: dev-loop.ts combines them.
  */
 export function watchFolders(folders: readonly string[], onSaved: (path: string) => void): Watcher {
   const watchers = new Map<string, FSWatcher>();

@@ -34,7 +34,7 @@ export function readOperation(text: string): SubgraphOperation | undefined {
   };
 }
 
-/** @returns undefined unless the text is the JSON of a GraphQL response. */
+/** @returns undefined unless the text is the JSON of a GraphQL response: it has `data`, or errors and no data. */
 export function readResult(text: string): SubgraphResult | undefined {
   const { data, errors = [] } = parseObject(text) ?? { errors: undefined };
   if (!Array.isArray(errors) || !errors.every(isRecord)) return undefined;

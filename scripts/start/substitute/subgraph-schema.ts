@@ -1,4 +1,4 @@
-// Reads a service's schema.graphql as a federation subgraph, without the service's code.
+// Reads a service's schema.graphql as a federation subgraph, without the service's code, for both kinds of substitutes.
 import {
   buildASTSchema,
   type DocumentNode,
@@ -13,7 +13,7 @@ import {
   type TypeExtensionNode,
 } from "graphql";
 
-/** By type name, the fields of each `@key`. Keys with nested fields are left out. */
+/** By type name, the fields of each `@key`. Keys with nested fields are left out: an entity without other keys has an empty list. */
 export type EntityKeys = ReadonlyMap<string, readonly (readonly string[])[]>;
 
 /** Reads the keys that this subgraph declares. */
@@ -72,7 +72,7 @@ function toDefinitions(document: DocumentNode): DocumentNode {
   return hasQuery ? { ...document, definitions } : { ...document, definitions: [...definitions, emptyQuery] };
 }
 
-/** A subgraph may have only entities. */
+/** For a subgraph that has entities but no root fields: `_entities` needs the type Query. */
 const emptyQuery: TypeDefinitionNode = {
   kind: Kind.OBJECT_TYPE_DEFINITION,
   name: { kind: Kind.NAME, value: "Query" },

@@ -14,9 +14,10 @@ export interface Balancer {
 const probeTimeoutMs = 10_000;
 
 /**
- * A minimal TCP load balancer: it forwards connections, not requests, to the instances in turn. It probes `/health/ready` of each, as
- * Kubernetes and compose do. An instance that is not ready gets no new connections; open connections remain until the instance closes them.
- * The instances count as not ready until their first probe succeeds. Without a ready instance, a client's connection is reset.
+ * A minimal TCP load balancer in front of the replicas of the gateway or the REST proxy, for the verifications rolling and compose. It forwards
+ * connections, not requests, to the instances in turn, and probes `/health/ready` of each instance, as Kubernetes and Compose do. An
+ * instance gets new connections only if its last probe has succeeded; its open connections remain until it closes them. Without a ready
+ * instance, a client's connection is reset.
  */
 export async function startBalancer(instances: readonly string[], probeEveryMs: number): Promise<Balancer> {
   const ready = new Set<string>();

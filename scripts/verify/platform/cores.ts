@@ -1,5 +1,5 @@
-// Runs the gateway under test on the first core, and this process, which has the clients and the subgraphs, on the second, so that they do not slow
-// each other.
+// For the verification resilience and the part refused-inputs of overload: pins the gateway under test to the first core, and this process, in which
+// the clients and the subgraphs run, to the second core, so that the two processes do not slow each other.
 import { execFileSync } from "node:child_process";
 import { availableParallelism } from "node:os";
 
@@ -12,7 +12,7 @@ export interface Cores {
   readonly gatewayPrefix: readonly string[];
 }
 
-/** Pins this process to its core if possible. @returns how to start the gateway on the other one. */
+/** Pins all threads of this process to the second core if possible. @returns how to start the gateway on the first core. */
 export function pinOwnProcess(): Cores {
   try {
     if (availableParallelism() < 2) throw new Error("one core");

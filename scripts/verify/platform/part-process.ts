@@ -1,4 +1,5 @@
-// Starts, ends and restarts processes of the services, the gateway and the REST proxy. `npm start` has its own supervisor (scripts/start).
+// Starts, ends and restarts processes of the services, the gateway, the REST proxy and the purger for platform.ts and single verifications.
+// `npm start` has its own supervisor (scripts/start).
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -52,7 +53,7 @@ export interface ProcessOptions {
 }
 
 /**
- * Starts a process that listens at `url` by its environment. A service's database must be migrated.
+ * Starts a process whose environment makes it listen at `url`, and waits until it is ready. A service's database must be migrated before.
  * @throws Error with the output if it is not ready within two minutes.
  */
 export async function startProcess(folder: PartFolder, url: string, o: ProcessOptions): Promise<PartProcess> {

@@ -14,9 +14,9 @@ import type { VerificationRun } from "../verification.ts";
 import { endpointKeys, type Environment, migrateService, type PartProcess, startProcess } from "./part-process.ts";
 import { type PlatformPostgres, startPostgres } from "./postgres.ts";
 
-/** The services that traffic and faults name. Further services run too. */
+/** The services that the code of the verifications names. */
 type ServiceName = "users" | "posts" | "comments" | "orders";
-/** All services of the repository. */
+/** All services of the repository. A service that is added later has the type of the four others, and runs too. */
 export const serviceNames = readServices(fileURLToPath(new URL("../../..", import.meta.url))).map(
   ({ name }) => name as ServiceName,
 );
@@ -55,13 +55,13 @@ export type StartReplica = (at?: ReplicaListeners) => Promise<ServiceReplica>;
 export interface PlacedService {
   readonly replicas: readonly ServiceReplica[];
   readonly urls: readonly string[];
-  /** By default those of the replicas. */
+  /** The base URLs of its change feeds; by default the `feedUrl` of each replica. */
   readonly feedUrls?: readonly string[];
 }
 
 export interface PlatformOptions {
   readonly run: Pick<VerificationRun, "onCleanup">;
-  /** The number of replicas of each part; without a number, or with 0, it does not run. `place` decides the number of its service itself. */
+  /** The number of replicas of each part; without a number, or with 0, it does not run. A service with `place` starts its own number instead. */
   readonly replicas: Partial<Readonly<Record<PartName, number>>>;
   /** Whether the databases of the services that run have the rows of `npm run seed`. */
   readonly isSeeded: boolean;
@@ -190,7 +190,7 @@ function createReplicaStarter({ run, environment: additional = () => ({}), logs 
   };
 }
 
-/** Two replicas with one host must not have one port for their feeds, so each gets a free one. */
+/** Adds the change feed to a replica. Replicas on one host cannot share a feed port, so each gets a free port by default. */
 async function startServiceReplica(
   startReplica: ReturnType<typeof createReplicaStarter>,
   name: ServiceName,
@@ -217,7 +217,7 @@ function gatewayEnvironment(services: PlacedServices): Environment {
   };
 }
 
-/** The REST proxy requires a URL for each service: a service that does not run gets the URL of another one, and must receive no requests. */
+/** The REST proxy requires a URL for each service. A service that does not run gets the URL of a running one, so clients must not request it. */
 function restProxyEnvironment(services: PlacedServices): Environment {
   const running = Object.values(services).find(({ urls }) => urls.length > 0);
   const complete = serviceNames.map(

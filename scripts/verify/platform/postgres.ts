@@ -1,4 +1,4 @@
-// The PostgreSQL of a platform: can be stopped, started again and killed.
+// The PostgreSQL server of a platform (platform.ts). A verification can stop it, start it again and kill it.
 import { pickFreePort } from "@tributary/kit/process/free-port";
 import {
   ensureDatabase,

@@ -2,8 +2,9 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 
 /**
- * Kills a process and its children with SIGKILL. The process is stopped first, so that it can neither start another child nor react to the
- * end of one. Throws if the process does not exist.
+ * Kills a process and its direct children with SIGKILL, as postgres.ts does for a crash of the server. The process is stopped first, so that it
+ * can neither start another child nor react to the end of a child.
+ * @throws Error if the process does not exist.
  */
 export function killTree(pid: number): void {
   process.kill(pid, "SIGSTOP");
@@ -34,6 +35,7 @@ function processesFromProc(): readonly ProcessAndParent[] {
     .map((name) => [Number(name), parentFromProc(name)]);
 }
 
+/** @returns 0 if the process has ended since `/proc` was listed. */
 function parentFromProc(name: string): number {
   try {
     const stat = readFileSync(`/proc/${name}/stat`, "utf8");

@@ -1,4 +1,4 @@
-// After the traffic: checks that the confirmed comments are stored, each once.
+// Checks that each confirmed comment is stored once. traffic.ts calls it after the traffic, and the end-to-end tests after their requests.
 import type { HttpClient } from "./http-client.ts";
 import { textPrefixOf } from "./journey.ts";
 import { writerId } from "./seeded.ts";
@@ -12,10 +12,15 @@ export interface CommentAudit {
   readonly duplicated: readonly string[];
 }
 
-/** Against an endless list. Of more comments than on these pages, 100,000, the others would be reported as lost. */
+/** Ends a pagination that would not end. If a run writes more comments than these pages have (100,000), the others are reported as lost. */
 const pagesMax = 1_000;
 
-/** Compares the confirmed comments with those that the REST endpoint lists. */
+/**
+ * Compares the confirmed comments with the comments that the REST proxy lists.
+ * @param client of the REST proxy.
+ * @param run the identifier of the run (journey.ts); its comments begin with `textPrefixOf(run)`.
+ * @param confirmed the texts of the comments.
+ */
 export async function auditComments(
   client: HttpClient,
   run: string,

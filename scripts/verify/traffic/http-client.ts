@@ -1,3 +1,4 @@
+// The HTTP client of the journey, of single verifications, of measure:capacity and of the end-to-end tests.
 import { Agent, type IncomingHttpHeaders, request } from "node:http";
 
 export interface HttpClientRequest {
@@ -22,10 +23,10 @@ export interface HttpClient {
   close(): void;
 }
 
-/** Longer than any deadline of the platform: a request that takes longer hangs. */
+/** Longer than the default deadline of a request to a service, 10 s, and shorter than that of a client's request to the gateway, 30 s. */
 const timeoutDefaultMs = 15_000;
 
-/** An HTTP client as most programs use one: it reuses connections, opens as many as needed, and obeys `Connection` and `Keep-Alive`. */
+/** An HTTP client that behaves as in most programs: it reuses connections, opens as many as needed, and obeys `Connection` and `Keep-Alive`. */
 export function createHttpClient(baseUrl: string, timeoutMs: number = timeoutDefaultMs): HttpClient {
   const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
   const { hostname, port } = new URL(baseUrl);

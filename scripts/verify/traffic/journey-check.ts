@@ -10,12 +10,12 @@ export interface JourneyCheckOptions {
 }
 
 /**
- * Sends each request of the journey (reads and writes of all services, through GraphQL and REST) once, one after the other. Checks the status of
- * each response and one value of its body.
+ * Sends each request of the journey (journey.ts) once, one after the other, for the verification compose. Checks the status of each response and
+ * one value of its body.
  * @returns the number of requests, and a description of each response that is not as expected.
  */
 export async function checkJourney({ graphqlUrl, restUrl, token, run }: JourneyCheckOptions) {
-  // Comments are confirmed for the audit of lost writes, which runs only under load.
+  // Only the audit of lost writes (audit.ts) needs the confirmed comments, and it does not run here.
   const { graphql, rest } = createJourney({ token, run, confirm: () => {} });
   const faults: string[] = [];
   let sequence = 0;

@@ -1,16 +1,16 @@
-// Realistic client requests: reads and writes of all services through both endpoints. verify:rolling, verify:compose, verify:alerts and the
-// end-to-end tests send them.
+// The journey: realistic client requests that read and write all services through the gateway and the REST proxy. The verifications rolling, compose
+// and alerts and the end-to-end tests send them.
 import { createGraphqlSteps } from "./graphql-steps.ts";
 import { createRestSteps } from "./rest-steps.ts";
 import type { Steps, StepInput } from "./step.ts";
 
-/** The requests of a load test: each service is read and written through each endpoint. */
+/** The steps (step.ts) for the gateway, and for the REST proxy. */
 export interface Journey {
   readonly graphql: Steps;
   readonly rest: Steps;
 }
 
-/** The scopes that the writer's token needs. */
+/** The scopes that the token of the user `writerId` needs. */
 export const journeyScopes = ["users:write:all", "posts:write", "comments:write", "orders:read", "orders:write"];
 
 export interface JourneyOptions {

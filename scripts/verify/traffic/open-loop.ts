@@ -1,3 +1,4 @@
+// The open-loop load generator of the verifications and of measure:capacity, and the text of its reports.
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface LoadOptions {

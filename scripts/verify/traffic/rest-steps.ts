@@ -14,7 +14,7 @@ interface Write extends ExpectedValue {
   readonly onSuccess?: (count: number) => void;
 }
 
-/** Reads and writes each service through the REST proxy. */
+/** The journey's requests to the REST proxy: they read and write each service. */
 export function createRestSteps(input: StepInput): Steps {
   const toRead = ({ path, ...o }: Read): Step =>
     createStep({

@@ -5,12 +5,12 @@ import { commentsTable, countsAt } from "../../seed/population.ts";
 /** The id of the seeded user who writes. */
 export const writerId = "1";
 
-/** The id of a seeded user; all of them are active. */
+/** The id of a seeded user. All seeded users are active. */
 export function userAt(count: number): string {
   return String(1 + (count % 1_000));
 }
 
-/** The id of a published post: of each 100 seeded posts the first six are published. */
+/** The id of a published post: the first six posts of every hundred are always published. */
 export function postAt(count: number): string {
   return String(1 + 100 * (count % 100) + (Math.floor(count / 100) % 6));
 }

@@ -1,7 +1,7 @@
-// A step is one kind of request with its expected response.
+// A step is one kind of request of the journey, with its expected response. graphql-steps.ts and rest-steps.ts list the steps.
 import { type HttpClientResponse, type HttpClientRequest, findResponseProblem } from "./http-client.ts";
 
-/** One kind of client request. `count` varies the request, so that few requests can use the same cached response. */
+/** `count` is the number of the request in its run. It varies the request, so that few requests can use the same cached response. */
 export interface Step {
   readonly name: string;
   createRequest(count: number): HttpClientRequest;
@@ -22,6 +22,7 @@ export interface StepInput {
   textAt(endpoint: "graphql" | "rest", count: number): string;
   /** An idempotency key that is unique within the run. */
   keyAt(endpoint: "graphql" | "rest", count: number): string;
+  /** Records a comment whose creation was confirmed, for the audit (audit.ts). */
   confirm(text: string): void;
 }
 

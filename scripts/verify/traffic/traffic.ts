@@ -1,4 +1,5 @@
-// Sends the journey's steps at a fixed rate, in four streams. `next` reports what clients have observed since its last call.
+// The load of rollout.ts and of the verification alerts: sends the journey's steps (journey.ts) at a fixed rate, in four streams. `next` reports what
+// clients have observed since its last call.
 import { type CommentAudit, auditComments } from "./audit.ts";
 import { createJourney } from "./journey.ts";
 import type { Step } from "./step.ts";
@@ -74,7 +75,7 @@ export function startTraffic({ graphqlUrl, restUrl, token, run, perSecond, timeo
   };
 }
 
-/** Sends request number `count`; the steps take turns. */
+/** Sends request number `count` of a stream; the steps take turns. @returns the problem of the response; undefined if it is as expected. */
 async function sendNext(client: HttpClient, steps: readonly Step[], count: number): Promise<string | undefined> {
   const step = steps[count % steps.length];
   if (!step) throw new Error("a stream without steps");

@@ -108,6 +108,7 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
       const { versions, change } = await readChange({ precondition, input }, requireEditable);
       const edited = await store.editComment(id, change, { authorId: userId, writtenSince, versions });
       if (edited !== undefined) return edited;
+      // Throws the reason why no row matched, unless only the version differs.
       await requireEditable();
       throw toVersionError();
     },
@@ -134,6 +135,7 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
     },
   };
 
+  /** Returns a tombstone only for INVALID_STATE: the caller's permission is then checked before the deletion is reported. */
   async function requireExisting(id: string, deletedAs: "INVALID_STATE" | DeletedAs): Promise<Comment> {
     const [comment] = await store.findComments([id]);
     if (comment === undefined) throw toMissingError();

@@ -1,5 +1,5 @@
-// The cache groups (RFC 9875) of the responses with comments, for both endpoints: a read names the groups of its response, and a change those of the
-// responses that it can alter.
+// The cache groups (RFC 9875) of the responses with comments, for both endpoints. A read lists the groups of its response; a change lists the groups
+// whose cached responses it invalidates.
 import { isRowId } from "@tributary/kit/postgres/row-id";
 import type { RecordedChange } from "@tributary/kit/feed/outbox";
 import type { FieldGroups } from "@tributary/kit/graphql/cache-metadata";
@@ -20,7 +20,7 @@ export function groupsOfCommentList({ postId, authorId }: CommentFilters): reado
 
 type RecordedComment = Pick<Comment, "id" | "postId" | "authorId">;
 
-/** The groups that a change of a comment alters. The endpoints never change its post or its author. */
+/** The groups that a change of a comment invalidates. The endpoints never change its post or its author. */
 export function groupsOfCommentChange(comment: RecordedComment): readonly string[] {
   const { postId, authorId } = comment;
   const lists = [{}, { postId }, { authorId }].flatMap(groupsOfCommentList);
@@ -30,7 +30,7 @@ export function groupsOfCommentChange(comment: RecordedComment): readonly string
 /** How long responses that caches may share are fresh, at both endpoints. */
 export const freshSeconds = 10;
 
-/** The groups of what the GraphQL resolvers load. */
+/** The groups of what each GraphQL resolver loads. The kit sends them in `extensions.cache` to a gateway that requests them. */
 const fieldGroups: FieldGroups = {
   "Query.comment": (_, { id }: { readonly id: string }) => groupsOfComment({ id }),
   "Query.comments": (_, { postId, authorId }: CommentFilters) =>
@@ -43,8 +43,8 @@ const fieldGroups: FieldGroups = {
 };
 
 /**
- * The groups of a recorded change (migrations/0003-record-changes.sql), by the comment before and after it: only SQL moves one to another post or author.
- * Undefined for a kind that this release does not know.
+ * The groups of a recorded change (migrations/0003-record-changes.sql), of the row before and after it: a statement outside this service can move
+ * a comment to another post or author. Undefined for an unknown kind: the feed then sends a `reset`.
  */
 export function groupsOfChange({ kind, before, after }: RecordedChange): readonly string[] | undefined {
   if (kind !== "comment") return undefined;

@@ -1,3 +1,4 @@
+// The types of the comments service and the rules for its input. store.ts and actions.ts use the types; both endpoints apply the rules.
 import { isRowId } from "@tributary/kit/postgres/row-id";
 import { defineFields, type ValuesOf } from "@tributary/kit/fields/fields";
 import { idempotencyKeyInput } from "@tributary/kit/idempotency/idempotency-key";

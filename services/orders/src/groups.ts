@@ -1,5 +1,6 @@
-// The cache groups (RFC 9875) of the responses with products, for both endpoints: a read names the groups of its response, and a change those of the
-// responses that it can alter. A placed or cancelled order changes the stock. Responses with orders are in no group: no shared cache stores them.
+// The cache groups (RFC 9875) of the responses with products, for both endpoints. A read lists the groups of its response; a change lists the groups
+// whose cached responses it invalidates. A placed or cancelled order changes the stock. Responses with orders are in no group: no shared cache
+// stores them.
 import { createHash } from "node:crypto";
 import { isSku } from "./model.ts";
 import type { RecordedChange } from "@tributary/kit/feed/outbox";
@@ -9,7 +10,7 @@ import type { ServiceCaching } from "@tributary/kit/service/service";
 /** The groups of a page of the product list. */
 export const groupsOfProductList: readonly string[] = ["orders:products"];
 
-/** The group of all single products, for orders with more products than a header can name. */
+/** The group of every response with one product. An order with more products than a header can name invalidates this group. */
 const everyProduct = "orders:every-product";
 
 /** A header names at most 32 groups (RFC 9875, 2), and one of them is the list's. */
@@ -23,7 +24,7 @@ export function groupsOfProduct(sku: string): readonly string[] {
   return isSku(sku) ? [nameOf(sku), everyProduct] : [];
 }
 
-/** The groups that a change of these products alters. */
+/** The groups that a change of these products invalidates. */
 export function groupsOfProductChanges(skus: readonly string[]): readonly string[] {
   return [...groupsOfProductList, ...(skus.length > namedMax ? [everyProduct] : skus.map(nameOf))];
 }
@@ -31,7 +32,10 @@ export function groupsOfProductChanges(skus: readonly string[]): readonly string
 /** How long responses that caches may share are fresh, at both endpoints. */
 export const freshSeconds = 10;
 
-/** The groups of what the GraphQL resolvers load. Those of orders are not listed: no cache stores them. */
+/**
+ * The groups of what each GraphQL resolver loads. The kit sends them in `extensions.cache` to a gateway that requests them. Resolvers of orders are
+ * not listed, so responses with orders are not stored.
+ */
 const fieldGroups: FieldGroups = {
   "Query.product": (_, { sku }: { readonly sku: string }) => groupsOfProduct(sku),
   "Query.products": () => groupsOfProductList,
@@ -39,8 +43,8 @@ const fieldGroups: FieldGroups = {
 };
 
 /**
- * The groups of a recorded change (migrations/0006-record-changes.sql), by the product before and after it: only SQL changes a sku. Undefined for a kind
- * that this release does not know.
+ * The groups of a recorded change (migrations/0006-record-changes.sql), of the row before and after it: a statement outside this service can
+ * change a sku. Undefined for an unknown kind: the feed then sends a `reset`.
  */
 export function groupsOfChange({ kind, before, after }: RecordedChange): readonly string[] | undefined {
   const skus = [before, after].flatMap((row) => row?.["sku"] ?? []);

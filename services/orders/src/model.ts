@@ -1,3 +1,4 @@
+// The types of the orders service and the rules for its input. store.ts and actions.ts use the types; both endpoints apply the rules.
 import { AppError } from "@tributary/kit/errors/app-error";
 import { idempotencyKeyInput } from "@tributary/kit/idempotency/idempotency-key";
 import { listOrder, type ListOrder } from "@tributary/kit/lists/list-order";
@@ -18,7 +19,7 @@ export interface Product {
   readonly rowVersion: string;
 }
 
-/** The fields of an order that its readers and its ETag depend on. */
+/** The fields that decide who may read an order, and what its ETag is. */
 export interface OrderState {
   readonly customerId: string;
   readonly rowVersion: string;
@@ -89,12 +90,12 @@ export function requireCancellable(from: OrderStatus): void {
   throw new AppError("INVALID_STATE", `An order that is ${from} cannot be cancelled.`);
 }
 
-/** Whether a string is a well-formed order id, that is a UUIDv7 in lower case (RFC 9562, 5.7). No order needs to have it. */
+/** Whether a string is a well-formed order id: a UUIDv7 in lower case (RFC 9562, 5.7). The order may not exist. */
 export function isOrderId(text: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(text);
 }
 
-/** Whether a string is a well-formed sku. No product needs to have it. */
+/** Whether a string is a well-formed sku. The product may not exist. */
 export function isSku(text: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(text);
 }
@@ -114,6 +115,7 @@ export interface NewOrder {
   readonly idempotencyKey?: string | undefined;
 }
 
+/** Accepts malformed skus: `priceOrder` reports them as unknown products. */
 export const sku = z.string("A sku is a string.");
 
 const quantityRule = `A quantity is a whole number from 1 to ${quantityMax}.`;

@@ -6,8 +6,8 @@ export interface Money {
 }
 
 /**
- * The decimal places of a currency by ISO 4217, list one; 2 for a currency that is not in the list below. Intl.NumberFormat deviates from the standard: it has 0 for IQD (3), and for
- * HUF, LAK and COP (2).
+ * The decimal places of a currency by ISO 4217, list one; 2 for a currency that is not in the list below. Intl.NumberFormat deviates from the
+ * standard: it has 0 places for IQD (3 in the standard) and for HUF, LAK and COP (2 in the standard).
  */
 export function exponentOf(currency: string): number {
   return exponents[currency] ?? 2;
@@ -34,8 +34,8 @@ export function toDecimal({ amountMinor, currency }: Money): `${number}` {
 export type MoneyFormat = ReturnType<typeof createMoneyFormat>;
 
 /**
- * Formats amounts for display, in English: `€12.99`. Creating an Intl.NumberFormat is expensive, so one per currency is cached. When there
- * are `formattersMax`, all are discarded.
+ * Formats amounts for display, in English: `€12.99`. Creating an Intl.NumberFormat is expensive, so one per currency is cached. A new one
+ * beyond `formattersMax` empties the cache first.
  */
 export function createMoneyFormat(options: { readonly formattersMax?: number } = {}) {
   const { formattersMax = 200 } = options;

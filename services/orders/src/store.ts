@@ -274,7 +274,7 @@ async function restoreStock(transaction: Queryable, orderId: string): Promise<vo
   await transaction.rows("give-back", text, [orderId]);
 }
 
-/** What distinguishes the order from other orders of a customer: its lines as sku and quantity, sorted by sku, whatever their sequence in the request. */
+/** The input that `writeOnce` compares: sku and quantity of each line, sorted by sku, so that the sequence in the request does not matter. */
 function canonicalOf(lines: readonly NewLine[]): object {
   return lines.map(({ sku, quantity }) => [sku, quantity] as const).sort(([a], [b]) => (a < b ? -1 : 1));
 }

@@ -20,7 +20,7 @@ import {
 } from "./model.ts";
 import type { PostStore } from "./store.ts";
 
-/** `before` was read shortly before the update: another update may have come between. */
+/** `before` was read in an earlier statement, so it may be older than the version that the update replaced. */
 export interface UpdatedPost {
   readonly before: PostState;
   readonly post: Post;
@@ -132,7 +132,7 @@ function toVersionError(): AppError {
 function createListActions(store: PostStore) {
   return {
     /**
-     * The id of the user that the list differs for, which is the caller; undefined for published posts, which are the same for every caller.
+     * The caller's user id if the list depends on the caller; undefined for published posts, which are the same for every caller.
      * @throws AppError UNAUTHENTICATED if an anonymous client requests other posts than published ones.
      */
     viewerIdOf: (identity: Identity, { status }: PostFilters): string | undefined =>
@@ -161,7 +161,7 @@ function createListActions(store: PostStore) {
     },
 
     /**
-     * Adds to a page of an author's list what the caller may read. `listPagesOfAuthors` and `listBriefPagesOfAuthors` load the result.
+     * Restricts a page of an author's list to the posts that the caller may read. `listPagesOfAuthors` and `listBriefPagesOfAuthors` load it.
      * `position` is always forward: a plain list and `User.postsConnection` have no backward cursors.
      * @throws AppError UNAUTHENTICATED if an anonymous client requests other posts than published ones.
      */

@@ -1,5 +1,5 @@
-// The cache groups (RFC 9875) of the responses with posts, for both endpoints: a read names the groups of its response, and a change those of the
-// responses that it can alter. Only published posts are in responses that caches may share.
+// The cache groups (RFC 9875) of the responses with posts, for both endpoints. A read lists the groups of its response; a change lists the groups
+// whose cached responses it invalidates. Only published posts are in responses that caches may share.
 import { isRowId } from "@tributary/kit/postgres/row-id";
 import type { RecordedChange } from "@tributary/kit/feed/outbox";
 import type { FieldGroups } from "@tributary/kit/graphql/cache-metadata";
@@ -17,7 +17,7 @@ export function groupsOfPostList({ authorId }: Pick<PostFilters, "authorId">): r
   return isRowId(authorId) ? [`posts:by-${authorId}`] : [];
 }
 
-/** The groups that a change of a post alters, by the post before and after it; none if it was and remains unpublished. */
+/** The groups that a change invalidates. @param states the post before and after the change. An unpublished or missing post adds no group. */
 export function groupsOfPostChange(
   ...states: readonly (Omit<PostState, "rowVersion"> | undefined)[]
 ): readonly string[] {
@@ -30,7 +30,7 @@ export function groupsOfPostChange(
 /** How long responses that caches may share are fresh, at both endpoints. */
 export const freshSeconds = 10;
 
-/** The groups of what the GraphQL resolvers load. */
+/** The groups of what each GraphQL resolver loads. The kit sends them in `extensions.cache` to a gateway that requests them. */
 const fieldGroups: FieldGroups = {
   "Query.post": (_, { id }: { readonly id: string }) => groupsOfPost({ id }),
   "Query.posts": (_, filters: Pick<PostFilters, "authorId">) =>
@@ -40,7 +40,7 @@ const fieldGroups: FieldGroups = {
   "User.postsConnection": ({ id }: { readonly id: string }) => groupsOfPostList({ authorId: id }),
 };
 
-/** The groups of a recorded change (migrations/0004-record-changes.sql). Undefined for a kind that this release does not know. */
+/** The groups of a recorded change (migrations/0004-record-changes.sql). Undefined for an unknown kind: the feed then sends a `reset`. */
 export function groupsOfChange({ kind, before, after }: RecordedChange): readonly string[] | undefined {
   if (kind !== "post") return undefined;
   return groupsOfPostChange(toState(before), toState(after));

@@ -7,8 +7,8 @@ const entities: Readonly<Record<string, string>> = {
 };
 
 /**
- * Converts plain text to HTML: escapes every special character, and turns blank lines into paragraphs and line breaks into `<br>`.
- * Markup in the text is escaped too, so that the result needs no sanitizing.
+ * Converts a post's text to HTML, for the GraphQL field `PostContent.html`: blank lines separate paragraphs, other line breaks become `<br>`.
+ * Markdown is not rendered, and every special character is escaped, so that the result needs no sanitizing.
  */
 export function renderHtml(text: string): string {
   const lines = text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? "").split(/\r\n|\r|\n/);

@@ -1,3 +1,4 @@
+// The types of the posts service and the rules for its input. store.ts and actions.ts use the types; both endpoints apply the rules.
 import { type ChangesOf, defineFields, type NewValuesOf, type ValuesOf } from "@tributary/kit/fields/fields";
 import { idempotencyKeyInput } from "@tributary/kit/idempotency/idempotency-key";
 import { listOrder, type ListOrder } from "@tributary/kit/lists/list-order";
@@ -15,7 +16,7 @@ export const postFields = defineFields({
   title: { text: { min: 1, max: 200, what: "A title" }, example: "On the Analytical Engine" },
 });
 
-/** The fields of a post that its readers and its ETag depend on. */
+/** The fields that decide who may read a post, and what its ETag is. */
 export interface PostState {
   readonly id: string;
   readonly authorId: string;
@@ -86,7 +87,7 @@ export const statusTransitions = {
   archive: { from: ["PUBLISHED"], to: "ARCHIVED" },
 } as const satisfies Record<string, StatusTransition>;
 
-/** The statuses from which a post may change to `status`: `status` itself, and those with a transition to it. */
+/** The statuses in which a post may get `status`: those with a transition to it, and `status` itself, so a repeated change succeeds. */
 export function statusesBefore(status: PostStatus): readonly PostStatus[] {
   const transitions: readonly StatusTransition[] = Object.values(statusTransitions);
   return [status, ...transitions.filter(({ to }) => to === status).flatMap(({ from }) => from)];
@@ -103,15 +104,15 @@ export interface NewPost extends NewValuesOf<typeof postFields> {
 export interface PostChanges extends ChangesOf<typeof postFields> {
   readonly text?: string | null | undefined;
   readonly format?: ContentFormat | undefined;
-  /** True publishes the post, false archives a published one; otherwise the status remains. */
+  /** From REST version 1. True publishes the post; false archives a published post and leaves the status of any other. */
   readonly published?: boolean | undefined;
-  /** The new status. If no transition leads to it, the whole change is rejected. */
+  /** From REST version 2: the new status. If no transition leads to it from the current one, the whole change is rejected. */
   readonly status?: PostStatus | undefined;
 }
 
 export const defaultFormat: ContentFormat = "PLAIN";
 
-/** Fits into a REST request body of 64 KiB. Posts from before this limit have up to 100,000 characters. */
+/** 60,000 bytes of JSON fit into a REST request body of 64 KiB. Posts from before this limit have up to 100,000 characters. */
 export const body = text({ min: 0, max: 60_000, jsonBytesMax: 60_000, what: "A post's text", keepsEnds: true });
 
 export const contentFormat = z.enum(contentFormats, `A format is one of ${contentFormats.join(", ")}.`);
@@ -179,14 +180,14 @@ interface TextInput {
   readonly body?: string | null | undefined;
 }
 
-/** The deprecated `body` sets the text alone; the format remains. */
+/** The deprecated `body` sets the text alone; the format remains. An empty result changes neither. */
 function toText({ content, body }: TextInput): Partial<Content> | { readonly text?: null } {
   if (content) return content;
   if (typeof body === "string") return { text: body };
   return content === null || body === null ? { text: null } : {};
 }
 
-/** Runs before the input is validated: it may be any JSON value. */
+/** @param input may be any JSON value: `when` of `textGivenTwice` runs this check also on input that the schema has rejected. */
 function hasAtMostOneText(input: unknown): boolean {
   const { content, body } = Object(input) as Record<string, unknown>;
   return (content ?? undefined) === undefined || (body ?? undefined) === undefined;

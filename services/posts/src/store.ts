@@ -20,8 +20,8 @@ import {
 } from "./model.ts";
 
 /**
- * Pages of at most this many posts are read without measuring their texts in the database: measuring makes the statement half as slow again,
- * and the texts of such a page have at most 8 MB (20 times 100,000 characters of 4 bytes).
+ * Pages of at most this many posts are read without measuring their texts in the database: measuring makes the statement take 1.5 times as
+ * long, and the texts of a page of this size have at most 8 MB (20 texts of 100,000 characters of 4 bytes).
  */
 const unmeasuredRowsMax = 20;
 
@@ -45,7 +45,7 @@ const briefColumns: SelectList<BriefPost> = table.except(["text"]);
 const stateColumns: SelectList<PostState> = table.only(["id", "rowVersion", "authorId", "status"]);
 const versionColumns: SelectList<RowVersion> = table.only(["id", "rowVersion"]);
 
-/** A row of `insertPost`. */
+/** The values of a new row. */
 interface InsertedPost extends Omit<NewPost, "idempotencyKey"> {
   readonly authorId: string;
 }
@@ -54,7 +54,10 @@ const insertion = table.insertion<InsertedPost>()(["authorId", ...postFields.nam
 
 const setPublishedAt = "published_at = coalesce(published_at, date_trunc('milliseconds', now()))";
 
-/** All SQL of the posts service. Checks no permissions. A malformed id matches no row, but `updatePost` and `changeStatus` need a well-formed one. */
+/**
+ * All SQL of the posts service. Checks no permissions. A malformed id matches no row. Only `updatePost` and `changeStatus` need a well-formed id:
+ * actions.ts has read the post with this id before.
+ */
 export function createPostStore(database: Database) {
   return { ...createReads(database), ...createLists(database), ...createChanges(database) };
 }
@@ -102,11 +105,12 @@ function createLists(database: Database) {
   ): Promise<readonly ListPage<Row>[]> {
     const values = [
       requests.map(({ authorId }) => (isRowId(authorId) ? authorId : null)),
-      // The author of the list if the caller may read all posts: then the condition on visible_to always holds.
+      // Without `visibleTo` the caller may read all posts: with the list's author in its place, the condition on visible_to always holds.
       requests.map(({ authorId, visibleTo = authorId }) => (isRowId(visibleTo) ? visibleTo : null)),
       requests.map(({ status }) => status),
       // After a malformed id the page is empty: no id is below 0.
       requests.map(({ after = null }) => (after === null || isRowId(after) ? after : "0")),
+      // One row more than requested, by which `toPage` sees whether there is a next page.
       requests.map(({ limit }) => limit + 1),
     ];
     const rows = await database.rows<Row & { page: number }>(name, toAuthorPagesSql(selected), values);
@@ -199,7 +203,7 @@ function createChanges(database: Database) {
   };
 }
 
-/** The post as it was stored with its idempotency key, perhaps by a release without its newest optional fields. */
+/** The post from the record of its idempotency key. An optional field that the storing release did not have yet is null. */
 function restorePost(stored: Stored<Post>): Post {
   return {
     ...postFields.cleared,
@@ -211,8 +215,8 @@ function restorePost(stored: Stored<Post>): Post {
 }
 
 /**
- * Limits a page to the rows that begin within `bytesMax` bytes of text: a hundred of the longest posts have 40 MB, and a response contains at
- * most 1 MiB of them. octet_length() does not read the texts.
+ * Ends a page after the row whose text reaches `bytesMax` bytes (a placeholder, such as `$4`): a hundred of the longest posts have 40 MB, and a
+ * response contains at most 1 MiB of them. octet_length() does not read the texts.
  */
 function toSqlWithinBytes(page: string, selected: string, orderBy: string, bytesMax: string): string {
   return `select ${selected} from (

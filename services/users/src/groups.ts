@@ -1,5 +1,5 @@
-// The cache groups (RFC 9875) of the responses with users, for both endpoints: a read names the groups of its response, and a change those of the
-// responses that it can alter.
+// The cache groups (RFC 9875) of the responses with users, for both endpoints. A read lists the groups of its response; a change lists the groups
+// whose cached responses it invalidates.
 import { isRowId } from "@tributary/kit/postgres/row-id";
 import type { RecordedChange } from "@tributary/kit/feed/outbox";
 import type { FieldGroups } from "@tributary/kit/graphql/cache-metadata";
@@ -14,7 +14,7 @@ export function groupsOfUser({ id }: Pick<User, "id">): readonly string[] {
 /** The groups of a page of a list. */
 export const groupsOfUserList: readonly string[] = ["users"];
 
-/** The groups that a change of a user alters. */
+/** The groups that a change of a user invalidates. */
 export function groupsOfUserChange(user: Pick<User, "id">): readonly string[] {
   return [...groupsOfUserList, ...groupsOfUser(user)];
 }
@@ -22,7 +22,7 @@ export function groupsOfUserChange(user: Pick<User, "id">): readonly string[] {
 /** How long responses that caches may share are fresh, at both endpoints. */
 export const freshSeconds = 10;
 
-/** The groups of what the GraphQL resolvers load. */
+/** The groups of what each GraphQL resolver loads. The kit sends them in `extensions.cache` to a gateway that requests them. */
 const fieldGroups: FieldGroups = {
   "Query.user": (_, { id }: { readonly id: string }) => groupsOfUser({ id }),
   "Query.users": () => groupsOfUserList,
@@ -30,8 +30,8 @@ const fieldGroups: FieldGroups = {
 };
 
 /**
- * The groups of a recorded change (migrations/0005-record-changes.sql), by the user before and after it: only SQL changes an id. Undefined for a kind
- * that this release does not know.
+ * The groups of a recorded change (migrations/0005-record-changes.sql), of the row before and after it: a statement outside this service can
+ * change an id. Undefined for an unknown kind: the feed then sends a `reset`.
  */
 export function groupsOfChange({ kind, before, after }: RecordedChange): readonly string[] | undefined {
   const ids = [before, after].flatMap((row) => row?.["id"] ?? []);

@@ -1,3 +1,4 @@
+// The types of the users service and the rules for its input. store.ts and actions.ts use the types; both endpoints apply the rules.
 import { defineFields, type ValuesOf } from "@tributary/kit/fields/fields";
 import { idempotencyKeyInput } from "@tributary/kit/idempotency/idempotency-key";
 import { listOrder, type ListOrder } from "@tributary/kit/lists/list-order";

@@ -37,7 +37,7 @@ const columns = table.all();
 const stateColumns: SelectList<UserState> = table.only(["id", "rowVersion", "deactivatedAt"]);
 const versionColumns: SelectList<RowVersion> = table.only(["id", "rowVersion"]);
 
-/** A row of `insertUser`. */
+/** The values of a new row. */
 interface InsertedUser extends Omit<NewUser, "idempotencyKey" | "role"> {
   readonly role: Role;
 }
@@ -47,8 +47,8 @@ const insertion = table.insertion<InsertedUser>()([...userFields.names, "email",
 });
 
 /**
- * A JSON Merge Patch (RFC 7396) of the current row. An absent member remains, a member that is null is removed; null instead of a patch clears the
- * column. Of one level: no preference is an object.
+ * SQL that applies a JSON Merge Patch (RFC 7396) to the column: an absent member remains, a null member is removed, and null instead of a patch
+ * clears the column. It merges one level only, because no preference is an object.
  */
 const mergePrefs = (placeholder: string) => `case when ${placeholder}::jsonb is not null
   then jsonb_strip_nulls(coalesce(prefs, '{}') || ${placeholder}::jsonb) end`;
@@ -175,7 +175,7 @@ function createWrites(database: Database) {
   };
 }
 
-/** The user as it was stored with its idempotency key, perhaps by a release without its newest optional fields. */
+/** The user from the record of its idempotency key. An optional field that the storing release did not have yet is null. */
 function restoreUser(stored: Stored<User>): User {
   const { createdAt, deactivatedAt } = stored;
   return {

@@ -1,5 +1,5 @@
-// Creates the client's fields of one layout, when they are first read: for each field its name as response text, its constant if it has
-// one, how it is read, and the shape of its value.
+// Creates the client's fields of one object layout: for each field its name as response text, its constant if it has one, how it is read, and the
+// shape of its value. positions.ts calls it when shape/write-data.ts first reads the fields of the layout.
 import {
   type FieldNode,
   type GraphQLNamedType,
@@ -64,8 +64,8 @@ export function createClientFields(
 }
 
 /**
- * If one of the subgraphs with the union does not have this member, the planner may select no fields of it. Its nullable fields are then null
- * without an error, as in other gateways (public federation audit, suite `partial-union-complex`).
+ * If one of the subgraphs with the union does not have this member type, the planner may select none of its fields. The nullable fields of the
+ * objects are then null without an error, as in other gateways (public federation audit, suite `partial-union-complex`).
  */
 function withNullsIfUnplanned(fields: readonly ClientField[]): readonly ClientField[] {
   if (fields.some(({ access }) => access)) return fields;
@@ -78,7 +78,7 @@ const typenameShape: OutputShape = { kind: "leaf", leaf: "String", isNonNull: tr
 const anyValue: OutputShape = { kind: "leaf", leaf: "custom", isNonNull: false };
 const introspectionShape: OutputShape = { kind: "json", isNonNull: false };
 
-/** Types come from the API schema first: it has no inaccessible types and enum values. The supergraph has the fields of inaccessible types. */
+/** Searches the API schema first, which lacks inaccessible types and enum values, then the supergraph, which has the fields of inaccessible types. */
 function createShapes(typename: string, positionType: string, o: ClientFieldOptions) {
   const candidates = [o.findApiType(typename), o.findApiType(positionType), o.types.schema.getType(typename)].filter(
     (type) => isObjectType(type) || isInterfaceType(type),

@@ -1,5 +1,5 @@
 // Compiles the fetches of a query plan into requests to subgraphs: their order, their texts, how objects become representations, which
-// variables are sent, and which keys of the returned entities are checked.
+// variables are sent, and which keys of the returned entities are checked. compile.ts calls it once per plan.
 import type { FetchNode, PlanNode } from "@apollo/query-planner";
 import { type FieldNode, OperationTypeNode } from "graphql";
 import { collectFields, responseNameOf } from "../normalize/collect-fields.ts";
@@ -58,8 +58,8 @@ export function compileRequests(
       service: serviceName,
       ...describeMutation(first.node, documents, rootKeys),
       ...texts,
-      // Whether another request of this plan has the same text: the run stage then sends equal ones once. A getter, because the other request may be
-      // compiled later. It is first read when the plan runs.
+      // Whether another request of this plan has the same text: stage 4 (run) then sends equal requests once. A getter, because the other request may
+      // be compiled later than this one. It is first read when the plan runs.
       get mayRepeat() {
         return (requestCountByHead.get(head) ?? 0) > 1;
       },
@@ -90,8 +90,8 @@ export function compileRequests(
         rewrite.kind === "KeyRenamer" ? { path: rewrite.path, to: rewrite.renameKeyTo } : [],
       ),
       keyChecks: createKeyChecks(checkedKeys, o.types),
-      // One of the two may be an interface and the other its type: the gateway knows only the interface, if the object came from a subgraph with an `@interfaceObject`, or the subgraph
-      // that returns the entity, if it has an `@interfaceObject` itself.
+      // One of the two may be an interface that the other implements. The gateway knows only the interface of an object from a subgraph with an
+      // `@interfaceObject`, and a subgraph with an `@interfaceObject` returns entities with the interface's name.
       acceptsEntity: ({ typename: requested }, returned) =>
         o.types.applies(requested, returned) || o.types.applies(returned, requested),
     };

@@ -26,8 +26,8 @@
 import type { OperationTypeNode, SelectionSetNode } from "graphql";
 
 /**
- * Any number of requests use it at once. It is immutable with two exceptions: layouts, and the positions below them, are added when objects of
- * new types occur in the data; and request texts lose added key fields when key checks are stopped.
+ * Any number of client requests use one compiled plan at once. It is immutable with two exceptions: layouts, and the positions below them, are added
+ * when objects of new types occur in the data; and added key fields are removed from request texts when key checks are stopped (key-checks.ts).
  */
 export interface CompiledPlan {
   readonly kind: OperationTypeNode;
@@ -35,7 +35,7 @@ export interface CompiledPlan {
   readonly steps: PlanStep | undefined;
   readonly fetches: readonly CompiledFetch[];
   readonly root: ResponsePosition;
-  /** Two fetches provide fields of one object without a key. The data of all fetches is then copied into one tree, and nothing is joined. */
+  /** Two fetches provide fields of one object without a key. Stage 4 (run) then copies the data of all fetches into one tree, and joins nothing. */
   readonly isMerged: boolean;
   /** The client's `__schema` and `__type` fields as root fields of one query, see ../introspection/introspection-fields.ts. */
   readonly introspection: SelectionSetNode | undefined;
@@ -49,7 +49,10 @@ export type PlanStep =
 export interface CompiledRequest {
   readonly service: string;
   readonly isMutation: boolean;
-  /** For a mutation request: how many of the client's root fields are executed before it. 0 for a query, and for entity fetches in a mutation. */
+  /**
+   * For a mutation request: how many of the client's root fields are executed before it. If an error of one of these has made `data` null, the
+   * request is not sent. 0 for a query, and for entity fetches in a mutation.
+   */
   readonly rootFieldsBefore: number;
   /**
    * The text to send now: without the added key fields whose checks have been stopped. The same object for each call, until another check is
@@ -59,8 +62,8 @@ export interface CompiledRequest {
   /** The text without any added key field, for a retry after the subgraph reported errors at added keys. */
   textWithoutAddedKeys(): RequestText;
   /**
-   * Another request of the plan has the same text. If both also have the same variables and are in a query, stage 4 sends one of them and uses its
-   * response for both.
+   * True if another request of the plan has the same text. If both also have the same variables, and the client's operation is a query, stage 4
+   * (run) sends one of them and uses its response for both.
    */
   readonly mayRepeat: boolean;
   readonly fetches: readonly CompiledFetch[];
@@ -85,7 +88,7 @@ export interface CompiledFetch {
   readonly selected: SelectionSetNode;
   /** Undefined for a fetch of root fields. Otherwise it is an entity fetch. */
   readonly representations: RepresentationPlan | undefined;
-  /** Response names that become other planner keys. Applied if `isMerged`; joined data keeps its names. */
+  /** Fields whose planner key differs from their response name. Data is renamed only in a merged plan; joined data keeps its names. */
   readonly renames: readonly KeyRename[];
   /** The key fields whose values in a returned entity are compared with the object for which it was requested. The same list for each call. */
   keyChecks(layout: ObjectLayout): readonly KeyCheck[];
@@ -117,8 +120,8 @@ export interface RepresentationPlan {
   readonly group: number;
   readonly fieldsOf: RepresentationFieldsOf;
   /**
-   * Defined if the representation of such an object has, besides constants, one leaf field, and the object itself contains it. `run` then needs to
-   * compare and write one value per object.
+   * Defined if the representation of an object with this layout has, besides constants, exactly one leaf field, and the object itself contains it.
+   * Stage 4 (run) then compares and writes only one value per object.
    */
   singleKeyOf(layout: ObjectLayout): SingleKey | undefined;
 }
@@ -131,9 +134,9 @@ export interface SingleKey {
 }
 
 /**
- * The fields of the representation, never an empty list. Undefined if no required field applies to the type, if no fetch provides a required field, or
- * if the fields contain no whole key: then objects of this layout are not requested. An object nested in a representation needs no key; in the other
- * two cases it is sent as `{}`.
+ * The fields of the representation, never an empty list. Undefined in three cases: no required field applies to the type, no fetch provides a
+ * required field, or the fields contain no whole key. Objects of this layout are then not requested. An object nested in a representation needs no
+ * key, and is sent as `{}` in the first two cases.
  */
 export type RepresentationFieldsOf = (layout: ObjectLayout) => readonly RepresentationField[] | undefined;
 
@@ -151,8 +154,8 @@ export interface ResponsePosition {
   /** How deep the objects are nested in lists, by the field's type: 2 for `[[User!]!]`. */
   readonly listDepth: number;
   /**
-   * The layout by the object's type, as far as the data so far shows it: created for the first object of a type. Undefined if an object of this
-   * type is not possible here.
+   * The layout of the object's type, as far as the data of `joins` shows the type. Created for the first object of a type. Undefined if an object
+   * of this type is not possible at this position.
    */
   layoutOf(object: Readonly<Record<string, unknown>>, joins: Joins): ObjectLayout | undefined;
   /** Turns planner keys and list indexes below this position into the client's response path. Stops before a field that the client did not select. */
@@ -184,7 +187,7 @@ export interface ClientField {
   readonly shape: OutputShape;
 }
 
-/** ASCII text with four characters per number, the first in the lowest byte: copying takes a quarter of the time. */
+/** ASCII text of `length` characters, four in each number, the first in the lowest byte: copying takes a quarter of the time. */
 export interface AsciiToken {
   readonly words: readonly number[];
   readonly length: number;
@@ -194,7 +197,7 @@ export interface AsciiToken {
 export interface FieldAccess {
   /** The field's value. Undefined if no fetch has returned it. */
   read(object: Readonly<Record<string, unknown>>, joins: Joins): unknown;
-  /** Defined if `read` only reads this property, of the object or of what is joined to it. */
+  /** Defined if `read` only reads this property, of the object itself or of the object that `joinIndex` finds for it. */
   readonly plainKey: string | undefined;
   /** The join from which the field is read, of the first provider if there are several. `noJoin` for the object itself. */
   readonly joinIndex: number;

@@ -1,4 +1,4 @@
-// Parses the operation of one fetch, and finds the key fields to check and the fields that the plan renames.
+// Parses the operation of one fetch, and finds the key fields to check and the fields that the plan renames. Called by compile-requests.ts.
 import type { FetchDataRewrite, FetchNode } from "@apollo/query-planner";
 import { type FieldNode, Kind, type OperationDefinitionNode, parse, type SelectionSetNode } from "graphql";
 import { responseNameOf } from "../normalize/collect-fields.ts";

@@ -1,4 +1,4 @@
-// Schedules the fetches of a query plan: the order in which they are sent, and which of them share one request.
+// Schedules the fetches of a query plan for compile-requests.ts: the order in which they are sent, and which of them share one request.
 import type { FetchNode, PlanNode } from "@apollo/query-planner";
 
 export interface PlannedFetch {
@@ -13,10 +13,10 @@ export type FetchSchedule =
   | { readonly kind: "batch"; readonly fetches: readonly PlannedFetch[] };
 
 /**
- * Batches entity fetches that one subgraph can execute at the same time. Chooses the schedule with fewer requests: the planner's own, or one that runs
- * parallel branches in step (first the first fetch of each branch, then the second fetch of each, …), so that more fetches to one subgraph share a
- * request. In step, a branch waits for the slowest one, but a request costs the gateway and the subgraph more than such a wait (`npm run bench`: 7
- * requests instead of 16).
+ * Batches entity fetches that one subgraph can execute at the same time. Chooses the schedule with fewer requests: the planner's own schedule, or one
+ * that runs parallel branches in step (the first fetch of each branch, then the second fetch of each, …), so that more fetches to one subgraph share
+ * a request. In step, each branch waits for the slowest branch, but a request costs the gateway and the subgraph more than this wait
+ * (`npm run bench`: 7 requests instead of 16).
  */
 export function scheduleFetches(node: PlanNode): FetchSchedule {
   const asPlanned = toSchedule(node, []);
@@ -44,7 +44,7 @@ function toSchedule(node: PlanNode, path: readonly string[]): FetchSchedule {
   }
 }
 
-/** Lists the fetches by level: level n has the n-th fetches of all parallel branches. The planner's sequences say that these need earlier levels only. */
+/** Lists the fetches by level: level n has the n-th fetch of each parallel branch. By the planner's sequences, a fetch needs earlier levels only. */
 function toLevels(node: PlanNode, path: readonly string[]): readonly (readonly PlannedFetch[])[] {
   switch (node.kind) {
     case "Flatten":

@@ -1,6 +1,6 @@
-// Creates the readers of fields while a plan is compiled. A field is a member of its object, or of another fetch's object for the same entity (a join).
-// There is one function for each case, because stage 5 (shape) calls them for each field of each object. A field with a `plainKey` is an own member of
-// the object that has it, joined or not, so stage 5 reads it without calling the reader.
+// Creates the function that reads one field, for positions.ts. A field is a member of its object, or of the object that another fetch returned for
+// the same entity (a join). There is one function for each case, because stage 5 (shape) reads each field of each object. A field with a `plainKey`
+// cannot be an inherited property, so stage 5 reads the member without calling the function.
 import { type FieldAccess, type Joins, noJoin, type ResponsePosition } from "./compiled-plan.ts";
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
-// Key checks: each entity fetch also selects key fields of its entities, and an entity whose key differs from the requested one is not used. A key field
-// is added to the fetch unless the plan selects it: `... on Book { inStock a_0_0_isbn: isbn }`. The alias is the prefix of aliases (`a_`), the digit 0, the number of the
-// type condition and the field's name.
+// Key checks: each entity fetch also selects key fields of its entities, and stage 4 (run) does not use an entity whose key differs from the
+// requested key. A key field is added to the fetch unless the plan selects it: `... on Book { inStock a_0_0_isbn: isbn }`. The alias is the prefix of
+// aliases (`a_`), the digit 0, the number of the type condition and the field's name.
 import type { FetchNode } from "@apollo/query-planner";
 import {
   type FieldNode,
@@ -40,9 +40,8 @@ export interface KeyCheckOptions {
 
 /**
  * The subgraphs and entity types whose keys are no longer added to fetches, because the subgraph has reported errors at added keys. Keys that a plan
- * selects anyway are still checked. The run stage adds entries while plans run; request-text.ts then writes its text again without
- * these keys. One set per generation, with at most one entry for each subgraph and
- * entity type.
+ * selects anyway are still checked. Stage 4 (run) adds entries while plans run, and request-text.ts then writes the request texts again without
+ * these keys. One set per generation, with at most one entry for each subgraph and entity type.
  */
 export interface StoppedKeyChecks {
   /** The number of entries. It never decreases, so an equal count means an unchanged set. */
@@ -68,8 +67,8 @@ export function createStoppedKeyChecks(): StoppedKeyChecks {
 /**
  * Lists the key fields to check in an entity fetch, both those that the plan selects and those to add.
  *
- * Each added key field has an alias per type condition, so that it never has to merge with another selection of a different type (GraphQL spec,
- * 5.3.2 "Field Selection Merging"). No planner key begins with the alias prefix and the digit 0, see ../normalize/planner-keys.ts.
+ * Each added key field has an alias per type condition, so that it never has to merge with a selection of another type (GraphQL spec, 5.3.2 "Field
+ * Selection Merging"). The alias is no planner key: none begins with the alias prefix and the digit 0 (../normalize/planner-keys.ts).
  * @param selected the plan's selection of the entities.
  */
 export function createCheckedKeys(

@@ -23,15 +23,15 @@ interface CompositeField {
 }
 
 /**
- * Stands for the fetch that returned the parent field. For each object type exactly one fetch did (two would already have returned true), so these
- * selections are not compared with each other, only with those of fetches that are joined at this position.
+ * Stands for the fetch that returned the parent field. Each object type has exactly one such fetch, because two of them would have ended the search
+ * with true. So the selections of parents are compared only with the selections of fetches that are joined at this position.
  */
 const fetchOfParent = -1;
 
 /**
- * Whether two fetches select the same composite field of one object. True without need in some cases, which costs copies; never false without
- * reason. Type conditions around the parent fields are not compared: if one fetch selects `... on Book { shop { owner { name } } }`, and another is
- * joined only to the shop of a `Film` and selects `owner { age }`, the result is true, although these are different owners.
+ * Whether two fetches select the same composite field of one object. False is always correct; true may be wrong, which only costs copies, because
+ * type conditions around the parent fields are not compared. If one fetch selects `... on Book { shop { owner { name } } }`, and another is joined
+ * only to the shop of a `Film` and selects `owner { age }`, the result is true, although these are different owners.
  * @param keyOf the planner key of a field in a fetch's selection. Fields with equal keys at one position are the same field of the response.
  */
 export function needsMerging(

@@ -1,9 +1,9 @@
 // Creates the positions of a compiled plan and the layouts of their objects (see the terms in compiled-plan.ts).
 //
 // A position is a place in the response where objects occur, such as ["books"] for all books of `{ books { title author { name } } }` and
-// ["books", "author"] for all their authors. It knows the type of its field and the fetches that provide fields of its objects. A layout is
-// created for the first object of its type at the position, and the position below a composite field when that field is first read. So types that
-// do not occur in the data cost nothing, and neither do fields that are never read.
+// ["books", "author"] for all their authors. A position knows the type of its field and the fetches that provide fields of its objects. A layout is
+// created for the first object of its type at the position, and the position below a composite field when `access` is first called for the field.
+// So types that do not occur in the data cost nothing, and neither do fields that are never read.
 import {
   type FieldNode,
   getNamedType,
@@ -40,8 +40,8 @@ export interface PositionOptions extends ClientFieldOptions {
   /** Called for each layout that is created: adds to the size of the document in the operation store. */
   readonly addRetainedBytes: (bytes: number) => void;
   /**
-   * Undefined without introspection fields. Their values are the join `joinIndex` of each object of the query type, where each has the name from
-   * `findAlias`.
+   * Undefined if the operation has no introspection fields. For each object of the query type, the join `joinIndex` finds one object with the values
+   * of all introspection fields, by the names from `findAlias`.
    */
   readonly introspection: (Pick<IntrospectionFields, "findAlias"> & { readonly joinIndex: number }) | undefined;
 }
@@ -54,9 +54,12 @@ interface PositionFacts {
   readonly type: GraphQLCompositeType;
   /** How many lists are around the objects: the list levels of the field's type. */
   readonly listDepth: number;
-  /** The type of objects without `__typename`, if a subgraph that provides the field declares it with an object type (others: an interface or a union). */
+  /**
+   * The type of objects without `__typename`. Defined if a subgraph that provides the field declares it with an object type, and the supergraph
+   * declares it with an interface or a union.
+   */
   readonly onlyTypename?: string | undefined;
-  /** First the fetches that provide the objects themselves (none at the root), then the fetches that are joined to them, in the plan's order. */
+  /** First the fetches that provide the objects themselves (none at the root), then the fetches that are joined to the objects, in plan order. */
   readonly sources: readonly PositionSource[];
   /** What the client selects of the objects. */
   readonly clientSets: readonly SelectionSetNode[];
@@ -142,9 +145,9 @@ function createLayoutByTypename(facts: PositionFacts, o: PositionOptions): Respo
 type TypenameReader = (object: Readonly<Record<string, unknown>>, joins: Joins) => string | undefined;
 
 /**
- * Reads the type of an object: the `__typename` of the first source that has one, until a later source names an object type, because a subgraph with
- * an `@interfaceObject` returns the interface's name. Without a `__typename` in the data, it is the only possible object type, or else the type of
- * the position. Undefined if the `__typename` is no string.
+ * Reads the type of an object: the first `__typename` of its sources, or a later one that names an object type, because a subgraph with an
+ * `@interfaceObject` returns the name of the interface. If the data has no `__typename`: `onlyTypename`, or else the type of the position.
+ * Undefined if the `__typename` is no string.
  */
 function createTypenameReader({ type, onlyTypename, sources }: PositionFacts, o: PositionOptions): TypenameReader {
   const joinIndexes = sources
@@ -222,7 +225,7 @@ function createAccessByKey(
       return createFieldAccess(toProvider(first), o.isMerged ? [] : others, undefined);
     }
     const path = [...facts.path, key];
-    // Of a composite field that several fetches select, only the first fetch's objects are read, unless the objects are merged.
+    // If several fetches select this composite field, only the objects of the first fetch are read. In a merged plan, all are merged into one object.
     const objectSources = (o.isMerged ? providers : [first]).map(({ service, nodes }) => ({
       joinIndex: noJoin,
       service,
@@ -246,7 +249,7 @@ function createAccessByKey(
   };
 }
 
-/** Undefined unless the key is of an introspection field. Only the query type has these. */
+/** Undefined if the key is not the key of an introspection field. Only the query type has introspection fields. */
 function createIntrospectionAccess(
   key: string,
   typename: string,

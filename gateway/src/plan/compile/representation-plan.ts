@@ -1,8 +1,8 @@
-// Compiles the `requires` of an entity fetch: which fields the representation of an object has. One list of fields per layout, created when `run` finds
-// the first object with that layout, and used for all later requests.
+// Compiles the `requires` of an entity fetch: which fields the representation of an object has. There is one list of fields per layout, created when
+// stage 4 (run) finds the first object with the layout, and used for all later requests.
 //
-// `requires` is `... on Book { __typename isbn }`: for the layout of Book, the fields are the constant `"__typename":"Book"` and `"isbn":`, read from
-// the object. For an object of another type there are none, so it is not requested. "Planner key" is explained in compiled-plan.ts.
+// An example of `requires` is `... on Book { __typename isbn }`. For the layout of Book, the fields are the constant `"__typename":"Book"` and
+// `"isbn":`, read from the object. An object of another type has no fields, so it is not requested. compiled-plan.ts explains "planner key".
 import type { FetchDataRewrite, FetchNode, QueryPlanSelectionNode } from "@apollo/query-planner";
 import {
   type RepresentationFieldsOf,
@@ -45,7 +45,7 @@ export function compileRepresentationFields(
  * @param fields undefined if objects of the layout are not requested.
  */
 function findSingleKey(fields: readonly RepresentationField[] = []): SingleKey | undefined {
-  // -1, and so no value, if all fields are constants.
+  // If all fields are constants, the index is -1, and `value` is undefined.
   const index = fields.findIndex(({ value }) => value.kind !== "constant");
   const value = fields[index]?.value;
   const upToKey = fields.slice(0, index + 1);
@@ -63,8 +63,8 @@ function findSingleKey(fields: readonly RepresentationField[] = []): SingleKey |
 /**
  * Creates the list of fields once for each layout, also for objects nested in a representation.
  * @param requires the fields that the subgraph needs, by planner keys.
- * @param rewrites set values and rename fields, the deepest first; of several that concern one field, the last one counts. The planner creates them
- * for `@interfaceObject`, and ../rewrite/restore-plan.ts for `@requires` with arguments.
+ * @param rewrites set values and rename fields, the deepest first. If several concern one field, the last one counts. The planner creates rewrites
+ * for `@interfaceObject`, and ../rewrite/restore-plan.ts for synthetic fields and virtual subgraphs.
  * @param isRequested whether objects with these fields are requested. Always true for nested objects.
  * @returns a function that returns undefined in three cases (see RepresentationFieldsOf), and never an empty list.
  */

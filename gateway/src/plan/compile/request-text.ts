@@ -1,5 +1,5 @@
-// Writes the text of one subgraph request: the operation of one fetch, or of several entity fetches as one operation whose `_entities` fields
-// have different aliases. Called when a plan is compiled, and again while it runs if key checks have been stopped since.
+// Writes the text of one subgraph request: the operation of one fetch, or several entity fetches as one operation whose `_entities` fields have
+// different aliases. compile-requests.ts calls it for each request of a plan; a text is written again when key checks have been stopped.
 import {
   Kind,
   type NameNode,

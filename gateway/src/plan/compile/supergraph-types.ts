@@ -1,5 +1,5 @@
-// What the compiler has to know of the supergraph's types, inaccessible ones included. Read from the schema and its join directives
-// (https://specs.apollo.dev/join). One per generation.
+// What the compiler has to know of the supergraph's types, inaccessible types included. Read from the schema and its join directives, which state
+// what each subgraph defines (https://specs.apollo.dev/join). supergraph-stages.ts creates one object per generation.
 import {
   type ConstDirectiveNode,
   type GraphQLField,
@@ -18,7 +18,7 @@ export interface SupergraphTypes {
   readonly schema: GraphQLSchema;
   /**
    * Whether a fragment with this type condition applies to an object of type `typename`. True for equal names, even if the supergraph lacks the
-   * type. Else false unless it has both types.
+   * type. False for different names if the supergraph lacks one of the types.
    * @param typename an interface, if the object's type is not known.
    */
   applies(typeCondition: string, typename: string): boolean;
@@ -103,7 +103,7 @@ function readPossibleTypes(schema: GraphQLSchema, typename: string): ReadonlySet
   return new Set(isAbstractType(type) ? schema.getPossibleTypes(type).map(({ name }) => name) : [typename]);
 }
 
-/** The value of `join__Graph` by subgraph name. */
+/** By subgraph name: the value of the enum `join__Graph` by which join directives name the subgraph. */
 function readGraphNames(schema: GraphQLSchema): ReadonlyMap<string, string> {
   const graphs = schema.getType("join__Graph")?.astNode;
   const values = graphs?.kind === Kind.ENUM_TYPE_DEFINITION ? (graphs.values ?? []) : [];

@@ -1,11 +1,11 @@
-// Finds the introspection fields of an operation, `__schema` and `__type`: at the root, and below other fields whose type is the query type. The
-// gateway executes them over the API schema, without a fetch.
+// Finds the introspection fields of an operation, `__schema` and `__type`: at the root, and below other fields whose type is the query type. Called
+// by compile.ts. The gateway executes these fields over the API schema, without a fetch.
 import { type FieldNode, Kind, type OperationDefinitionNode, type SelectionSetNode } from "graphql";
 
 export interface IntrospectionFields {
   /** All introspection fields as root fields of one query, each with a unique alias. */
   readonly selectionSet: SelectionSetNode;
-  /** The alias of the introspection field at this path of planner keys. Undefined if the field there is another one. */
+  /** The alias of the introspection field at this path of planner keys. Undefined if the field at the path is no introspection field. */
   findAlias(path: readonly string[]): string | undefined;
 }
 

@@ -1,5 +1,5 @@
-// Executes introspection fields over the API schema and writes the values directly as JSON. Small responses are written on the main thread; large
-// ones, and the standard ones when a supergraph is loaded, in a planner worker.
+// Executes introspection fields over the API schema and writes the values directly as JSON. Small responses are written on the main thread
+// (introspection.ts). Large responses, and the responses to the queries of tools, are written in a planner worker (planner/task-runner.ts).
 import {
   type FieldNode,
   getArgumentValues,
@@ -115,12 +115,12 @@ function describe({ responseName, field, args, below }: SelectedField): string {
   return `${responseName}:${field.name}${argsText}${below ? `{${below.map(describe).join(" ")}}` : ""}`;
 }
 
-/** Text is encoded when it is longer than this, because V8 represents a long concatenated string as a tree with a node for each part. */
+/** Text longer than this is encoded and cleared, because V8 represents a long concatenated string as a tree with a node for each part. */
 const pieceCharacters = 32_768;
 
 /**
- * Stops and returns undefined as soon as the JSON of all fields together is longer than `bytesMax`. So the limit bounds time and memory too: each
- * visited field writes at least its name.
+ * Stops and returns undefined as soon as the JSON of all fields together is longer than `bytesMax`. The limit also bounds time and memory, because
+ * each visited field writes at least its name.
  */
 export function writeIntrospection(
   schema: GraphQLSchema,
@@ -227,7 +227,7 @@ const everyDetail = {
   oneOf: true,
 } as const;
 
-/** The responses to the introspection query of graphql-js, which tools send: without options, and with all of them. */
+/** The responses to the introspection query of graphql-js, which tools send: without options, and with all options. */
 export function writeStandardIntrospection(schema: GraphQLSchema): readonly IntrospectionEntry[] {
   return [getIntrospectionQuery(), getIntrospectionQuery(everyDetail)].map((query) => {
     const document = parse(query, { noLocation: true });

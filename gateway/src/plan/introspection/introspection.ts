@@ -1,5 +1,5 @@
-// The values of the introspection fields of a request, from the cache or executed over the API schema. Called once per request, before its plan is
-// run.
+// The values of the introspection fields of a request, from the cache or executed over the API schema. supergraph-stages.ts calls it once per
+// request, at the start of stage 4 (run), before the fetches.
 import { getVariableValues, type GraphQLSchema, type SelectionSetNode } from "graphql";
 import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bounded-map";
 import { Rejection } from "../../errors/rejections.ts";
@@ -47,13 +47,13 @@ export interface IntrospectionOptions {
 
 /** Longer responses are written by a planner worker. 1 KB takes 20 to 30 µs, so the main thread is blocked for 0.5 ms at most. */
 const mainThreadBytesMax = 16_000;
-/** The longest pause of the queue, because the measured time of a task includes its wait for a busy worker. */
+/** The longest pause of the queue (createHalfTimeQueue). Limited, because the measured time of a task includes its wait for a busy worker. */
 const pauseMsMax = 200;
 /** The most large responses that are executed or queued at once. */
 const pendingMax = 32;
 /** The size of the cache, as a number of responses of the greatest length. */
 const longestResponsesCached = 4;
-/** A longer key is computed again for each request, because the operation's size does not include it. */
+/** A longer key is not stored with its plan but computed for each request, because the size of the document in the operation store omits keys. */
 const keyCharactersMax = 4_000;
 const entriesMax = 10_000;
 /** The estimated size of a cache entry besides its key and its JSON. */

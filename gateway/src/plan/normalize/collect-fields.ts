@@ -1,4 +1,5 @@
-// Collects the fields of selection sets by key (GraphQL spec, "CollectFields"). `@skip`, `@include` and named fragments have been resolved before.
+// Collects the fields of selection sets by key (GraphQL spec, "CollectFields"), for compile/, introspection/ and planner-keys.ts.
+// resolve-conditions.ts has resolved `@skip`, `@include` and named fragments before.
 import { type FieldNode, Kind, type SelectionSetNode } from "graphql";
 
 export type FieldsByKey = ReadonlyMap<string, readonly FieldNode[]>;

@@ -1,4 +1,4 @@
-// Normalizes an operation before it is planned, once per variant. For example, with `s: false`
+// Normalizes an operation before it is planned, once per variant (plan.ts). For example, with `s: false`
 //   query ($s: Boolean!) { books { ...B stock: inStock @skip(if: $s) } } fragment B on Book { title }
 // becomes the planner's `{ books { ... on Book { title } a_stock: inStock } }`.
 import {
@@ -31,7 +31,7 @@ export interface NormalizedOperation {
 }
 
 /**
- * Takes time in proportion to the selections with all fragments spread, a number that stage 2 (parse) limits.
+ * The time is proportional to the number of selections with all fragments expanded, which stage 2 (parse) limits.
  * @param coerced the coerced values of the variables in `@skip` and `@include`. Other values are not read.
  * @throws Rejection BAD_USER_INPUT if a condition is null.
  */
@@ -55,7 +55,7 @@ export function chooseAliasPrefix(fieldNames: Iterable<string>): string {
   return choosePrefix("a", fieldNames);
 }
 
-/** `a_`, `a1_`, `a2_` and so on for the letter `a`: the first one with which no name begins. */
+/** The first of `a_`, `a1_`, `a2_`, … (for the letter `a`) with which no name begins. */
 export function choosePrefix(letter: string, names: Iterable<string>): string {
   const candidates = [...names].filter((name) => name.startsWith(letter));
   for (let number = 0; ; number++) {
@@ -103,6 +103,7 @@ function toPlannerSelections({ selections }: SelectionSetNode, names: PlannerNam
   return into;
 }
 
+/** A field with an empty selection set gets `__typename`, because a document cannot contain an empty selection set. */
 function toPlannerField(field: FieldNode, names: PlannerNames): FieldNode {
   const { name, selectionSet } = field;
   const { aliasPrefix } = names;
@@ -122,7 +123,7 @@ function toPlannerDirectives(directives = noDirectives, aliasPrefix: string): re
   return directives.length === 0 ? directives : renameVariables(directives, aliasPrefix);
 }
 
-/** Omits the variables that were used in `@skip` and `@include` only. */
+/** Omits the variables that `planned` does not use: the client's operation uses them only in `@skip`, `@include` or omitted fields. */
 function toPlannerVariables(
   definitions: readonly VariableDefinitionNode[] = [],
   planned: OperationDefinitionNode,

@@ -9,9 +9,9 @@ export type PlannerKeys = (field: FieldNode) => string;
 /**
  * A planner key is the field's name, or its alias with the prefix: `a_stock` for `stock: inStock`.
  *
- * If different fields or arguments have one response name at one position, each gets another key: `a_stock`, `a_1_a_stock` for the second, and so on
- * for the whole operation. Clients may select such fields in fragments on different types, but for a subgraph with an interface object these types
- * are one, and the fields would not merge. No alias begins with a digit, so these keys are unique.
+ * If selections of different fields, or with different arguments, have one response name at one position, each gets its own key in the whole
+ * operation: `a_stock`, `a_1_a_stock` and so on. Clients may select them in fragments on different types, but a subgraph with an interface object has
+ * only one type instead, and the fields would not merge. No alias begins with a digit, so these keys are unique.
  */
 export function createPlannerKeys({ selectionSet }: OperationDefinitionNode, aliasPrefix: string): PlannerKeys {
   const plainKeyOf = (field: FieldNode) => plainPlannerKeyOf(field, aliasPrefix);
@@ -25,12 +25,12 @@ export function createPlannerKeys({ selectionSet }: OperationDefinitionNode, ali
 }
 
 function plainPlannerKeyOf({ name, alias }: FieldNode, aliasPrefix: string): string {
-  // All aliases of __typename have one value. An alias that equals the field's name is no alias.
+  // `__typename` needs no alias, because its value is the same under every alias. An alias that equals the field's name is no alias.
   if (alias === undefined || alias.value === name.value || name.value === "__typename") return name.value;
   return aliasPrefix + alias.value;
 }
 
-/** The keys that have several field calls (field name and arguments) at one position, each with these calls in the order of their selection. */
+/** The keys that have several field calls (field name and arguments) at one position. The value of a key is its calls, in the order of selection. */
 function findAmbiguousKeys(root: SelectionSetNode, keyOf: PlannerKeys): ReadonlyMap<string, readonly string[]> {
   const ambiguous = new Map<string, string[]>();
 

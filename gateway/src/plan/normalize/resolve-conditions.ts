@@ -1,4 +1,4 @@
-// Resolves `@skip` and `@include`, and replaces named fragments by inline fragments.
+// Resolves `@skip` and `@include`, and replaces named fragments by inline fragments. The first step of normalize.ts.
 import {
   type DirectiveNode,
   type DocumentNode,

@@ -9,7 +9,7 @@ export interface JobQueue {
   add(job: PlannerJob, priority: number): void;
   /**
    * Removes and returns the job with the lowest `priority`; of several, the oldest. Undefined if the queue is empty. Planning time grows with the
-   * length of the operation, so many operations of the greatest length, which take a second each, do not delay short ones.
+   * length of the operation (a second for the longest), so this order keeps long operations from delaying short operations.
    */
   take(): PlannerJob | undefined;
   /** The number of queued jobs. */

@@ -18,7 +18,7 @@ import type { IntrospectTask, PlannerJob, PlanTask, Task, TaskOutcome } from "./
 import { createWorkerSlot, type WorkerSlot } from "./worker-slot.ts";
 
 export interface PlannerPool {
-  /** Loads the supergraph in all workers. @throws Error if one of them cannot load it, or not in time. All of them then drop it. */
+  /** Loads the supergraph in all workers. @throws Error if a worker cannot load it, or not in time. All workers then drop it. */
   load(supergraphSdl: string): Promise<SupergraphPlanner>;
   /** The number of operations and large introspections that wait for a worker. */
   countQueuedJobs(): number;
@@ -99,7 +99,7 @@ export function createPlannerPool(o: PlannerPoolOptions): PlannerPool {
     const outcomes = await Promise.all(
       slots.map(async (slot) => {
         const outcome = await runSetupTask(slot, task, loadTimeoutMs);
-        // Not before a worker has loaded it: a supergraph that ends every worker must not become a start job.
+        // The supergraph is not in `supergraphs` before a worker has loaded it: one that ends every worker must not become a start job.
         if (outcome.kind === "loaded") supergraphs.set(id, supergraphSdl);
         return outcome;
       }),
@@ -117,7 +117,7 @@ export function createPlannerPool(o: PlannerPoolOptions): PlannerPool {
     return { kind: "loaded", planner };
   }
 
-  /** Returns at once; the workers drop the supergraph later. A worker that is replaced meanwhile does not load it again. */
+  /** Returns at once; the workers drop the supergraph later. A replacement of a worker does not load it any more. */
   function release(id: number): void {
     supergraphs.delete(id);
     for (const slot of slots) void runSetupTask(slot, { kind: "drop", id }, loadTimeoutMs);
@@ -163,7 +163,8 @@ function hasWorkerDied(outcome: TaskOutcome): boolean {
 
 /**
  * Settles as `waited-too-long` after twice the timeout, because the timeout starts only when a worker receives the task, and a slot whose workers
- * fail to start never sends it. The job remains in the slot and may still run: the `drop` after a failed `load` undoes that.
+ * fail to start never sends the task. The job remains in the slot and may still run: if it loads a supergraph, the `drop` after the failed `load`
+ * removes it.
  */
 function runSetupTask(slot: WorkerSlot, task: Task, timeoutMs: number): Promise<TaskOutcome> {
   return new Promise((resolve) => {

@@ -1,4 +1,5 @@
 // One planner worker as seen from the main thread: a worker thread that runs one task at a time and is terminated at the task's deadline.
+// planner-pool.ts starts it, and worker-slot.ts gives it tasks.
 import { getCompileCacheDir } from "node:module";
 import { Worker } from "node:worker_threads";
 import type { LibraryLogEntry, PlannerWorkerData, Task, TaskResult, WorkerLost } from "./worker-messages.ts";
@@ -29,7 +30,7 @@ const youngHeapMbMax = 12;
 export function startPlannerWorker({ file, heapMbMax, onLogEntry, onLost }: PlannerWorkerOptions): PlannerWorker {
   const worker = new Worker(file, {
     workerData: { compileCacheFolder: getCompileCacheDir() } satisfies PlannerWorkerData,
-    // Not the gateway's environment: Apollo's packages read keys and switches from theirs.
+    // The worker does not get the environment of the gateway, because Apollo's packages read keys and switches from environment variables.
     env: { APOLLO_TELEMETRY_DISABLED: "1", NODE_ENV: "production" },
     resourceLimits: { maxOldGenerationSizeMb: heapMbMax, maxYoungGenerationSizeMb: youngHeapMbMax },
     name: "planner",
@@ -66,7 +67,7 @@ export function startPlannerWorker({ file, heapMbMax, onLogEntry, onLost }: Plan
         const settle = (outcome: TaskResult | WorkerLost): void => {
           settleTask = undefined;
           clearTimeout(timer);
-          // After `end` the worker stays referenced, see there.
+          // After `end` the worker remains referenced, for the reason given there.
           if (!isEnded) worker.unref();
           resolve(outcome);
         };

@@ -1,4 +1,5 @@
-// The planner pool's interface to one supergraph: plans its operations and executes its large introspection queries.
+// The planner pool's interface to one supergraph: plans its operations (for plan-cache.ts) and executes its large introspection queries (for
+// introspection/).
 import { Rejection } from "../../errors/rejections.ts";
 import type { GatewayObserver } from "../../observations.ts";
 import type { IntrospectionValues } from "../introspection/introspection-writer.ts";
@@ -9,7 +10,7 @@ export interface SupergraphPlanner extends LoadedSupergraph {
   /**
    * Returns the query plan of an operation as JSON. Concurrent calls for the same plan share one task.
    * @param enabledLabels labels of progressive `@override` that are true; all others are false.
-   * @throws Rejection OPERATION_TOO_COMPLEX if planning exceeds a limit of the planner, its time or its memory, or did so before;
+   * @throws Rejection OPERATION_TOO_COMPLEX if planning exceeds a limit of the planner, its time or its memory, or did recently;
    * SERVICE_UNAVAILABLE if the queue is full or the wait too long; Error for a bug, or if the worker died twice.
    */
   plan(operationText: string, enabledLabels?: readonly string[]): Promise<string>;
@@ -102,7 +103,7 @@ function explainFailure(outcome: TaskOutcome): PlanFailure {
   return { reason: outcome.reason, error: new Rejection("OPERATION_TOO_COMPLEX"), cause };
 }
 
-/** The operation is not the cause: a retry can succeed, and operations with cached plans are served meanwhile. */
+/** SERVICE_UNAVAILABLE, because the operation is not the cause: a retry can succeed. */
 function createBusyRejection(): Rejection {
   const message = "Too many operations are waiting to be planned. Retry after 1 s.";
   return new Rejection("SERVICE_UNAVAILABLE", message, { "Retry-After": "1" });

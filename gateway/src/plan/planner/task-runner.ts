@@ -37,7 +37,7 @@ export function createTaskRunner({ log }: { readonly log: SendLogEntry }): TaskR
     await validate(withoutCacheTags(supergraphSdl), log);
     const apiSchema = buildASTSchema(parse(planner.apiSdl, { noLocation: true }), { assumeValidSDL: true });
     supergraphs.set(id, { planner, apiSchema });
-    // Runs after the result is posted, which happens in a microtask, while the main thread builds its schemas.
+    // The result is posted in a microtask, so before the planner is warmed. The warming runs while the main thread builds its schemas.
     setImmediate(warmPlanner, planner);
     // A function cannot be posted to another thread.
     const { plan: _plan, ...description } = planner;
@@ -66,7 +66,7 @@ export function createTaskRunner({ log }: { readonly log: SendLogEntry }): TaskR
     if (task.kind === "plan") return plan(task);
     if (task.kind === "introspect") return introspect(task);
     if (task.kind === "drop") supergraphs.delete(task.id);
-    // `drop` and `start`.
+    // The result of `drop`, and of `start`, which only shows that the worker runs.
     return { kind: "done" };
   }
 
@@ -74,8 +74,8 @@ export function createTaskRunner({ log }: { readonly log: SendLogEntry }): TaskR
 }
 
 /**
- * Apollo Gateway only validates the supergraph here, without the link to `@cacheTag`, which it does not know.
- * @throws Error if it rejects the supergraph.
+ * Apollo Gateway is used only here, to validate the supergraph. The caller removes the link to `@cacheTag`, which Apollo Gateway does not know.
+ * @throws Error if Apollo Gateway rejects the supergraph.
  */
 async function validate(supergraphSdl: string, log: SendLogEntry): Promise<void> {
   const gateway = new ApolloGateway({ supergraphSdl, validateSupergraph: true, logger: createLogger(log) });

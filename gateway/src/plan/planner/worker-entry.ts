@@ -9,7 +9,8 @@ import type { LibraryLogEntry, PlannerWorkerData, Task, TaskResult } from "./wor
 const { compileCacheFolder } = workerData as PlannerWorkerData;
 if (compileCacheFolder !== undefined) enableCompileCache(compileCacheFolder);
 
-// The main thread goes first when both need the same core. Only Linux has priorities per thread; elsewhere this would change the process's.
+// The main thread goes first when both threads need the same core. Only Linux has priorities per thread; elsewhere, the call would change the
+// priority of the whole process.
 if (process.platform === "linux") setPriority(0, 10);
 
 const { createTaskRunner } = await import("./task-runner.ts");

@@ -1,4 +1,5 @@
-// Executable directives of subgraphs: clients may use them in operations, and the planner must forward them to the subgraphs.
+// Executable directives of subgraphs: clients may use them in operations, and the planner must forward them to the subgraphs. query-planner.ts calls
+// these functions.
 import {
   type ASTNode,
   type ConstArgumentNode,
@@ -25,7 +26,7 @@ const executableLocations = new Set([
 
 /**
  * Directives that federation-internals defines itself: it replaces the supergraph's definitions, and removes `@defer` from operations. So the planner
- * gets a subgraph's directives of these names under other names, and restore-plan.ts restores them in the plan.
+ * gets directives of subgraphs with these names under other names, and restore-plan.ts restores the names in the plan.
  */
 const builtInNames: ReadonlySet<string> = new Set(["defer", "stream"]);
 
@@ -85,7 +86,10 @@ function findExecutableDirectives({ definitions }: DocumentNode): readonly Direc
   });
 }
 
-/** Writes the supergraph's default values into uses of directives that omit them: in a subgraph, the argument can be required without a default. */
+/**
+ * Creates a function that adds the supergraph's default values to directives in an operation that omit the argument: in a subgraph, the argument
+ * can be required and have no default.
+ */
 export function createDefaultWriter(supergraph: DocumentNode) {
   const defaults = new Map(findExecutableDirectives(supergraph).map((node) => [node.name.value, defaultsOf(node)]));
   const hasDefaults = [...defaults.values()].some(({ length }) => length > 0);

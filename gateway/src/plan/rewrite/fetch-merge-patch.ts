@@ -1,4 +1,5 @@
-// Patches Apollo's query planner, once per planner worker: it must not merge two fetches of which one depends on the other.
+// Patches Apollo's query planner, so that it does not merge two fetches of which one depends on the other. query-planner.ts calls it once per planner
+// worker.
 import { MultiMap } from "@apollo/federation-internals";
 
 /** The part of the planner's class `FetchGroup` that the patch uses. */
@@ -10,10 +11,10 @@ interface FetchGroup {
 /**
  * The planner merges fetches to one subgraph that have equal inputs, without a check whether one depends on the other
  * (query-planner 2.14.4, `mergeFetchesToSameSubgraphAndSameInputs`). The merged fetch then depends on itself, and the planner follows the cycle
- * until the whole process is out of memory, since one array outgrows the worker's heap limit at once. The operation
- * `{ washed { vehicle { ... on Tram { badge } } } }` of the zoo's `interface-object-requires` is an example.
+ * until the whole process is out of memory, since one array outgrows the worker's heap limit at once. An example is the operation
+ * `{ washed { vehicle { ... on Tram { badge } } } }` in `gateway/test/differential/cases/interface-object-requires.ts`.
  *
- * The planner does not export `FetchGroup`. But it adds each fetch to a MultiMap before it merges it, so a temporary patch of `MultiMap.add`
+ * The planner does not export `FetchGroup`, but it adds each fetch to a MultiMap before it merges the fetch. So a temporary patch of `MultiMap.add`
  * finds the class at the first fetch.
  */
 export function patchFetchMerging(): void {

@@ -1,4 +1,5 @@
-// Finds on which labels of progressive `@override` the plan of each field depends.
+// Finds on which labels of progressive `@override` the plan of each field depends. planner-supergraph.ts calls it once per supergraph, and
+// override-combinations.ts reads the result for each operation.
 import { type DirectiveNode, Kind, type SelectionSetNode } from "graphql";
 import { isNamed, stringOf } from "./supergraph-directives.ts";
 import { fieldNodeOf, isSameOrRelated, namedTypeOf, parseFieldSet, type SupergraphDraft } from "./supergraph-draft.ts";

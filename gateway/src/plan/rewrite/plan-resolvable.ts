@@ -1,5 +1,5 @@
-// Plans operations with fields that no subgraph can resolve, for which Apollo's query planner throws. Composition rejects most supergraphs with
-// such fields, but not all.
+// Plans operations that may have fields which no subgraph can resolve: Apollo's query planner throws for these. Composition rejects most supergraphs
+// with unresolvable fields, but not all of them. query-planner.ts calls it for each operation.
 import type { QueryPlan } from "@apollo/query-planner";
 import { type FieldNode, Kind, type OperationDefinitionNode, type SelectionNode } from "graphql";
 
@@ -23,9 +23,9 @@ export function planIfResolvable(operation: OperationDefinitionNode, plan: Plan)
 const attemptsMax = 200;
 
 /**
- * Plans the resolvable part of the operation. The plan lacks the other fields; each is a FIELD_NOT_PROVIDED error when the response is written.
- * Without a node if no part is resolvable. For supergraphs with virtual subgraphs only: these can hide the only path to a field, for which the whole
- * operation should not be rejected. An example is a chain of `@requires` through objects that lead back to the requiring interface object.
+ * Plans the resolvable part of the operation. The plan lacks the other fields; each is a FIELD_NOT_PROVIDED error when the response is written. The
+ * plan has no node if no part is resolvable. Only for supergraphs with virtual subgraphs: a virtual subgraph can hide the only path to a field, which
+ * is no reason to reject the whole operation. An example is a chain of `@requires` through objects that lead back to the requiring interface object.
  * @throws Error as the planner does, also if the operation has too many parts.
  */
 export function planResolvableParts(operation: OperationDefinitionNode, plan: Plan): QueryPlan {
@@ -78,7 +78,7 @@ function withSelections<N extends OperationDefinitionNode | SelectionNode>(
   return { ...node, selectionSet: { kind: Kind.SELECTION_SET, selections } };
 }
 
-/** The planner's errors have no codes. It throws all but the first for types that subgraphs know as interface objects. */
+/** The planner's errors have no codes. Except the first message, all are for types that subgraphs know as interface objects. */
 const unresolvableMessages = [
   /^Was not able to (?:find any options for|plan mutation) /,
   /that is potentially an interface object type at runtime$/,

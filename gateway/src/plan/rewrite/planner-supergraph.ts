@@ -1,5 +1,5 @@
-// The supergraph that Apollo's query planner gets. It differs from the published one where the planner's plans would be wrong; restore-plan.ts
-// replaces what was added when a plan is ready.
+// Creates the supergraph that Apollo's query planner gets, once per supergraph (query-planner.ts). It differs from the published supergraph where the
+// plans would be wrong. restore-plan.ts later replaces the additions in each plan.
 import type { DocumentNode } from "graphql";
 import { chooseAliasPrefix, choosePrefix } from "../normalize/normalize.ts";
 import { findOverrideLabels, type OverrideLabels } from "./override-labels.ts";
@@ -14,7 +14,7 @@ export interface PlannerSupergraph {
   readonly syntheticFields: SyntheticFields;
   readonly virtualSubgraphs: VirtualSubgraphs;
   readonly overrideLabels: OverrideLabels;
-  /** The prefix that `normalize` gives to aliases. No field name of the published supergraph begins with it, and no synthetic field's. */
+  /** The prefix that `normalize` gives to aliases. No name of a published field or of a synthetic field begins with it. */
   readonly aliasPrefix: string;
 }
 
@@ -31,7 +31,7 @@ export function createPlannerSupergraph(supergraphSdl: string): PlannerSupergrap
   return { document: toSupergraphDocument(draft), syntheticFields, virtualSubgraphs, overrideLabels, aliasPrefix };
 }
 
-/** To return to a subgraph, as after a `@requires`, the planner uses the first key of that subgraph, resolvable or not. */
+/** To return to a subgraph, for example after a `@requires`, the planner uses the first key of the type there, even if it is not resolvable. */
 function putResolvableKeysFirst(draft: SupergraphDraft): void {
   for (const type of draft.types.values()) {
     const unresolvable = type.directives.filter((directive) => isJoinType(directive) && !isResolvable(directive));

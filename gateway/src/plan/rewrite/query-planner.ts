@@ -1,8 +1,8 @@
-// Apollo's query planner, with the rewriting that makes its plans correct. Synchronous and slow: it runs in planner workers.
+// Apollo's query planner, with the rewriting that makes its plans correct. Synchronous and slow: it runs in planner workers (planner/task-runner.ts).
 //
 // Once per supergraph: planner-supergraph.ts changes the supergraph (override-labels, synthetic-fields, separate-requires).
-// For each operation: split-mutation (root fields in order), plan-resolvable (what a virtual subgraph hides), executable-directives (names and defaults),
-// Apollo's planner, restore-plan (the published names).
+// For each operation, in this order: split-mutation (one operation per root field), plan-resolvable (fields that no subgraph can resolve),
+// executable-directives (names and defaults), Apollo's planner, restore-plan (the published names).
 import { operationFromDocument, Supergraph } from "@apollo/federation-internals";
 import { type PlanNode, QueryPlanner as ApolloQueryPlanner, type QueryPlan } from "@apollo/query-planner";
 import { type DocumentNode, Kind, type OperationDefinitionNode, parse, printSchema } from "graphql";
@@ -64,7 +64,8 @@ export function createQueryPlanner(supergraphSdl: string): QueryPlanner {
     const operation = operationFromDocument(schema, { kind: Kind.DOCUMENT, definitions }, { validate: false });
     return restorePlan(planner.buildQueryPlan(operation, { overrideConditions }), additions);
   }
-  // A virtual subgraph can hide the only path to a field: then the other fields are planned. Without one, the whole operation is rejected.
+  // A virtual subgraph can hide the only path to a field: the other fields are then planned. Without virtual subgraphs, an operation with an
+  // unresolvable field is rejected.
   const planPart = additions.virtualSubgraphs.size > 0 ? planResolvableParts : planIfResolvable;
   return {
     apiSdl,
@@ -81,7 +82,7 @@ export function createQueryPlanner(supergraphSdl: string): QueryPlanner {
   };
 }
 
-/** Builds the published supergraph: only it has to be valid, not the modified one that the planner gets. */
+/** Builds the published supergraph, which must be valid. The modified supergraph for the planner need not be valid. */
 function validateSupergraph(supergraphSdl: string): Supergraph {
   return Supergraph.build(supergraphSdl, { supportedFeatures: new Set(supportedFeatures) });
 }

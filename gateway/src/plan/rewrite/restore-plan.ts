@@ -1,5 +1,5 @@
-// Replaces in a query plan what exists in the planner's supergraph only: synthetic fields, virtual subgraphs and renamed directives. Called for each
-// plan of Apollo's planner.
+// Replaces in a query plan what only the planner's supergraph has: synthetic fields, virtual subgraphs and renamed directives. query-planner.ts calls
+// it for each plan of Apollo's planner.
 import type {
   FetchDataKeyRenamer,
   FetchDataRewrite,
@@ -50,7 +50,7 @@ function restoreFetch(fetch: FetchNode, additions: SupergraphAdditions): FetchNo
   const { syntheticFields, virtualSubgraphs } = additions;
   const virtual = virtualSubgraphs.get(fetch.serviceName);
   const requires = fetch.requires ?? [];
-  // Setters of __typename come last: the paths of the other rewrites contain the type names that they replace.
+  // Setters of __typename come last: the paths of the other rewrites contain the type names that these setters replace.
   const rewrites = [
     ...fieldRenamers(requires, syntheticFields, []),
     ...(fetch.inputRewrites ?? []),
@@ -74,7 +74,7 @@ function restoreOperation({ operation, serviceName }: FetchNode, additions: Supe
   return stripIgnoredCharacters(print(document));
 }
 
-/** Replaces object types by the interface object that the service knows. Of selections that become equal, one remains. */
+/** Replaces object types by the interface object that the service has instead. If selections become equal, only one of them remains. */
 function restoreInterfaceObjects(document: DocumentNode, interfaceObjects: InterfaceObjects): DocumentNode {
   return visit(document, {
     NamedType({ kind, name }) {

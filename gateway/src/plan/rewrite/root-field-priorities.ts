@@ -1,9 +1,10 @@
-// The priority classes of root fields. Subgraphs declare them by `@priority(class:)`, which `@composeDirective` adds to the supergraph.
+// The priority classes of root fields, which parse/operation-priority.ts reads. Subgraphs declare them by `@priority(class:)`, and
+// `@composeDirective` adds the directive to the supergraph.
 import { FeatureUrl, type ObjectType, type Schema } from "@apollo/federation-internals";
 import { type PriorityClass, priorityClasses, priorityDirectiveUrl } from "@tributary/kit/admission/priority";
 import type { RootFieldPriorities } from "../../parse/operation-priority.ts";
 
-/** Identifies the feature by its URL, because a supergraph may rename the directive, and another feature may have one of this name. */
+/** Identifies the feature by its URL, because a supergraph may rename the directive, and another feature may have a directive of this name. */
 export const priorityFeature: string = FeatureUrl.parse(priorityDirectiveUrl).identity;
 
 /** Fields without a declaration, or with an unknown class, are absent. */

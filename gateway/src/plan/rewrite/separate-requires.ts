@@ -1,5 +1,5 @@
-// Moves fields with `@requires` that the planner would plan wrongly into virtual subgraphs: further subgraphs, in the planner's supergraph only,
-// that are served by the same service.
+// Moves fields with `@requires` that the planner would plan wrongly into virtual subgraphs: additional subgraphs of the same service, which only the
+// planner's supergraph has. Called by planner-supergraph.ts.
 import { type DirectiveNode, type FieldNode, Kind, type SelectionSetNode } from "graphql";
 import { argumentOf, isNamed, resolvableKeysOf, stringOf, withArgument } from "./supergraph-directives.ts";
 import {
@@ -29,12 +29,12 @@ interface RequiringField extends MovedField {
 
 /**
  * Moves these fields:
- * - chains: if `a` requires `b`, and `b` has a `@requires` itself, both move. The planner would fetch `a` and `b` of one subgraph together, before what
- *   `b` requires is known; and it would read a field from a subgraph in which it is external;
- * - conflicts: if `a` requires `width(unit: CM)` and `b` of the same type requires `width(unit: INCH)`, the second one moves: a representation has
- *   one place for `width`.
+ * - chains: if `a` requires `b`, and `b` has a `@requires` itself, both move. The planner would fetch `a` and `b` of one subgraph together, before
+ *   the fields that `b` requires are known; and the planner would read a field from a subgraph in which this field is external;
+ * - conflicts: if `a` requires `width(unit: CM)` and `b` of the same type requires `width(unit: INCH)`, `b` moves, because a representation can have
+ *   `width` only once.
  *
- * Supergraphs of federation 1 stay unchanged.
+ * Supergraphs of federation 1 are not changed.
  */
 export function separateRequires(draft: SupergraphDraft, syntheticFields: SyntheticFields): VirtualSubgraphs {
   const graphs = draft.types.get("join__Graph");
@@ -71,8 +71,8 @@ interface FieldGroup {
 }
 
 /**
- * Puts each field into the first group in which it fits, so that there are few groups. A group has leaf fields only, or one composite field. Fields
- * that clash, or of which one requires the other, are in different groups.
+ * Puts each field into the first group in which it fits, so that there are few groups. A group has leaf fields only, or one composite field. Two
+ * fields are in different groups if they clash (see `clash`), or if one requires the other.
  */
 function groupMovedFields(draft: SupergraphDraft, syntheticFields: SyntheticFields): readonly FieldGroup[] {
   const requiring = findRequiringFields(draft);
@@ -93,7 +93,10 @@ function groupMovedFields(draft: SupergraphDraft, syntheticFields: SyntheticFiel
   return groups;
 }
 
-/** Whether the field is on an interface object. A virtual subgraph has the object types instead, and one type cannot stand for two interface objects. */
+/**
+ * Whether the field is on an interface object. A virtual subgraph has the object types of the interface instead, and one object type cannot stand
+ * for two interface objects.
+ */
 function isOnInterface({ types }: SupergraphDraft, { typeName }: RequiringField): boolean {
   return types.get(typeName)?.node.kind === Kind.INTERFACE_TYPE_DEFINITION;
 }
@@ -128,12 +131,12 @@ function findRequiringFields({ types }: SupergraphDraft): readonly RequiringFiel
   );
 }
 
-/** Whether another subgraph always resolves the field instead. False with an override label: then it depends on the request. */
+/** Whether another subgraph always resolves the field instead. False with an override label: the request then decides which subgraph does. */
 function isOverridden(joinField: DirectiveNode): boolean {
   return argumentOf(joinField, "usedOverridden") === true && argumentOf(joinField, "overrideLabel") === undefined;
 }
 
-/** The fields of chains, and of two clashing fields the second, if their type has a resolvable key in the subgraph. */
+/** The fields of chains, and the second of two clashing fields. Only fields whose type has a resolvable key in the subgraph. */
 function findMovedFields(
   draft: SupergraphDraft,
   requiring: readonly RequiringField[],
@@ -181,8 +184,8 @@ function requiredBy(
 }
 
 /**
- * Whether two fields of one type and subgraph require one field with different arguments. synthetic-fields.ts has made the arguments a part of its name:
- * two synthetic names of one published field clash.
+ * Whether two fields of one type and subgraph require one field with different arguments. synthetic-fields.ts has replaced the required field by a
+ * synthetic field for each list of arguments, so two different names of one published field clash.
  */
 function clash(one: RequiringField, other: RequiringField, syntheticFields: SyntheticFields): boolean {
   return (
@@ -192,7 +195,7 @@ function clash(one: RequiringField, other: RequiringField, syntheticFields: Synt
   );
 }
 
-/** Ignores type conditions, so too many fields may move, never too few. */
+/** Ignores type conditions, so more fields may move than necessary, but never fewer. */
 function setsClash(one: SelectionSetNode, other: SelectionSetNode, syntheticFields: SyntheticFields): boolean {
   return fieldsOf(one).some((field) =>
     fieldsOf(other).some((otherField) => {

@@ -1,10 +1,10 @@
-// Splits a mutation into one operation per root field, because everything below a root field must be complete before the next one is executed.
+// Splits a mutation into one operation per root field, because everything below a root field must be complete before the next root field is executed.
 import { Kind, type OperationDefinitionNode, OperationTypeNode, type SelectionNode } from "graphql";
 
 /**
- * The planner would put successive root fields of one subgraph into one fetch, and the fetches below them after all of these fields. By the GraphQL
- * spec ("Mutation", "ExecuteSelectionSet"), the fetches below a root field belong to its execution.
- * @returns one operation per response name at the root, in order; a query as it is.
+ * The planner would put successive root fields of one subgraph into one fetch, and plan the fetches below these fields after that fetch. By the
+ * GraphQL spec ("Mutation", "ExecuteSelectionSet"), the fetches below a root field belong to its execution.
+ * @returns one operation per response name at the root, in the client's order; for a query, the unchanged query.
  */
 export function splitMutation(operation: OperationDefinitionNode): readonly OperationDefinitionNode[] {
   if (operation.operation !== OperationTypeNode.MUTATION) return [operation];

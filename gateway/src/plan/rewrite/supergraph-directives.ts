@@ -66,7 +66,7 @@ export function resolvableKeysOf(type: TypeDraft | undefined, graph: string): re
   return resolvable.flatMap((directive) => stringOf(directive, "key") ?? []);
 }
 
-/** Whether the field is in the subgraph. Its type must be in the subgraph. */
+/** Whether the field is in the subgraph. Correct only if the type that has the field is in the subgraph. */
 export function isFieldIn({ directives }: MemberDraft, graph: string): boolean {
   return !directives.some(isNamed("join__field")) || directives.some(isJoin("join__field", graph));
 }
@@ -78,8 +78,8 @@ export function needsOtherSubgraph({ directives }: MemberDraft, graph: string): 
 }
 
 /**
- * Gives the field a `@join__field` for each subgraph of its type. A field without any is in all of them, so it needs this before its type gets
- * a subgraph that does not have the field.
+ * Gives a field without `@join__field` one for each subgraph of its type. Without `@join__field`, a field is in all of these subgraphs, so this is
+ * called before the type is added to a subgraph that does not have the field.
  */
 export function addExplicitJoins(member: MemberDraft, type: TypeDraft): void {
   member.directives = [...member.directives, ...graphsOf(type).map((graph) => joinDirective("join__field", graph))];

@@ -1,4 +1,4 @@
-// The features that a supergraph links: the supported ones, those that make the gateway reject it, and directives without effect.
+// The features that a supergraph links: supported features, features for which the gateway rejects the supergraph, and directives without effect.
 import {
   type CoreFeature,
   DEFAULT_SUPPORTED_SUPERGRAPH_FEATURES,
@@ -20,7 +20,7 @@ export function withoutCacheTags(supergraphSdl: string): string {
   return supergraphSdl.replaceAll(/@link\(url: "https:\/\/specs\.apollo\.dev\/cacheTag\/[^)]*\)/g, "");
 }
 
-/** What the gateway does not do for a feature, by the identity of its link, because a supergraph may rename directives. */
+/** By the identity of a feature's link: what the gateway does not do for it. Not by directive name, because a supergraph may rename directives. */
 const unsupported: ReadonlyMap<string, string> = new Map([
   ["https://specs.apollo.dev/authenticated", "does not enforce @authenticated"],
   ["https://specs.apollo.dev/requiresScopes", "does not enforce @requiresScopes"],
@@ -50,7 +50,7 @@ export function rejectUnsupportedFeatures({ definitions }: DocumentNode): void {
 
 /** Directives of a supergraph that have no effect in this gateway. The gateway logs them. */
 export interface IneffectiveDirectives {
-  /** Apollo's, by link URL such as `https://specs.apollo.dev/cost/v0.1#@listSize`. Without a name if `@join__directive` applies them. */
+  /** Apollo's directives, by link URL such as `https://specs.apollo.dev/cost/v0.1#@listSize`; without `#@…` if `@join__directive` applies them. */
   readonly federation: readonly string[];
   /** Directives of subgraph teams, added by `@composeDirective`. */
   readonly custom: readonly string[];

@@ -1,5 +1,5 @@
-// Replaces required fields with arguments, in the planner's supergraph, by fields that only the planner knows. The planner identifies a field by its
-// response name, so it would use the client's `price(currency: USD)` for the `price(currency: EUR)` of a `@requires`.
+// Replaces required fields with arguments by synthetic fields, which only the planner's supergraph has (planner-supergraph.ts). The planner identifies
+// a field by its response name, so it would use the client's `price(currency: USD)` for the `price(currency: EUR)` of a `@requires`.
 import {
   type ConstArgumentNode,
   type FieldDefinitionNode,
@@ -30,12 +30,12 @@ interface ReplacedField {
 export type SyntheticFields = ReadonlyMap<string, ReplacedField>;
 
 /**
- * Adds a synthetic field without arguments for each field in a `@requires` that has arguments, and for each that has a selection and itself a
- * `@requires`. The `@requires` then selects the synthetic field.
+ * Adds a synthetic field without arguments for two kinds of fields in a `@requires`: fields that have arguments, and composite fields that have a
+ * `@requires` themselves. The `@requires` then selects the synthetic field.
  *
- * Equal fields with equal arguments share one synthetic field, whatever their type. A field with its own `@requires` gets one for each field
- * that requires it: below the client's `manager { bonus }`, where `bonus` requires `manager { salary }`, the planner would otherwise fetch the
- * second manager together with the first.
+ * Fields with one name and equal arguments share one synthetic field, whatever their type. A composite field with its own `@requires` gets a
+ * synthetic field for each field that requires it: below the client's `manager { bonus }`, where `bonus` requires `manager { salary }`, the planner would
+ * otherwise fetch the second manager together with the first.
  */
 export function addSyntheticFields(draft: SupergraphDraft, prefix: string): SyntheticFields {
   const additions = new Map<string, SyntheticField>();
@@ -80,7 +80,7 @@ function findRequiringNames({ types }: SupergraphDraft): ReadonlySet<string> {
   return new Set(requiring.map(([name]) => name));
 }
 
-/** The name of the synthetic field that replaces a required field; undefined if the field stays. */
+/** The name of the synthetic field that replaces a required field; undefined if the field is not replaced. */
 type Replace = (typeName: string, field: FieldDefinitionNode, node: FieldNode) => string | undefined;
 
 function rewriteRequires(
@@ -141,7 +141,7 @@ function withImplementations(draft: SupergraphDraft, typeNames: ReadonlySet<stri
   return all;
 }
 
-/** Adds the synthetic field with the join directives of the field that it replaces: it is in the same subgraphs, and external in the same ones. */
+/** Adds the synthetic field with the join directives of the replaced field: in the same subgraphs, and external in the same subgraphs. */
 function addField(type: TypeDraft | undefined, replacedName: string, name: string): void {
   const replaced = type?.members.get(replacedName);
   const node = fieldNodeOf(replaced);

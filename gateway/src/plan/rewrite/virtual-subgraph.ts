@@ -1,4 +1,5 @@
-// Adds a virtual subgraph to the planner's supergraph: a further subgraph for an existing service, into which some of its fields move.
+// Adds a virtual subgraph to the planner's supergraph: an additional subgraph for an existing service, into which some of its fields move. Called by
+// separate-requires.ts, which chooses the fields.
 import { type ConstDirectiveNode, Kind, type SelectionSetNode } from "graphql";
 import {
   addExplicitJoins,
@@ -37,15 +38,15 @@ export type InterfaceObjects = ReadonlyMap<string, string>;
 type SubgraphContents = Map<string, Map<string, boolean>>;
 
 /**
- * Whether a field is external in the virtual subgraph. `internal`: no, also for a key that is external in the real subgraph. `external`: yes.
- * Undefined: yes if the real subgraph cannot resolve the field alone.
+ * Whether a field is external in the virtual subgraph. `internal`: no, even for a key field that is external in the real subgraph. `external`: yes.
+ * Where it is undefined, the field is external if the real subgraph cannot resolve the field alone.
  */
 type Externality = "internal" | "external";
 
 /**
  * Adds the virtual subgraph `virtual` of the subgraph `graph`. It contains the moved fields, the fields that they require, the types of their
- * values, and the keys of entities. Of entities below the moved fields it has the keys only, so that the planner returns to the real subgraphs
- * for their fields.
+ * values, and the keys of entities. Entities below the moved fields have only their keys in it, so that the planner returns to the real subgraphs
+ * for their other fields.
  *
  * Instead of an interface object, it has the types that implement the interface: the planner does not find paths through several interface
  * objects.
@@ -75,7 +76,7 @@ export function addVirtualSubgraph(
   return interfaceObjects;
 }
 
-/** The object types that implement an interface object. None if the type is not an interface object, or if a field of the contents has this type. */
+/** The object types that implement an interface object. Empty if the type is no interface object, or if a field of the contents has this type. */
 function findImplementations({ types }: SupergraphDraft, graph: string, typeName: string, contents: SubgraphContents) {
   const joins = types.get(typeName)?.directives.filter(isJoin("join__type", graph)) ?? [];
   if (!joins.some((one) => argumentOf(one, "isInterfaceObject") === true)) return [];
@@ -105,7 +106,7 @@ function collectContents(draft: SupergraphDraft, graph: string, moved: readonly 
     if (keys.length === 0) for (const name of type.members.keys()) addField(typeName, name);
   }
 
-  /** A field that is added twice is internal if one of the two is. @returns the name of the field's type; undefined if the field is not added. */
+  /** A field that is added twice is external only if it is external both times. @returns the name of its type; undefined if it is not added. */
   function addField(typeName: string, name: string, externality?: Externality): string | undefined {
     const member = draft.types.get(typeName)?.members.get(name);
     const fields = contents.get(typeName);

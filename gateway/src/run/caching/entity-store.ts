@@ -11,9 +11,9 @@ export interface StoredResult {
   readonly groups: readonly string[];
   /** When its request was sent, by the process's monotonic clock. */
   readonly sentAtMs: number;
-  /** How long it is fresh after that, or after the service's feed has last confirmed it. */
+  /** How long it is fresh after `sentAtMs`, or after the service's feed has last confirmed it. */
   readonly freshMs: number;
-  /** Whether it is fresh for so long only while the service's feed is up. */
+  /** Whether it is fresh for `freshMs` only while the service's feed is up. */
   readonly needsFeed: boolean;
   /** Mutations of this process to the service that had settled when its request was sent. */
   readonly settledWrites: number;
@@ -21,7 +21,7 @@ export interface StoredResult {
   isStored: boolean;
 }
 
-/** A feed confirms a result for so long: a change that is never published is seen after it. */
+/** A feed confirms a result for this time after its request, or for `freshMs` if longer. Afterwards a change that was never published is seen. */
 const confirmedMsMax = 60_000;
 
 /** How long after its request a result may be used while the service's feed, if it needs one, is up. */
@@ -42,9 +42,9 @@ export interface EntityStore {
   size(): MapSize;
 }
 
-/** The entry of the map, the object of the result, and its list of groups. */
+/** Estimated memory of a result without its contents: the entry of the map, the object, and its list of groups. */
 const resultBytes = 400;
-/** A name and its place in the index. */
+/** Estimated memory of a group of a result: its name and its entry in the index. */
 const groupBytes = 150;
 
 /**

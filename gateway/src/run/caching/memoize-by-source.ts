@@ -3,11 +3,14 @@
 
 /** An object that computed values are memoized on. */
 export interface MemoSource {
-  /** Values computed from this source, alone or with others; undefined if there are none yet. A WeakMap would cost more in garbage collection than it saves. */
+  /**
+   * Values computed from this source, alone or with other sources; undefined if there are none yet. Not in a WeakMap, which would cost more in
+   * garbage collection than memoizing saves.
+   */
   memos?: Memo[] | undefined;
   /**
-   * Called with the change of the estimated bytes that are memoized on this source or, transitively, on a value that is memoized on it. Undefined for a source
-   * that is freed with the requests that share it.
+   * Called with the change of the estimated bytes that are memoized on this source or, transitively, on a value that is memoized on it. Undefined for
+   * a source that is freed with the requests that share it.
    */
   onMemo?: ((bytes: number) => void) | undefined;
 }
@@ -26,15 +29,15 @@ interface Memo {
   readonly value: unknown;
 }
 
-/** Memos on one source, which many different operations may read. Beyond it the oldest is dropped. */
+/** The most memos on one source, which many different operations may read. Beyond this number the oldest memo is dropped. */
 const memosMax = 256;
-/** The object of a memo, and its sources. */
+/** Estimated memory of the object of a memo, and of its list of sources. */
 const memoBytes = 200;
-/** An entry of a list or of a map in a memoized value. */
+/** Estimated memory of an entry of a list or of a map in a memoized value. */
 const entryBytes = 100;
 
 /**
- * The value that `compute` returned for the same sources and key before, else what it returns now.
+ * The value that `compute` returned for the same sources and key before, else the value that it returns now.
  * @param sources the values that `compute` reads, in a fixed order. The memo is stored on the first one.
  * @param key an object of the compiled plan that identifies the computation. The result depends on nothing but the key and the sources.
  */

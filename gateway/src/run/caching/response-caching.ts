@@ -1,5 +1,5 @@
-// Stage 4 of 5: run. What subgraphs say of their responses: which of them, or which of their entities, caches may store. And whether caches may store the
-// response to one client request: only if every subgraph said so of its whole response.
+// Stage 4 of 5: run. Reads from a subgraph's response whether caches may store the response or its entities (subgraph-response.ts calls it). Collects
+// this for a client request (fetch.ts): caches may store the client's response only if every subgraph permits it for its whole response.
 import { isGroupName } from "@tributary/kit/rest/caching";
 
 /** What a cache must know of a response. */
@@ -10,19 +10,22 @@ export interface ResponseCaching {
   readonly groups: readonly string[];
 }
 
-/** What a subgraph says of its response. */
+/** What a subgraph declares about caching of its response. */
 export interface SubgraphCaching {
   /** How long it is fresh, in seconds; at least 1. */
   readonly seconds: number;
   /** The cache groups of the whole response. Undefined if it must not be stored as a whole. */
   readonly groups: readonly string[] | undefined;
-  /** By the response name of each `_entities` field, the groups of each entity; null for an entity that must not be stored. Undefined for a foreign subgraph. */
+  /**
+   * By the response name of each `_entities` field, the groups of each entity; null for an entity that must not be stored. Undefined if the subgraph
+   * declares none, for example because it is not a service of this platform.
+   */
   readonly entities: Readonly<Record<string, readonly (readonly string[] | null)[]>> | undefined;
-  /** Whether the freshness is that of a service with a change feed: without its feed, nothing is fresh for so long. */
+  /** True for a service of this platform: `seconds` assumes its change feed, and without the feed nothing is fresh for so long. */
   readonly needsFeed: boolean;
 }
 
-/** Collects it from the responses of the subgraphs. */
+/** Combines the declarations of several subgraph responses: the shortest freshness, all groups. */
 export interface CachingCollector {
   /** @param caching of one subgraph response; undefined, or without groups, if it must not be stored. */
   add(caching: Pick<SubgraphCaching, "seconds" | "groups"> | undefined): void;
@@ -53,8 +56,9 @@ export function createCachingCollector(): CachingCollector {
 }
 
 /**
- * Reads what a subgraph says of its response: `extensions.cache` of a service of this platform (kit/src/graphql/cache-metadata.ts); or, of any other
- * subgraph, a public `Cache-Control` with `extensions.apolloCacheTags`. Silence means that the response must not be stored.
+ * Reads the declaration of a subgraph: `extensions.cache` of a service of this platform (kit/src/graphql/cache-metadata.ts), or a public
+ * `Cache-Control` with `extensions.apolloCacheTags` of any other subgraph.
+ * @returns undefined if there is no declaration: nothing of the response may be stored.
  */
 export function readSubgraphCaching(
   extensions: unknown,
@@ -90,6 +94,7 @@ function readPublicSeconds(cacheControl = ""): number | undefined {
     .split(",")
     .map((directive) => directive.trim());
   if (!directives.includes("public")) return undefined;
+  // In reverse alphabetical order `s-maxage` comes before `max-age`, which it overrides in shared caches (RFC 9111, 5.2.2.10).
   const [, seconds] =
     /(?:^|,)(?:s-maxage|max-age)=(\d{1,9})(?:,|$)/.exec(directives.toSorted().reverse().join(",")) ?? [];
   return seconds === undefined ? undefined : Number(seconds);

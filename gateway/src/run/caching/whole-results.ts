@@ -1,5 +1,5 @@
 // Stage 4 of 5: run. The results of subgraph requests that were composed entirely from the entity cache. Every caller that sends an equal request gets the
-// same object, so values that are computed from it can be memoized on it (memoize-by-source.ts). entity-cache.ts has one store of them for each subgraph.
+// same object, so values that are computed from it can be memoized on it (memoize-by-source.ts). subgraph-cache.ts has one store for each subgraph.
 import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bounded-map";
 import { confirmedMsOf, type StoredResult } from "./entity-store.ts";
 import type { SharedSource } from "./memoize-by-source.ts";
@@ -24,7 +24,7 @@ export interface WholeResult {
 
 export interface WholeResults {
   /**
-   * Undefined if a part is no longer fresh, or no longer stored.
+   * Undefined if there is none, or if a part is no longer fresh or no longer stored.
    * @param body the JSON of the request.
    */
   find(body: string, nowMs: number): WholeResult | undefined;
@@ -34,9 +34,9 @@ export interface WholeResults {
   size(): MapSize;
 }
 
-/** The entry of the map and the objects of the result. */
+/** Estimated memory of the entry of the map and the objects of the result. */
 const wholeBytes = 600;
-/** A reference from the list of parts, and one from the composed list of entities. */
+/** Two references to each part: from the list of parts, and from the composed list of entities. */
 const partBytes = 16;
 
 /** @param bytesMax estimated memory. */

@@ -22,7 +22,7 @@ export interface LearnedValues {
 }
 
 export interface LearnedValuesOptions {
-  /** These have a label from the start, and are not more than `valuesMax`. */
+  /** Values that have a label from the start; at most `valuesMax`. */
   readonly known: readonly string[];
   /** Labels beside `other` and `unnamed`. */
   readonly valuesMax: number;
@@ -73,7 +73,7 @@ interface Candidate {
 
 type Names = Map<string, string>;
 
-/** Maps a client's string to the equal known one, so that its hash is computed once for all lookups and none of the client's is retained. */
+/** Maps a client's string to the equal known string: V8 has the hash of the known one already, and no client's string is retained. */
 function createNames(known: Iterable<string>): Names {
   return new Map(Array.from(known, (name) => [name, name]));
 }

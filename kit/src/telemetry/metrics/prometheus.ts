@@ -4,7 +4,7 @@ import type { CounterSeries, Gauge as OurGauge, HistogramSeries, Labels, Metrics
 import { completeLabels, createCounters, createHistograms, type SeriesTable } from "./series.ts";
 
 /**
- * Counts metrics and writes them for Prometheus. prom-client is loaded only when this is called, so that a process without metrics does not load it.
+ * Counts metrics and writes them for Prometheus. Called by telemetry.ts if ADMIN_PORT is set, and loads prom-client only then.
  * All declared metrics are exported from the start, with prom-client's metrics of process and runtime.
  */
 export async function createPrometheus<D extends MetricDeclarations>(declarations: D): Promise<Metrics<D>> {
@@ -68,7 +68,7 @@ function createGauge(gauge: Client.Gauge, declaration: MetricDeclaration): Annou
     set: (labels, value) => gauge.set(labels, value),
     add: (labels, by) => gauge.inc(labels, by),
     onScrape(read) {
-      // prom-client calls it before it reads the values. A value that is not set again is removed, such as the previous supergraph.
+      // prom-client calls `collect` before it reads the values. A series that `read` does not set is removed, such as the previous supergraph's.
       Object.assign(gauge, {
         collect() {
           gauge.reset();

@@ -14,7 +14,7 @@ interface ScrapedValue {
 }
 
 export interface SeriesTable<Series> extends ScrapedMetric {
-  /** The series with these labels. At its first use it is created, and with it, at zero, the series with the other expected values. */
+  /** The series with these labels. Its first use creates it, and at zero the series with the other expected values. */
   of(labels: Labels<string>): Series;
   /** See `Metrics.announce`. */
   announce(labels: Labels<string>): void;
@@ -22,7 +22,7 @@ export interface SeriesTable<Series> extends ScrapedMetric {
   countMissingZeros(): number;
 }
 
-/** prom-client validates and hashes the labels of each addition, which takes 1 µs or more; this takes 0.1 µs. */
+/** Replaces prom-client's counters, which validate and hash the labels of each addition: 0.1 µs instead of 1 µs or more. */
 export function createCounters(name: string, declaration: MetricDeclaration): SeriesTable<CounterSeries> {
   const { help } = declaration;
   const { list, ...table } = createTable(declaration, (labels) => new CountedSeries(labels));

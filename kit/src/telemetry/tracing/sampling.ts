@@ -2,8 +2,9 @@ import { type CallerContext, isSampled } from "../../http/trace-context.ts";
 import type { TracingConfig } from "../../process/telemetry-config.ts";
 
 /**
- * Returns a function that decides whether a request is traced, by OTEL_TRACES_SAMPLER. It is called before anything is allocated for a span, since most requests
- * are not traced. A parentbased sampler follows the caller's decision if there is a caller; the others decide by its trace id.
+ * Returns a function that decides whether a request is traced, by OTEL_TRACES_SAMPLER. tracing.ts calls it before anything is allocated for a span,
+ * since most requests are not traced. For a request with a valid `traceparent`, a parentbased sampler follows its sampled flag, and the other
+ * samplers decide by its trace id.
  * @param random in [0, 1).
  */
 export function createSampling(

@@ -22,7 +22,7 @@ const batchMs = 5_000;
 
 /**
  * Sends spans to a collector from a separate thread, as OTLP over HTTP, in batches: every 5 s or when 512 are queued. At most six batches are
- * in flight; further ones are lost, as are those that the collector does not accept within 10 s.
+ * in flight; further ones are lost, and so are batches that the collector does not accept within 10 s. Called by telemetry.ts if traces are on.
  */
 export async function createSpanExport({ endpoint, onLost, ...o }: SpanExportOptions): Promise<SpanExport> {
   const send = await createSender({ ...o, url: `${endpoint.replace(/\/+$/, "")}/v1/traces` });

@@ -1,4 +1,4 @@
-/** The allowed attributes of spans: OpenTelemetry's semantic conventions, or `tributary.*`. The list is closed, so that no client data gets into spans. */
+/** The allowed attributes of spans: OpenTelemetry's semantic conventions, or `tributary.*`. A closed list keeps client data out of spans. */
 export type AttributeName =
   | "http.request.method"
   | "http.route"

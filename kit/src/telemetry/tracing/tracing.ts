@@ -17,8 +17,8 @@ export interface TracingOptions {
 const stopMs = 2_000;
 
 /**
- * Creates tracing without patching libraries or global state: code creates its spans explicitly. The sampling decision comes first, so that
- * an unsampled request costs only the parsing of one header.
+ * Called by telemetry.ts if traces are on. Patches no libraries and no global state: code creates its spans explicitly. The sampling decision comes
+ * first, so that an unsampled request costs only the parsing of one header.
  */
 export function createTracing({ tracing, deliver, stop }: TracingOptions): Trace {
   const isTraced = createSampling(tracing);

@@ -16,8 +16,8 @@ import type { CacheMetadata } from "../../graphql/cache-metadata.ts";
 import type { TestService } from "../service.ts";
 import type { Read, Representation } from "./cases.ts";
 
-// The GraphQL responses of a service that caches may store. Of each call of a root field: one with every selection if caches may store it, else one for each
-// selection. Of each entity: one for each selection, so that a group that one field lacks is not hidden by the groups of another.
+// The GraphQL responses of a service that caches may store. For each call of a root field: one response with every selection if caches may store it,
+// else one for each selection. For each entity: one for each selection, so that the groups of one field do not hide that another lacks a group.
 
 export interface GraphqlReadCases {
   readonly schema: URL;

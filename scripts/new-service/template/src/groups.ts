@@ -1,5 +1,5 @@
-// The cache groups (RFC 9875) of the responses with spare gadgets, for both endpoints: a read names the groups of its response, and a change those of the
-// responses that it can alter.
+// The cache groups (RFC 9875) of the responses with spare gadgets, for both endpoints. A read names the groups of its response, and a change
+// names the groups of the responses that it can alter.
 import { isRowId } from "@tributary/kit/postgres/row-id";
 import type { RecordedChange } from "@tributary/kit/feed/outbox";
 import type { FieldGroups } from "@tributary/kit/graphql/cache-metadata";
@@ -8,7 +8,7 @@ import type { ServiceCaching } from "@tributary/kit/service/service";
 import type { SpareGadgetFilters } from "./model.ts";
 // END parent
 
-/** What a recorded change has of a row (migrations/0002-record-changes.sql). */
+/** The columns of a row that a recorded change contains (migrations/0002-record-changes.sql). */
 interface RecordedRow {
   readonly id: string;
   // BEGIN parent

@@ -54,7 +54,7 @@ const parentThingIdInput = z
   .refine(isRowId, { error: "This is not a valid parent thing id.", params: { code: "invalid" } });
 // END parent
 
-/** The body of a POST request. A rule about several members of it is a `.refine`; what depends on other rows belongs in actions.ts or in a constraint. */
+/** The body of a POST request. Add rules about several members with `.refine`; rules about other rows belong in actions.ts or in a constraint. */
 export const newSpareGadget = z.strictObject({
   // BEGIN parent
   parentThingId: parentThingIdInput,

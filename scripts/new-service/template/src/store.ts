@@ -168,7 +168,7 @@ function createWrites(database: Database) {
       return row;
     },
 
-    /** @returns the deleted row; undefined as `updateRow`. */
+    /** @returns the deleted row; undefined in the same cases as `updateRow`. */
     async deleteRow(id: string, { authorId, versions }: WriteConditions): Promise<SpareGadget | undefined> {
       if (!isRowId(id)) return undefined;
       const text = `delete from spare_gadgets where id = $1 and ${versionIsAccepted} and author_id = $4 returning ${columns}`;

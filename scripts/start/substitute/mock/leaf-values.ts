@@ -7,7 +7,7 @@ export function pickNumber(seed: string, size: number): number {
   return createHash("sha1").update(seed).digest().readUInt32BE() % size;
 }
 
-/** The same text for the same values, in whichever order the schema declares arguments and input fields. */
+/** Writes a value as JSON with sorted names: the order in which the schema declares arguments and input fields does not change a seed. */
 export function writeSeed(value: unknown): string {
   return JSON.stringify(value, (_key, member: unknown) =>
     typeof member === "object" && member !== null && !Array.isArray(member)

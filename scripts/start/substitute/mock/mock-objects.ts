@@ -1,5 +1,5 @@
-// The mocked objects of a schema, and the values of their fields. What an object contains depends only on its identity: for an entity its
-// type and key, for any other object the field and arguments by which it was reached.
+// The mocked objects of a schema, and the values of their fields, for the resolver of mock-subgraph.ts. What an object contains depends only on
+// its identity: for an entity its type and key, for any other object its parent's identity, the field and the arguments.
 import {
   getNamedType,
   getNullableType,
@@ -23,7 +23,7 @@ export class MockObject {
   readonly identity: string;
   /** By field name: from the key, the representation or a mutation's input. */
   readonly given: Values;
-  /** Of a mutation's payload: the input, whose values its objects have too. */
+  /** Only of a mutation's payload: the mutation's input. Objects in the payload get its values. */
   readonly input: Values | undefined;
 
   constructor(type: string, identity: string, given: Values = {}, input?: Values) {
@@ -34,7 +34,7 @@ export class MockObject {
   }
 }
 
-/** Of one operation. */
+/** The context of one operation. */
 export interface MockContext {
   readonly schema: GraphQLSchema;
   readonly keys: EntityKeys;
@@ -42,32 +42,34 @@ export interface MockContext {
   itemsLeft: number;
 }
 
-/** List items of one response: nested lists would multiply. */
+/** Limits the list items of one response, because nested lists multiply them. */
 export const itemsMax = 5_000;
 
 const listLengthMax = 3;
-/** Ids from 1: the ids of seeded rows, to which references can point. */
+/** Mocked ids are 1 to 100: seeded rows of other services have these ids, so references point to existing rows. */
 const idsMax = 100;
-/** Of nullable leaf fields, one in so many is null. */
+/** One in eight values of nullable leaf fields is null. */
 const nullEvery = 8;
+/** A connection has 3 to 7 items. */
 const pageLengthMin = 3;
 const pageLengths = 5;
 
-/** A value to complete. */
+/** The field or list item for which a value is created. */
 export interface MockPlace {
   readonly fieldName: string;
-  /** The parent object and the field, without the arguments. */
+  /** Identifies the parent object and the field, without the arguments. */
   readonly field: string;
+  /** Determines the value: `field` with the arguments. */
   readonly seed: string;
   readonly args: Values;
   readonly context: MockContext;
   /** The value that is known, or a part of it. */
   readonly given?: unknown;
-  /** Which of several entities. */
+  /** For an entity in a list, from 0: an entity without a given key has the key `ordinal` + 1. */
   readonly ordinal?: number;
 }
 
-/** @returns undefined if the value does not have the type. */
+/** The value from `given`. @returns undefined if none is given, or if it does not have the type. */
 function accept(type: GraphQLOutputType, place: MockPlace): unknown {
   const { given } = place;
   if (given === undefined) return undefined;
@@ -82,7 +84,7 @@ function acceptList(type: GraphQLOutputType, place: MockPlace, given: readonly u
   return given.every((item) => item instanceof MockObject) ? given : createList(type, place, given);
 }
 
-/** The value of a field. */
+/** The value of a field or list item: the given one if it has the type, otherwise a mocked one. */
 export function createValue(type: GraphQLOutputType, place: MockPlace): unknown {
   const known = accept(type, place);
   if (known !== undefined) return known;
@@ -137,7 +139,7 @@ function chooseType(
   return possible.find((candidate) => candidate.name === typename) ?? pickFrom(`${name} ${id}`, possible);
 }
 
-/** Its key is given, or in the arguments (`user(id: 7)`), or follows from the seed. */
+/** The entity's key is given, or in the arguments (`user(id: 7)`), or follows from its position in a list or from the seed. */
 function createEntity(type: GraphQLObjectType, key: readonly string[], place: MockPlace): MockObject {
   const given = place.given as Values;
   const { seed, args, ordinal = pickNumber(seed, idsMax) } = place;
@@ -159,7 +161,7 @@ function createKeyValue(type: GraphQLObjectType, name: string, ordinal: number):
   return field.name === "Int" ? number : createLeaf(field, name, `${type.name} ${number}`);
 }
 
-/** A page of a list (Relay Cursor Connections): the same items for the same arguments, whatever the page. */
+/** A page of a list (Relay Cursor Connections). The paging arguments do not change the list, so the pages of a list fit together. */
 function createConnection(type: GraphQLObjectType, place: MockPlace): MockObject {
   const { first, after, last: _, before: __, ...filter } = place.args;
   const list = `${place.field}(${writeSeed(filter)})`;
@@ -190,7 +192,7 @@ function createConnection(type: GraphQLObjectType, place: MockPlace): MockObject
   return new MockObject(type.name, list, { edges, nodes, pageInfo: page, totalCount: total });
 }
 
-/** The entity of a representation; null if it has no key of its type. */
+/** The entity of a representation; null if the representation has no complete key of its type. */
 export function createFromRepresentation(representation: Values, context: MockContext): MockObject | null {
   const { schema, keys } = context;
   const { __typename: typename, ...given } = representation;
@@ -228,7 +230,7 @@ function isSerializable(type: { serialize(value: unknown): unknown }, value: unk
   }
 }
 
-/** The most items that the arguments permit. */
+/** The number of items that the arguments permit, at most `fallback`. */
 function readCount({ first, limit }: Values, fallback: number): number {
   const count = first ?? limit ?? fallback;
   return typeof count === "number" ? Math.max(0, Math.min(count, fallback)) : fallback;

@@ -25,8 +25,8 @@ import {
 } from "./mock-objects.ts";
 
 /**
- * The same operation always has the same response, and an entity the same fields in every operation. A mutation stores nothing: the objects in
- * its payload have the values of its input.
+ * The same operation always gets the same response, and an entity has the same values in every operation. A mutation stores nothing: the
+ * objects in its payload have the values of its input.
  * @throws Error if the schema cannot be read.
  */
 export function createMockSubgraph(schemaFile: string): SubgraphExecutor {
@@ -76,7 +76,7 @@ function createMockResolver(
     const place = { fieldName: info.fieldName, field, seed: `${field}(${writeSeed(args)})`, args, context };
     if (info.parentType === schema.getMutationType()) return createPayload(place, info);
     const isGiven = Object.hasOwn(parent.given, info.fieldName);
-    // A payload lists errors or warnings, of which there are none.
+    // A list in a mutation's payload contains errors or warnings, and a mock has none.
     if (parent.input && !isGiven && isListType(getNullableType(info.returnType))) return [];
     const given = isGiven ? parent.given[info.fieldName] : parent.input;
     return createValue(info.returnType, { ...place, given });

@@ -51,7 +51,7 @@ export interface EntityDocumentsOptions {
   readonly typenameAlias: string;
 }
 
-/** Adding a fiftieth fifty times gives slightly more than 1. */
+/** Weights are floating-point numbers: adding 1/50 fifty times gives slightly more than 1. */
 const roundingError = 1e-9;
 
 /** Distributes the entities over operations within the default limits of a gateway, in their order. */
@@ -68,7 +68,7 @@ export function createEntityDocuments(
   };
   const weigh = createWeigher(o.fragments);
   const chunks: EntityRequest[][] = [];
-  let weight = Infinity;
+  let weight = Infinity; // The first entity begins the first operation.
   for (const entity of entities) {
     const added = weigh(fragmentOf(entity).selectionSet);
     weight += added;
@@ -195,7 +195,7 @@ function toLookupField(
   };
 }
 
-/** The fragments and variables that these nodes use, through fragments too. */
+/** The names of the fragments and variables that these nodes use, also within the fragments that they spread. */
 function findUsed(nodes: readonly (SelectionNode | FragmentDefinitionNode)[], all: readonly FragmentDefinitionNode[]) {
   const variables = new Set<string>();
   const fragments = new Set<string>();

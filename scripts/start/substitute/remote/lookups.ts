@@ -47,7 +47,7 @@ function returnsOne(api: GraphQLSchema, { type }: RootField, name: string): bool
   );
 }
 
-/** The field with the fewest other arguments. */
+/** Prefers a field that returns the entity's type itself, then the field with the fewest arguments. Undefined if no field fits. */
 function findLookup(fields: readonly RootField[], type: string, key: readonly string[]): EntityLookup | undefined {
   const candidates = fields.flatMap((field) => {
     const matched = key.map((keyField) => ({ keyField, argument: findArgument(field, type, keyField) }));

@@ -11,8 +11,8 @@ interface Counts {
 }
 
 /**
- * Returns a function that gives the weight of one look-up with this selection: the share that it uses of an operation's limits, of the one of which it
- * uses most. The weights of one operation have a sum of at most 1.
+ * Returns a function that gives the weight of one look-up with this selection: the largest share that it uses of any limit. The weights of the
+ * look-ups in one operation may add up to 1.
  */
 export function createWeigher(
   fragments: readonly FragmentDefinitionNode[],

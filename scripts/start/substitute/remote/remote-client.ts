@@ -12,7 +12,7 @@ import {
 } from "../graphql-messages.ts";
 
 export interface RemoteClient {
-  /** Never rejects. While the remote cannot be reached, the result has the code that a gateway shows as SUBGRAPH_UNAVAILABLE. */
+  /** Never rejects. Without a response the result has the code SERVICE_UNAVAILABLE, which the local gateway reports as SUBGRAPH_UNAVAILABLE. */
   send(operation: SubgraphOperation, o: SendToRemoteOptions): Promise<SubgraphResult>;
   close(): Promise<void>;
 }
@@ -29,10 +29,10 @@ interface SendToRemoteOptions {
 const timeoutMs = 60_000;
 const bodyBytesMax = 20_000_000;
 const requestsMax = 256;
-/** A connection over the internet, with TLS. */
+/** Long enough for a connection over the internet, with TLS. */
 const connectTimeoutMs = 5_000;
 
-/** What a gateway means by its code, in the codes with which a service reports the same to a gateway. */
+/** For codes of the remote gateway: the code with which a service reports the same failure to the local gateway. */
 const codesOfServices: Readonly<Record<string, string>> = {
   SUBGRAPH_UNAVAILABLE: "SERVICE_UNAVAILABLE",
   SUBGRAPH_TIMEOUT: "SERVICE_UNAVAILABLE",

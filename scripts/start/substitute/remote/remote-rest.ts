@@ -1,4 +1,4 @@
-// The REST half of a remote substitute: forwards `/rest/v2/…`, which the local REST proxy requests, as `/v2/…` to that of the remote.
+// The REST half of a remote substitute: forwards `/rest/v2/…`, which the local REST proxy requests, as `/v2/…` to the remote's REST proxy.
 import { createDisconnectSignal } from "@tributary/kit/http/abort-source";
 import { AppError } from "@tributary/kit/errors/app-error";
 import { writeProblem } from "@tributary/kit/http/problem";
@@ -25,7 +25,7 @@ const connectionHeaders = [
   "transfer-encoding",
   "upgrade",
 ];
-/** The local REST proxy adds its own, beside those of a service. Others, such as `Consistency-Token`, it never forwards. */
+/** Written by the remote's REST proxy; the local one adds its own. The local one never forwards others, such as `Consistency-Token`. */
 const proxyHeaders = ["ratelimit", "ratelimit-policy", "deprecation", "sunset", "link", "cache-status", "date"];
 
 const requestHeadersDropped = new Set([...connectionHeaders, "accept-encoding", "expect"]);

@@ -1,5 +1,5 @@
-// Under `npm start -- --against`, a remote substitute is a process that stands in for a service that does not run here. This is its GraphQL part, beside
-// remote-rest.ts: it translates the local gateway's requests to that subgraph into operations on the remote gateway's public API.
+// The GraphQL half of a remote substitute, the process that responds in place of a service under `npm start -- --against`; remote-rest.ts is
+// the other half. Translates the local gateway's requests to the subgraph into operations on the public API of the remote gateway.
 import { readFileSync } from "node:fs";
 import type { Log } from "@tributary/kit/process/log";
 import { buildSchema, GraphQLError } from "graphql";
@@ -40,7 +40,7 @@ export function createRemoteSubgraph({ schemaFile, apiFile, client, log }: Remot
       const value = headers[name];
       if (typeof value === "string") list.push(name, value);
     }
-    // A mutation is one operation; queries are independent of each other.
+    // Sent at the same time: a mutation is one operation, and queries are independent of each other.
     const sent = operations.map((operation) => client.send(operation, { headers: list, isMutation, signal }));
     return merge(await Promise.all(sent));
   };

@@ -16,12 +16,12 @@ import { failedResult, type ResultError, type SubgraphOperation, type SubgraphRe
 import { createEntityDocuments, type EntityRequest } from "./entity-documents.ts";
 import type { EntityLookup, EntityLookups } from "./lookups.ts";
 
-/** The response name of the type of an entity, where the gateway did not select it. */
+/** The alias of a `__typename` that the gateway did not select (entity-documents.ts adds it, `readEntity` removes it). */
 const typenameAlias = "substitute_typename";
 
 export interface Translation {
   readonly isMutation: boolean;
-  /** Independent of each other. Empty if the response needs none. */
+  /** Independent of each other. Empty if the response needs no data of the remote. */
   readonly operations: readonly SubgraphOperation[];
   /** The subgraph's response. @param results of the operations, in their order. */
   merge(results: readonly SubgraphResult[]): SubgraphResult;
@@ -62,7 +62,7 @@ interface EntitiesDocument {
 /** One `_entities` field of the request. */
 interface EntityList {
   readonly responseName: string;
-  /** For each representation: its entity, `null` without a request, or why the remote cannot return it. */
+  /** For each representation: the request of its entity, `null` if it has no key, or why the remote cannot return the entity. */
   readonly entries: readonly (EntityRequest | ResultError | null)[];
 }
 
@@ -91,7 +91,7 @@ function readRepresentations({ arguments: values = [] }: FieldNode, { variables 
   return Array.isArray(list) ? (list as readonly unknown[]) : [];
 }
 
-/** Equal representations share one request. */
+/** Equal representations of one `_entities` field share one request. */
 function createEntryReader(
   lookups: EntityLookups,
   requestsByKey: Map<string, EntityRequest>,
@@ -121,7 +121,7 @@ function hasKey(representation: Readonly<Record<string, unknown>>, lookup: Entit
   );
 }
 
-/** The code is one that the gateway forwards to the client, so that a developer reads the message. */
+/** The gateway forwards errors with this code to the client, so the developer reads the message. */
 function withoutLookup(type: string): ResultError {
   const message = `The API of the remote has no root field that returns one ${type} by its key. Run the service of ${type} locally, or mock it.`;
   return { message, extensions: { code: "BAD_USER_INPUT" } };

@@ -1,4 +1,4 @@
-// The platform under test, with a proxy in front of comments that can respond in its place, and with Prometheus and Alertmanager.
+// Starts the platform under test for alerts.ts, with a proxy that can respond in place of the comments service, and with Prometheus and Alertmanager.
 import { once } from "node:events";
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
@@ -95,7 +95,10 @@ async function startAlertPlatform(
   return { ...platform, faultProxy, supergraphCopy, rateLimitStore, graphqlUrl, restUrl };
 }
 
-/** A limit that one client exceeds quickly. The regular traffic has no `X-Forwarded-For`, so its address is exempt. */
+/**
+ * A limit that one client exceeds quickly. The regular traffic has no `X-Forwarded-For`, so its address is 127.0.0.1, which is exempt by default
+ * (RATE_LIMIT_EXEMPT).
+ */
 function rateLimits({ url }: StoreServer) {
   return { RATE_LIMIT_STORE_URL: url, RATE_LIMIT_READS_PER_MINUTE: "60", TRUSTED_PROXIES: "127.0.0.1" };
 }

@@ -13,7 +13,7 @@ import { verifyQueries } from "./queries.ts";
 
 /** A check besides the faults: a short outage on newly started processes. */
 const outageName = "short-outage";
-/** Longer than any shortened `for` and the windows of its query, so that a false alarm of the healthy platform fires in this time. */
+/** A false alarm with a window of 15 min and a `for` of 15 min, shortened to 30 s each, fires in this time. One with longer times may not. */
 const healthyMs = 60_000;
 const requestTimeoutMs = 30_000;
 

@@ -18,7 +18,7 @@ const controlTimeoutMs = 15_000;
 const resolvedTimeoutMs = 180_000;
 const pollMs = 200;
 
-/** The control injects nothing, and waits for the alerts for a shorter time. */
+/** With `--control` it injects nothing, and waits a shorter time for the alerts. */
 export async function runFault(fault: Fault, monitored: MonitoredPlatform, run: FaultRun): Promise<void> {
   const { platform, monitoring, receiver } = monitored;
   run.print(`\n${fault.name}: ${fault.description}`);
@@ -74,6 +74,7 @@ function findUnresolved(all: readonly Notification[]): readonly Notification[] {
   return all.filter(({ alert, resolvedMs }) => alert !== slowBurnAlert && resolvedMs === undefined);
 }
 
+/** Resolves when the condition is true, or after the timeout: `claimOutcome` then reports what is missing. */
 async function waitFor(isTrue: () => Promise<boolean>, timeoutMs: number): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   while (!(await isTrue()) && performance.now() < deadline) await sleep(pollMs);
@@ -81,7 +82,7 @@ async function waitFor(isTrue: () => Promise<boolean>, timeoutMs: number): Promi
 
 /** Times are those of `performance.now()`. */
 interface FaultOutcome {
-  /** Since the injection. */
+  /** Of all alerts that were first notified after the injection. */
   readonly notifications: readonly Notification[];
   /** When each inhibited alert was first seen, by `keyOf`. */
   readonly inhibitedMs: ReadonlyMap<string, number>;

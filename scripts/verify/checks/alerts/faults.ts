@@ -1,4 +1,4 @@
-// The faults that are injected, each with the alerts that it must cause.
+// The faults of the verification alerts, each with the alerts that it must cause. fault-run.ts injects them.
 import { copyFileSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
@@ -8,7 +8,7 @@ import { startLoad } from "../../traffic/open-loop.ts";
 import { postAt } from "../../traffic/seeded.ts";
 import type { AlertPlatform } from "./alert-platform.ts";
 
-/** An alert with the label `unit`. */
+/** An alert's name, and its label `unit`: the part of the platform that the alert is about. */
 export type ExpectedAlert = readonly [alert: string, unit: PartName | "rate-limit-store"];
 
 export interface Fault {
@@ -27,7 +27,7 @@ export interface Fault {
 /** Undoes a fault. */
 type Undo = () => Promise<unknown>;
 
-/** One restart more than the alert tolerates. Each process runs long enough for a scrape. */
+/** One restart more than the alert RestartsOften tolerates. Between restarts the process runs long enough for a scrape. */
 const restartCount = 3;
 const runningMs = 2_000;
 
@@ -200,6 +200,7 @@ export const faults: readonly Fault[] = [
       const gateway = replicaOf(platform, "gateway");
       rmSync(platform.supergraphCopy);
       await gateway.end("SIGKILL");
+      // Not awaited: the gateway is not ready before it has a supergraph.
       const ready = gateway.start();
       return async () => {
         copyFileSync(supergraphFile, platform.supergraphCopy);
@@ -234,7 +235,7 @@ async function load(url: string, createRequest: (count: number) => HttpClientReq
   };
 }
 
-/** An address of RFC 5737, which the gateway and the REST proxy accept from 127.0.0.1. */
+/** An address for documentation (RFC 5737). The gateway and the REST proxy accept the header, because 127.0.0.1 is in TRUSTED_PROXIES. */
 const limitedClient = { "x-forwarded-for": "192.0.2.1" };
 
 async function exceedRateLimit({ graphqlUrl, restUrl }: AlertPlatform): Promise<Undo> {
@@ -249,7 +250,7 @@ async function exceedRateLimit({ graphqlUrl, restUrl }: AlertPlatform): Promise<
 
 const commentsOfPost = "query ($id: ID!) { post(id: $id) { comments(first: 3) { body } } }";
 
-/** Locks the table, and sends more requests than the pool has connections, so that all of them wait. */
+/** Locks the table, and sends more requests than the connection pool of comments has connections, so that all connections wait for the lock. */
 async function lockComments({ databaseUrls, graphqlUrl, token }: AlertPlatform): Promise<Undo> {
   const locker = new pg.Client({ connectionString: databaseUrls.comments });
   await locker.connect();

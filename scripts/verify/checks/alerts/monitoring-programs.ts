@@ -21,8 +21,8 @@ export interface MonitoringPrograms {
 }
 
 /**
- * Finds the programs in a folder (the store also in PATH), in PATH, or in Debian's packages, which are installed if missing, but never started as system services.
- * @throws MissingToolError if they are not available.
+ * Finds the programs in `folder` (the store also in PATH), or without `folder` in PATH. If one is missing in PATH, Debian's packages are installed.
+ * @throws MissingToolError if `folder` does not contain all programs, or the packages cannot be installed.
  */
 export function findPrograms(folder: string | undefined, print: (line: string) => void): MonitoringPrograms {
   const folders = folder === undefined ? (process.env["PATH"] ?? "").split(delimiter) : [folder];
@@ -71,7 +71,10 @@ export function checkFiles({ promtool, amtool }: MonitoringPrograms): readonly F
   }
 }
 
-/** Debian 12 builds Prometheus without Kubernetes service discovery, so it is replaced by file-based discovery for promtool. */
+/**
+ * Writes prometheus-kubernetes.yml for promtool, with file-based instead of Kubernetes service discovery: Debian 12 builds Prometheus without the
+ * latter. @returns the file.
+ */
 function kubernetesSettings(folder: string): string {
   const file = join(folder, "prometheus-kubernetes.yml");
   const text = readFileSync(join(observabilityFolder, "prometheus-kubernetes.yml"), "utf8");

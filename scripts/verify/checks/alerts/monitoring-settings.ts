@@ -45,7 +45,7 @@ interface PrometheusSettings {
 
 const readObservabilityFile = (name: string) => readFileSync(join(observabilityFolder, name), "utf8");
 
-/** Joins routes and receivers into one file, as `start.sh` does. */
+/** Joins routes and receivers into one text, as infra/observability/alertmanager/start.sh does. */
 export function joinAlertmanagerSettings(receivers: string): string {
   return readObservabilityFile("alertmanager/routes.yml") + receivers;
 }
@@ -72,7 +72,7 @@ export interface PrometheusAddresses {
 /**
  * Writes Prometheus' settings and rules with local addresses and shortened intervals. The scrape timeout is the shortened interval: a
  * thirtieth of the regular timeout would test the speed of this machine.
- * @returns the file, and compose's flags without those for files.
+ * @returns the settings file, and Prometheus' flags in docker-compose.observability.yml without the flags that name files.
  */
 export function writePrometheusSettings(folder: string, { targets, alertmanager, factor }: PrometheusAddresses) {
   const original = readYaml(join(observabilityFolder, "prometheus.yml")) as PrometheusSettings;

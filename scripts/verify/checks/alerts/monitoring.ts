@@ -75,6 +75,7 @@ export async function startMonitoring(o: MonitoringOptions): Promise<Monitoring>
       `--web.user-assets=${docsFolder}`,
       `--web.listen-address=127.0.0.1:${port}`,
     ],
+    // Prometheus serves docs/ at /user, so that fault-run.ts can fetch the runbook of each alert.
     environment: { RUNBOOKS_URL: `${url}/user/runbooks` },
   });
   await Promise.all([waitUntilReady(`${alertUrl}/-/ready`), waitUntilReady(`${url}/-/ready`)]);
@@ -96,7 +97,7 @@ function startProgram(
   const output = logs === undefined ? "ignore" : openSync(join(logs, `${name}.log`), "a");
   const child = spawn(program, args, { env: environment, cwd: folder, stdio: ["ignore", output, output] });
   if (output !== "ignore") closeSync(output);
-  child.on("error", () => {}); // Then it does not become ready.
+  child.on("error", () => {}); // `waitUntilReady` reports a program that does not start.
   run.onCleanup(() => end(child));
 }
 
@@ -114,6 +115,7 @@ function createMonitoring(url: string, alertUrl: string): Monitoring {
       return alerts.filter(({ state }) => state === "firing").map(({ labels }) => labels["alertname"] ?? "");
     },
     async query(query, start, end) {
+      // Prometheus rejects a range query with more than 11,000 points per series.
       const stepSeconds = Math.max(1, Math.ceil((end - start) / 10_000));
       const parameters = new URLSearchParams({
         query,

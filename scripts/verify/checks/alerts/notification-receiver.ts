@@ -1,3 +1,4 @@
+// The receiver of Alertmanager's notifications in the verification alerts: records when each alert was first notified and when it was resolved.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -63,7 +63,7 @@ async function runQuery(
     const series = await monitoring.query(expr, beginSeconds, endSeconds);
     // 0/0 gives NaN, which no panel shows.
     const seconds = series.flatMap(({ values }) => values.filter(([, value]) => value !== "NaN").map(([time]) => time));
-    // Infinity without data.
+    // Infinity without data: then both comparisons are false.
     const first = Math.min(...seconds);
     const dataFrom = first < faultsSeconds ? "healthy" : first <= endSeconds ? "faults" : "never";
     return { dataFrom, error: undefined };

@@ -1,3 +1,4 @@
+// The tests of the cache suite that must fail, with the reasons. cache.ts compares them with the failures of each run.
 import type { Subject } from "./subjects.ts";
 
 export interface KnownFailure {
@@ -8,7 +9,10 @@ export interface KnownFailure {
   readonly subject?: Subject;
 }
 
-/** The tests that fail with this subject; all others must pass. Tests that depend on one of these are not counted, as in the suite. */
+/**
+ * The tests that must fail with this subject (subjects.ts); all others must pass. A test that depends on a failing test has no result, as in the
+ * suite.
+ */
 export function knownFailuresOf(subject: Subject): readonly KnownFailure[] {
   return knownFailures.filter((failure) => (failure.subject ?? subject) === subject);
 }

@@ -1,4 +1,4 @@
-// Starts what the cache tests run against: the suite's origin, and one of the two subjects in front of it.
+// Starts the servers that the cache tests of cache.ts need: the suite's origin, and in front of it one of the two subjects, the caches under test.
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
@@ -55,7 +55,7 @@ async function startProxy(origin: string, isControl: boolean): Promise<RunningSe
       ...endpointKeys,
       RATE_LIMIT_EXEMPT: "127.0.0.0/8",
       TRUSTED_PROXIES: "none",
-      // Every entry counts as more than 2,048 bytes (`toEntry`), so none is stored.
+      // Every cache entry counts as more than 2,048 bytes (`toEntry` in rest-proxy/src/cache/entry.ts), so the proxy stores no response.
       ...(isControl ? { CACHE_ENTRY_BYTES_MAX: "1024" } : {}),
     },
   });

@@ -80,7 +80,7 @@ export async function loadSuite(): Promise<Suite> {
     .filter((test) => !test.browser_only);
   const config = (await load("client/config.mjs")) as ClientConfig;
   const { makeCacheTest, testResults } = (await load("client/test.mjs")) as TestRunner;
-  // The suite's command line uses node-fetch too: Node's fetch sends headers that a test does not set.
+  // The suite's own command line uses node-fetch too, because Node's fetch adds headers that a test does not set.
   const fetch = createRequire(join(suiteFolder, "cli.mjs"))("node-fetch") as Fetch;
 
   return {

@@ -1,3 +1,4 @@
+// Runs the commands of the verification compose, mostly docker.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";

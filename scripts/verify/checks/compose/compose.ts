@@ -38,7 +38,7 @@ import { serviceNames } from "../../platform/platform.ts";
 import { findMissingRequirement } from "./requirements.ts";
 import { describeShare, isFair, measureShares } from "./traffic-shares.ts";
 
-/** Gateway and REST proxy look names up every five seconds. */
+/** Gateway and REST proxy look names up every five seconds: after this time both know the address of a replica that has started again. */
 const dnsRefreshMs = 6_000;
 /** A frozen container that is not restarted within this time counts as never restarted. */
 const frozenTimeoutMs = 120_000;
@@ -245,6 +245,7 @@ function createScaleDownStep(project: Project): FurtherStep {
   };
 }
 
+/** The last one is the job whose log `waitForJobs` reads. */
 const jobNames = ["secrets", "databases", ...serviceNames.map((name) => `migrate-${name}`), "seed"];
 
 async function waitForJobs({ name }: Project) {

@@ -11,7 +11,7 @@ export interface Container {
 
 const pollMs = 500;
 const healthyTimeoutMs = 180_000;
-/** Longer than the platform's shutdown timeouts. A process that takes longer is killed by Docker, which its exit code shows. */
+/** Longer than the platform's shutdown timeouts. Docker kills a process that takes longer, and its exit code shows the kill. */
 const stopTimeoutSeconds = 30;
 
 /** The containers of one part, by number. Found by labels, because Compose 1 and 2 name containers differently. */
@@ -44,8 +44,8 @@ export async function killContainer({ id }: Container): Promise<void> {
 
 /** Stops the process with SIGSTOP, like a hung event loop: its connections remain open and new ones are accepted, but it sends nothing. */
 export async function freezeProcess({ id }: Container): Promise<void> {
-  // The images contain no `kill` program, so the shell's builtin is used. -1 excludes the shell, and process 1 (kill(2)),
-  // which is Docker's init and not Node.
+  // The images contain no `kill` program, so the shell's builtin is used. -1 means all processes except the shell and process 1 (kill(2)):
+  // process 1 is Docker's init, not Node.
   await runCommand(["docker", "exec", id, "bash", "-c", "kill -STOP -1"]);
 }
 

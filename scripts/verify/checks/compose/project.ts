@@ -1,4 +1,4 @@
-// The Compose project under test.
+// Starts, scales and removes the Compose project under test, for compose.ts.
 import { pickFreePort } from "@tributary/kit/process/free-port";
 import { journeyScopes } from "../../traffic/journey.ts";
 import { writerId } from "../../traffic/seeded.ts";
@@ -45,7 +45,7 @@ export async function openProject(): Promise<Project> {
   return { name, version, compose: (...args) => runCommand([...command, ...args], environment) };
 }
 
-/** Removes containers, networks, volumes and images. Repeated, because a container that was starting during an interruption appears late. */
+/** Removes containers, networks, volumes and images. Tries again, because a container that starts when SIGINT arrives may appear late. */
 export async function removeProject({ name, compose, version }: Project): Promise<void> {
   for (let tries = 0; tries < removalsMax; tries++) {
     await compose("down", "--volumes", "--remove-orphans", "--timeout", "5").catch((error: unknown) =>
@@ -100,7 +100,7 @@ export async function balance(part: (typeof publicParts)[number], containers: re
   return startBalancer(urls, probeEveryMs);
 }
 
-/** A range of consecutive free ports in Compose's notation. */
+/** A range of `count` ports in Compose's notation. Only the first one is known to be free. */
 async function pickPortRange(count: number): Promise<string> {
   const first = await pickFreePort();
   return `${first}-${first + count - 1}`;

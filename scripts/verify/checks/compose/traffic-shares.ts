@@ -1,4 +1,4 @@
-// Measures whether gateway and REST proxy use all replicas of each service.
+// Measures for compose.ts whether gateway and REST proxy send requests to all replicas of each service.
 import { setTimeout as sleep } from "node:timers/promises";
 import { createJourney } from "../../traffic/journey.ts";
 import type { Step } from "../../traffic/step.ts";
@@ -27,7 +27,10 @@ const readMs = 8_000;
 /** More requests than the other checks send: replicas are chosen at random, so few requests give no reliable shares. */
 const perSecondFactor = 3;
 const warmUpMs = 6_000;
-/** The minimum, as a factor of an even share: random choice and slower replicas cause differences. An unknown replica gets no traffic. */
+/**
+ * The minimum of a replica, as a factor of an even share: random choice and slower replicas cause differences. A replica whose address the gateway
+ * or the REST proxy does not know gets no traffic.
+ */
 const fairnessMin = 0.3;
 
 /** Sends reads through the gateway, then through the REST proxy, and measures what each replica receives. */

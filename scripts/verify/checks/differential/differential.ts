@@ -41,7 +41,7 @@ valid against the schema of the subgraph that receives it. A difference is print
     const { operations, seed, case: part = "" } = options;
     const cases = supergraphCases.filter(({ name }) => name.includes(part));
     if (cases.length === 0) throw new Error(`No case has a name that contains ${part}.`);
-    // Two kinds of aliases.
+    // Each case runs twice (`runCase`), once for each kind of aliases.
     const operationCount = Math.ceil(operations / cases.length / 2);
     let differenceCount = 0;
     for (const testCase of cases) {
@@ -65,7 +65,7 @@ interface CaseOptions {
 }
 
 interface CaseResult {
-  /** Includes operations that were tried to find a smaller one with a difference. */
+  /** Includes the smaller operations that `findDifference` tries after it has found a difference. */
   readonly comparedCount: number;
   /** At most one for each kind of aliases: the search ends at the first. */
   readonly differences: readonly Difference[];

@@ -20,7 +20,7 @@ export interface Buyers {
   readonly confirmed: readonly ConfirmedOrder[];
   /** The number of retried requests. */
   readonly retries: number;
-  /** The number of retries whose order an earlier attempt had already placed, although its response was lost. Printed, not required. */
+  /** The number of retries whose order an earlier attempt had placed, although its response was lost. It is printed; no claim depends on it. */
   readonly replayed: number;
   /** Resolves when `count` more orders have been confirmed. */
   confirmMore(count: number): Promise<void>;

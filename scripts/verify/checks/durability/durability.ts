@@ -71,7 +71,7 @@ is confirmed. Then every confirmed order must be in the database exactly once, a
 /** Kills the service, then PostgreSQL, each after some orders. @returns one line about the restarts. */
 async function killBoth(platform: Platform, buyers: Buyers, isControl: boolean): Promise<string> {
   const { postgres } = platform;
-  // The service does not start with synchronous_commit = off, so the control turns it off between starts.
+  // The orders service does not start with synchronous_commit = off, so the control turns it off after each start, and on before the next.
   const setSynchronousCommit = async (value: "on" | "off") => {
     await postgres.query("postgres", `alter system set synchronous_commit = ${value}`);
     await postgres.query("postgres", "select pg_reload_conf()");

@@ -1,4 +1,4 @@
-// After the rounds: compares the database with the orders that the service confirmed.
+// The last step of durability.ts, after all kills: compares the database with the orders that the service confirmed.
 import type { ConfirmedOrder, Line } from "./buyers.ts";
 import type { PlatformPostgres } from "../../platform/postgres.ts";
 
@@ -22,7 +22,7 @@ interface StoredOrder {
   readonly lines: readonly Line[];
 }
 
-/** Compares the database with the confirmed orders. No buyer may be ordering meanwhile. */
+/** Compares the database with the confirmed orders. Call it after `Buyers.stop`, so that no order is in flight. */
 export async function auditOrders(
   postgres: PlatformPostgres,
   confirmed: readonly ConfirmedOrder[],

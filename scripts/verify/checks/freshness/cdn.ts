@@ -1,4 +1,4 @@
-// Varnish in front of the gateway and the REST proxy, and the purger.
+// The part `cdn` of freshness: Varnish in front of the gateway and the REST proxy, and the purger (infra/purger), which purges what has changed.
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pickFreePort } from "@tributary/kit/process/free-port";
@@ -12,11 +12,11 @@ import { startVarnish } from "./varnish.ts";
 
 const services = ["users", "posts"] as const;
 const purgeToken = "token-for-verifications";
-/** After the response to a write, the latest time at which a read that gets the older value may be sent. */
+/** A read that is sent later than this after the response to a write must get the new value. */
 const staleMsMax = 2_000;
 /**
- * How long reads continue after a write: `untilNewMax` without the new value, longer than the 10 s for which Varnish may use a response; `afterNew` with the
- * new value, to notice an older one after it.
+ * How long reads continue after a write. `untilNewMax`: while they get the older value; longer than the 10 s for which Varnish may use a response.
+ * `afterNew`: after the first read with the new value, to find an older value after it.
  */
 const watchMs = { untilNewMax: 15_000, afterNew: 1_500 };
 const pollMs = 10;
@@ -97,7 +97,7 @@ interface CachedRead {
   readonly nameOf: (body: unknown) => unknown;
 }
 
-/** The reads have no request header that a browser's or a program's usual read would not have. */
+/** The reads add no request headers, like the reads of most clients. */
 const reads: readonly CachedRead[] = [
   {
     name: "GET /graphql by hash",
@@ -133,9 +133,9 @@ async function checkPurgeAccess(client: HttpClient, { claim }: PartRun): Promise
   claim("Varnish rejects a purge without the token", status === 401, { measured: String(status), control: "holds" });
 }
 
-/** The times of one read after one write, since the write's response. */
+/** What the repeated requests of one `CachedRead` returned after one write. */
 interface Staleness {
-  /** Of the last response with an older value that was requested after the write's response; 0 without any. */
+  /** When the last request that got an older value was sent, in milliseconds after the write's response; 0 if no request got an older value. */
   readonly lastStaleMs: number;
   readonly reads: number;
   readonly hits: number;
@@ -144,7 +144,7 @@ interface Staleness {
 
 async function checkWrites(client: HttpClient, { token }: Platform, run: PartRun): Promise<void> {
   const measured = new Map<string, Staleness[]>();
-  // Without a purger, each write takes the 10 s of Varnish.
+  // Without a purger, the new value appears only after the 10 s for which Varnish may use a response.
   const writes = run.isControl ? 1 : run.options.writes;
   for (let count = 0; count < writes; count++) {
     for (const [api, createWrite] of Object.entries(createWrites)) {
@@ -230,11 +230,11 @@ async function fill(client: HttpClient): Promise<void> {
   }
 }
 
-/** Reads after a write until the new value has been served for `afterNew`. An older value after it counts, too. */
+/** Reads after a write until the new value has been served for `afterNew`, or has not been served for `untilNewMax`. */
 async function watch(client: HttpClient, { path, nameOf }: CachedRead, name: string): Promise<Staleness> {
   const startMs = performance.now();
   const counts = { lastStaleMs: 0, reads: 0, hits: 0, stale: 0 };
-  /** Since when all reads have got the new value: when the first of them was sent. */
+  /** When the first read with the new value was sent; undefined again after a read with an older value. */
   let newSinceMs: number | undefined;
   const isOver = (nowMs: number) =>
     newSinceMs === undefined ? nowMs - startMs >= watchMs.untilNewMax : nowMs - newSinceMs >= watchMs.afterNew;

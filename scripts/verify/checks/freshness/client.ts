@@ -1,11 +1,11 @@
-// Writes and reads the titles of posts through either API.
+// The client of several parts of freshness: writes and reads the titles of posts through the gateway and the REST proxy.
 import { receiptHeader } from "@tributary/kit/consistency/receipts";
 
 interface WriteResult {
   readonly status: number;
   /** No connection was established: the write will never be executed. */
   readonly isUnsent?: boolean;
-  /** Undefined unless the write was acknowledged. */
+  /** Undefined unless the write was acknowledged; "none" if it was acknowledged without a receipt. */
   readonly receipt: string | undefined;
   readonly etag: string | undefined;
 }
@@ -115,7 +115,7 @@ function createReads(authorization: string) {
     }
   }
 
-  /** The post as it is in the list of its author. */
+  /** Reads the post from the list of its author's newest 100 posts; `title` is undefined if the list does not contain it. */
   async function readListByRest(proxy: string, id: string, o: RequestOptions = {}): Promise<ReadResult> {
     try {
       const { response, body } = await request(`${proxy}/v2/users/${authorId}/posts?limit=100`, {
@@ -134,6 +134,7 @@ function createReads(authorization: string) {
     }
   }
 
+  /** A result with errors counts as status 503. */
   async function readByGraphql(gateway: string, id: string, o: RequestOptions = {}): Promise<ReadResult> {
     try {
       const { response, body } = await request(`${gateway}/graphql`, {
@@ -165,11 +166,11 @@ export type PostClient = ReturnType<typeof createPostClient>;
 /** The author of all posts of these checks. */
 const authorId = "1";
 
-/** SQL that inserts so many published posts, whose ids are 1 and up, with the title "0". */
+/** SQL that inserts `$1` published posts with the title "0". In the empty database of a part their ids are 1 to `$1`. */
 export const insertPosts = `insert into posts (author_id, title, status, published_at)
   select ${authorId}, '0', 'PUBLISHED', now() from generate_series(1, $1::int)`;
 
-/** @param fraction of the sorted values, 0 to 1. */
+/** @param fraction 0 to 1; 0.5 is the median. @returns NaN for an empty list. */
 export function quantile(values: readonly number[], fraction: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * fraction))] ?? Number.NaN;

@@ -1,3 +1,4 @@
+// The part `conditional` of freshness: after a change by GraphQL, reads the ETag by REST and sends a PATCH with If-Match.
 import { replicaOf, startPlatform } from "../../platform/platform.ts";
 import { createPostClient, insertPosts } from "./client.ts";
 import type { FreshnessPart } from "./part.ts";
@@ -21,6 +22,7 @@ export const conditionalPart: FreshnessPart = {
     for (let at = 0; at < options.changes; at++) {
       const id = String(1 + (at % postsCount));
       const [reader, writer] = [0, 1].map((index) => replicaOf(platform, "rest-proxy", (at + index) % 2).url);
+      // Fills the cache of one REST proxy, so that without a receipt the GET below can return the ETag from before the change.
       await client.readByRest(reader ?? "", id, { isAnonymous: true });
       const changed = await client.writeByGraphql(gateway, id, `change ${at}`);
       const receipt = isControl ? undefined : changed.receipt;

@@ -1,22 +1,23 @@
+// The part `consistency` of freshness: eight clients write posts and read them with receipts, while one process after the other is killed.
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Platform, replicaOf, startPlatform } from "../../platform/platform.ts";
 import { createPostClient, insertPosts, type PostClient, type ReadResult } from "./client.ts";
 import type { FreshnessPart, PartRun } from "./part.ts";
 
 const clientsCount = 8;
-/** The clients go on until everything was killed once. */
+/** The clients continue until each of the six kills of `killInTurn` has happened once. */
 const killsMin = 6;
 const postsCount = 1_600;
-/** Posts that clients write at a time: in the author's list of at most 100, newest first. */
+/** All clients together write this many posts in turn. They are the newest posts, so that the author's list of 100 posts contains them. */
 const activeCount = 96;
-/** Processes are killed this long after the last one is ready again. */
+/** The pause between the time when a killed process is ready again and the next kill. */
 const quietMs = 8_000;
-/** A client that got no answer waits, so that it does not send all its requests while something is down. */
+/** A client whose write was not acknowledged waits, so that it does not send all its requests while a process is down. */
 const afterFailureMs = 250;
 /** Failed requests within this time after a kill are counted separately. */
 const afterKillMs = 5_000;
 
-/** How a client reads its write: the endpoint is any replica. */
+/** How a client reads its write, through a random replica of the gateway or the REST proxy. */
 type Read = (client: PostClient, platform: Platform, id: string, receipt: string | undefined) => Promise<ReadResult>;
 
 const readList: Read = (client, platform, id, receipt) =>
@@ -34,7 +35,7 @@ interface Counts {
   acknowledged: number;
   reads: number;
   stale: number;
-  /** Requests outside the time after a kill, and those of them that were not answered. */
+  /** Requests sent later than `afterKillMs` after a kill. `calmFailed` of them got no response, or a 5xx. */
   calm: number;
   calmFailed: number;
   failed: number;
@@ -98,7 +99,7 @@ export const consistencyPart: FreshnessPart = {
 
 interface KillState {
   isOver: boolean;
-  /** By `performance.now`; `Infinity` while something is being killed. */
+  /** By `performance.now`; `Infinity` until the killed process is ready again, so that `count` counts no request as calm. */
   lastKillMs: number;
   kills: number;
 }
@@ -127,7 +128,7 @@ async function writeAndRead({ client, platform, run, counts, state, at }: Client
     );
     if (written.receipt === undefined) {
       await sleep(afterFailureMs);
-      // It may be executed later, after a newer write to this post, which would then be lost.
+      // A service may execute this write later and overwrite a newer write to the post, so the client does not use the post any more.
       if (!written.isUnsent) posts.splice(index, 1);
       if (posts.length === 0) throw new Error("All posts of a client have writes without an answer.");
       continue;
@@ -146,7 +147,7 @@ async function writeAndRead({ client, platform, run, counts, state, at }: Client
   }
 }
 
-/** Counts requests without an answer: no response, or a 5xx. */
+/** Sends the request, and counts it as failed if it gets no response or a 5xx. */
 async function count<T extends { readonly status: number }>(
   counts: Counts,
   { lastKillMs }: { readonly lastKillMs: number },
@@ -178,7 +179,7 @@ async function fillCaches(client: PostClient, platform: Platform, state: { reado
   }
 }
 
-/** Kills a service, a proxy, a gateway, PostgreSQL, or makes a proxy miss changes that are trimmed meanwhile. @returns what was killed. */
+/** Kills or stops one process after the other until `state.isOver`. @returns the names of the kills. */
 async function killInTurn(platform: Platform, run: PartRun, state: KillState): Promise<readonly string[]> {
   const kills: readonly (readonly [string, () => Promise<void>])[] = [
     ["posts 1", () => replicaOf(platform, "posts", 0).killAndRestart()],
@@ -203,7 +204,7 @@ async function killInTurn(platform: Platform, run: PartRun, state: KillState): P
   return done;
 }
 
-/** The process is stopped for longer than a feed may be silent. */
+/** A process is stopped for longer than 1 s, after which a reader treats a change feed without events as down. */
 const pauseMs = 2_000;
 
 async function pause(platform: Platform): Promise<void> {
@@ -212,7 +213,7 @@ async function pause(platform: Platform): Promise<void> {
   replicaOf(platform, "posts", 1).signal("SIGCONT");
 }
 
-/** While a proxy is stopped, the changes that it has not read are deleted. */
+/** While a REST proxy is stopped, the changes that it has not read are deleted from the outbox: its next feed event must be a `reset`. */
 async function trimBelowProxy(platform: Platform): Promise<void> {
   replicaOf(platform, "rest-proxy", 1).signal("SIGSTOP");
   await sleep(pauseMs);

@@ -1,3 +1,4 @@
+// The part `feed-load` of freshness: measures the lag of the change feed of posts while many changes are written.
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { createFeedFollower } from "@tributary/kit/feed/feed-follower";
@@ -42,6 +43,7 @@ export const feedLoadPart: FreshnessPart = {
     );
     onCleanup(() => Promise.all(followers.map((follower) => follower.close())));
     while (!followers.every((follower) => follower.isUp())) await sleep(50);
+    // The first event of each reader's stream is a reset.
     resets = 0;
     const count = await writeChanges(platform.databaseUrls.posts, {
       ...{ endMs, committedMs },
@@ -68,14 +70,14 @@ export const feedLoadPart: FreshnessPart = {
 
 interface Writing {
   readonly endMs: number;
-  /** By group: when the transaction began, so that a lag includes the write. */
+  /** By cache group: when the statement was sent, so that a lag includes the write. */
   readonly committedMs: Map<string, number>;
   /** Changes in each transaction. */
   readonly batch: number;
   readonly perSecond: number;
 }
 
-/** Notifies the feeds as a replica does that has written. @returns how many changes were written. */
+/** Inserts changes into the outbox of posts, and notifies its replicas as a replica does after its writes. @returns the number of changes. */
 async function writeChanges(url: string, { endMs, committedMs, batch, perSecond }: Writing): Promise<number> {
   const startedMs = performance.now();
   let count = 0;
@@ -117,5 +119,5 @@ async function notifyUntil(url: string, endMs: number): Promise<void> {
   await client.end();
 }
 
-/** A replica notifies the others this often, at most. */
+/** The shortest interval at which a replica of a service notifies the others. */
 const notifyEveryMs = 10;

@@ -1,3 +1,4 @@
+// The part `hits` of freshness: compares the hits of the REST proxy's cache and of the gateway's entity cache with those of an ideal cache.
 import { createRandom } from "../../../seed/random.ts";
 import { replicaOf, startPlatform } from "../../platform/platform.ts";
 import { createPostClient, insertPosts } from "./client.ts";
@@ -54,6 +55,7 @@ export const hitsPart: FreshnessPart = {
     const ofGateway = await runWorkload(write, async (id) => {
       const { title } = await client.readByGraphql(gateway.url, id);
       if (title === undefined) throw new Error(`Post ${id} was not read.`);
+      // The response does not show hits of the entity cache: `countEntityHits` reads their number.
       return false;
     });
     compare("entity cache", { ...ofGateway, hits: (await countEntityHits(gateway.admin)) - hitsBefore });
@@ -67,7 +69,7 @@ interface Counts {
   readonly oracle: number;
 }
 
-/** @param read whether it was a hit. */
+/** @param read resolves to whether the read was a cache hit. */
 async function runWorkload(
   write: (id: string, text: string) => Promise<void>,
   read: (id: string) => Promise<boolean>,

@@ -1,15 +1,16 @@
+// The part `latency` of freshness: measures how long after a write reads without a receipt get the older value from the REST proxy.
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { replicaOf, startPlatform } from "../../platform/platform.ts";
 import { createPostClient, insertPosts, quantile } from "./client.ts";
 import type { FreshnessPart } from "./part.ts";
 
 const postsCount = 50;
-/** Samples in which this process was late are discarded. */
+/** A sample during which the event loop of this process was delayed for longer is discarded. */
 const loopDelayMsMax = 50;
 const p99MsMax = 100;
 const longestMsMax = 1_000;
 const controlSamplesMax = 5;
-/** So many of the writes are SQL, as by a script; the others are GraphQL. */
+/** Every tenth write is a SQL statement, as a script would send it; the others are GraphQL mutations. */
 const sqlEvery = 10;
 
 export const latencyPart: FreshnessPart = {
@@ -27,7 +28,7 @@ export const latencyPart: FreshnessPart = {
     const client = createPostClient(platform.token);
     const proxy = replicaOf(platform, "rest-proxy").url;
     const gateway = replicaOf(platform, "gateway").url;
-    // A write that passes this proxy invalidates its cache at once: these need the feed.
+    // A write through the REST proxy invalidates its cache at once. Writes by SQL and through the gateway invalidate it by the feed.
     const writeBySql = async (id: string, title: string) => {
       await platform.postgres.query("posts", "update posts set title = $2 where id = $1", [id, title]);
     };
@@ -40,7 +41,7 @@ export const latencyPart: FreshnessPart = {
     const samplesMs: number[] = [];
     const sqlSamplesMs: number[] = [];
     let discarded = 0;
-    // Without a feed each write is stale for many seconds.
+    // Without a feed, reads are stale for many seconds after each write.
     const samples = isControl ? Math.min(controlSamplesMax, options.samples) : options.samples;
     for (let at = 0; at < samples; at++) {
       const id = String(1 + (at % postsCount));

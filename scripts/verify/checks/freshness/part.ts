@@ -1,3 +1,4 @@
+// A part of the verification `freshness`, selected by `--only`. freshness.ts lists the parts.
 import type { PartRun as RunOf, VerificationPart } from "../../parts.ts";
 import type { Options } from "../../verification.ts";
 

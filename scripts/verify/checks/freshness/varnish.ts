@@ -1,4 +1,4 @@
-// Varnish with the rules of infra/purger/varnish.
+// Starts Varnish with the rules of infra/purger/varnish for cdn.ts.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -19,7 +19,7 @@ export interface VarnishOptions {
 }
 
 const packages = ["varnish", "varnish-modules"];
-/** Varnish compiles its rules by a C compiler. */
+/** Long, because Varnish compiles its rules with a C compiler. */
 const startTimeoutMs = 60_000;
 const rulesFolder = fileURLToPath(new URL("../../../../infra/purger/varnish", import.meta.url));
 

@@ -1,3 +1,4 @@
+// The part `write-cost` of freshness: measures what the outbox triggers add to a write, and the statements of an idle feed.
 import pg from "pg";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startPlatform } from "../../platform/platform.ts";
@@ -58,7 +59,7 @@ export const writeCostPart: FreshnessPart = {
   },
 };
 
-/** As the posts service changes a title; a recorded write also returns its position. */
+/** Changes titles as the posts service does. A recorded write also returns its position in the feed. @returns the median time of a write. */
 async function medianWriteMs(client: pg.Client, round: number, isRecorded: boolean): Promise<number> {
   const position = isRecorded ? ", pg_current_xact_id()::text as xid, (select id::text from feed_epoch) as epoch" : "";
   const text = `update posts set title = $2 where id = $1 returning id, author_id, title, body, status, row_version${position}`;
@@ -72,7 +73,7 @@ async function medianWriteMs(client: pg.Client, round: number, isRecorded: boole
   return quantile(timesMs, 0.5);
 }
 
-/** Statements outside a transaction are one transaction each. The statistics are written with a delay. */
+/** Counts the statements as transactions: a statement outside a transaction is one. It waits first, because the statistics are written late. */
 async function countStatements(
   postgres: Awaited<ReturnType<typeof startPlatform>>["postgres"],
   seconds: number,

@@ -1,5 +1,5 @@
-// What the features cost while no process is overloaded and no caller limited: the CPU time of a request beside that of the same process without them.
-// `npm run bench -- --against FOLDER` compares two checkouts.
+// The part `calm-cost` of overload: while no process is overloaded and no caller is limited, compares the CPU time of a request with that of the same
+// process without caller identity, rate limits and admission. `npm run bench -- --against FOLDER` compares two checkouts.
 import { startTestIssuer } from "@tributary/kit/testing/issuer";
 import type { Contender, Workload } from "../../../../bench/benchmark.ts";
 import { gateways } from "../../../../bench/contenders/gateways.ts";
@@ -16,7 +16,7 @@ interface Subject {
   readonly title: string;
   readonly contender: Contender;
   readonly workload: Workload;
-  /** Makes its requests dearer: for the control. */
+  /** Variables with which the control makes its requests more expensive. */
   readonly slowing: Readonly<Record<string, string>>;
 }
 
@@ -33,14 +33,14 @@ const subjects: readonly Subject[] = [
     title: "a REST cache hit",
     contender: getByName(restServers, "ours"),
     workload: getByName(restWorkloads, "hit"),
-    // The response is longer.
+    // Smaller than any cache entry, so no response is stored.
     slowing: { CACHE_ENTRY_BYTES_MAX: "1024" },
   },
 ];
 
 const medianMax = 1.03;
 const boundMax = 1.06;
-/** Of both processes together. After a warm-up of 3 s V8 still compiles, which makes the process with more code dearer than it is later. */
+/** Of both processes, at the same time. After a warm-up of only 3 s V8 still compiles, which costs the process with more code more CPU time. */
 const times = { warmUpMs: 12_000, windowMs: 4_000 };
 const connections = 16;
 

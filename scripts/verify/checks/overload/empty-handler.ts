@@ -1,4 +1,5 @@
-// The lower bound for a rejection in Node: a `node:http` handler that reads each request and rejects it. Argument: the port.
+// A process that load-testbed.ts starts: a `node:http` handler that reads each request and rejects it. Its CPU time is the lower bound for a
+// rejection in Node. Argument: the port.
 import { createServer } from "node:http";
 
 const body = JSON.stringify({ errors: [{ message: "The server is overloaded.", extensions: { code: "OVERLOADED" } }] });

@@ -76,10 +76,10 @@ export interface RequestOptions {
   readonly isSmall?: boolean;
 }
 
-/** Each response has at least 1,000 items, or 600, compressed, from the REST proxy; an error has a shorter body. */
+/** A served response has 1,000 items from the gateway, 600 compressed items from the REST proxy, or one item (small). An error is shorter. */
 const bodyBytesMin = { gateway: 50_000, "rest-proxy": 1_000, small: 1 };
 
-/** A request to this process. Each one that is sent differs from all others, so that no cache serves it. */
+/** A request to this process. The load process replaces `uniqueMark` each time it sends the request, so that no cache serves it. */
 export function createRequest(
   { kind: endpoint, port }: { readonly kind: EndpointKind; readonly port: number },
   { kind, priority = "normal", localAddress = "127.0.0.1", isSmall = false }: RequestOptions = {},
@@ -108,7 +108,7 @@ function toGet(path: string): string {
   return `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: application/json\r\nAccept-Encoding: br\r\n\r\n`;
 }
 
-/** A list in which `share` (0 to 1) of the requests are those of `some`, evenly distributed; the rest are those of `others`. Both in turn. */
+/** A list of requests, of which `share` (0 to 1) are from `some`, evenly distributed, and the rest from `others`. Each list is used in turn. */
 export function interleave(
   share: number,
   some: readonly RequestTemplate[],

@@ -1,4 +1,4 @@
-// Liveness probes during a load, as a container runtime sends them: each over a new connection, whether or not the last one has ended.
+// Liveness probes during a load (load-run.ts), as a container runtime sends them: each over a new connection, also while earlier probes are pending.
 import { connect } from "node:net";
 
 const probeEveryMs = 50;
@@ -27,7 +27,7 @@ export function startLivenessProbes(adminPort: number): LivenessProbes {
   return {
     stop() {
       clearInterval(timer);
-      // The last probes may be in flight.
+      // The last two probes may still be in flight without being slow.
       return latenciesMs.slice(0, -2);
     },
   };

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createHttpReader } from "../../../../bench/load/http-reader.ts";
 import type { RequestTemplate } from "./load-job.ts";
 
-/** What became of a request. */
+/** The result of a request. `rejected`: the process is overloaded. `limited`: the caller exceeds its rate limit. */
 export interface RequestOutcome {
   readonly kind: "served" | "rejected" | "limited" | "failed";
   /** Why it failed. */
@@ -21,7 +21,7 @@ export interface LoadConnections {
 const closeAnnounced = /\r\nconnection: *close/i;
 /** All sockets read into it, one after another. With a buffer for each read, garbage collections delayed requests by up to 15 ms. */
 const readBuffer = Buffer.allocUnsafe(65_536);
-/** Only the begin of a shorter body is searched for an error code. */
+/** A body is searched for an error code only if its first chunk is shorter than this. */
 const errorBytesMax = 1_000;
 
 const served: RequestOutcome = { kind: "served", reason: "" };

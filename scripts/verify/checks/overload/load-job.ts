@@ -1,4 +1,4 @@
-// What the load process (load-process.ts) gets and reports. All of it is sent over IPC.
+// The job that load-testbed.ts sends to the load process (load-process.ts) over IPC, and the report that it gets back.
 
 export interface LoadJob {
   /** One after another, without a pause. */

@@ -1,5 +1,5 @@
-// The load generator and the stub upstream, in one process on the load's core. Sends the stub's port once over IPC, then for each job a report or
-// a problem.
+// The load generator and the stub upstream, in one process on the load's core. Sends the stub's port once to load-testbed.ts over IPC, then for each
+// job a report or a problem.
 import { setFlagsFromString } from "node:v8";
 import type { LoadJob, LoadReport } from "./load-job.ts";
 import { runLoad } from "./load-run.ts";
@@ -10,7 +10,7 @@ export type LoadMessage =
   | { readonly kind: "report"; readonly report: LoadReport }
   | { readonly kind: "problem"; readonly problem: string };
 
-// As in the processes under test (kit/src/process/main.ts): full collections would delay requests.
+// The processes under test set this flag too (kit/src/process/main.ts). Without it, full garbage collections would delay requests.
 setFlagsFromString("--no-allocation-site-pretenuring");
 
 const send = (message: LoadMessage) => void process.send?.(message);

@@ -16,7 +16,7 @@ import { startLivenessProbes } from "./liveness-probes.ts";
 /** Time for the last responses after the last phase. */
 const drainMs = 2_000;
 
-/** Numbers differ between all requests of the process, so that no cache and no sharing of requests serves one. */
+/** The next number for `uniqueMark`. It differs between all requests of the process, so that no request is served by a cache or by coalescing. */
 let nextUnique = firstUnique;
 
 export async function runLoad(job: LoadJob): Promise<LoadReport> {
@@ -35,11 +35,11 @@ export async function runLoad(job: LoadJob): Promise<LoadReport> {
 
 interface RunState {
   readonly connections: LoadConnections;
-  /** The first one only. */
+  /** The reason of the first failed request of the job; empty for none. */
   readonly failures: string[];
 }
 
-/** Ends at the end of the phase. Its counts grow until the last of its requests has ended. */
+/** Resolves at the end of the phase. The counts in its report grow until the last of its requests has ended, so `runLoad` waits for `drainMs`. */
 async function runPhase(phase: LoadPhase, job: LoadJob, { connections, failures }: RunState): Promise<PhaseReport> {
   const kinds: Record<string, KindReport> = {};
   const prepared = phase.requests.map((template) => {

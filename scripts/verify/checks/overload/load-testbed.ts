@@ -25,16 +25,16 @@ export interface TestedProcess {
 export interface LoadTestbed {
   /** @param environment additional variables. */
   start(kind: EndpointKind, environment?: Readonly<Record<string, string>>): Promise<TestedProcess>;
-  /** Starts empty-handler.ts where `start` starts its processes. */
+  /** Starts empty-handler.ts on core 0, like the processes of `start`. */
   startEmptyHandler(): Promise<Pick<TestedProcess, "pid" | "port" | "stop">>;
   /**
-   * Runs the job. A run with late requests outside ramps is void, and repeated.
+   * Runs the job. If the load process sent requests late outside ramps (`lagMsMax`), the run is void, and is repeated.
    * @throws Error if it is void five times.
    */
   run(job: LoadJob): Promise<LoadReport>;
 }
 
-/** A load process that sends requests later than this measures itself. */
+/** If requests are sent later than this, the latencies measure the load process instead of the process under test. */
 const lagMsMax = 20;
 const attemptsMax = 5;
 const readyMsMax = 60_000;

@@ -1,4 +1,5 @@
-// One caller sends ten times its rate limit, which alone is more than the process can serve. Another caller must not wait for it.
+// The part `noisy-caller` of overload: one caller sends ten times its rate limit, which alone is more than the process can serve. The requests of
+// another caller must not become slower.
 import { createRequest, type EndpointKind, interleave } from "./endpoints.ts";
 import type { LoadPhase } from "./load-job.ts";
 import { startLoadTestbed } from "./load-testbed.ts";
@@ -8,10 +9,10 @@ import { describePhase, quantileOf } from "./phase-summary.ts";
 const limitPerMinute = 8_000;
 const limitPerSecond = limitPerMinute / 60;
 const excess = 10;
-/** Below its limit. */
+/** The rate of the other caller, below its limit of 133 per second. */
 const quietPerSecond = 50;
 const latencyRatioMax = 1.5;
-/** Room for the units that are replenished during the last responses. */
+/** The tolerance, for units that are replenished during the last responses. */
 const servedRatioMax = 1.1;
 const rampSeconds = 3;
 /** Longer than a process needs to serve the burst, which is the units of one minute. */

@@ -1,4 +1,4 @@
-// What a phase of a load comes to.
+// Adds up the report of one phase of a load for the claims, and formats it for the output.
 import type { KindReport, PhaseReport } from "./load-job.ts";
 
 /** Counts of all kinds together. */
@@ -56,7 +56,7 @@ export function describePhase(phase: PhaseReport): string {
   return [`${phase.name}, ${seconds} s, ${use}`, ...lines].join("\n      ");
 }
 
-/** The nearest number; 0 of an empty list. */
+/** @param share 0 to 1; 1 is the largest number. @returns one of the numbers; 0 for an empty list. */
 export function quantileOf(numbers: readonly number[], share: number): number {
   const sorted = Float64Array.from(numbers).sort();
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;

@@ -1,5 +1,5 @@
-// The parts `gateway` and `rest-proxy`: one process at 2, 5 and 10 times its capacity. Capacity is small on purpose, because load generator and process
-// share a machine: each response of the gateway has 1,000 items, and each of the REST proxy is a cache miss that the proxy compresses.
+// The parts `gateway` and `rest-proxy` of overload: one process at 2, 5 and 10 times its capacity. The capacity is small on purpose, because the load
+// generator runs on the same machine: each response of the gateway has 1,000 items, and each response of the REST proxy is a compressed cache miss.
 import { createRequest, type EndpointKind, interleave, type Priority } from "./endpoints.ts";
 import type { LoadPhase, LoadReport, PhaseReport, RequestTemplate } from "./load-job.ts";
 import { type LoadTestbed, startLoadTestbed, type TestedProcess } from "./load-testbed.ts";
@@ -12,7 +12,7 @@ const capacityConnections = 24;
 const loadFactors = [2, 5, 10] as const;
 /** Of the capacity. */
 const calmShare = 0.7;
-/** Of what rejections leave of the capacity at the highest load: more critical requests than that could not be served, whatever is rejected. */
+/** The rate of critical requests, as a share of `goodputBound` at the highest load: no process could serve more of them than that bound. */
 const criticalShare = 0.5;
 const recoveryShare = 0.5;
 
@@ -26,11 +26,11 @@ const recoveredSecondsMin = 3;
 
 const goodputShareMin = 0.9;
 const criticalShareMin = 0.99;
-/** Beside an empty `node:http` handler at the same load: what Node and the kernel need for a request and its response cannot be saved. */
+/** CPU time of a rejection as a multiple of an empty `node:http` handler's at the same load: a rejection cannot take less than that handler. */
 const rejectionRatioMax = 2;
 /**
- * p99 of the served requests of each class. A few times the calm p99 cannot be the limit: at saturation a request waits for four or five iterations of
- * the event loop, of 5 ms each. Critical requests wait rather than being rejected (docs/overload.md).
+ * Limits for p99 of the served requests of each class. They are no small multiple of the calm p99, because at saturation a request waits for four or
+ * five iterations of the event loop, of 5 ms each. Critical requests wait rather than being rejected (docs/overload.md).
  */
 const p99MsMax = { critical: 500, normal: 200, background: 200 } as const satisfies Record<Priority, number>;
 const recoveredRatioMax = 1.5;
@@ -154,7 +154,7 @@ async function measureEmptyHandler(
   return cpuSeconds / rejected;
 }
 
-/** @param share critical ones, of the requests, 0 to 1. A third of the others are background. */
+/** @param share the share of critical requests, 0 to 1. A third of the other requests are background. */
 function createMix(process: Pick<TestedProcess, "kind" | "port">, share: number): readonly RequestTemplate[] {
   const create = (priority: Priority) => createRequest(process, { priority, localAddress: clientAddresses[priority] });
   const others = [create("normal"), create("normal"), create("background")];
@@ -163,7 +163,10 @@ function createMix(process: Pick<TestedProcess, "kind" | "port">, share: number)
 
 const clientAddresses = { normal: "127.0.0.1", critical: "127.0.0.2", background: "127.0.0.3" };
 
-/** Bound of the goodput at `factor` times the capacity, if all requests beyond it are rejected (OVERLOAD: `(1 - k·x) / (1 - x)`). */
+/**
+ * The highest possible goodput (requests per second that are served in time) at `factor` times the capacity, if all other requests are rejected:
+ * serving and rejecting together take all CPU time. `cost` is the CPU time of a rejection divided by that of a served request.
+ */
 function goodputBound(factor: number, rejectionSeconds: number, { perSecond, cpuSeconds }: Capacity): number {
   const cost = rejectionSeconds / cpuSeconds;
   return (perSecond * (1 - factor * cost)) / (1 - cost);
@@ -180,7 +183,7 @@ function claimSteps(
   { capacity, calm, emptyHandlerSeconds }: Reference,
   { claim, isControl }: PartRun,
 ): void {
-  // By difference at the highest load, where the process rejects most: the CPU time that its served requests do not explain.
+  // At the highest load, where the process rejects the most requests: its CPU time minus that of its served requests, per rejection.
   const highest = steps.at(-1) ?? calm;
   const rejectionSeconds = (highest.cpuSeconds - highest.served * capacity.cpuSeconds) / Math.max(highest.rejected, 1);
   const rejectionSecondsMax = rejectionRatioMax * emptyHandlerSeconds;
@@ -192,7 +195,7 @@ function claimSteps(
         measured: `${(rejectionSeconds / emptyHandlerSeconds).toFixed(1)} times: ${toMicroseconds(rejectionSeconds)} and ${toMicroseconds(emptyHandlerSeconds)}, ${highest.rejected} rejections`,
       },
     );
-  // A dearer rejection does not lower the bound: the first claim would excuse the second one.
+  // A rejection above the limit of the claim above does not lower the bound: otherwise its failure would make the goodput claim easier.
   const boundSeconds = Math.min(Math.max(rejectionSeconds, 0), rejectionSecondsMax);
   for (const [index, factor] of loadFactors.entries()) {
     const step = steps[index] ?? calm;

@@ -1,4 +1,4 @@
-// Sends refused inputs in closed loops, while another client sends a small query every 10 ms.
+// The load of refused-inputs-part.ts: sends refused inputs in closed loops, while another client sends a small query every 10 ms.
 import { Agent, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describeFailures, type LoadReport, percentile, startLoad } from "../../traffic/open-loop.ts";
@@ -27,7 +27,10 @@ const turnMsMax = 20;
 const variantsEach = 4;
 const responseTimeoutMs = 15_000;
 
-/** Claims for each input that another client waits at most 100 ms, that no turn takes more than 20 ms, and the right status and code. */
+/**
+ * Claims for each input that another client waits at most 100 ms, that no turn (iteration of the gateway's event loop) takes more than 20 ms of CPU
+ * time, and that each response has the expected status and code.
+ */
 export async function checkRefusedInputs(
   load: RefusedInputLoad,
   { claim, print }: Pick<VerificationRun, "claim" | "print">,

@@ -11,7 +11,7 @@ export interface RefusedInput {
   build(variant: number): RequestContent;
   /** The status for `Accept: application/graphql-response+json`. */
   readonly status: number;
-  /** The codes of the first error, any of which is right. */
+  /** The code of the first error must be one of these. */
   readonly codes: readonly string[];
 }
 
@@ -26,6 +26,7 @@ const bodyBytesMax = 1_048_576;
 const longText = bodyBytesMax - 2_000;
 /** The default of DOCUMENT_TOKENS_MAX. */
 const tokensMax = 10_000;
+/** The size of a compressed body after decompression. */
 const bombBytes = 50_000_000;
 
 const many = (count: number, write: (i: number) => string, separator = " ") =>

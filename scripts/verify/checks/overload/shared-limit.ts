@@ -1,5 +1,5 @@
-// One caller sends half of its requests to two gateways and half to two REST proxies, which share its limit by a store. Then the store is killed and
-// restarted under load.
+// The part `shared-limit` of overload: one caller sends half of its requests to two gateways and half to two REST proxies, which share its limit
+// through a store (Valkey or Redis). Then the store is killed and restarted under load.
 import { setTimeout as sleep } from "node:timers/promises";
 import { findStoreProgram, startStoreServer, type StoreServer } from "@tributary/kit/testing/store-server";
 import { createRequest, type EndpointKind } from "./endpoints.ts";
@@ -11,7 +11,7 @@ import { describePhase, type PhaseSummary, summarize } from "./phase-summary.ts"
 
 const kinds: readonly EndpointKind[] = ["gateway", "gateway", "rest-proxy", "rest-proxy"];
 const limitPerMinute = 300;
-/** A tenth of the limit, divided by the number of processes. */
+/** The units that a process takes from the store at once (a lease): a tenth of the limit, divided by the number of processes. */
 const leaseUnits = Math.floor(limitPerMinute / 10 / kinds.length);
 const requestCount = 600;
 const seconds = 10;
@@ -19,7 +19,7 @@ const seconds = 10;
 const connectMs = 3_000;
 
 const outageCallers = 10;
-/** Requests of each caller, to the four processes in turn: below the 300/min ÷ 4 that each process grants without the store. */
+/** Requests per second of each caller, one to each of the four processes: below the 300/min ÷ 4 that each process grants without the store. */
 const outagePerSecond = 4;
 const phaseMs = 4_000;
 
@@ -45,7 +45,7 @@ function toEnvironment(store: StoreServer, isControl: boolean): Readonly<Record<
   return {
     RATE_LIMIT_READS_PER_MINUTE: String(limitPerMinute),
     RATE_LIMIT_PROCESSES_MIN: String(kinds.length),
-    // Without a store each process grants the whole limit; after an outage, its share.
+    // A process without this variable grants the whole limit. A process whose store is unavailable grants only its share.
     ...(isControl ? {} : { RATE_LIMIT_STORE_URL: store.url }),
   };
 }
@@ -60,7 +60,7 @@ async function checkSharedLimit(
   );
   const { served, limited, failed, rejected } = await sendAll(testbed, requests, requestCount / seconds, run);
   const expected = limitPerMinute + (limitPerMinute / 60) * seconds;
-  // One lease of each process: granted on credit, or not used.
+  // One lease of each process: used on credit (kit/src/rate-limit/leased-limit.ts), or granted and not used.
   const tolerance = processes.length * leaseUnits;
   run.claim(
     `of ${requestCount} requests in ${seconds} s, ${limitPerMinute} and the ${expected - limitPerMinute} that are replenished meanwhile are served, ± ${tolerance}`,
@@ -80,7 +80,7 @@ async function checkStoreRestart(
   run: PartRun,
 ): Promise<void> {
   const callers = Array.from({ length: outageCallers }, (_, index) => `127.0.1.${index + 1}`);
-  // Each caller's requests go to all processes: with both lists simply in turn, a caller would meet only two of the four.
+  // Each caller's requests go to all processes. If callers and processes were only paired in turn, each of the ten callers would use two processes.
   const requests = processes.flatMap((_, offset) =>
     callers.map((localAddress, index) => {
       const process = processes[(index + offset) % processes.length];

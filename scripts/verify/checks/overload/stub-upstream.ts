@@ -4,12 +4,12 @@ import { type AddressInfo, createServer } from "node:net";
 import { toHttp } from "../../../../bench/testbed/canned-responses.ts";
 import { createHttpReader } from "../../../../bench/load/http-reader.ts";
 
-/** In a GraphQL response: the gateway reads and writes each of them. */
+/** Items in a GraphQL response: the gateway reads and writes each item. */
 const itemsInResult = 1_000;
-/** In a REST response: the proxy compresses them. */
+/** Items in a REST response: the REST proxy compresses the response. */
 const itemsInBody = 600;
 
-/** Fields of Query in `stubTypeDefs`, by priority. No name is contained in another one. */
+/** Fields of Query in `stubTypeDefs`, by priority. No name contains another name, since the stub searches the request body for them. */
 export const stubFields = { normal: "items", critical: "urgentItems", background: "backgroundItems" } as const;
 
 export const stubTypeDefs = `

@@ -1,4 +1,4 @@
-// Clients disconnect while fetches for them are in flight.
+// The check `aborts` of resilience: clients disconnect while fetches for them are in flight.
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Library, startLibrary } from "../../../../gateway/test/helpers/library.ts";
@@ -105,7 +105,7 @@ function createHeldFetches({ people, books, ratings }: Library): HeldFetches {
   };
 }
 
-/** Every second held fetch already has response headers and the first byte of the body. */
+/** Every second held fetch (by the number at the end of `name`) already has response headers and the first byte of the body. */
 function holdFetch(response: ServerResponse, name: string, writeResult: () => Promise<string>): HeldFetch {
   response.setHeader("content-type", "application/json");
   if (/[02468]$/.test(name)) response.write(" ");
@@ -134,7 +134,10 @@ async function abortAll(context: CheckContext, client: GraphqlClient, heldFetche
   }
 }
 
-/** One client sends a request and disconnects. @returns how long each held fetch remained open after that, in milliseconds. */
+/**
+ * One client sends a request and disconnects.
+ * @returns how long each held fetch remained open after that, in milliseconds; Infinity if it was never aborted, or a response came before it.
+ */
 async function abortRequest(
   { query, heldServices }: AbortCase,
   name: string,

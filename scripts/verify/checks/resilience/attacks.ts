@@ -1,4 +1,4 @@
-// Clients send expensive documents, while another client sends regular requests.
+// The check `attacks` of resilience: a client sends expensive documents, while another client sends regular requests.
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Library, startLibrary } from "../../../../gateway/test/helpers/library.ts";
 import { composeSupergraph } from "../../../../gateway/test/helpers/subgraphs.ts";

@@ -1,4 +1,4 @@
-// What a resilience check is, and how one runs: resilience.ts lists the checks.
+// The types of a resilience check, and `runCheck`, which resilience.ts calls for each check.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -54,9 +54,9 @@ export interface ResilienceCheck {
   readonly name: string;
   /** What is proved if all claims hold. */
   readonly purpose: string;
-  /** Whether an unmodified Apollo Gateway cannot pass this check, so that `--control` requires a claim that does not hold. */
+  /** Whether an unmodified Apollo Gateway fails this check: then `--control` requires that at least one claim does not hold. */
   readonly apolloFails: boolean;
-  /** If it throws, the check has failed, also with `--control`; but a `GatewayFault` is a claim that does not hold. */
+  /** If it throws a `GatewayFault`, one claim does not hold. After any other error the check has failed, also with `--control`. */
   run(context: CheckContext): Promise<void>;
 }
 
@@ -67,12 +67,12 @@ export interface CheckContext {
   readonly print: (line: string) => void;
   claim(text: string, holds: boolean, measured: string): void;
   /**
-   * Starts a gateway with this supergraph: this repository's, with `--control` Apollo's. Resolves when it serves the supergraph.
+   * Starts this repository's gateway, or with `--control` Apollo Gateway, with this supergraph. Resolves when the gateway serves it.
    * @param environment additional variables.
    */
   startGateway(supergraphSdl: string, environment?: Readonly<Record<string, string>>): Promise<TestedGateway>;
   createClient(gateway: TestedGateway, timeoutMs?: number): GraphqlClient;
-  /** Registers a function that runs after the check. They run in reverse order, also after another one has thrown. */
+  /** Registers a function that runs after the check. The registered functions run in reverse order, also if one of them throws. */
   onCleanup(cleanUp: () => unknown): void;
 }
 
@@ -88,7 +88,7 @@ export async function runCheck(
   gatewayPrefix: readonly string[] = [],
 ): Promise<void> {
   const cleanups: (() => unknown)[] = [];
-  // After an interruption the check does not end by itself.
+  // SIGINT and SIGTERM do not end `check.run`, so after them runner.ts runs the cleanups.
   run.onCleanup(() => runCleanups(cleanups));
   const errors: unknown[] = [];
   let failed = 0;

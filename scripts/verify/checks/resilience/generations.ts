@@ -1,4 +1,4 @@
-// Publishes many successive supergraphs under load, and compares memory, threads and sockets.
+// The check `generations` of resilience: publishes many successive supergraphs under load, and compares memory, threads and sockets before and after.
 import { setTimeout as sleep } from "node:timers/promises";
 import { startLibrary } from "../../../../gateway/test/helpers/library.ts";
 import { describeLoad, type Load, percentile, startLoad } from "../../traffic/open-loop.ts";
@@ -93,7 +93,7 @@ async function reportRequests(context: CheckContext, load: Load): Promise<void> 
   context.claim("no request fails", report.count > 0 && report.failures.size === 0, describeLoad(report));
 }
 
-/** The gateway's computations have a hard limit, its event loop delays a limit at p99: other processes may cause single delays. */
+/** The limit holds for every computation (CPU time), but only for p99 of the delays (wall time): other processes may cause single delays. */
 function reportLoop(context: CheckContext, loop: LoopReport): void {
   const { p99Ms, p999Ms, maxMs, longCount, cpuMaxMs, cpuLongCount } = loop;
   context.claim(

@@ -33,7 +33,7 @@ export function readCode({ status, text }: HttpClientResponse): string {
   return errors ? (errors[0]?.extensions?.code ?? `status ${status}`) : "data";
 }
 
-/** Begins the result of `sendForCode` if there is no response, or none in JSON. */
+/** The result of `sendForCode` begins with this if the request got no response, or a response that is not JSON. */
 export const noResponse = "no response";
 
 /** Sends a query. @returns the code of the first error; "data" without errors. */

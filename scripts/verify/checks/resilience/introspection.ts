@@ -1,4 +1,5 @@
-// Ten clients send introspection documents, each a different one, while another client sends regular requests.
+// The check `introspection` of resilience: ten clients send introspection documents, each document only once, while another client sends regular
+// requests.
 import { once } from "node:events";
 import { setPriority } from "node:os";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
@@ -16,7 +17,7 @@ const regularPerSecond = 20;
 const regularMsMax = 100;
 const sampleMs = 200;
 
-/** From a response of some 30 KB, which the main thread writes, to one far above the limit. */
+/** From a response of some 30 KB, which the gateway's main thread writes, to a response far above the gateway's limit. */
 const aliasCounts = [1, 2, 5, 20, 180];
 
 export const introspectionCheck: ResilienceCheck = {
@@ -98,7 +99,7 @@ async function runAttack({ url, documents }: AttackData): Promise<ReadonlyMap<st
     while (sent < documents) {
       const code = await sendIntrospection(client, writeDocument(sent++));
       codes.set(code, (codes.get(code) ?? 0) + 1);
-      // Each further request could also take until the timeout.
+      // Without this, each further request could take until its timeout, and the attack for hours.
       if (code.startsWith(noResponse)) break;
     }
     client.close();
@@ -108,6 +109,7 @@ async function runAttack({ url, documents }: AttackData): Promise<ReadonlyMap<st
   return codes;
 }
 
+// This file is also the worker's: `attack` starts it.
 if (!isMainThread) {
   setPriority(0, 10);
   const codes = await runAttack(workerData as AttackData);

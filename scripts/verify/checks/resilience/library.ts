@@ -1,4 +1,4 @@
-// The library's subgraphs (gateway/test/helpers/library.ts), as several checks use them.
+// What several checks do with the library, the small test supergraph of gateway/test/helpers/library.ts (people, books and ratings).
 import type { Library } from "../../../../gateway/test/helpers/library.ts";
 import { composeSupergraph } from "../../../../gateway/test/helpers/subgraphs.ts";
 import type { CheckContext } from "./check.ts";
@@ -7,7 +7,7 @@ import type { GraphqlClient } from "./graphql-client.ts";
 /** Fetches from all three subgraphs. */
 const regularQuery = "{ books { title stars author { name } } }";
 
-/** Sends a query for all books. @returns what is wrong with the response. */
+/** Sends a query for all books. @returns what is wrong with the response; undefined if it is complete. */
 export async function sendRegular(client: GraphqlClient, query: string = regularQuery): Promise<string | undefined> {
   const { status, text } = await client.send(query);
   const isComplete = status === 200 && !text.includes('"errors"') && text.includes("Engines II");

@@ -1,4 +1,4 @@
-// Sends requests that are new to every cache, and measures whether the memory of the gateway stops growing.
+// The check `memory` of resilience: sends requests that no cache contains yet, and measures whether the memory of the gateway stops growing.
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Library, startLibrary } from "../../../../gateway/test/helpers/library.ts";
 import { respondJson } from "../../../../gateway/test/helpers/subgraphs.ts";
@@ -11,10 +11,10 @@ import { discardRequests } from "./library.ts";
 
 const perSecond = 50;
 const sampleMs = 1_000;
-/** A little less than the memory limit of the image (docker-compose.yml: 1 GiB, 1,074 MB), and V8's heap limit in it. */
+/** Slightly less than the gateway's memory limit in docker-compose.yml (1 GiB, 1,074 MB). `heapMb` is V8's heap limit. */
 const rssMbMax = 1_024;
 const heapMb = 512;
-/** How much higher than in the third quarter RSS may be in the last quarter. */
+/** The growth of RSS that is allowed from the third to the last quarter of the samples. */
 const growthMax = 0.03;
 const swaps = 10;
 const heldRequestMsMax = 120_000;
@@ -80,7 +80,7 @@ function list(count: number, write: (index: number) => string): string {
   return Array.from({ length: count }, (_, index) => write(index)).join(" ");
 }
 
-/** Sends a request with a new `authorization`, so that no fetch is shared. @returns what is wrong with the response. */
+/** Sends a request with a new `authorization`, so that no fetch is shared. @returns what is wrong with the response, or undefined. */
 async function sendNew(client: GraphqlClient, count: number): Promise<string | undefined> {
   const [query, variables = {}] = writers[count % writers.length]?.(count) ?? [""];
   const { status, text } = await client.send(query, { variables, authorization: `caller ${count}` });

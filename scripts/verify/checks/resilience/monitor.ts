@@ -1,8 +1,8 @@
-// Loaded into a gateway's process (`node --import`): reports event loop delays and memory use to its parent process.
+// Loaded into the gateway's process by tested-gateway.ts (`node --import`): reports event loop delays and memory use to its parent process.
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { isMainThread } from "node:worker_threads";
 
-/** Measurements since the last request. */
+/** Measurements since the parent's last request. A pause is the time between two samples (`resolutionMs`), longer if the event loop was busy. */
 export interface LoopReport {
   /** Event loop delays in wall time, in milliseconds, including the resolution. Other processes on the machine increase them. */
   readonly p99Ms: number;

@@ -1,4 +1,5 @@
-// A client sends operations that take too long to plan, while another one sends planned operations.
+// The check `planner` of resilience: a client sends operations that take too long to plan, while another client sends an operation whose plan is
+// cached.
 import { setTimeout as sleep } from "node:timers/promises";
 import { startLibrary } from "../../../../gateway/test/helpers/library.ts";
 import { startMaze } from "../../../../gateway/test/helpers/maze.ts";
@@ -74,7 +75,7 @@ async function exhaustPlanner(client: GraphqlClient, round: number): Promise<Rou
   };
 }
 
-/** An operation within the limits of size that takes 2 to 4 s to plan. With one more level a limit of the planner rejects it before the timeout. */
+/** An operation within all size limits that takes 2 to 4 s to plan. One more level exceeds a limit of the planner, which rejects it earlier. */
 function writeSlowOperation(round: number): string {
   const fields = "north east south west";
   const branches = ["a", "b", "c", "d"].map((alias) => `${alias}: next { ${fields} }`).join(" ");

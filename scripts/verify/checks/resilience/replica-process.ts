@@ -1,5 +1,5 @@
-// The process of a subgraph replica that the check `replicas` kills. It writes each mutation to a file before it responds, so that no kill
-// loses the record.
+// The process of a subgraph replica that the check `replicas` kills. It writes the id of each mutation to a file before it responds, so that a kill
+// loses no id.
 import { appendFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startSubgraph } from "../../../../gateway/test/helpers/subgraphs.ts";

@@ -1,4 +1,4 @@
-// Kills and restarts replicas of one subgraph under load.
+// The check `replicas` of resilience: kills and restarts replicas of one subgraph under load.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -116,7 +116,7 @@ async function startClient(context: CheckContext, replicas: readonly LedgerRepli
   return { send: client.send, countRetries: () => gateway.countLogged("retried") };
 }
 
-/** Alternates between a root fetch and an entity fetch. All requests are different, so that none shares another's fetch. */
+/** Alternates between a root fetch and an entity fetch. All requests are different, so that no two requests share a fetch. */
 async function sendRead(send: GraphqlClient["send"], count: number): Promise<string | undefined> {
   const entry = { id: String(count), amount: count };
   const [query, data] =

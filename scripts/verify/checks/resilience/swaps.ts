@@ -1,4 +1,4 @@
-// Changes the supergraph between two addresses of the ratings subgraph while requests are in flight.
+// The check `swaps` of resilience: while requests are in flight, replaces the supergraph by one with another address of the ratings subgraph.
 import { startLibrary, startRatings } from "../../../../gateway/test/helpers/library.ts";
 import { respondJson, composeSupergraph, type RunningSubgraph } from "../../../../gateway/test/helpers/subgraphs.ts";
 import type { ResilienceCheck } from "./check.ts";
@@ -54,7 +54,7 @@ export const swapsCheck: ResilienceCheck = {
   },
 };
 
-/** Sends requests whose first fetch is held. Each has another caller, so that none shares another's fetches. */
+/** Sends requests whose first fetch is held. Each has a different `authorization`, so that no two requests share a fetch. */
 async function holdMany(books: RunningSubgraph, client: GraphqlClient) {
   const releases: (() => Promise<void>)[] = [];
   const all = Promise.withResolvers<void>();

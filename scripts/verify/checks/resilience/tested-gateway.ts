@@ -1,4 +1,5 @@
-// Starts the gateway under test, or in the control of `verify -- resilience` an unmodified Apollo Gateway, in a monitored process.
+// Starts the gateway under test in a monitored process, for resilience and the part refused-inputs of overload. With `--control`, resilience tests an
+// unmodified Apollo Gateway instead.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, readlinkSync, renameSync, writeFileSync } from "node:fs";
@@ -16,7 +17,7 @@ export interface TestedGateway {
   publish(supergraphSdl: string): Promise<void>;
   /** How many log records contain this observation. */
   countLogged(observation: string): number;
-  /** Event loop delays since the last call. */
+  /** Event loop delays since the last call. @throws GatewayFault if the gateway has ended, or does not respond within 30 s. */
   measureLoop(): Promise<LoopReport>;
   /** Memory use after a full garbage collection. */
   measureMemory(): Promise<MemoryReport>;
@@ -42,7 +43,7 @@ export interface TestedGatewayOptions {
   readonly commandPrefix: readonly string[];
 }
 
-/** Node's arguments by kind. Tributary's gateway is started like its image. */
+/** Node's arguments by kind. Tributary's gateway gets the same arguments as in its image. */
 const commands = {
   tributary: readNodeArguments("gateway"),
   apollo: [fileURLToPath(new URL("../../../../gateway/test/helpers/stock-server.ts", import.meta.url))],
@@ -55,7 +56,8 @@ const outputCharsMax = 4_000;
 
 /**
  * Starts a gateway process with the monitor loaded.
- * @throws Error if it serves no supergraph within a minute. Not a GatewayFault, which would count as a failed claim: the check itself cannot run.
+ * @throws Error if it serves no supergraph within a minute. A GatewayFault would only count as a claim that does not hold (check.ts), but here the
+ * check itself cannot run.
  */
 export async function startTestedGateway(o: TestedGatewayOptions): Promise<TestedGateway> {
   publish(o.supergraphFile, o.supergraphSdl);

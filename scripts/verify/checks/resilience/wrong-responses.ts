@@ -1,4 +1,5 @@
-// A subgraph responds wrongly, at each position of an operation: checks the lost fields, the errors and the time.
+// The check `responses` of resilience: a subgraph responds wrongly, to each kind of fetch in turn (`faultyFetches`). Checks the lost fields, the
+// errors and the time.
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { everywhere, leak, type ResponseFault, shapeFaults } from "../../../../gateway/test/helpers/response-faults.ts";

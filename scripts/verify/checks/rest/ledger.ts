@@ -1,4 +1,4 @@
-// What reads must at least return: the writes that were confirmed before the read started.
+// Records for reads-and-writes.ts what a read must at least return: the writes that were confirmed before the read started.
 /** The confirmed writes of each post, against which reads are checked. All numbers only grow. */
 export interface Ledger {
   /** Reserves a post for one writer; undefined if all posts are reserved. */

@@ -18,19 +18,19 @@ export interface RestTrafficOptions {
   readonly counts: RestTrafficCounts;
   /** The proxy's base URL. */
   readonly proxy: string;
-  /** The URLs for writes to posts and comments: the proxy's with a version; in the control a service's, so that the proxy's cache does not see the writes. */
+  /** The base URLs for writes, with a version: the proxy's; in the control those of the services, so that the proxy does not see the writes. */
   readonly writeTo: { readonly posts: string; readonly comments: string };
   readonly token: string;
 }
 
-/** Failures that are described. Of stale reads all are, since their number is reported. */
+/** The maximum of failures that are recorded. Stale reads have no maximum, because their number is reported. */
 const examplesMax = 20;
 const titlePattern = /^Number (\d+)$/;
 
 /** Changes the title of a reserved post or adds a comment. Resolves after the response, when the ledger is updated. */
 export async function write(o: RestTrafficOptions): Promise<void> {
   const post = o.ledger.reserve();
-  // All posts are reserved.
+  // All posts are reserved by other writes, so this operation becomes a read.
   if (!post) return read(o);
   o.counts.writes += 1;
   try {
@@ -83,7 +83,7 @@ interface ReadRequest {
 
 /** Sends one of several requests for the data that is being written, and checks the response. */
 export async function read({ ledger, counts, proxy }: RestTrafficOptions): Promise<void> {
-  // Before the request: what is confirmed later is not required.
+  // Before the request is sent: the response need not include writes that are confirmed later.
   const states = ledger.confirmed();
   const { path, accept, findStaleness } = chooseReadRequest(states);
   counts.reads += 1;

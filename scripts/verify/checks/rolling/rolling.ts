@@ -92,7 +92,7 @@ may fail, and at most the writes that were in flight. Finally (on Linux) the add
   },
 });
 
-/** One process of orders, whose writes have idempotency keys and are retried by the REST proxy, and one of posts, whose writes have none and are not. */
+/** One process of orders, whose writes have idempotency keys, so the REST proxy retries them, and one of posts, whose writes have no keys. */
 function replicasToKill({ replicas }: Platform): readonly Replica[] {
   return [...replicas.orders.slice(0, 1), ...replicas.posts.slice(0, 1)];
 }
@@ -100,7 +100,10 @@ function replicasToKill({ replicas }: Platform): readonly Replica[] {
 const initialHosts = ["127.0.0.2", "127.0.0.3"];
 const movedHosts = ["127.0.0.4", "127.0.0.5"];
 
-/** Starts a service behind a host name whose addresses change, as in compose and Kubernetes. `move` receives the function that changes them. */
+/**
+ * Starts a service behind a host name whose addresses change, as in Compose and Kubernetes. `move` receives the function that starts processes at
+ * other addresses, publishes them and ends the old processes. That function returns 0 if all old processes exit with 0.
+ */
 async function placeBehindName(
   service: "posts",
   start: StartReplica,
@@ -121,7 +124,7 @@ async function placeBehindName(
   return { replicas, urls: [`http://${name}:${port}`], feedUrls: [`http://${name}:${feedPort}`] };
 }
 
-/** Like a blue-green deployment: the name resolves to new processes at once. */
+/** Like a blue-green deployment: the name resolves to the new processes only, from one moment to the next. */
 function createMoveStep(name: string, move: () => Promise<number | null>): FurtherStep {
   return {
     kind: "moved",

@@ -51,7 +51,7 @@ export const perSecondOption = {
 
 const rampMs = 4_000;
 const baselineMs = 4_000;
-/** The pause between a replica that is ready again and the next restart, as in a roll-out, so that clients find it. */
+/** The pause after a replica is ready again and before the next restart, so that requests reach the replica before another one stops. */
 const settleMs = 1_000;
 /** How long a killed replica remains stopped. */
 const downMs = 3_000;
@@ -79,6 +79,7 @@ export async function runRollout(
   };
   print(`\n${stepsHead}`);
   await sleep(rampMs);
+  // Discards the report of the ramp.
   await traffic.next();
   record(await measureBaseline(traffic, rollout, print));
   for (const replica of rollout.replicas) record(await restart(replica, traffic, isControl));
@@ -126,7 +127,7 @@ async function restart(replica: RolloutReplica, traffic: Traffic, isControl: boo
 async function kill(replica: RolloutReplica, traffic: Traffic, { addressRefreshMs }: Rollout): Promise<RestartStep> {
   const countWrites = () => traffic.inFlight("graphql writes") + traffic.inFlight("rest writes");
   let writesInFlight = countWrites();
-  // A container takes some hundred milliseconds to be killed; the writes at its end count, and they have failed when the command returns.
+  // Killing a container takes some hundred milliseconds, and returns after the writes in flight have failed: the highest number until then counts.
   const sampling = setInterval(() => (writesInFlight = Math.max(writesInFlight, countWrites())), 1);
   await replica.kill();
   clearInterval(sampling);

@@ -1,7 +1,7 @@
-// The steps of a roll-out check, and the table in which they are printed.
+// The steps of rollout.ts, and the table in which they are printed.
 import { type Stream, streams, type TrafficReport } from "../../traffic/traffic.ts";
 
-/** One restart, kill or address change, and the requests meanwhile. */
+/** One restart, kill or address change, and the report of the requests that were due during it. */
 export interface RestartStep {
   readonly kind: "baseline" | "restarted" | "moved" | "killed" | "frozen";
   readonly name: string;

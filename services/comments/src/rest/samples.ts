@@ -15,8 +15,8 @@ const editedComment: VisibleComment = {
 };
 
 /**
- * Comments with every field set and with every optional field empty. v1.ts and v2.ts convert them once, at start, and every ETag contains a hash of the result. So a release that
- * represents a field differently changes all ETags, and no 304 confirms a body of the previous release.
+ * Comments with every field set and with every optional field empty. v1.ts and v2.ts convert them once, at start, and every ETag contains a hash
+ * of the result. So a release that represents a field differently changes all ETags, and no 304 confirms a body of the previous release.
  */
 export const sampleComments: readonly VisibleComment[] = [
   editedComment,

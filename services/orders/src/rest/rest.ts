@@ -73,7 +73,7 @@ function createOrderHandlers(
       });
     },
     async cancelOrder({ identity, params, body, header }) {
-      // If-Match refers to the order: the cancellation itself has no ETag. Optional conditions cannot be missing, so this never throws.
+      // If-Match refers to the order: the cancellation itself has no ETag. An optional condition never throws, so it is read before authorization.
       const precondition = readPrecondition(header, "optional");
       const validateInput = () => requireEmptyBody(body);
       const order = await actions.cancelOrder(identity, params["id"] ?? "", { precondition, validateInput });

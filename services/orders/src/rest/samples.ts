@@ -11,8 +11,8 @@ const product: Product = {
 };
 
 /**
- * Products with every field set and with every optional field empty. v1.ts and v2.ts convert them once, at start, and every ETag contains a hash of the result. So a release that
- * represents a field differently changes all ETags, and no 304 confirms a body of the previous release.
+ * Products with every field set and with every optional field empty. v1.ts and v2.ts convert them once, at start, and every ETag contains a hash
+ * of the result. So a release that represents a field differently changes all ETags, and no 304 confirms a body of the previous release.
  */
 export const sampleProducts: readonly Product[] = [
   product,
@@ -31,7 +31,7 @@ const order: Order = {
 
 const line: OrderLine = { orderId: order.id, sku: "A-SKU", quantity: 2, unitPriceMinor: 1299, currency: "EUR" };
 
-/** Orders with their lines in a currency with two decimal places and in one with none, for the same purpose. */
+/** Orders with their lines, in a currency with two decimal places and in a currency with none. Used like `sampleProducts`. */
 export const sampleOrders: readonly (readonly [Order, readonly OrderLine[]])[] = [
   [order, [line]],
   [{ ...order, currency: "JPY" }, [{ ...line, currency: "JPY" }]],

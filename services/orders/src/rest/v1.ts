@@ -1,4 +1,4 @@
-// Version 1 of the REST representation of orders and products: its bodies and what else differs from the other version. rest.ts has the handlers of both.
+// Version 1 of the REST representation of orders and products: its bodies and what else differs from version 2. rest.ts has the handlers of both.
 import { createProjection } from "@tributary/kit/http/etag";
 import { respondsWith } from "@tributary/kit/rest/documented-bodies";
 import type { Order, OrderLine, Product } from "../model.ts";

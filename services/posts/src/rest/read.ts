@@ -29,7 +29,7 @@ const newPostV2 = z
   .strictObject({ ...postFields.created, content: content.nullish() })
   .transform(({ content, ...fields }): NewPost => ({ ...fields, ...(content ?? noContent) }));
 
-/** Text or format of the content may be sent alone (RFC 7396). Null deletes only `content` as a whole: text and format. */
+/** Text or format may be sent alone (RFC 7396), but only `content` as a whole may be null: that deletes the text and resets the format. */
 const postChangesV2 = z
   .strictObject({
     ...postFields.changed,

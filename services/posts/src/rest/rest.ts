@@ -76,7 +76,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     return { status: 200, body: version.toJson(post), representation: toMetadata(post) };
   }
 
-  /** A published post is the same for every caller; a response with another one is for this caller alone. */
+  /** A published post is the same for every caller; a response with an unpublished post is for this caller alone. */
   function toMetadata(post: PostState): RepresentationMetadata {
     const isPublic = post.status === "PUBLISHED";
     return {

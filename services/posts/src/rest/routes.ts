@@ -2,8 +2,9 @@ import type { RouteDeclaration } from "@tributary/kit/rest/routes";
 import { freshSeconds } from "../groups.ts";
 
 /**
- * Browsers revalidate soon, because no invalidation reaches them. The REST proxy follows every write; `sharedSeconds` is short for other shared caches,
- * which follow none. While the service is down, a stale post does no harm. With `status`, the list can have the caller's drafts.
+ * Browsers revalidate soon, because no invalidation reaches them. The REST proxy follows every write; `sharedSeconds` is short for other shared
+ * caches, which follow none. While the service is down, a stale post does no harm. `privateWith` has `status`, because a list with that query
+ * parameter can contain the caller's drafts.
  */
 const freshness = {
   browserSeconds: 2,

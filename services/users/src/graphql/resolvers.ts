@@ -1,6 +1,6 @@
 // The resolvers of this subgraph: they read arguments, call actions, and load users by id through the request's DataLoaders.
-// Authorization is in actions.ts. A mutation passes its input (if it has more than an id) as `() => read…(input)`, which the action calls only after it
-// has checked the caller's scopes, so UNAUTHENTICATED and FORBIDDEN take precedence over errors in the input.
+// Authorization is in actions.ts. A mutation with more input than an id passes it as `() => read…(input)`, which the action calls only after it has
+// checked the caller's scopes, so UNAUTHENTICATED and FORBIDDEN take precedence over errors in the input.
 import { readConnectionRequest, toConnection } from "@tributary/kit/lists/connection";
 import { nameList } from "@tributary/kit/lists/cursor";
 import { readNewUser, readUserChanges, readUserFilters } from "../model.ts";

@@ -5,13 +5,13 @@ import type { UserV1, UserV2 } from "./schemas.ts";
 
 /** The examples of one version. */
 interface UserExamples<Body, New, Changes> {
-  /** The user with id 1, for anonymous callers and for herself. */
+  /** The user with id 1: `ada` as anonymous callers see her, `adaAsOwner` as she sees herself. */
   readonly ada: Body;
   readonly adaAsOwner: Body;
   readonly admin: Body;
   readonly created: {
     readonly body: New;
-    /** Each email address belongs to one user. */
+    /** `body` with another email address for each number, because no two users may have the same address. */
     readonly uniqueBody: (number: number) => New;
     readonly response: Body;
   };

@@ -3,7 +3,10 @@ import { declareReplicaMetrics, requestsInFlight, tokenKeyFetches } from "./proc
 
 const { ejections, ejected, lookupFailures } = declareReplicaMetrics("subgraph");
 
-/** Exported by the gateway. `client` is a known name, `other` or `unnamed`; so is `operation`, whose names are known after 100 requests that were not rejected. */
+/**
+ * Exported by the gateway. `client` and `operation` are a known name, `other` or `unnamed`; the name of an operation is known after 100 requests
+ * that were not rejected.
+ */
 export const gatewayMetrics = {
   tributary_gateway_requests_total: {
     kind: "counter",

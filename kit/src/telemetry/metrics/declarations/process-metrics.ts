@@ -1,7 +1,7 @@
 // Metrics that several kinds of process export.
 import { type MetricDeclaration, type MetricDeclarations, okOrFailed } from "./metric-declaration.ts";
 
-/** Exported by every process, in addition to prom-client's metrics of process and runtime (`runtimeMetricNames`). */
+/** Exported by every process except the issuer, besides prom-client's metrics of process and runtime (`runtimeMetricNames`). */
 export const processMetrics = {
   tributary_build_info: {
     kind: "gauge",
@@ -37,7 +37,7 @@ export const runtimeMetricNames = [
   "nodejs_active_handles_total",
 ] as const;
 
-/** Exported by every process but the issuer. `endpoint` is graphql (the gateway), rest (the REST proxy) or service. */
+/** Exported by the gateway, the REST proxy and the services. `endpoint` is graphql (the gateway), rest (the REST proxy) or service. */
 export const admissionMetrics = {
   tributary_admission_admitted_total: {
     kind: "counter",

@@ -1,7 +1,7 @@
 // The resolvers of this subgraph: they read arguments, call actions, load entities by id through the request's DataLoaders, and return
 // references ({ id }) to entities of other services.
-// Rules about who may do what are in actions.ts. A mutation passes its input as `() => read…(input)`, which the action calls only after it has checked the
-// caller's scopes, so UNAUTHENTICATED and FORBIDDEN take precedence over errors in the input.
+// Rules about who may do what are in actions.ts. A mutation passes its input as `() => read…(input)`, which the action calls only after it has
+// checked the caller's scopes, so UNAUTHENTICATED and FORBIDDEN take precedence over errors in the input.
 import { readConnectionRequest, toConnection } from "@tributary/kit/lists/connection";
 import { nameList } from "@tributary/kit/lists/cursor";
 // BEGIN parent
@@ -31,7 +31,7 @@ export const resolvers: Resolvers = {
   ParentThing: {
     __resolveReference: ({ id }) => ({ id }),
     spareGadgets: async ({ id }, args, { cursors, loaders }) => {
-      // The name of Query.spareGadgets with this parent thing: the same list, so their cursors are interchangeable.
+      // The same list and name as Query.spareGadgets with this parent thing, so a cursor of one field is valid for the other.
       const list = nameList("spare-gadgets", { parentThingId: id });
       const request = readConnectionRequest(args, cursors, list);
       const onePageAndNext = { parentThingId: id, limit: request.limit + 1, afterId: request.position?.id ?? null };

@@ -133,7 +133,7 @@ const create: OperationDocument = {
       path: "/spare-gadgets",
       body: created,
       // BEGIN parent
-      // Another one for each request, so that a rule such as one row of each author does not break every test.
+      // A different parent thing for each request, so that a rule such as one row of each author does not break every test.
       uniqueBody: (number) => ({ ...created, parentThingId: String(1_000 + number) }),
       // END parent
       status: 201,

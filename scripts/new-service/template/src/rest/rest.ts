@@ -1,5 +1,5 @@
-// The REST handlers, one per route of routes.ts. Rules about who may do what are in actions.ts. `readVersion` runs before `load`, and only for conditional
-// requests: without a change, the response is 304 and `load` is not called.
+// The REST handlers, one per route of routes.ts. Rules about who may do what are in actions.ts. For a conditional request `readVersion` runs
+// before `load`: if the client's version is current, the response is 304 and `load` is not called.
 import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/http/etag";
 import { readIdempotencyKey, toReplayHeaders } from "@tributary/kit/idempotency/idempotency-key";
 import { type Cursors, nameList } from "@tributary/kit/lists/cursor";

@@ -2,8 +2,8 @@ import type { RouteDeclaration } from "@tributary/kit/rest/routes";
 import { freshSeconds } from "../groups.ts";
 
 /**
- * Browsers revalidate soon, because no invalidation reaches them. The REST proxy follows every write; `sharedSeconds` is short for other shared caches,
- * which follow none.
+ * How long caches may use a response. The REST proxy follows every write; the times are short for browsers (`browserSeconds`) and other shared
+ * caches (`sharedSeconds`), because no invalidation reaches them.
  */
 const freshness = {
   browserSeconds: 2,

@@ -28,7 +28,7 @@ const sample: SpareGadget = {
   updatedAt: date,
   rowVersion: "1",
 };
-/** Every ETag contains a hash of these, so a release that represents a field differently changes all ETags. */
+/** Every ETag contains a hash of these samples, so a release that represents a field differently changes all ETags. */
 const samples = [sample, { ...sample, ...spareGadgetFields.cleared }].map(toJson);
 
 export const version1: RestVersion = { projection: createProjection(1, samples), toJson };
