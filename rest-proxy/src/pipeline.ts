@@ -19,6 +19,7 @@ import { lowerByPriorityHeader } from "@tributary/kit/admission/priority";
 import type { ContentCoding } from "@tributary/kit/http/accept";
 import type { Cors } from "@tributary/kit/http/cors";
 import type { Caller } from "@tributary/kit/caller/caller";
+import { hasBody } from "./admit/body.ts";
 import { describeRequest, type Exchange } from "./admit/exchange.ts";
 import { readHost, readTarget } from "./admit/request-target.ts";
 import type { CacheLookup, OriginFetch } from "./cache/cache-request.ts";
@@ -40,7 +41,7 @@ import type { Stages } from "./stages.ts";
 import type { Observe } from "./telemetry/observations.ts";
 import { recordCacheStatus } from "./telemetry/request-record.ts";
 
-/** A request that is admitted and routed, and has no usable cached response. */
+/** A request that has passed admit and route, and for which the cache has no usable response. `fetchIfAdmitted` can still reject it. */
 interface AdmittedRequest extends Exchange {
   readonly caller: Caller;
   readonly host: string | undefined;
@@ -51,7 +52,7 @@ interface AdmittedRequest extends Exchange {
   readonly coding: ContentCoding | undefined;
   readonly lookup: CacheLookup;
   readonly receipts: RequestReceipts;
-  /** For the route cache; undefined if it comes from there. */
+  /** The route to store in the route cache; undefined if it was found there. */
   readonly uncachedRoute: CachedRoute | undefined;
 }
 
@@ -78,7 +79,7 @@ function addCorsHeaders({ request, proxyHeaders }: Exchange, cors: Cors): void {
 }
 
 /**
- * A promise only if a signature must be verified.
+ * Identifies the caller; returns a promise only if the signature of a token must be verified.
  * @throws AppError UNAUTHENTICATED or SERVICE_UNAVAILABLE, TOO_MANY_REQUESTS.
  */
 function identifyCaller(exchange: Exchange, stages: Stages): Caller | Promise<Caller> {
@@ -92,7 +93,7 @@ function identifyCaller(exchange: Exchange, stages: Stages): Caller | Promise<Ca
   }
 }
 
-/** A request with an invalid token also counts towards a rate limit: that of its client key or its address. */
+/** Charges a request with an invalid token to the rate limit of its client key or, without a key, of its address. */
 function rejectToken(error: unknown, { request, proxyHeaders }: Exchange, { callers, charges }: Stages): never {
   charges.charge(request, callers.callerWithoutToken(request), proxyHeaders.onEvery);
   throw error;
@@ -152,8 +153,8 @@ function handleSynchronously(exchange: Exchange, caller: Caller, stages: Stages)
   const coding = stages.chooseCoding(headers["accept-encoding"]);
   const receipts = receiptRules.read(request, route.service);
   const lookup = receiptRules.limit(createLookup(request, route, resource, coding), receipts);
-  // A read with a body is rejected, even if its response is cached.
-  const cached = announcesBody(request) ? undefined : cache.findFresh(lookup);
+  // A read with a body never gets a cached response here: `readBody` rejects it with 400 later.
+  const cached = hasBody(request) ? undefined : cache.findFresh(lookup);
   const uncachedRoute = cachedRoute ? undefined : { target, resolved, route, resource };
   if (!cached) return { ...exchange, caller, host, route, version, resource, coding, lookup, receipts, uncachedRoute };
   if (uncachedRoute) routeCache.set(method, url, headers.accept, uncachedRoute);
@@ -162,11 +163,12 @@ function handleSynchronously(exchange: Exchange, caller: Caller, stages: Stages)
   return undefined;
 }
 
-/** CPU time of a forwarded request in milliseconds, see `npm run bench:rest`: callers are compared by it. */
+/** CPU time of a forwarded request in milliseconds (`npm run bench:rest`). Under overload, callers that have used more CPU time wait longer. */
 const forwardCpuMs = 0.08;
 
 /**
- * While the proxy is overloaded, requests that need a service are admitted by priority and caller. Cache hits always are: one costs less than a rejection.
+ * While the proxy is overloaded, admits requests that need a service by their priority and caller. Cache hits do not need admission, since a hit
+ * costs less than a rejection.
  * @throws AppError SERVICE_UNAVAILABLE for a request that is not admitted, and what `fetchResponse` throws.
  */
 async function fetchIfAdmitted(admittedRequest: AdmittedRequest, stages: Stages): Promise<void> {
@@ -175,7 +177,7 @@ async function fetchIfAdmitted(admittedRequest: AdmittedRequest, stages: Stages)
   const entered = stages.admission.enter(priority, caller.key);
   if (entered !== true && !(await entered)) throw overloadedError;
   try {
-    // Only for an admitted request: storing a route takes 5 µs, a sixth of the cost of a rejection, and evicts another one.
+    // Only an admitted request stores its route: storing takes 5 µs, a sixth of the cost of a rejection, and evicts another route.
     if (uncachedRoute) stages.routeCache.set(method, url, request.headers.accept, uncachedRoute);
     await fetchResponse(admittedRequest, stages);
   } finally {
@@ -190,7 +192,7 @@ async function fetchIfAdmitted(admittedRequest: AdmittedRequest, stages: Stages)
  */
 async function fetchResponse(admitted: AdmittedRequest, stages: Stages): Promise<void> {
   const { request, response, requestId, proxyHeaders, caller, host, route, resource, receipts, record } = admitted;
-  // Before the request counts as in flight at the service: a slow sender must not occupy one of its slots.
+  // The body is read before the request counts towards IN_FLIGHT_MAX of the service: a slow sender must not use up this limit.
   const body = await stages.readBody(request, response);
   const isReadRequest = isRead(request);
   const headers = toServiceHeaders(request, {
@@ -201,6 +203,7 @@ async function fetchResponse(admitted: AdmittedRequest, stages: Stages): Promise
   });
   const target = upstreamPath(resource);
   requireFittingHeaders(target, headers);
+  // The client may have disconnected while its request waited for admission or its body was read.
   if (response.destroyed || response.closed) return;
   try {
     const forClient = createOriginFetch(
@@ -208,15 +211,16 @@ async function fetchResponse(admitted: AdmittedRequest, stages: Stages): Promise
       { target, body, onInformation: createInformationForwarder(response) },
       stages,
     );
-    // A request in the background may have several clients, or none: its informational responses are dropped.
+    // Several clients, or none, may wait for a background request, so its informational responses are dropped. The cache uses `background` only for
+    // reads, which have no body: such a request may outlive its client.
     const background = createOriginFetch(admitted, { target, body }, stages);
-    // A read has no body, so it may outlive its client, and other clients may join it. For a write, the cache only uses `forClient`.
     const lookup = await stages.receiptRules.awaitChanges(admitted.lookup, receipts);
     await stages.cache.respond(lookup, response, { headers, forClient, background }, (head) => {
       recordCacheStatus(record, head);
       return addProxyHeaders(head, proxyHeaders);
     });
   } catch (error) {
+    // No problem document can be sent if the client has disconnected or its response has started.
     if (error instanceof ClientDisconnected || !isUnstarted(response)) return;
     throw reportFailure(error, admitted, stages.observe);
   }
@@ -261,7 +265,7 @@ function createOriginFetch(
   };
 }
 
-/** Reports the failure of a service; not a bug, which `respondWithProblem` reports. @returns the error for the client, or the bug unchanged. */
+/** Reports the failure of a service. @returns the error for the client; a bug is returned unchanged, and `respondWithProblem` reports it. */
 function reportFailure(error: unknown, admitted: AdmittedRequest, observe: Observe): unknown {
   const failure = toServiceError(error);
   if (failure.code === "INTERNAL_SERVER_ERROR") return error;
@@ -288,8 +292,4 @@ function isRead({ method }: IncomingMessage): boolean {
 /** A request has a `Content-Length` if it has a body or its method defines one (RFC 9110, 8.6). */
 function bodyBytesOf(request: IncomingMessage, body: Buffer | undefined): number | undefined {
   return body?.length ?? (isRead(request) ? undefined : 0);
-}
-
-function announcesBody({ headers }: IncomingMessage): boolean {
-  return headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
 }

@@ -100,7 +100,7 @@ function problemsOfDeclaration(declaration: unknown): string[] {
 }
 
 const freshnessRule =
-  "freshness belongs to a route with cacheable responses, in whole seconds up to a day; sharedSeconds are at most 10, as GraphQL mutations do not invalidate shared caches";
+  "freshness belongs to a route with cacheable responses, in whole seconds up to a day; sharedSeconds are at most 10, as shared caches other than the REST proxy do not follow writes";
 
 const heuristicRule = `heuristicSecondsMax belongs to a public route, in whole seconds from 1 to ${heuristicSecondsLimit}`;
 

@@ -13,18 +13,17 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { type Account, isReachable } from "./account.ts";
 
-/** Where root stores files that another account reads: world readable, but unlike /tmp not world writable. */
+/** Where root stores the files that the account of PostgreSQL reads: readable by all users, but unlike /tmp not writable by all users. */
 export const rootsFolder = "/var/lib/tributary";
 
 export interface Binaries {
   readonly initdb: string;
-  readonly pgCtl: string;
   readonly postgres: string;
 }
 
 /**
- * Finds the PostgreSQL programs that npm installed for this platform. If `account` cannot access them (a clone in a 0700 folder of root),
- * they are copied once per version to /var/lib/tributary.
+ * Finds the PostgreSQL programs that npm installed for this platform. If `account` cannot access them (a clone of the repository in a 0700 folder
+ * of root), they are copied once per version to /var/lib/tributary.
  * @throws Error if npm did not install them.
  */
 export function findBinaries(account: Account | undefined): Binaries {
@@ -39,7 +38,6 @@ function binariesIn(native: string): Binaries {
   const bin = join(native, "bin");
   return {
     initdb: join(bin, "initdb"),
-    pgCtl: join(bin, "pg_ctl"),
     postgres: join(bin, "postgres"),
   };
 }

@@ -1,4 +1,4 @@
-/** Request bodies: read as a whole after the route is known and the cache has no response, or discarded. */
+/** Request bodies: `pipeline.ts` reads the whole body in stage 4, before it forwards the request; `respond/` discards bodies that were not read. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { AppError } from "@tributary/kit/errors/app-error";
 import { ClientDisconnected } from "../errors/service-failure.ts";
@@ -42,7 +42,8 @@ export function createBodyReader({ bodyBytesMax, bodiesInFlightMax }: BodyReader
     }
     inFlight++;
     try {
-      // Only now, so that no client sends a body that is rejected. Node leaves it to this code (`checkContinue` in connections.ts).
+      // 100 (Continue) is sent after the checks, so that no client sends a body that is rejected. The `checkContinue` listener in connections.ts
+      // keeps Node from sending it earlier.
       if (expectsContinue(request)) response.writeContinue();
       return await collect(request, bodyBytesMax, tooLarge);
     } finally {
@@ -83,11 +84,12 @@ function collect(request: IncomingMessage, bytesMax: number, tooLarge: () => App
     const onEnd = () => settle(() => resolve(Buffer.concat(chunks)));
     const onClose = () => settle(() => reject(new ClientDisconnected("The client disconnected.")));
     request.on("data", onData).on("end", onEnd).on("close", onClose);
+    // `close` follows an error. An `error` event without a listener would end the process.
     request.on("error", () => undefined);
   });
 }
 
-function hasBody({ headers }: IncomingMessage): boolean {
+export function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 

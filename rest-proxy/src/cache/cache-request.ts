@@ -66,11 +66,11 @@ export interface OriginResponse {
 }
 
 /** Why a request was sent to the origin (RFC 9211, 2.2). */
-export type ForwardReason = "bypass" | "method" | "uri-miss" | "vary-miss" | "request" | "stale" | "partial";
+export type ForwardReason = "bypass" | "method" | "uri-miss" | "vary-miss" | "request" | "stale";
 
 /** What the cache did, for metrics and logs. */
 export type CacheObservation =
-  | { readonly kind: "hit" | "not-modified" | "miss" | "collapsed" | "revalidated" | "bypass" | "refresh-skipped" }
+  | { readonly kind: "hit" | "miss" | "collapsed" | "revalidated" | "bypass" | "refresh-skipped" }
   | { readonly kind: "stale"; readonly because: "while-revalidate" | "if-error" }
   | { readonly kind: "invalidated"; readonly entries: number }
   | { readonly kind: "evicted"; readonly bytes: number }

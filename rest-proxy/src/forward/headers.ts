@@ -14,6 +14,7 @@ const hopByHop: ReadonlySet<string> = new Set([
   "http2-settings",
   "keep-alive",
   "proxy-authenticate",
+  "proxy-authentication-info",
   "proxy-authorization",
   "proxy-connection",
   "te",
@@ -23,8 +24,8 @@ const hopByHop: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Request headers that a service never gets from the client: `Expect`, which the proxy has handled; headers that the proxy sets itself; and headers in
- * which a client could claim another identity or address. `isForService` also removes all `x-` headers.
+ * Request headers that a service never gets from the client: `Expect`, which the proxy has handled; headers that the proxy sets itself; and headers
+ * in which a client could claim another identity or address. `isForService` also removes all `x-` headers.
  */
 const neverForwarded: ReadonlySet<string> = new Set([
   "cf-connecting-ip",

@@ -32,12 +32,12 @@ const table = defineColumns<Comment>()({
 });
 
 const columns = table.all();
-/** Of rows that are not deleted. */
+/** The same columns, for statements that exclude deleted rows: there `body` is not null. */
 const visibleColumns = columns as SelectList<VisibleComment>;
 const stateColumns: SelectList<CommentState> = table.only(["id", "createdAt", "editedAt", "deletedAt", "rowVersion"]);
 const versionColumns: SelectList<RowVersion> = table.only(["id", "rowVersion"]);
 
-/** A row of `insertComment`. */
+/** The values of a new row. */
 interface InsertedComment extends Omit<NewComment, "idempotencyKey"> {
   readonly authorId: string;
 }
@@ -93,7 +93,8 @@ function createLists(database: Queryable) {
     request: PageRequest,
     { selected, rows, visibleOnly }: ListKind<Row>,
   ): Promise<ListPage<Row>> {
-    if ([postId, authorId].some((id) => id !== undefined && !isRowId(id))) return toPage([], request);
+    if ([postId, authorId].some((id) => id !== undefined && !isRowId(id)))
+      return { items: [], hasNext: false, hasPrev: false };
     const set = createKeyset("id", "$1::bigint", request, toIdOrder(sort));
     const values: unknown[] = [set.id, set.limit];
     const wheres = [set.where];
@@ -188,8 +189,8 @@ function createChanges(database: Database) {
     },
 
     /**
-     * Replaces a comment with a tombstone: the row remains, without its body and the optional ones of `commentFields`. `authorId` null means any author. `unmodifiedSince` has whole
-     * seconds, like the HTTP header, so the row's time is compared without its milliseconds.
+     * Replaces a comment with a tombstone: in the remaining row, the body and the optional fields of `commentFields` are null. `authorId` null
+     * means any author. `unmodifiedSince` has whole seconds, like the HTTP header, so the row's time is compared without its milliseconds.
      * @returns undefined if no comment matches.
      */
     async deleteComment(
@@ -213,7 +214,7 @@ function createChanges(database: Database) {
   };
 }
 
-/** The comment as it was stored with its idempotency key, perhaps by a release without its newest optional fields. */
+/** The comment from the record of its idempotency key. An optional field that the storing release did not have yet is null. */
 function restoreComment(stored: Stored<VisibleComment>): VisibleComment {
   const { createdAt, editedAt } = stored;
   return {

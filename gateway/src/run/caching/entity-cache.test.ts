@@ -1,20 +1,24 @@
 import { describe, expect, test } from "vitest";
 import { type MemoSource, memoizeBySource } from "./memoize-by-source.ts";
 import type { ComposedResult } from "./whole-results.ts";
-import { createEntityCache } from "./entity-cache.ts";
+import { createEntityCache, type EntityCache } from "./entity-cache.ts";
 import type { SubgraphCache } from "./subgraph-cache.ts";
 
 // Without a feed; gateway/test/entity-cache-freshness.test.ts has one.
 
 let nowMs = 0;
 
-function open(bytesMax = 1_000_000): SubgraphCache {
+function openAll(bytesMax = 1_000_000): EntityCache {
   nowMs = 50_000;
-  const cache = createEntityCache({
+  return createEntityCache({
     ...{ services: new Set(["THINGS"]), bytesMax, feedUrls: {}, feedKey: "", requestTimeoutMs: 1_000 },
     ...{ nameOf: (subgraph) => subgraph.toUpperCase(), serviceOf: (name) => name.toLowerCase() },
     ...{ observe: () => {}, nowMs: () => nowMs },
-  }).of("things");
+  });
+}
+
+function open(bytesMax?: number): SubgraphCache {
+  const cache = openAll(bytesMax).of("things");
   if (!cache) throw new Error("The cache is on.");
   return cache;
 }
@@ -63,6 +67,18 @@ describe("a whole result", () => {
     const result = keepWhole(cache, { a: 5 });
     expect(cache.findWhole("body", 1)).toBeUndefined();
     expect(cache.findWhole("body", 0)).toBe(result);
+  });
+
+  test("counts in the reported memory of the cache", () => {
+    const caches = openAll();
+    const cache = caches.of("things");
+    if (!cache) throw new Error("The cache is on.");
+    const before = caches.size();
+    cache.put(cache.startFill(0), public5);
+    const withPart = caches.size();
+    keepWhole(cache, { k: 5 });
+    expect([before.weight, withPart.entries, caches.size().entries]).toEqual([0, 1, 1]);
+    expect(caches.size().weight).toBeGreaterThan(withPart.weight + 100);
   });
 
   test("is evicted when too much was memoized on it, or on what was memoized on it", () => {

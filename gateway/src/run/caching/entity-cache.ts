@@ -1,6 +1,6 @@
-// Stage 4 of 5: run. The entity cache: entities and results of root fields that are the same for every caller, fetched without credentials and shared by all
-// client requests of the process. It follows the change feeds of the services. One per process; off unless ENTITY_CACHE_<NAME> is on for a subgraph.
-// ../cached-fetch.ts reads through it.
+// Stage 4 of 5: run. The entity cache: entities and results of root fields that are the same for every caller, fetched without credentials and shared
+// by all client requests of the process. It follows the change feeds of the services. One per process; off unless ENTITY_CACHE_<NAME> is on for a
+// subgraph. ../cached-fetch.ts reads through it.
 import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bounded-map";
 import { createNoteLog } from "@tributary/kit/collections/note-log";
 import { createFeeds } from "@tributary/kit/consistency/feeds";
@@ -17,11 +17,11 @@ export interface EntityCacheOptions {
   /** The change feed of each of these subgraphs that has one. */
   readonly feedUrls: Readonly<Record<string, readonly string[]>>;
   readonly feedKey: string;
-  /** A read with a receipt waits up to a tenth of it for the feed. */
+  /** A read that must see a write waits for the feed: up to a tenth of this time, and at most 50 ms (kit/src/consistency/feeds.ts). */
   readonly requestTimeoutMs: number;
   /** The name of a subgraph in `services` and `feedUrls`. */
   readonly nameOf: (subgraph: string) => string;
-  /** The name in observations, by that in `feedUrls`. */
+  /** The name in observations of a service that has this name in `feedUrls`. */
   readonly serviceOf: (name: string) => string;
   readonly observe: GatewayObserver;
   /** A monotonic clock. Default: `performance.now`. */
@@ -31,6 +31,7 @@ export interface EntityCacheOptions {
 export interface EntityCache {
   /** Undefined for a subgraph whose results are not cached. The same object for each call. */
   of(subgraph: string): SubgraphCache | undefined;
+  /** The number of stored results; their estimated memory, with that of the whole results. */
   size(): MapSize;
   /** Ends the streams of the feeds. */
   close(): Promise<void>;
@@ -39,7 +40,7 @@ export interface EntityCache {
 /** Group names and subgraphs to remember, some hundred bytes each. */
 const notesMax = 10_000;
 const marksMax = 20_000;
-/** The shares of the memory for the texts of requests, and for whole results. */
+/** The shares of `bytesMax` for the texts of requests, and for whole results (whole-results.ts). The rest is for the entity store. */
 const textsShare = 0.1;
 const wholesShare = 0.4;
 const textBytes = 150;
@@ -67,6 +68,7 @@ export function createEntityCache(o: EntityCacheOptions): EntityCache {
         store.deleteGroup(service, group);
       }
     },
+    // Every stored result of the service may be outdated.
     onReset(service) {
       changesCounts.set(service, (changesCounts.get(service) ?? 0) + 1);
       invalidate(service);
@@ -90,12 +92,18 @@ export function createEntityCache(o: EntityCacheOptions): EntityCache {
       caches.set(subgraph, cache);
       return cache;
     },
-    size: store.size,
+    size() {
+      const { entries, weight } = store.size();
+      return {
+        entries,
+        weight: [...caches.values()].reduce((sum, cache) => sum + (cache?.wholesBytes() ?? 0), weight),
+      };
+    },
     close: feeds.close,
   };
 }
 
-/** Numbers for the texts of requests, which are long and part of many keys. @param bytesMax estimated memory of the texts. */
+/** Assigns numbers to the texts of requests, since these are long and part of many keys. @param bytesMax estimated memory of the texts. */
 function createShortTexts(bytesMax: number): (text: string) => string {
   const known = createBoundedMap<string>({ entriesMax: Infinity, weightMax: bytesMax });
   let last = 0;

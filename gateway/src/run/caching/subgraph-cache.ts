@@ -1,4 +1,5 @@
-// Stage 4 of 5: run. What entity-cache.ts stores of one subgraph, with the rules for when it may be used. ../cached-fetch.ts reads through it.
+// Stage 4 of 5: run. The entity cache of one subgraph, with the rules for when a stored result may be used. entity-cache.ts creates one per subgraph;
+// ../cached-fetch.ts reads through it.
 import type { BoundedMap } from "@tributary/kit/collections/bounded-map";
 import type { NoteLog } from "@tributary/kit/collections/note-log";
 import type { Feeds } from "@tributary/kit/consistency/feeds";
@@ -9,14 +10,14 @@ import { confirmedMsOf, type EntityStore, type StoredResult } from "./entity-sto
 import { groupsMax } from "./response-caching.ts";
 import { type ComposedResult, createWholeResults, type WholeResult, type WholeResults } from "./whole-results.ts";
 
-/** The place of a request in the order of changes, from when it was sent. */
+/** When a request was sent whose results may be stored. `put` rejects a result if one of its groups changed after this `position` of the note log. */
 export interface Fill {
   readonly position: number;
   readonly sentAtMs: number;
   readonly settledWrites: number;
 }
 
-/** What a response says of one of its results. */
+/** One result of a response, with what the subgraph declares about caching it. */
 interface Storable extends Pick<StoredResult, "key" | "data" | "groups" | "needsFeed"> {
   /** How long it is fresh, at least 1. */
   readonly seconds: number;
@@ -25,7 +26,7 @@ interface Storable extends Pick<StoredResult, "key" | "data" | "groups" | "needs
 /** A result in the cache that may be used now. */
 export interface CacheHit extends Pick<StoredResult, "data" | "groups"> {
   readonly stored: StoredResult;
-  /** How long it remains fresh, in whole seconds; 0 for less than one. */
+  /** How long it remains fresh, in whole seconds; 0 for less than one second. */
   readonly seconds: number;
 }
 
@@ -33,9 +34,9 @@ export interface CacheHit extends Pick<StoredResult, "data" | "groups"> {
 export interface SubgraphCache {
   /** Increases with each change of the subgraph that becomes known. */
   readonly changesCount: number;
-  /** A short text for a request's text, for keys. After the text was evicted it gets another short text, so older keys are no longer found. */
+  /** A short text that replaces a request's text in keys. An evicted text gets another short text later, so its older keys are no longer found. */
   toShortText(text: string): string;
-  /** @param settledWrites mutations of this process to the subgraph that have settled. */
+  /** Undefined if no result is stored, or if it must not be used now. @param settledWrites settled mutations of this process to the subgraph. */
   find(key: string, settledWrites: number): CacheHit | undefined;
   /** The result of a whole request that was composed of results that may all be used now; counts them as read. */
   findWhole(body: string, settledWrites: number): ComposedResult | undefined;
@@ -43,35 +44,40 @@ export interface SubgraphCache {
   putWhole(body: string, result: ComposedResult, hits: Iterable<CacheHit>): void;
   /** Call it when the request is sent. */
   startFill(settledWrites: number): Fill;
-  /** Stores a result unless it may be older than a change that is known, or the subgraph has no feed and the result needs one. */
+  /** Stores a result unless it may be older than a known change, has too many groups, or needs a feed that the subgraph does not have. */
   put(fill: Fill, storable: Storable): void;
-  /** Notes that the result depends on the caller, or cannot be shared. For ten seconds, callers with credentials send them with the first request. */
+  /** Notes that the result depends on the caller, or cannot be shared. For ten seconds, callers with credentials use them at once. */
   mark(key: string): void;
   isMarked(key: string): boolean;
   /** Reports how many results a request reads from the cache, fetches without credentials, and fetches with credentials because they are marked. */
   count(results: Readonly<Record<EntityLookup, number>>): void;
   /** Reports that a request is repeated with credentials. */
   countRepeat(): void;
-  /** Notes a write of this process: a client that has its response must not read anything older, even without a receipt. */
+  /** Notes a write of this process: a client that has the write's response must not read anything older, even without a receipt. */
   noteWrite(position: WritePosition): void;
-  /** The writes to this subgraph whose changes are not known yet: those of the receipts, and those of this process. */
+  /** The writes to this subgraph whose changes the feed has not delivered yet: those of the receipts, and those of this process. */
   listUnknown(receipts: readonly ServiceWrite[]): readonly ServiceWrite[];
-  /** Waits briefly until the changes of these writes are known. @returns whether they are. */
+  /** Waits at most 50 ms until the feed has delivered the changes of these writes. @returns whether it has. */
   waitFor(writes: readonly ServiceWrite[]): Promise<boolean>;
+  /** The estimated memory of the whole results. */
+  wholesBytes(): number;
 }
 
 const markMs = 10_000;
 /** While the feed of a subgraph is down, its results are used for at most this long. */
 const unfedMsMax = 2_000;
-/** Writes of this process to one subgraph to remember until their changes are known, mostly for some milliseconds; with more, everything is invalidated. */
+/**
+ * The most writes of this process to one subgraph that are remembered until the feed has delivered their changes, mostly for some milliseconds. With
+ * more, all results of the subgraph are invalidated.
+ */
 const ownWritesMax = 1_000;
-/** A whole result marks its parts as used at most this often. */
+/** A whole result reads its parts from the store at most this often, so that the store does not evict them as unused. */
 const usedEveryMs = 1_000;
 
 /** What the caches of all subgraphs share. */
 export interface CacheParts {
   readonly store: EntityStore;
-  /** Of subgraphs, and of their groups (`nameGroup`). */
+  /** The invalidations of whole subgraphs, and of their groups (`nameGroup`), in their order. */
   readonly log: NoteLog;
   /** The writes of this process to each service whose changes may not be known yet. */
   readonly ownWrites: Map<string, readonly ServiceWrite[]>;
@@ -103,6 +109,10 @@ export class SubgraphCacheState implements SubgraphCache {
     this.#wholes = createWholeResults(parts.wholesBytesMax);
   }
 
+  wholesBytes(): number {
+    return this.#wholes.size().weight;
+  }
+
   get changesCount(): number {
     return this.#parts.changesCountOf(this.#name);
   }
@@ -117,11 +127,11 @@ export class SubgraphCacheState implements SubgraphCache {
     if (!result) return undefined;
     const ageMs = nowMs() - result.sentAtMs;
     const isUp = feeds.isUp(this.#name) === true;
-    // A feed that is up confirms now what it has not invalidated.
+    // A feed that is up confirms the stored results: it has removed the others.
     const isConfirmed = isUp && result.needsFeed;
     if (ageMs >= (isConfirmed ? confirmedMsOf(result) : result.freshMs)) return undefined;
     if (!isUp) {
-      // While the feed is down, and without a feed, a write of another process is not known, but one of this process is.
+      // While the feed is down, and without a feed, only the writes of this process are known.
       if (result.settledWrites !== settledWrites || (result.needsFeed && ageMs >= unfedMsMax)) return undefined;
     }
     return {
@@ -145,14 +155,14 @@ export class SubgraphCacheState implements SubgraphCache {
     return whole.result;
   }
 
-  /** While the feed is down, the parts are checked one by one. Without a feed, only the writes of this process are known. */
+  /** False while the feed is down: the caller then checks the parts one by one. Without a feed, only the writes of this process are known. */
   #knowsChanges({ parts }: WholeResult, settledWrites: number): boolean {
     const isUp = this.#parts.feeds.isUp(this.#name);
     return isUp ?? parts.every((part) => part.settledWrites === settledWrites);
   }
 
   putWhole(body: string, result: ComposedResult, hits: Iterable<CacheHit>): void {
-    // While the feed is down, it would not be found.
+    // While the feed is down, `findWhole` returns nothing.
     if (this.#parts.feeds.isUp(this.#name) === false) return;
     this.#wholes.put(
       body,
@@ -198,7 +208,7 @@ export class SubgraphCacheState implements SubgraphCache {
   }
 
   noteWrite(position: WritePosition): void {
-    // Without a feed, `settledWrites` excludes the results from before a write of this process.
+    // Without a feed, `find` excludes the results from before a write of this process by `settledWrites`.
     const { feeds, ownWrites, invalidate } = this.#parts;
     if (feeds.isUp(this.#name) === undefined) return;
     const writes = [...this.#listOwnUnknown(), { ...position, service: this.#name }];

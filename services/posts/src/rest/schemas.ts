@@ -17,7 +17,7 @@ const commonFields = {
   id: opaqueId("The post's id.", "1"),
   ...documentFields(postFields),
   createdAt: timestamp("When the post was created."),
-  updatedAt: timestamp("When title or text last changed."),
+  updatedAt: timestamp("When the title, the text or the format last changed."),
   publishedAt: timestamp("When it was first published.").nullable(),
 };
 

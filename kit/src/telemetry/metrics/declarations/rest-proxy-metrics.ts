@@ -7,7 +7,7 @@ const serverErrorStatuses = [...new Set<number>(Object.values(statusOf))].filter
 
 const { ejections, ejected, lookupFailures } = declareReplicaMetrics("service");
 
-/** Exported by the REST proxy. `route` is a path of the route table such as `/things/:id`, or `other`; `client` is a known name, `other` or `unnamed`. */
+/** Exported by the REST proxy. `route` is a path of the route table (`/things/:id`) or `other`; `client` is a known name, `other` or `unnamed`. */
 export const restMetrics = {
   tributary_rest_requests_total: {
     kind: "counter",
@@ -87,19 +87,10 @@ export const restMetrics = {
   tributary_rest_lookup_failures_total: lookupFailures,
   tributary_rest_cache_requests_total: {
     kind: "counter",
-    help: "Requests to the cache by result: hit, not-modified, miss, collapsed, revalidated, bypass, stale-while-revalidate, stale-if-error.",
+    help: "Requests to the cache by result: hit, miss, collapsed, revalidated, bypass, stale-while-revalidate, stale-if-error.",
     labels: ["result"],
     expected: {
-      result: [
-        "hit",
-        "not-modified",
-        "miss",
-        "collapsed",
-        "revalidated",
-        "bypass",
-        "stale-while-revalidate",
-        "stale-if-error",
-      ],
+      result: ["hit", "miss", "collapsed", "revalidated", "bypass", "stale-while-revalidate", "stale-if-error"],
     },
   },
   tributary_rest_cache_bytes: {
