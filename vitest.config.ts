@@ -4,13 +4,15 @@ import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 const platformTests = "test/platform/*.test.ts";
+/** They measure the heap of their process, so they need a process without the garbage of other files. */
+const isolatedTests = ["gateway/test/retention.test.ts", "kit/src/collections/in-flight-list.test.ts"];
 
 export default defineConfig({
   // graphql-js throws "from another module or realm" if two copies of it are loaded. So all modules load the CommonJS copy, as Apollo's do.
   resolve: { alias: [{ find: /^graphql$/, replacement: createRequire(import.meta.url).resolve("graphql") }] },
   test: {
     projects: [
-      // `npm test`: on every save.
+      // `npm test` runs this project and the next one: on every save.
       {
         extends: true,
         test: {
@@ -18,9 +20,10 @@ export default defineConfig({
           // A worker imports a module once, not once for each file: saves 13 % of the time. Tests leave no state in modules.
           isolate: false,
           include: ["{kit,services,gateway,rest-proxy,supergraph,scripts,infra,test,bench}/**/*.test.ts"],
-          exclude: ["**/node_modules/**", platformTests],
+          exclude: ["**/node_modules/**", platformTests, ...isolatedTests],
         },
       },
+      { extends: true, test: { name: "isolated", include: isolatedTests } },
       // `npm run test:platform`: whole platforms, started from clones of the repository.
       { extends: true, test: { name: "platform", include: [platformTests] } },
     ],

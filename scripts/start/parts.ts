@@ -17,7 +17,7 @@ export interface Part {
   readonly name: PartName;
   /** From the repository's root. */
   readonly folder: string;
-  /** The variable of the supervisor that holds its port; the process itself reads PORT. */
+  /** The variable of `npm start` with its port, such as USERS_PORT. `npm start` passes the value to the process as PORT. */
   readonly portVariable: string;
   readonly defaultPort: number;
 }

@@ -43,6 +43,7 @@ function walk(
   }
   const object = value as Json;
   const layout = position.layoutOf(object, joins);
+  // No object of this type is possible at the position.
   if (!layout) return;
   if (paths.isTarget) visit(object, layout, position);
   const steps = paths.stepsFrom(layout);

@@ -57,6 +57,7 @@ export async function openOutbox(o: OutboxOptions): Promise<Outbox> {
     application_name: o.applicationName,
     connectionTimeoutMillis: statementTimeoutMs,
     statement_timeout: statementTimeoutMs,
+    // If the server does not respond at all, its own timeout has no effect.
     query_timeout: statementTimeoutMs + 1_000,
     keepAlive: true,
   });
@@ -115,8 +116,8 @@ const readSql = `select pg_current_snapshot()::text as snapshot,
       limit ${batchChangesMax + 1}) as change), '[]') as changes`;
 
 /**
- * Deletes changes below `trimmed_below`, the oldest transaction that was running at least 60 s ago: these changes have been visible to every reader
- * since then. Only a position from before that time needs them; `readSql` reports `isTrimmed` for it.
+ * Each step, at least 60 s after the one before, moves `next_below` to `trimmed_below` and sets `next_below` to the oldest running transaction. Changes
+ * below `trimmed_below` are deleted: they have been visible to every reader for at least 60 s. Only a position from before that time needs them; `readSql` reports `isTrimmed` for it.
  */
 const trimSql = `with due as (
     update feed_trim set trimmed_below = next_below, next_below = pg_snapshot_xmin(pg_current_snapshot()),

@@ -11,7 +11,7 @@ const mayBeInexact = /[\d.]{16}/;
 const quote = 0x22;
 
 /**
- * Parses a GraphQL request's JSON. A whole number that a double cannot represent becomes the string that was sent: otherwise the id
+ * Parses a GraphQL request's JSON. A number that a double changes to another whole number becomes the string that was sent: otherwise the id
  * `9007199254740993` would become `9007199254740992`, the id of another row. A variable of type ID accepts the string; one of type Int or Float
  * rejects it.
  * @throws JsonError if the text is not JSON, exceeds a limit or repeats a key.
@@ -24,7 +24,7 @@ export function parseExactJson(text: string, limits?: JsonLimits): unknown {
   return inexact.length === 0 ? value : JSON.parse(quoteAll(text, inexact));
 }
 
-/** Whether JSON contains a whole number that a double cannot represent. Text that is not JSON has any result, but no error. */
+/** Whether JSON contains a number that a double changes to another whole number. Text that is not JSON has any result, but no error. */
 export function hasInexactNumber(text: string): boolean {
   return mayBeInexact.test(text) && findInexact(text).length > 0;
 }
@@ -67,7 +67,10 @@ function isNumberPart(code: number): boolean {
   return isDigit(code) || code === point || code === lowerE || code === upperE || code === minus || code === plus;
 }
 
-/** Whether String() of the double is the same whole number. True for fractions and from 1e21 on, which are never ids. */
+/**
+ * Whether String() of the double is the same whole number. True if the double is a fraction or at least 1e21, which is never an id. False for a fraction
+ * that the double rounds to a whole number, such as 4.00000000000000000001: it must not select row 4.
+ */
 function isExact(number: string): boolean {
   const value = Number(number);
   if (value === 0 || !Number.isInteger(value) || Math.abs(value) >= 1e21) return true;

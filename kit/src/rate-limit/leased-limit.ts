@@ -50,8 +50,8 @@ const tolerance = 1e-6;
 /**
  * Counts by leases: units are taken from the shared bucket before they are used, one lease of `quota / (10 × processes)` at a time. No request waits
  * for the store: before the first grant, a caller's requests run on credit of one lease, and the units used are at most
- * `quota + processes × lease`. A charge of at least one lease may also run on credit, while the caller's credit is at most 1 unit: a request is
- * charged 1 unit on arrival, before its whole weight is known.
+ * `quota + processes × lease`. Beyond that, each process may admit one charge of more than a lease on credit, if the
+ * caller's credit is at most 1 unit: a request is charged 1 unit on arrival, before its whole weight is known.
  */
 export function createLeasedLimit(o: LeasedLimitOptions): ClassLimit {
   const { quota, windowMs, store, nowMs } = o;

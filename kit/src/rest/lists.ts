@@ -8,6 +8,8 @@ import type { Audience, RepresentationMetadata } from "./caching.ts";
 import { invalidQuery } from "./query.ts";
 import { respondToRead } from "./conditional-read.ts";
 
+const limitMax = 100;
+
 /** A list response is cut at this size, so it may have fewer items than its `limit`. The rest is on the next page. */
 export const listBytesMax = 1_048_576;
 
@@ -53,8 +55,8 @@ export function readFilters<F>(request: RestRequest, read: (filters: RestRequest
 const defaultLimit = "20";
 
 function limitProblems({ query: { limit = defaultLimit } }: RestRequest): readonly ParameterProblem[] {
-  if (/^[1-9]\d{0,2}$/.test(limit) && Number(limit) <= 100) return [];
-  const detail = "The query parameter limit is a whole number from 1 to 100.";
+  if (/^[1-9]\d{0,2}$/.test(limit) && Number(limit) <= limitMax) return [];
+  const detail = `The query parameter limit is a whole number from 1 to ${limitMax}.`;
   return [{ parameter: "limit", code: "range", detail }];
 }
 

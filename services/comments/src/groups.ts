@@ -11,7 +11,10 @@ export function groupsOfComment({ id }: Pick<Comment, "id">): readonly string[] 
   return isRowId(id) ? [`comments:${id}`] : [];
 }
 
-/** The groups of a page of a list, of a post, of an author, or of all comments. A malformed id has none: its list remains empty. */
+/**
+ * The groups of a page of a list: of a post's comments, of an author's, or of all. A list filtered by both has the post's group, which each change of
+ * a comment of the post invalidates too. A malformed id has none: its list remains empty.
+ */
 export function groupsOfCommentList({ postId, authorId }: CommentFilters): readonly string[] {
   if (postId !== undefined) return isRowId(postId) ? [`comments:on-${postId}`] : [];
   if (authorId !== undefined) return isRowId(authorId) ? [`comments:by-${authorId}`] : [];

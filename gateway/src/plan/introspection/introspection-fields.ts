@@ -1,5 +1,6 @@
 // Finds the introspection fields of an operation, `__schema` and `__type`: at the root, and below other fields whose type is the query type. Called
-// by compile.ts. The gateway executes these fields over the API schema, without a fetch.
+// by compile.ts for clients' operations, and by introspection-writer.ts for the standard queries of tools. The gateway executes these fields
+// over the API schema, without a fetch.
 import { type FieldNode, Kind, type OperationDefinitionNode, type SelectionSetNode } from "graphql";
 
 export interface IntrospectionFields {

@@ -10,7 +10,7 @@ import {
   parse,
 } from "graphql";
 
-/** Large enough to have fetches to several subgraphs, small enough to be planned in some 10 ms. */
+/** The size of the operation: levels, and leaf and composite fields of each level. Large enough to have fetches to several subgraphs, small enough to be planned in some 10 ms. */
 const depthMax = 3;
 const leavesMax = 3;
 const branchesMax = 3;

@@ -52,7 +52,8 @@ export interface Metrics<D extends MetricDeclarations> {
   gauge<N extends NamesOf<D, "gauge">>(name: N): Gauge<D[N]["labels"][number]>;
   histogram<N extends NamesOf<D, "histogram">>(name: N): Histogram<D[N]["labels"][number]>;
   /**
-   * Exports 0 from now on for each series of all metrics that has these label values, and `expected` values in its other labels. The rate of a
+   * Exports 0 from now on for these label values, in every metric with these labels. Other labels take the values that the metric's declaration lists
+   * as `expected`. The rate of a
    * counter misses the event that creates its series, so label values that are known before the first event are announced.
    */
   announce(labels: Labels<string>): void;

@@ -75,6 +75,7 @@ export const calmCostPart: OverloadPart = {
 
 /** Both processes run at the same time on one core. Which one is started first alternates between rounds. */
 function createContender({ contender, slowing }: Subject, isControl: boolean, identity: Variables): Contender {
+  // So high that requests are counted and none is rejected; in no profile is the loopback address exempt.
   const on = { RATE_LIMIT_READS_PER_MINUTE: "100000000", RATE_LIMIT_EXEMPT: "none", ...identity };
   const off = { ADMISSION: "false", RATE_LIMIT_READS_PER_MINUTE: "0", RATE_LIMIT_WRITES_PER_MINUTE: "0" };
   return {

@@ -119,8 +119,10 @@ async function abortAll(context: CheckContext, client: GraphqlClient, heldFetche
   for (let i = 0; i < context.options.aborts; i++) {
     const [kind, abortCase] = kinds[i % kinds.length] ?? [];
     if (!abortCase) continue;
+    // `holdFetch` alternates by this number within each kind.
+    const numberOfKind = Math.floor(i / kinds.length);
     aborting.push(
-      abortRequest(abortCase, `${kind} ${i}`, client, heldFetches).then(
+      abortRequest(abortCase, `${kind} ${numberOfKind}`, client, heldFetches).then(
         (times) => void tookMs.get(kind ?? "")?.push(...times),
       ),
     );
@@ -191,6 +193,7 @@ async function checkSharedFetch(context: CheckContext, client: GraphqlClient, he
   let complete = 0;
   let fetches = 0;
   for (let i = 0; i < count; i++) {
+    // Odd: the held fetch has no part of a response yet.
     const name = `pair ${2 * i + 1}`;
     const abort = new AbortController();
     const first = heldFetches.waitForFetch("people", name);
