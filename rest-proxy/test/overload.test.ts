@@ -20,8 +20,8 @@ function startSlowStub() {
   });
 }
 
-const repeat = (count: number, request: string) =>
-  Array.from({ length: count }, () => `${request} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+const repeat = (count: number, request: string, headers = "") =>
+  Array.from({ length: count }, () => `${request} HTTP/1.1\r\nHost: a\r\n${headers}Connection: close\r\n\r\n`);
 
 test("an overloaded proxy serves writes, critical reads and cache hits, and rejects other reads", async () => {
   const proxy = await startProxy(await startSlowStub(), { routes, admission: true });
@@ -30,6 +30,7 @@ test("an overloaded proxy serves writes, critical reads and cache hits, and reje
     ...repeat(10, "PATCH /v1/things/1"),
     ...repeat(10, "GET /v1/urgent/1"),
     ...repeat(10, "GET /v1/cached/1"),
+    ...repeat(10, "GET /v1/cached/1", "Content-Length: 0\r\n"),
   ];
   const responses = await sendAtOnce(proxy.port, [...repeat(300, "GET /v1/things/1"), ...served]);
   for (const response of responses.slice(300)) expect(statusOf(response)).toBe(200);

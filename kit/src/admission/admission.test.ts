@@ -64,6 +64,16 @@ test("requests that wait for a subgraph are all admitted, since the event loop i
   expect(readState()).toMatchObject({ inFlight: 1_000, waiting: 0 });
 });
 
+test("a request that ends admits a waiting one in the same iteration of the event loop", async () => {
+  start();
+  while (admission.enter("normal", "ada") === true);
+  let isAdmitted = false;
+  void Promise.resolve(admission.enter("normal", "ada")).then((decision) => (isAdmitted = decision));
+  for (let ended = 0; ended < 2; ended++) admission.leave("ada", 0);
+  await nextIteration();
+  expect(isAdmitted).toBe(true);
+});
+
 test("an overloaded process serves all critical requests, and rejects others", async () => {
   start();
   const served = await load([...list(500, "normal"), ...list(500, "background"), ...list(40, "critical")]);
