@@ -111,6 +111,7 @@ const fromService: Readonly<Record<string, string>> = {
   "X-Internal": "secret",
   "Keep-Alive": "timeout=1234",
   "Proxy-Authenticate": "Basic",
+  "Proxy-Authentication-Info": "x=1",
   Trailer: "x-late",
 };
 
@@ -122,6 +123,7 @@ test("hop-by-hop headers of a service are not forwarded to the client", async ()
   expect(headers.get("x-internal")).toBeNull();
   expect(headers.get("keep-alive")).toBe("timeout=65");
   expect(headers.get("proxy-authenticate")).toBeNull();
+  expect(headers.get("proxy-authentication-info")).toBeNull();
   expect(headers.get("trailer")).toBeNull();
 });
 
