@@ -251,6 +251,12 @@ function readOperationLimits(env: EnvironmentReader): OperationLimits {
       1_000_000,
       "entries of one list, fields of one object or arguments of one field, in a document",
     ),
+    valueDepthMax: limit(
+      "VALUE_DEPTH_MAX",
+      100,
+      1_000,
+      "nesting of lists and objects in one value or type of a variable, in a document",
+    ),
   };
 }
 

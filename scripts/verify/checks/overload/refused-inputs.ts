@@ -205,6 +205,17 @@ const operations: readonly RefusedInput[] = [
     (v) => `{ ${v}: person(id: ${withinTokens(4, () => "{a:")} 1 ${withinTokens(4, () => "}")}) { name } }`,
   ),
   document(
+    "a deep list type of a variable",
+    ["DEPTH_LIMIT_EXCEEDED"],
+    (v) => `query ${v}($a: ${withinTokens(2, () => "[")} ID ${withinTokens(2, () => "]")}) { person(id: $a) { name } }`,
+  ),
+  document(
+    "deep objects in an unused fragment",
+    [...invalid, "DEPTH_LIMIT_EXCEEDED"],
+    (v) =>
+      `{ ${v}: whoAmI } fragment F on Query { person(id: ${withinTokens(4, () => "{a:")} 1 ${withinTokens(4, () => "}")}) { name } }`,
+  ),
+  document(
     "a long list in an argument",
     ["LIST_LIMIT_EXCEEDED"],
     (v) => `{ ${v}: person(id: [${withinTokens(1, (i) => `${i}`)}]) { name } }`,
