@@ -9,7 +9,7 @@ export interface Benchmark {
   readonly title: string;
   readonly contenders: readonly Contender[];
   readonly workloads: readonly Workload[];
-  readonly ratioTargets: readonly RatioTarget[];
+  readonly ratioTargets: readonly CpuRatioTarget[];
   /** The contender whose memory our contenders must not exceed. */
   readonly memoryReference?: string;
   readonly rounds: number;
@@ -80,7 +80,7 @@ export interface Workload {
 }
 
 /** CPU per request of the numerator divided by that of the denominator, with targets by workload. */
-export interface RatioTarget {
+export interface CpuRatioTarget {
   readonly title: string;
   /** Names of contenders. */
   readonly numerator: string;

@@ -10,7 +10,7 @@ import { gatewayBenchmark } from "./gateway.ts";
 import type { Cell } from "./measure/measure-cell.ts";
 import { medianInterval } from "./measure/quantile.ts";
 import { replaceSection } from "./report/results-file.ts";
-import { findRatio, printRatio } from "./report/summary.ts";
+import { findCpuRatio, printRatio } from "./report/summary.ts";
 import { printReport } from "./report/tables.ts";
 import { restBenchmark } from "./rest.ts";
 import { telemetryBenchmark } from "./telemetry.ts";
@@ -50,9 +50,9 @@ const target = { title: "stock ÷ ours", numerator: "stock", denominator: "ours-
 test("a ratio is the median of the ratios of the rounds in which both contenders were measured", () => {
   const stock = [10, 30, 20].map((cpuSeconds, index) => toCell("stock", { cpuSeconds, round: index + 1 }));
   const ours = [1, 1, 1].map((cpuSeconds, index) => toCell("ours-fast", { cpuSeconds, round: 3 - index }));
-  expect(findRatio(target, "heavy", [...stock, ...ours])).toBeCloseTo(20);
-  expect(findRatio(target, "heavy", [...stock, ...ours.slice(0, 1)])).toBeCloseTo(20);
-  expect(findRatio(target, "heavy", stock)).toBeUndefined();
+  expect(findCpuRatio(target, "heavy", [...stock, ...ours])).toBeCloseTo(20);
+  expect(findCpuRatio(target, "heavy", [...stock, ...ours.slice(0, 1)])).toBeCloseTo(20);
+  expect(findCpuRatio(target, "heavy", stock)).toBeUndefined();
 });
 
 test("a target is compared with the exact ratio, not with the printed one", () => {

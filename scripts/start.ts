@@ -3,8 +3,8 @@
 import { fileURLToPath } from "node:url";
 import { DescriptorError } from "../supergraph/services.ts";
 
-const { runCommand } = await import("./start/command.ts").catch(exitOnInvalidDescriptor);
-await runCommand({
+const { runStartCommand } = await import("./start/command.ts").catch(exitOnInvalidDescriptor);
+await runStartCommand({
   root: fileURLToPath(new URL("..", import.meta.url)),
   args: process.argv.slice(2),
   environment: process.env,

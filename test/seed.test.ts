@@ -2,7 +2,13 @@ import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vites
 import { createTestDatabase, type TestDatabase } from "../kit/src/testing/database.ts";
 import { toField } from "../scripts/seed/copy.ts";
 import { countsAt, usersTable } from "../scripts/seed/population.ts";
-import { findOtherScale, populatedServices, seed, seededServices, seedEmpty } from "../scripts/seed/seed.ts";
+import {
+  findSeedMismatches,
+  populatedServices,
+  truncateAndSeed,
+  seededServices,
+  seedEmpty,
+} from "../scripts/seed/seed.ts";
 import { services as allServices } from "./services.ts";
 
 /** A service's own seed.sql is tested with the generated services (test/platform/new-service.test.ts). */
@@ -31,8 +37,8 @@ test("the services with seed data are those whose descriptors say so", () => {
 });
 
 test("the number of rows depends on the scale", async () => {
-  expect(await findOtherScale(urls, 1)).toEqual({ outdated: [], unmarked: [] });
-  expect(await findOtherScale(urls, 2)).toEqual({ outdated: services, unmarked: [] });
+  expect(await findSeedMismatches(urls, 1)).toEqual({ outdated: [], unmarked: [] });
+  expect(await findSeedMismatches(urls, 2)).toEqual({ outdated: services, unmarked: [] });
   expect(lines.sort()[0]).toMatch(/^comments: 50,000 comments in \d+\.\d s$/);
   const counts = await Promise.all(
     Object.entries(countsAt(1)).map(async ([table, count]) => {
@@ -102,7 +108,7 @@ test("seeding again gives the same rows with new versions, so no old ETag matche
       }),
     );
   const [linesBefore, versionsBefore] = [await digest(), await versions()];
-  await seed({ urls, scale: 1, progress: () => {} });
+  await truncateAndSeed({ urls, scale: 1, progress: () => {} });
   expect(await digest()).toEqual(linesBefore);
   for (const [index, { least }] of (await versions()).entries()) {
     expect(least).toBeGreaterThan(versionsBefore[index]?.most ?? Number.NaN);
@@ -119,7 +125,7 @@ test("existing rows remain, seeded or not, and an emptied table remains empty", 
   expect(seeded).toEqual([]);
   expect(await number("users", "select count(*)::int as n from users where name = 'Developer'")).toBe(1);
   expect(await number("comments", "select count(*)::int as n from (select from comments) as remaining")).toBe(0);
-  expect(await findOtherScale(urls, 2)).toEqual({ outdated: ["users", "comments", "orders"], unmarked: ["posts"] });
+  expect(await findSeedMismatches(urls, 2)).toEqual({ outdated: ["users", "comments", "orders"], unmarked: ["posts"] });
 });
 
 test("a new service is seeded at the scale of the others, which do not change", async () => {
@@ -135,7 +141,7 @@ test("a new service is seeded at the scale of the others, which do not change", 
 test("a service without a URL is skipped, and an empty URL is an error", async () => {
   const { orders: _, ...others } = urls;
   expect(await seedEmpty({ urls: others, progress: () => {} })).toEqual([]);
-  expect(await findOtherScale(others, 2)).toEqual({ outdated: [], unmarked: [] });
+  expect(await findSeedMismatches(others, 2)).toEqual({ outdated: [], unmarked: [] });
   const seeding = seedEmpty({ urls: { ...urls, orders: "" }, progress: () => {} });
   await expect(seeding).rejects.toThrow("Seeding orders failed: Error: its database has no URL");
 });

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createChangeHandler } from "../scripts/start/dev-loop/apply-changes.ts";
-import { composeFromDisk } from "../scripts/start/dev-loop/composition.ts";
+import { composeSources } from "../scripts/start/dev-loop/composition.ts";
 import { readSubgraphs } from "../supergraph/subgraphs.ts";
 import { publishedFiles } from "../scripts/start/parts.ts";
 import { runCheck } from "../supergraph/check.ts";
@@ -46,9 +46,9 @@ test("the errors of a renamed key are one group with the changed line, the refer
 
 test("npm start compares with the last schemas that composed", async () => {
   const root = writeRepository(sampleFiles);
-  const before = await composeFromDisk(root, undefined, readSubgraphs(root, sampleServices));
+  const before = await composeSources(root, undefined, readSubgraphs(root, sampleServices));
   writeFiles(root, renamedKey);
-  const after = await composeFromDisk(root, before.schemas, readSubgraphs(root, sampleServices));
+  const after = await composeSources(root, before.schemas, readSubgraphs(root, sampleServices));
   expect(after.ok ? [] : after.report.slice(0, 2)).toEqual([
     "changed since the last save that composed: services/users/schema.graphql (@tributary/users-team)",
     expect.stringMatching(/^services\/users\/schema.graphql:\d+:11 \(@tributary\/users-team\) KEY_CHANGED User$/),

@@ -1,5 +1,5 @@
 // Medians of the rounds, and their comparison with the targets.
-import type { Benchmark, RatioTarget } from "../benchmark.ts";
+import type { Benchmark, CpuRatioTarget } from "../benchmark.ts";
 import type { Cell } from "../measure/measure-cell.ts";
 import { median } from "../measure/quantile.ts";
 import type { LoopPauses } from "../preload/loop-pauses.ts";
@@ -55,7 +55,7 @@ export function summarize(cells: readonly Cell[], workload: string, contender: s
  * Returns the median of the rounds' ratios: two contenders of one round run closer together in time than two medians. Undefined if a contender
  * was not measured.
  */
-export function findRatio(target: RatioTarget, workload: string, cells: readonly Cell[]): number | undefined {
+export function findCpuRatio(target: CpuRatioTarget, workload: string, cells: readonly Cell[]): number | undefined {
   const { numerator, denominator, denominatorWorkload = workload } = target;
   if (numerator === denominator && workload === denominatorWorkload) return undefined;
   const find = (contender: string, name: string) =>
@@ -69,8 +69,8 @@ export function findRatio(target: RatioTarget, workload: string, cells: readonly
 }
 
 /** Formats "12× ✓ (≥ 9)" or "1.16× ✗ (≤ 1.15)", "2.1×" without a target, "–" without a measurement. */
-export function printRatio(target: RatioTarget, workload: string, cells: readonly Cell[]): string {
-  const value = findRatio(target, workload, cells);
+export function printRatio(target: CpuRatioTarget, workload: string, cells: readonly Cell[]): string {
+  const value = findCpuRatio(target, workload, cells);
   const { [workload]: min = 0 } = target.min ?? {};
   const { [workload]: max = Infinity } = target.max ?? {};
   const bound = min > 0 ? ` (≥ ${min})` : max < Infinity ? ` (≤ ${max})` : "";

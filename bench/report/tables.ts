@@ -1,10 +1,10 @@
-import type { Contender, RatioTarget, Workload } from "../benchmark.ts";
+import type { Contender, CpuRatioTarget, Workload } from "../benchmark.ts";
 import type { ProcessReport } from "../load/measure-load.ts";
 import type { Cell } from "../measure/measure-cell.ts";
 import { median, medianInterval } from "../measure/quantile.ts";
 import type { LoopPauses } from "../preload/loop-pauses.ts";
 import {
-  findRatio,
+  findCpuRatio,
   loopPauseMsMax,
   printRatio,
   type BenchmarkRun,
@@ -43,7 +43,7 @@ export function printReport(run: BenchmarkRun): string {
 
 /** The ratios of CPU per request with their targets, where both contenders were measured. */
 function printRatios({ workloads, ratioTargets, cells }: BenchmarkRun): string {
-  const isMeasured = (target: RatioTarget, { name }: Workload) => findRatio(target, name, cells) !== undefined;
+  const isMeasured = (target: CpuRatioTarget, { name }: Workload) => findCpuRatio(target, name, cells) !== undefined;
   const rows = ratioTargets.filter((target) => workloads.some((workload) => isMeasured(target, workload)));
   const columns = workloads.filter(
     (workload) => workload.order === "in turn" && rows.some((target) => isMeasured(target, workload)),

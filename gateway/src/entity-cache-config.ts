@@ -3,7 +3,7 @@ import { readFeedsConfig } from "@tributary/kit/feed/feed-config";
 import type { EnvironmentReader } from "@tributary/kit/process/env";
 import { variableNameOf } from "./supergraph/addresses.ts";
 
-/** Names subgraphs as the variables do, such as `USERS` (`nameForEntityCache`), since the supergraph with their exact names is not loaded yet. */
+/** Names subgraphs as the variables do, such as `USERS` (`variableSuffixOf`), since the supergraph with their exact names is not loaded yet. */
 export interface EntityCacheConfig {
   /** The subgraphs whose results are cached. */
   readonly services: ReadonlySet<string>;
@@ -47,18 +47,19 @@ export function readEntityCacheConfig(
 
 /** The services whose feeds the gateway follows, as logs and metrics name them. */
 export function listFollowedServices(config: EntityCacheConfig | undefined): readonly string[] {
-  return Object.keys(config?.feedUrls ?? {}).map(serviceForEntityCache);
+  return Object.keys(config?.feedUrls ?? {}).map(serviceOfVariableSuffix);
 }
 
 /**
- * The name of a service in logs and metrics, by its name in the configuration: `line-items` for `LINE_ITEMS`. The feeds are followed before a supergraph
- * with the exact names is loaded, so a subgraph whose name has other characters than lower-case letters, digits and hyphens gets another name here.
+ * The name of a service in logs and metrics, by its name in the configuration: `line-items` for `LINE_ITEMS`. The feeds are followed before a
+ * supergraph with the exact names is loaded, so a subgraph whose name has other characters than lower-case letters, digits and hyphens gets another
+ * name here.
  */
-export function serviceForEntityCache(name: string): string {
+export function serviceOfVariableSuffix(name: string): string {
   return name.toLowerCase().replaceAll("_", "-");
 }
 
 /** The name of a subgraph in the configuration. */
-export function nameForEntityCache(subgraph: string): string {
+export function variableSuffixOf(subgraph: string): string {
   return variableNameOf("ENTITY_CACHE", subgraph).slice(cachePrefix.length);
 }

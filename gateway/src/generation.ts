@@ -3,7 +3,7 @@
 import { setImmediate } from "node:timers/promises";
 import { buildASTSchema, type DocumentNode, parse } from "graphql";
 import type { GatewayObserver } from "./observations.ts";
-import { limitCustomScalars } from "./parse/numeric-input.ts";
+import { addRangeCheckToCustomScalars } from "./parse/numeric-input.ts";
 import { createOperationStore } from "./parse/operation-store.ts";
 import type { ValidatedOperation } from "./parse/validated-operation.ts";
 import { createPlanCache, type PlanCache } from "./plan/plan-cache.ts";
@@ -15,14 +15,15 @@ import type { WriteCount } from "./run/write-counts.ts";
 import { buildSupergraphSchema, createSupergraphStages, type SupergraphStages } from "./supergraph-stages.ts";
 import { type Addresses, readAddresses, type SubgraphSettings } from "./supergraph/addresses.ts";
 import {
-  type ApolloValidation,
-  type ApolloValidationOptions,
-  createApolloValidation,
+  type DocumentValidator,
+  type DocumentValidatorOptions,
+  createDocumentValidator,
 } from "./supergraph/apollo-validation.ts";
 import type { Generation, UsedOperation } from "./supergraph/generations.ts";
 import type { FetchObserver } from "./telemetry/fetch-observer.ts";
 
-export interface GenerationOptions extends Omit<ApolloValidationOptions, "apiSchema" | "operations">, SubgraphSettings {
+export interface GenerationOptions
+  extends Omit<DocumentValidatorOptions, "apiSchema" | "operations">, SubgraphSettings {
   readonly subgraphTimeoutMs: number;
   readonly plannerPool: PlannerPool;
   /** Bounds of the caches of plans and of operations. */
@@ -91,8 +92,8 @@ interface StagesParts {
 }
 
 /**
- * Builds each schema in its own iteration of the event loop, so that requests are served in between: a schema takes 5 ms for a supergraph of 50 KB and
- * 15 ms for 200 KB. The SDL is not validated again: the planner has validated the supergraph.
+ * Builds each schema in its own iteration of the event loop, so that requests are served in between: a schema takes 5 ms for a supergraph of 50 KB
+ * and 15 ms for 200 KB. The SDL is not validated again: the planner has validated the supergraph.
  */
 async function buildStages(
   supergraph: DocumentNode,
@@ -103,7 +104,7 @@ async function buildStages(
   const supergraphSchema = buildSupergraphSchema(supergraph);
   await setImmediate();
   const apiSchema = buildASTSchema(parse(planner.apiSdl, { noLocation: true }), { assumeValidSDL: true });
-  limitCustomScalars(apiSchema);
+  addRangeCheckToCustomScalars(apiSchema);
   await setImmediate();
   const clientOf = (service: string): SubgraphClient => {
     const client = clients.get(service);
@@ -145,7 +146,7 @@ async function addValidation(
   const bytesMax = o.planning.operationsBytesMax;
   const operations = createOperationStore({ documentsMax, bytesMax, rootFieldPriorities, onEvicted });
   const { apiSchema } = stages;
-  const validation = await createApolloValidation({ ...o, apiSchema, operations });
+  const validation = await createDocumentValidator({ ...o, apiSchema, operations });
   return {
     ...built,
     validation,
@@ -169,7 +170,7 @@ async function addValidation(
 async function warm(
   used: readonly UsedOperation[],
   signal: AbortSignal,
-  validation: ApolloValidation,
+  validation: DocumentValidator,
   stages: SupergraphStages,
 ): Promise<void> {
   for (const { source, operationName, conditions } of used) {

@@ -101,7 +101,10 @@ interface SubgraphResponseInvalid extends RequestIds {
   readonly paths: readonly string[];
 }
 
-/** `jsonCharacters` is the plan's length as JSON. `operationHash` identifies an operation without its text. */
+/**
+ * `jsonCharacters` is the plan's length as JSON. `operationHash` identifies the text for the
+ * planner (`hashOperation`), not the client's document.
+ */
 type PlanObservation =
   | { readonly kind: "plan-built"; readonly tookMs: number; readonly jsonCharacters: number }
   | {

@@ -34,7 +34,7 @@ import { readOperationReceipts, type OperationReceipts } from "./run/consistency
 import { createCachingCollector } from "./run/caching/response-caching.ts";
 import { createDeadline } from "./run/deadline.ts";
 import { createRequestScope, type RequestScope, type RequestScopeOptions } from "./run/request-scope.ts";
-import { addOnRequest, toCacheableResponse, toClientResponse } from "./shape/client-response.ts";
+import { addPlanAndReceipt, toCacheableResponse, toClientResponse } from "./shape/client-response.ts";
 import { listTimings } from "./shape/diagnostics.ts";
 import type { SupergraphStages } from "./supergraph-stages.ts";
 
@@ -154,7 +154,7 @@ export function createPipeline(o: PipelineOptions): Pipeline {
       if (!scope.writes && !exposesPlan) return clientResponse;
       const queryPlan = exposesPlan ? await stages.explain(operation, variables, trace.traceId) : undefined;
       const receipt = scope.writes && o.receipts.write(receipts.writes, scope.writes);
-      return addOnRequest(clientResponse, { queryPlan, receipt, isReceiptInBody: receipts.isExtensionWanted });
+      return addPlanAndReceipt(clientResponse, { queryPlan, receipt, isReceiptInBody: receipts.isExtensionWanted });
     } catch (error) {
       return rejectRequest(o.observe, exchange, responseType, error, identity);
     } finally {

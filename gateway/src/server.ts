@@ -15,7 +15,7 @@ import { applyHeaders, createExchangeFactory, type GatewayExchange } from "./adm
 import { createOperationAdmission } from "./admit/operation-admission.ts";
 import { prefersPage } from "./admit/negotiation.ts";
 import type { Config } from "./config.ts";
-import { nameForEntityCache, serviceForEntityCache } from "./entity-cache-config.ts";
+import { variableSuffixOf, serviceOfVariableSuffix } from "./entity-cache-config.ts";
 import { Rejection, rejectRequest } from "./errors/rejections.ts";
 import { buildGeneration, type GenerationOptions } from "./generation.ts";
 import { createFrontPageResponder } from "./front-page.ts";
@@ -36,7 +36,7 @@ import type { SupergraphSource } from "./supergraph/supergraph-source.ts";
 import { watchSupergraph } from "./supergraph/supergraph-watcher.ts";
 import { createUrlSource } from "./supergraph/url-source.ts";
 import type { CacheSizes } from "./telemetry/cache-metrics.ts";
-import type { GatewayObservers } from "./telemetry/gateway-telemetry.ts";
+import type { TelemetryObservers } from "./telemetry/gateway-telemetry.ts";
 
 export interface Gateway {
   readonly handler: RequestListener;
@@ -57,7 +57,7 @@ export interface GatewayOptions {
   readonly plannerPool: PlannerPool;
   readonly graphiqlFolder: string;
   /** Observe each client request and each subgraph fetch. Without them there are no metrics, traces and access log. */
-  readonly observers?: GatewayObservers;
+  readonly observers?: TelemetryObservers;
   /** A plugin with hooks for requests must see all requests: paths/fast.ts then passes every request to the full path. */
   readonly apolloPlugins?: readonly ApolloServerPlugin[];
 }
@@ -155,7 +155,7 @@ function listCacheSizes(
 function createConfiguredEntityCache(config: Config, observe: GatewayObserver): EntityCache | undefined {
   const { entityCacheConfig, requestTimeoutMs } = config;
   if (!entityCacheConfig) return undefined;
-  const names = { nameOf: nameForEntityCache, serviceOf: serviceForEntityCache };
+  const names = { nameOf: variableSuffixOf, serviceOf: serviceOfVariableSuffix };
   return createEntityCache({ ...entityCacheConfig, ...names, requestTimeoutMs, observe });
 }
 
@@ -163,7 +163,7 @@ function createConfiguredEntityCache(config: Config, observe: GatewayObserver): 
 function createCallerChecks(
   { callerConfig, rateLimitConfig }: Config,
   observe: GatewayObserver,
-  observers: GatewayObservers | undefined,
+  observers: TelemetryObservers | undefined,
 ) {
   const callers = createCallers({
     ...callerConfig,

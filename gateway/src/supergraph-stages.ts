@@ -9,7 +9,7 @@ import {
   type Introspection,
   type IntrospectionOptions,
 } from "./plan/introspection/introspection.ts";
-import { createStoppedKeyChecks } from "./plan/compile/key-checks.ts";
+import { createStoppedKeyAdditions } from "./plan/compile/key-checks.ts";
 import { createOverrideCombinations } from "./plan/override-combinations.ts";
 import { createPlanStage, type PlanOptions } from "./plan/plan.ts";
 import { createSupergraphTypes } from "./plan/compile/supergraph-types.ts";
@@ -80,8 +80,8 @@ export function buildSupergraphSchema(supergraph: DocumentNode): GraphQLSchema {
 
 export function createSupergraphStages(o: SupergraphStagesOptions): SupergraphStages {
   const types = createSupergraphTypes(o.supergraphSchema);
-  const stoppedKeyChecks = createStoppedKeyChecks();
-  const compile = createCompiler({ types, stoppedKeyChecks, ...o });
+  const stoppedKeyAdditions = createStoppedKeyAdditions();
+  const compile = createCompiler({ types, stoppedKeyAdditions, ...o });
   const onCompiled = ({ isMerged, fetches }: CompiledPlan) =>
     o.observe({ kind: "plan-compiled", isMerged, fetchCount: fetches.length });
   const listCombinations = createOverrideCombinations(o);
@@ -96,7 +96,7 @@ export function createSupergraphStages(o: SupergraphStagesOptions): SupergraphSt
   const redactPath = createPathRedactor(o.supergraphSchema);
   const runFetches = createRunStage({
     clientOf: o.clientOf,
-    stoppedKeyChecks,
+    stoppedKeyAdditions,
     entityCache: o.entityCache,
     sharing: o.fetchSharing ? createFetchSharing() : undefined,
     fetchObserver: o.fetchObserver,

@@ -146,7 +146,7 @@ describe("what depends on the caller", () => {
     };
     const { data, errors } = await read(starsOfAll);
     expect(data).toEqual(rated(null, null, null).data);
-    expect(errors[0].extensions.code).toBe("SUBGRAPH_BAD_ANSWER");
+    expect(errors[0].extensions.code).toBe("SUBGRAPH_INVALID_RESPONSE");
   });
 
   test("a subgraph that fails gets no second request with credentials", async () => {

@@ -89,7 +89,7 @@ describe("a reference resolver that does not return its non-null key", () => {
     pay.fault = swapShips;
     const { body } = await gateway.send(query);
     expect(body.data.sailors).toEqual([100, 200].map((wage) => ({ wage, ship: { value: null } })));
-    expect(body.errors.map(codeOf)).toEqual(["SUBGRAPH_BAD_ANSWER", "SUBGRAPH_BAD_ANSWER"]);
+    expect(body.errors.map(codeOf)).toEqual(["SUBGRAPH_INVALID_RESPONSE", "SUBGRAPH_INVALID_RESPONSE"]);
   });
 
   test("may be detected by many requests at once, each of which gets all data", async () => {
@@ -164,7 +164,7 @@ describe("a subgraph that normalizes its keys", () => {
       respondJson(response, 200, JSON.stringify({ data: { _entities: entities } }));
     };
     const { body } = await gateway.send(wages);
-    expect(body.errors.map(codeOf)).toEqual(["SUBGRAPH_BAD_ANSWER", "SUBGRAPH_BAD_ANSWER"]);
+    expect(body.errors.map(codeOf)).toEqual(["SUBGRAPH_INVALID_RESPONSE", "SUBGRAPH_INVALID_RESPONSE"]);
   });
 });
 

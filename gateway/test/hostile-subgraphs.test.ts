@@ -40,7 +40,7 @@ describe("texts of a subgraph", () => {
     };
     for (let times = 0; times < 3; times++) {
       const { body } = await gateway.send("{ whoAmI }");
-      expect(body.errors[0].extensions.code).toBe("SUBGRAPH_BAD_ANSWER");
+      expect(body.errors[0].extensions.code).toBe("SUBGRAPH_INVALID_RESPONSE");
     }
     expect(sockets.size).toBe(1);
   });
@@ -95,14 +95,14 @@ describe("values nested deeply", () => {
       field: "product",
       query: "{ product { id left } open }",
       expected: { product: null, open: true },
-      codes: ["SUBGRAPH_BAD_ANSWER"],
+      codes: ["SUBGRAPH_INVALID_RESPONSE"],
     },
     {
       name: "an entry of a list",
       field: "products",
       query: "{ products { id left } open }",
       expected: { products: [null], open: true },
-      codes: ["SUBGRAPH_BAD_ANSWER"],
+      codes: ["SUBGRAPH_INVALID_RESPONSE"],
     },
     {
       name: "a leaf",
@@ -158,7 +158,7 @@ describe("values nested deeply", () => {
     const { status, body } = await gateway.send("{ product { id fits box { litres } } open }");
     expect(status).toBe(200);
     expect(body.data).toEqual({ product: { id: "1", fits: null, box: null }, open: true });
-    expect(codesOf(body)).toEqual(["SUBGRAPH_BAD_ANSWER"]);
+    expect(codesOf(body)).toEqual(["SUBGRAPH_INVALID_RESPONSE"]);
   });
 
   test("a list nested 100,000 deep is not searched for error paths when another fetch fails", async () => {
@@ -168,7 +168,7 @@ describe("values nested deeply", () => {
     const { status, body } = await gateway.send("{ products { id left } }");
     expect(status).toBe(200);
     expect(body.data).toEqual({ products: [{ id: "1", left: null }, null] });
-    expect(codesOf(body)).toEqual(["SUBGRAPH_UNAVAILABLE", "SUBGRAPH_BAD_ANSWER"]);
+    expect(codesOf(body)).toEqual(["SUBGRAPH_UNAVAILABLE", "SUBGRAPH_INVALID_RESPONSE"]);
   });
 
   test.each([

@@ -6,7 +6,7 @@ import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
 import { noTrace } from "@tributary/kit/telemetry/tracing/trace";
 import { sendAtOnce } from "@tributary/kit/testing/send-at-once";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import type { GatewayObservers } from "../src/telemetry/gateway-telemetry.ts";
+import type { TelemetryObservers } from "../src/telemetry/gateway-telemetry.ts";
 import { createGatewayRequestObserver } from "../src/telemetry/request-observer.ts";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
@@ -26,7 +26,7 @@ const mutation = 'mutation { rename(id: "1", name: "Augusta") { name } }';
 
 async function startOverloadable(
   environment: Record<string, string> = {},
-  observers?: GatewayObservers,
+  observers?: TelemetryObservers,
 ): Promise<RunningGateway> {
   const gateway = await startGateway({
     supergraphSdl: library.supergraphSdl,

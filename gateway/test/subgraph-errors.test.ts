@@ -144,7 +144,7 @@ test("responses that do not fit the schema are reported with their service, and 
   await gateway.send("{ people { name } }");
   expect(gateway.observations).toMatchObject([
     { kind: "subgraph-response-invalid", service: "ratings", replica },
-    { kind: "values-rejected", service: "people", code: "SUBGRAPH_BAD_ANSWER" },
+    { kind: "values-rejected", service: "people", code: "SUBGRAPH_INVALID_RESPONSE" },
     { kind: "values-rejected", service: "people", code: "INVALID_FIELD_VALUE" },
   ]);
 });
@@ -182,10 +182,10 @@ test("a value of the wrong shape is null with an error, and its siblings are com
   expect(
     body.errors.map(({ path, extensions }: { path: unknown; extensions: { code: string } }) => [path, extensions.code]),
   ).toEqual([
-    [["books", 0, "author"], "SUBGRAPH_BAD_ANSWER"],
-    [["books", 1], "SUBGRAPH_BAD_ANSWER"],
-    [["books", 2], "SUBGRAPH_BAD_ANSWER"],
-    [["books", 3], "SUBGRAPH_BAD_ANSWER"],
+    [["books", 0, "author"], "SUBGRAPH_INVALID_RESPONSE"],
+    [["books", 1], "SUBGRAPH_INVALID_RESPONSE"],
+    [["books", 2], "SUBGRAPH_INVALID_RESPONSE"],
+    [["books", 3], "SUBGRAPH_INVALID_RESPONSE"],
     [["book", "title"], "INVALID_FIELD_VALUE"],
   ]);
 });

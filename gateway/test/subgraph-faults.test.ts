@@ -45,12 +45,12 @@ const transportFaults = (
       "SUBGRAPH_UNAVAILABLE",
       (response) => response.writeHead(200, { "content-length": 99 }).write("{", () => response.destroy()),
     ],
-    ["responds 500 with HTML", "SUBGRAPH_BAD_ANSWER", send(500, html)],
-    ["responds 200 with HTML", "SUBGRAPH_BAD_ANSWER", send(200, html)],
-    ["sends an empty body", "SUBGRAPH_BAD_ANSWER", send(200, "")],
-    ["sends half a JSON text", "SUBGRAPH_BAD_ANSWER", send(200, `{"data":{"x":"${leak}`)],
-    ["sends too many bytes", "SUBGRAPH_ANSWER_TOO_LARGE", send(200, `{"data":{"x":"${"x".repeat(6000)}"}}`)],
-    ["responds 401 with a text", "SUBGRAPH_BAD_ANSWER", send(401, "who are you")],
+    ["responds 500 with HTML", "SUBGRAPH_INVALID_RESPONSE", send(500, html)],
+    ["responds 200 with HTML", "SUBGRAPH_INVALID_RESPONSE", send(200, html)],
+    ["sends an empty body", "SUBGRAPH_INVALID_RESPONSE", send(200, "")],
+    ["sends half a JSON text", "SUBGRAPH_INVALID_RESPONSE", send(200, `{"data":{"x":"${leak}`)],
+    ["sends too many bytes", "SUBGRAPH_RESPONSE_TOO_LARGE", send(200, `{"data":{"x":"${"x".repeat(6000)}"}}`)],
+    ["responds 401 with a text", "SUBGRAPH_INVALID_RESPONSE", send(401, "who are you")],
     [
       "responds 401 in GraphQL",
       "UNAUTHENTICATED",
@@ -62,13 +62,17 @@ const transportFaults = (
       (response) => response.writeHead(429, { "retry-after": "9999" }).end("{}"),
     ],
     ["responds 503", "SUBGRAPH_UNAVAILABLE", send(503, '{"errors":[{"message":"later"}]}')],
-    ["redirects", "SUBGRAPH_BAD_ANSWER", (response) => response.writeHead(302, { location: library.books.url }).end()],
+    [
+      "redirects",
+      "SUBGRAPH_INVALID_RESPONSE",
+      (response) => response.writeHead(302, { location: library.books.url }).end(),
+    ],
     [
       "compresses its response, although the gateway does not accept it",
-      "SUBGRAPH_BAD_ANSWER",
+      "SUBGRAPH_INVALID_RESPONSE",
       (response) => response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync("{}")),
     ],
-    ["does not send HTTP", "SUBGRAPH_BAD_ANSWER", (response) => response.socket?.end("SSH-2.0-OpenSSH\r\n")],
+    ["does not send HTTP", "SUBGRAPH_INVALID_RESPONSE", (response) => response.socket?.end("SSH-2.0-OpenSSH\r\n")],
     ["reports SERVICE_UNAVAILABLE", "SUBGRAPH_UNAVAILABLE", send(200, errorWith("SERVICE_UNAVAILABLE"))],
     ["reports INTERNAL_SERVER_ERROR", "SUBGRAPH_ERROR", send(200, errorWith("INTERNAL_SERVER_ERROR"))],
   ] satisfies readonly (readonly [name: string, code: string, respond: Fault])[]
@@ -163,12 +167,12 @@ describe("the control: findViolations", () => {
   const error = {
     message: "The service behind this field sent an invalid response.",
     path: ["books", 0, "stars"],
-    extensions: { code: "SUBGRAPH_BAD_ANSWER", service: "ratings" },
+    extensions: { code: "SUBGRAPH_INVALID_RESPONSE", service: "ratings" },
   };
   const response = { data: { books: [{ title: "Engines", stars: null }] }, errors: [error] };
   const find = (body: unknown, status = 200) =>
     findViolations({ status, text: typeof body === "string" ? body : JSON.stringify(body) }, place, [
-      "SUBGRAPH_BAD_ANSWER",
+      "SUBGRAPH_INVALID_RESPONSE",
     ]);
 
   test("a null with an error at its path is no violation", () => {

@@ -65,7 +65,7 @@ describe("the access log", () => {
     await vi.waitFor(() => expect(lines).toHaveLength(2));
     expect(lines.map(({ failures }) => failures)).toEqual([
       [{ service: "ratings", replica: library.ratings.url, reason: "RESPONSE_INVALID" }],
-      [{ service: "ratings", replica: undefined, reason: "SUBGRAPH_BAD_ANSWER" }],
+      [{ service: "ratings", replica: undefined, reason: "SUBGRAPH_INVALID_RESPONSE" }],
     ]);
   });
 

@@ -70,6 +70,7 @@ test("an invalid query gets its validation errors", async () => {
 });
 
 test("the response to a malformed GraphQL request is JSON with its status", async () => {
+  const invalidToken = { "content-type": "application/json", authorization: "Bearer bad" };
   const post = async (body: string, headers = {}) => {
     const response = await fetch(`${url}/graphql`, {
       method: "POST",
@@ -85,7 +86,9 @@ test("the response to a malformed GraphQL request is JSON with its status", asyn
     415,
     "UNSUPPORTED_MEDIA_TYPE",
   ]);
-  expect(await post("{}", { authorization: "Bearer bad" })).toEqual([401, "UNAUTHENTICATED"]);
+  expect(await post("{}", invalidToken)).toEqual([401, "UNAUTHENTICATED"]);
+  const { headers } = await fetch(`${url}/graphql`, { method: "POST", body: "{}", headers: invalidToken });
+  expect(headers.get("www-authenticate")).toBe('Bearer realm="tributary", error="invalid_token"');
   // Rounded it would be another id.
   const rounded = '{"query":"query ($fine: ID) { fine }","variables":{"fine":9007199254740993}}';
   expect(await post(rounded)).toEqual([400, "MALFORMED_REQUEST"]);

@@ -4,7 +4,7 @@ import { AppError } from "../src/errors/app-error.ts";
 import { createCursors } from "../src/lists/cursor.ts";
 import type { Identity } from "../src/identity/tokens.ts";
 import type { Log } from "../src/process/log.ts";
-import { readPageRequest, writeList } from "../src/rest/lists.ts";
+import { readPageRequest, toListResponse } from "../src/rest/lists.ts";
 import type { Handlers } from "../src/rest/rest-endpoint.ts";
 import type { RouteDeclaration } from "../src/rest/routes.ts";
 import { createServiceApp, type ServiceApp } from "../src/service/service.ts";
@@ -93,7 +93,7 @@ const thingHandlers: Handlers<typeof routes> = {
     readPageRequest(request, cursors, "things");
     if (request.query["limit"] === "13") throw new Error(secret);
     const page = { ...bigPage, hasNext: request.query["cursor"] !== undefined };
-    return writeList({ request, cursors, list: "things", page, idOf: ({ id }) => id, toJson: (it) => it });
+    return toListResponse({ request, cursors, list: "things", page, idOf: ({ id }) => id, toJson: (it) => it });
   },
   echo: async ({ body }) => (body === undefined ? { status: 204 } : { status: 201, body }),
   one: async () => ({ status: 200 }),

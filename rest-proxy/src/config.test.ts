@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describeEnvironment } from "@tributary/kit/process/env";
 import { expectReadmeTable } from "@tributary/kit/testing/readme";
 import { expect, test } from "vitest";
-import { readConfig, readRoutesFile } from "./config.ts";
+import { readConfig, readRoutesFilePath } from "./config.ts";
 
 const services = ["comments", "orders", "posts", "users"];
 
@@ -132,6 +132,6 @@ test("the former name of a variable is rejected with the new one", () => {
 });
 
 test("the route table's file can be read before the services are known", () => {
-  expect(readRoutesFile({})).toBe("supergraph/routes.json");
-  expect(readRoutesFile({ ROUTES_FILE: "/etc/routes.json" })).toBe("/etc/routes.json");
+  expect(readRoutesFilePath({})).toBe("supergraph/routes.json");
+  expect(readRoutesFilePath({ ROUTES_FILE: "/etc/routes.json" })).toBe("/etc/routes.json");
 });

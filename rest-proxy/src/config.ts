@@ -26,7 +26,7 @@ const developmentAddresses: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The file of the route table. Called before `readConfig`, since the table names the services whose addresses are required. */
-export function readRoutesFile(environment: Environment): string {
+export function readRoutesFilePath(environment: Environment): string {
   return readEnvironment(environment, routesFile);
 }
 

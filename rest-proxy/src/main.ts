@@ -1,7 +1,7 @@
 import { startServer, stopOnSignals } from "@tributary/kit/process/lifecycle";
 import { warnOfMisspeltVariables } from "@tributary/kit/process/misspelt-variables";
 import { runMain } from "@tributary/kit/process/main";
-import { readConfig, readRoutesFile } from "./config.ts";
+import { readConfig, readRoutesFilePath } from "./config.ts";
 import { loadDocuments } from "./documents/load.ts";
 import { createRouteTable } from "./route/route-table.ts";
 import { loadRoutes } from "./route/routes.ts";
@@ -10,7 +10,7 @@ import { createProxyTelemetry } from "./telemetry/proxy-telemetry.ts";
 
 /** Starts the REST proxy: reads routes and configuration, assembles the proxy and its telemetry, and listens until SIGTERM. */
 await runMain(async () => {
-  const routes = loadRoutes(readRoutesFile(process.env));
+  const routes = loadRoutes(readRoutesFilePath(process.env));
   const table = createRouteTable(routes);
   const config = readConfig(process.env, table.services);
   const telemetry = await createProxyTelemetry(config, routes);

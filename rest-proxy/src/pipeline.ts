@@ -23,10 +23,10 @@ import { hasBody } from "./admit/body.ts";
 import { describeRequest, type Exchange } from "./admit/exchange.ts";
 import { readHost, readTarget } from "./admit/request-target.ts";
 import type { CacheLookup, OriginFetch } from "./cache/cache-request.ts";
-import { ClientDisconnected, ServiceFailure, toServiceError } from "./errors/service-failure.ts";
+import { ClientDisconnected, ServiceFailure, asAppError } from "./errors/service-failure.ts";
 import type { ServiceRequest } from "./forward/client.ts";
 import { requireFittingHeaders, toServiceHeaders } from "./forward/headers.ts";
-import { type RequestReceipts, toReceipt } from "./freshness/receipts.ts";
+import { type RequestReceipts, replaceWritePosition } from "./freshness/receipts.ts";
 import { createLookup } from "./resource-cache/resource-cache.ts";
 import { createInformationForwarder } from "./respond/information.ts";
 import { isUnstarted, respondWithProblem } from "./respond/problems.ts";
@@ -251,13 +251,13 @@ function createOriginFetch(
     if (fetched.body instanceof Readable) {
       fetched.body.once("error", (error) =>
         observe({
-          ...{ kind: "response-truncated", service: route.service, reason: toServiceError(error).code },
+          ...{ kind: "response-truncated", service: route.service, reason: asAppError(error).code },
           ...describeRequest(admitted),
         }),
       );
     }
     const { service } = route;
-    return toReceipt(
+    return replaceWritePosition(
       addCacheTags(fetched),
       { service, known: admitted.receipts.writes, isRead: isRead(request) },
       receipts,
@@ -267,7 +267,7 @@ function createOriginFetch(
 
 /** Reports the failure of a service. @returns the error for the client; a bug is returned unchanged, and `respondWithProblem` reports it. */
 function reportFailure(error: unknown, admitted: AdmittedRequest, observe: Observe): unknown {
-  const failure = toServiceError(error);
+  const failure = asAppError(error);
   if (failure.code === "INTERNAL_SERVER_ERROR") return error;
   const replica = failure instanceof ServiceFailure ? failure.replica : undefined;
   const { service } = admitted.route;

@@ -1,22 +1,19 @@
 // For remove-service.ts: deletes what `npm start` stores of a service in its data folder: a database, its role and its password.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
 import pg from "pg";
 import { acquireRunFile } from "../start/run-file.ts";
-
-interface StoredPasswords {
-  readonly databasePasswords?: Readonly<Record<string, string>>;
-}
+import { readStoredSecrets } from "../start/secrets.ts";
 
 /**
  * Deletes the database, the role and the password of a service.
  * @returns false if the data folder has no password of the service: then nothing is deleted.
- * @throws StartError while `npm start` uses the folder.
+ * @throws StartError while `npm start` uses the folder, and if secrets.json is not JSON.
  */
 export async function deleteLocalData(dataDir: string, name: string): Promise<boolean> {
   const secretsFile = join(dataDir, "secrets.json");
-  const secrets = existsSync(secretsFile) ? (JSON.parse(readFileSync(secretsFile, "utf8")) as StoredPasswords) : {};
+  const secrets = readStoredSecrets(secretsFile);
   if (secrets.databasePasswords?.[name] === undefined) return false;
   const run = acquireRunFile(dataDir);
   try {

@@ -53,7 +53,7 @@ function tablesOf(service: SeededService): readonly string[] {
 }
 
 /** Replaces every row of the services' tables by the demo users and their data. Each database is replaced in one transaction. */
-export async function seed(o: SeedOptions): Promise<void> {
+export async function truncateAndSeed(o: SeedOptions): Promise<void> {
   await fillAll(servicesIn(o.urls), o, truncate);
 }
 
@@ -80,7 +80,7 @@ export async function findScale(urls: DatabaseUrls): Promise<number | undefined>
 }
 
 /** Finds the services that were seeded at another scale (`outdated`), and those with rows but without a seed mark (`unmarked`). */
-export async function findOtherScale(
+export async function findSeedMismatches(
   urls: DatabaseUrls,
   scale: number,
 ): Promise<{ readonly outdated: readonly SeededService[]; readonly unmarked: readonly SeededService[] }> {

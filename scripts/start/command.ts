@@ -22,7 +22,7 @@ const parentPollMs = 500;
  * Runs the platform in this process: handles signals and the terminal, and exits with the platform's exit code. A second
  * Ctrl-C kills all parts at once.
  */
-export async function runCommand(o: CommandOptions): Promise<never> {
+export async function runStartCommand(o: CommandOptions): Promise<never> {
   let state: "running" | "stopping" | "killing" = "running";
   const stopping = new AbortController();
   let stoppingSinceMs = 0;

@@ -15,7 +15,7 @@ type DatabaseUrls = Readonly<Partial<Record<ServiceName, string>>>;
 /** The functions of scripts/seed/seed.ts that a start uses. They ignore services without seed data. */
 export interface Seeding {
   /** `outdated`: services seeded at another scale. `unmarked`: services whose rows are not seed data. */
-  findOtherScale(
+  findSeedMismatches(
     urls: DatabaseUrls,
     scale: number,
   ): Promise<{ readonly outdated: readonly string[]; readonly unmarked: readonly string[] }>;
@@ -75,7 +75,7 @@ async function replaceOtherScale(
   scale: number,
   options: DatabasesOptions,
 ): Promise<void> {
-  const { outdated, unmarked } = await asStartError(seeding.findOtherScale(urls, scale));
+  const { outdated, unmarked } = await asStartError(seeding.findSeedMismatches(urls, scale));
   for (const name of unmarked)
     options.print("seed", `${name} has rows that are not seed data and keeps them; --fresh deletes all data`);
   if (outdated.length === 0) return;

@@ -36,7 +36,7 @@ export function readPorts(environment: Environment): Ports {
 }
 
 /** One message for each port of these parts that another process uses. It names the variable that changes the port. */
-export async function findTakenPorts(names: readonly PartName[], ports: Ports): Promise<string[]> {
+export async function findPortProblems(names: readonly PartName[], ports: Ports): Promise<string[]> {
   const requested = choices.filter(({ name }) => names.includes(name)).flatMap((choice) => listenersOf(choice, ports));
   const free = await Promise.all(requested.map(({ port }) => isPortFree(port)));
   return requested
@@ -60,7 +60,13 @@ interface PartListener {
 /** A service has two listeners: the port of its change feed follows from its own port. */
 function listenersOf({ name, variable }: PortChoice, ports: Ports): readonly PartListener[] {
   const port = portOf(ports, name);
-  const own = { label: name, port, variable, portText: variable, nextPort: port + 1_000 };
+  const own = {
+    label: name,
+    port,
+    variable,
+    portText: variable,
+    nextPort: port < 60_000 ? port + 1_000 : port - 1_000,
+  };
   if (!isService(name)) return [own];
   const portText = `${variable} + ${feedPortOf(0)}`;
   return [own, { ...own, label: `the change feed of ${name}`, port: feedPortOf(port), portText }];

@@ -7,9 +7,9 @@ import { renderBanner } from "./banner.ts";
 import { migrateService, prepareDatabases, type Seeding } from "./databases.ts";
 import { databaseUrl, environmentOf } from "./environments.ts";
 import type { Keys } from "./keys.ts";
-import { type StartContext, type StartContextOptions, createStartContext } from "./start-context.ts";
+import { type StartContext, type StartContextOptions, prepareStart } from "./start-context.ts";
 import { readOptions, type StartOptions, usage } from "./options.ts";
-import { createRemoteLink } from "./against/remote-link.ts";
+import { discoverRemote } from "./against/remote-link.ts";
 import {
   entryOf,
   isService,
@@ -70,8 +70,8 @@ export async function runPlatform(o: RunOptions): Promise<number> {
 
 async function runWith(options: StartOptions, o: RunOptions): Promise<void> {
   const startedMs = performance.now();
-  const remote = options.remote && (await createRemoteLink(options.remote, o));
-  const startContext = await createStartContext(o, options, () => remote?.issuer());
+  const remote = options.remote && (await discoverRemote(options.remote, o));
+  const startContext = await prepareStart(o, options, () => remote?.issuer());
   const chosen = parts.filter(({ name }) => options.only.includes(name) || isSubstitute(name, options));
   const supervised = new Map(chosen.map((part) => [part.name, supervisePart(part, startContext, o.root)] as const));
   const loop = createLoop(startContext, supervised, o.root);

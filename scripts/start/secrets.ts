@@ -27,7 +27,7 @@ const secretBytes = 24;
  */
 export function loadSecrets(dataDir: string): Secrets {
   const file = join(dataDir, "secrets.json");
-  const stored = readStored(file);
+  const stored = readStoredSecrets(file);
   const keys = keyNames.filter((name) => !stored[name]);
   const passwords = serviceNames.filter((name) => !stored.databasePasswords?.[name]);
   if (keys.length === 0 && passwords.length === 0) return stored as Secrets;
@@ -39,7 +39,8 @@ export function loadSecrets(dataDir: string): Secrets {
   return secrets;
 }
 
-function readStored(file: string): StoredSecrets {
+/** @throws StartError if the file is not JSON. */
+export function readStoredSecrets(file: string): StoredSecrets {
   if (!existsSync(file)) return {};
   try {
     return JSON.parse(readFileSync(file, "utf8")) as StoredSecrets;

@@ -11,7 +11,7 @@ import { identifyProcess } from "@tributary/kit/process/process-identity";
 import { formerSubgraph } from "../../supergraph/subgraphs.ts";
 import { environmentOf, type PartContext } from "./environments.ts";
 import { partNames, serviceNames } from "./parts.ts";
-import { findTakenPorts, readPorts } from "./ports.ts";
+import { findPortProblems, readPorts } from "./ports.ts";
 import { hasBreakingChanges, publishCommitted } from "./published-files.ts";
 import { acquireRunFile, findRunningIssuer } from "./run-file.ts";
 import { loadSecrets, type Secrets } from "./secrets.ts";
@@ -135,10 +135,10 @@ test("the port of a change feed in use is reported with the variable that change
   onTestFinished(() => void server.close());
   await once(server, "listening");
   const ports = readPorts({ USERS_PORT: String(port) });
-  expect(await findTakenPorts(["users"], ports)).toEqual([
+  expect(await findPortProblems(["users"], ports)).toEqual([
     `Port ${port + 100} (the change feed of users) is in use. Free it, or choose another port: USERS_PORT=${port + 1_000} npm start`,
   ]);
-  expect(await findTakenPorts(["gateway"], ports)).toEqual([]);
+  expect(await findPortProblems(["gateway"], ports)).toEqual([]);
 });
 
 test("every service serves its change feed with the key that the gateway and the REST proxy have", () => {

@@ -3,12 +3,12 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "@tributary/kit/process/env";
 import { endLocalPostgresLeftover, removeLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
-import { createSchemaSources, type ReadSources } from "./against/schema-sources.ts";
+import { prepareSchemaSources, type ReadSources } from "./against/schema-sources.ts";
 import type { StartOptions } from "./options.ts";
 import { createOutput, type StartOutput } from "./output.ts";
 import type { PartContext } from "./environments.ts";
 import { dataFolder, isService, partNames, services, urlOf } from "./parts.ts";
-import { findTakenPorts, readPorts } from "./ports.ts";
+import { findPortProblems, readPorts } from "./ports.ts";
 import { type RunFile, acquireRunFile } from "./run-file.ts";
 import { loadSecrets } from "./secrets.ts";
 import { requireServiceFiles } from "./service-files.ts";
@@ -34,10 +34,10 @@ export interface StartContext {
 
 /**
  * Checks everything that can prevent a start before it starts a process: the services' files, the data folder (one start
- * at a time may use it) and the ports. Ends processes that a killed start left running.
+ * at a time may use it) and the ports. Ends processes that a killed start left running. With `--fresh`, deletes the local PostgreSQL first.
  * @throws StartError or ConfigError.
  */
-export async function createStartContext(
+export async function prepareStart(
   o: StartContextOptions,
   options: StartOptions,
   findRemoteIssuer: PartContext["findRemoteIssuer"],
@@ -56,7 +56,7 @@ export async function createStartContext(
     await endLeftovers(runFile, folder, output);
     const hasDatabases = options.only.some(isService);
     const needed = [...options.only, ...substitutes.keys(), ...(hasDatabases ? (["postgres"] as const) : [])];
-    const taken = await findTakenPorts(needed, ports);
+    const taken = await findPortProblems(needed, ports);
     if (taken.length > 0) throw new StartError(taken.join("\n"));
     if (options.fresh && hasDatabases) removeLocalPostgres(folder);
     else if (options.fresh)
@@ -64,7 +64,7 @@ export async function createStartContext(
     const inherited = { NODE_COMPILE_CACHE: join(o.root, ".data", "compile-cache"), ...o.environment };
     const own = { root: o.root, ports, dataDir, secrets: loadSecrets(dataDir), inherited };
     const print = (name: string, line: string) => output.line(name, line);
-    const readSources = createSchemaSources({ root: o.root, dataDir, substitutes, print });
+    const readSources = prepareSchemaSources({ root: o.root, dataDir, substitutes, print });
     const partContext = { ...own, substitutes, remote, findRemoteIssuer };
     return { partContext, output, readSources, runFile, postgresFolder: hasDatabases ? folder : undefined };
   } catch (error) {

@@ -21,7 +21,7 @@ export interface Browsing {
 }
 
 /** A page with empty storage and its own request routes, whose errors the checks ignore; the caller closes it. */
-export async function openNewPage(page: Page): Promise<Page> {
+export async function openIsolatedPage(page: Page): Promise<Page> {
   const browser = page.context().browser();
   if (browser === null) throw new Error("The page has no browser.");
   return browser.newPage();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Page, Response } from "playwright-core";
 import { onEveryScreen, requireAccessible } from "./accessibility.ts";
-import { type Check, openNewPage } from "./check.ts";
+import { type Check, openIsolatedPage } from "./check.ts";
 
 interface Result {
   readonly data: { readonly user: User };
@@ -108,7 +108,7 @@ export const graphiqlChecks: readonly Check[] = [
   {
     name: "a request after a mutation sends its receipt, and is repeated without it if the gateway cannot read it",
     async run({ page, url }) {
-      const newPage = await openNewPage(page);
+      const newPage = await openIsolatedPage(page);
       await openFirstTabWith(
         newPage,
         'mutation Comment { addComment(input: { postId: 1, body: "Well said." }) { comment { id } } }',

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Locator, Page, Response } from "playwright-core";
 import { onEveryScreen, requireAccessible } from "./accessibility.ts";
-import { type Check, openNewPage } from "./check.ts";
+import { type Check, openIsolatedPage } from "./check.ts";
 import { fetchToken } from "./graphiql.browser.ts";
 
 export const referenceChecks: readonly Check[] = [
@@ -66,7 +66,7 @@ export const referenceChecks: readonly Check[] = [
   {
     name: "a search that cannot load its index reports why, and a later one succeeds",
     async run({ page, restUrl }) {
-      const blank = await openNewPage(page);
+      const blank = await openIsolatedPage(page);
       await blank.route("**/docs/search.json", (route) => route.fulfill({ status: 429 }));
       await blank.goto(`${restUrl}/docs`);
       await search(blank, "order");
@@ -80,7 +80,7 @@ export const referenceChecks: readonly Check[] = [
   {
     name: "the pages work when the browser blocks storage",
     async run({ page, restUrl }) {
-      const blocked = await openNewPage(page);
+      const blocked = await openIsolatedPage(page);
       await blocked.addInitScript(`for (const area of ["localStorage", "sessionStorage"])
         Object.defineProperty(window, area, { get() { throw new DOMException("blocked", "SecurityError"); } });`);
       const form = await openTryIt(blocked, restUrl, "getProduct");
@@ -135,7 +135,7 @@ export const referenceChecks: readonly Check[] = [
   {
     name: "try-it sends the receipt of a write with later requests, also after a reload, and past the browser's cache",
     async run({ page, url, restUrl }) {
-      const newPage = await openNewPage(page);
+      const newPage = await openIsolatedPage(page);
       const write = await openTryIt(newPage, restUrl, "placeOrder");
       await write.getByLabel("Bearer token", { exact: true }).fill(await fetchToken(url, "ada"));
       const written = await (await sendAndWait(write)).allHeaders();
@@ -152,7 +152,7 @@ export const referenceChecks: readonly Check[] = [
   {
     name: "try-it forgets receipts that the server cannot read, and sends the request once more without them",
     async run({ page, restUrl }) {
-      const newPage = await openNewPage(page);
+      const newPage = await openIsolatedPage(page);
       const form = await openTryIt(newPage, restUrl, "getProduct");
       await newPage.evaluate("sessionStorage.setItem('tributary:receipts', '\"replaced\"')");
       const sent: (string | undefined)[] = [];
@@ -167,7 +167,7 @@ export const referenceChecks: readonly Check[] = [
   {
     name: "a receipt that the reader enters replaces the stored ones, and its rejection is shown",
     async run({ page, restUrl }) {
-      const newPage = await openNewPage(page);
+      const newPage = await openIsolatedPage(page);
       const form = await openTryIt(newPage, restUrl, "getProduct");
       await newPage.evaluate("sessionStorage.setItem('tributary:receipts', '\"stored\"')");
       await form.getByText(/^Optional parameters/).click();

@@ -3,7 +3,7 @@ import { metricsOf } from "../../kit/src/telemetry/metrics/declarations/metrics-
 import { createPrometheus } from "../../kit/src/telemetry/metrics/prometheus.ts";
 import type { SpanCollector } from "../../kit/src/testing/trace.ts";
 import { createFetchObserver } from "../../gateway/src/telemetry/fetch-observer.ts";
-import type { GatewayObservers } from "../../gateway/src/telemetry/gateway-telemetry.ts";
+import type { TelemetryObservers } from "../../gateway/src/telemetry/gateway-telemetry.ts";
 import { createGatewayRequestObserver } from "../../gateway/src/telemetry/request-observer.ts";
 import { createCacheObserver } from "../../rest-proxy/src/telemetry/cache-counts.ts";
 import type { ProxyObservers } from "../../rest-proxy/src/telemetry/proxy-telemetry.ts";
@@ -12,7 +12,7 @@ import { createServiceObservers } from "../../rest-proxy/src/telemetry/service-o
 
 const options = { log: silentLog, accessLog: "off", knownClients: [] } as const;
 
-export async function observeGateway(collector: SpanCollector): Promise<GatewayObservers> {
+export async function observeGateway(collector: SpanCollector): Promise<TelemetryObservers> {
   const [metrics, trace] = await Promise.all([createPrometheus(metricsOf.gateway), collector.createTrace("gateway")]);
   const requestObserver = createGatewayRequestObserver({ ...options, metrics, trace, knownOperations: ["Feed"] });
   return { requestObserver, fetchObserver: createFetchObserver(metrics, trace) };

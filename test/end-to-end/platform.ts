@@ -11,7 +11,7 @@ import { loadDocuments } from "../../rest-proxy/src/documents/load.ts";
 import { createRouteTable } from "../../rest-proxy/src/route/route-table.ts";
 import { loadRoutes } from "../../rest-proxy/src/route/routes.ts";
 import { createRestProxy } from "../../rest-proxy/src/server.ts";
-import { seed } from "../../scripts/seed/seed.ts";
+import { truncateAndSeed } from "../../scripts/seed/seed.ts";
 import { toVariablePrefix } from "../../supergraph/services.ts";
 import { defaultScopes, loadApps } from "../services.ts";
 import { createTestTelemetry } from "../../kit/src/testing/telemetry.ts";
@@ -67,7 +67,7 @@ export async function startPlatform(
   );
   const services = Object.fromEntries(started) as Record<ServiceName, TestService>;
   const urls = Object.fromEntries(started.map(([name, { database }]) => [name, database.url]));
-  await seed({ urls, scale: 1, progress: () => {} });
+  await truncateAndSeed({ urls, scale: 1, progress: () => {} });
   const gateway = await startGateway({
     supergraphSdl: readFileSync(new URL("../../supergraph/supergraph.graphql", import.meta.url), "utf8"),
     environment: Object.fromEntries(

@@ -81,7 +81,7 @@ const isCode = (label: string, value: string) =>
 const isScrapeLabel = (label: string, value: string) => label === "job" && units.has(value);
 
 /** The literal values of a matcher, without a dashboard's variables and status classes such as `5..`. */
-export function valuesOf({ op, value }: Matcher): readonly string[] {
+export function valuesToCheck({ op, value }: Matcher): readonly string[] {
   const values = op.endsWith("~") ? value.split("|") : [value];
   return values.filter((one) => !one.startsWith("$") && !/^[1-5](\.\.|\d\d)$/.test(one));
 }

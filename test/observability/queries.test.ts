@@ -3,7 +3,7 @@ import { startTestIssuer, type TestIssuer } from "../../kit/src/testing/issuer.t
 import { driveOutage, isRatioOf } from "../../scripts/verify/checks/alerts/outage.ts";
 import { type Exposition, readExposition, seriesOf } from "./exposition.ts";
 import { queries as queryTexts, recordings } from "./files.ts";
-import { type KnownSeries, listKnownSeries, valuesOf } from "./known-series.ts";
+import { type KnownSeries, listKnownSeries, valuesToCheck } from "./known-series.ts";
 import { matches, readQuery, type Selector, splitAlternatives } from "./promql.ts";
 import { type RunningUnits, startUnits } from "./running-units.ts";
 import { serviceNames } from "../services.ts";
@@ -92,7 +92,7 @@ test("every value in a matcher is a value of the label", () => {
   const violations = queries.flatMap(({ where, selectors }) =>
     selectors.flatMap(({ metric, matchers }) =>
       matchers.flatMap((matcher) =>
-        valuesOf(matcher)
+        valuesToCheck(matcher)
           .filter((value) => known.get(metric)?.hasValue(matcher.label, value) !== true)
           .map((value) => `${where}: ${metric}{${matcher.label}="${value}"}`),
       ),

@@ -1,4 +1,4 @@
-import { type OpenApi, type Operation, operationsOf, readOpenApi, type RunnableExample } from "./documents.ts";
+import { type OpenApi, type Operation, operationsOf, mergeOpenApi, type RunnableExample } from "./documents.ts";
 import { findSchemaViolations } from "./json-schema.ts";
 
 type Components = OpenApi["components"];
@@ -16,7 +16,7 @@ export interface DocumentedResponses {
 }
 
 export async function readDocumentedResponses(): Promise<DocumentedResponses> {
-  const [v1, v2] = await Promise.all([readOpenApi(1), readOpenApi(2)]);
+  const [v1, v2] = await Promise.all([mergeOpenApi(1), mergeOpenApi(2)]);
   const documents: Readonly<Record<number, OpenApi>> = { 1: v1, 2: v2 };
   const operations: Readonly<Record<number, ReadonlyMap<string, Operation>>> = {
     1: operationsOf(v1),

@@ -53,7 +53,7 @@ export interface Operation {
   >;
 }
 
-export async function readOpenApi(version: number): Promise<OpenApi> {
+export async function mergeOpenApi(version: number): Promise<OpenApi> {
   return mergeDocuments(await readServiceDocuments(), version) as unknown as OpenApi;
 }
 
@@ -74,7 +74,7 @@ export interface RunnableExample extends OperationExample {
 let requests = 0;
 
 /** The body for one request; undefined for a request without one. */
-export function bodyOf({ body, uniqueBody }: RunnableExample): unknown {
+export function createBody({ body, uniqueBody }: RunnableExample): unknown {
   return uniqueBody ? uniqueBody(++requests) : body;
 }
 

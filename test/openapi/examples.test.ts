@@ -7,13 +7,20 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
 import * as reference from "../../rest-proxy/src/documents/open-api.ts";
 import { createSamples, exampleOrigin, type Sample } from "../../rest-proxy/src/documents/samples.ts";
-import { bodyOf, type OpenApi, operationsOf, readExamples, readOpenApi, type RunnableExample } from "./documents.ts";
+import {
+  createBody,
+  type OpenApi,
+  operationsOf,
+  readExamples,
+  mergeOpenApi,
+  type RunnableExample,
+} from "./documents.ts";
 import { findSchemaViolations } from "./json-schema.ts";
 import { type RunningRestProxy, startRestProxy } from "./rest-proxy.ts";
 import { type Services, startServices } from "./services.ts";
 
 const examples = await readExamples();
-const documents: Readonly<Record<number, OpenApi>> = { 1: await readOpenApi(1), 2: await readOpenApi(2) };
+const documents: Readonly<Record<number, OpenApi>> = { 1: await mergeOpenApi(1), 2: await mergeOpenApi(2) };
 const titled = examples.map((example) => [`v${example.version} ${example.id}: ${example.summary}`, example] as const);
 
 let services: Services;
@@ -63,7 +70,7 @@ for (const [language, program] of Object.entries(interpreters) as [Sample["langu
 
 function send(example: RunnableExample, path: string, headers?: Record<string, string>) {
   const { service, method, as, scopes } = example;
-  return services.send(service, method, path, { as, scopes, headers, body: bodyOf(example) });
+  return services.send(service, method, path, { as, scopes, headers, body: createBody(example) });
 }
 
 /** The path of the example. If it follows another operation's example, that one is sent first and creates the resource. */

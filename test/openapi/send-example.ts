@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { bodyOf, type RunnableExample } from "./documents.ts";
+import { createBody, type RunnableExample } from "./documents.ts";
 import type { RunningRestProxy } from "./rest-proxy.ts";
 import type { Services } from "./services.ts";
 
@@ -34,7 +34,7 @@ export function createExampleSender(o: {
     // Other proxies reject the request before it reaches a resource, so the resource need not exist.
     const path = overrides.path ?? (at === o.proxy ? await pathOf(example) : example.path);
     const { method, version } = example;
-    const body = "body" in overrides ? overrides.body : JSON.stringify(bodyOf(example));
+    const body = "body" in overrides ? overrides.body : JSON.stringify(createBody(example));
     return fetch(`${at.url}/v${version}${query === undefined ? path : withQuery(path, query)}`, {
       method,
       headers: await listHeaders(o.services, example, overrides, body),

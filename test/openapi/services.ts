@@ -2,7 +2,7 @@ import { Client } from "pg";
 import type { DemoUser } from "../../kit/src/openapi/openapi.ts";
 import { startTestIssuer } from "../../kit/src/testing/issuer.ts";
 import { startTestService } from "../../kit/src/testing/service.ts";
-import { seed } from "../../scripts/seed/seed.ts";
+import { truncateAndSeed } from "../../scripts/seed/seed.ts";
 import { defaultScopes, loadApps } from "../services.ts";
 
 const userIds: Readonly<Record<DemoUser, string>> = { ada: "1", grace: "2", linus: "3" };
@@ -38,7 +38,7 @@ export async function startServices(postgresUrl: string): Promise<Services> {
     ),
   );
   const databases = Object.fromEntries([...started].map(([name, { database }]) => [name, database.url]));
-  await seed({ urls: databases, scale: 1, progress: () => {} });
+  await truncateAndSeed({ urls: databases, scale: 1, progress: () => {} });
 
   const tokenOf = (member: DemoUser, scopes: readonly string[] = [], only = false) =>
     issuer.token(userIds[member], only ? scopes : [...defaultScopes, ...scopes]);

@@ -373,7 +373,7 @@ function start(args: readonly string[]): Started {
 /** Starts with another seeding and the data of the previous tests. Killed if it does not end. */
 function startWithSeeding(seeding: string): Started {
   const script = readFileSync(join(root, "start.ts"), "utf8");
-  write(root, "other-start.ts", script.replace("({ findOtherScale, findScale, seedEmpty })", seeding));
+  write(root, "other-start.ts", script.replace("({ findSeedMismatches, findScale, seedEmpty })", seeding));
   const platform = launch("other-start.ts", ["--only", "users"]);
   started.push(platform);
   const timer = setTimeout(() => platform.child.kill("SIGKILL"), timeout / 2);

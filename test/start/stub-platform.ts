@@ -58,7 +58,7 @@ process.on("SIGTERM", () => {
 }
 
 /** Like scripts/start.ts, but the seed data is one row with the scale in each service's table. */
-const stubStart = `import { runCommand } from "${repository}scripts/start/command.ts";
+const stubStart = `import { runStartCommand } from "${repository}scripts/start/command.ts";
 import pg from "${repository}node_modules/pg/esm/index.mjs";
 
 async function query(url: string, text: string) {
@@ -70,7 +70,7 @@ async function query(url: string, text: string) {
 }
 const scalesOf = async (urls) =>
   Promise.all(Object.entries(urls).map(async ([name, url]) => [name, (await query(url, "select scale from things"))[0]?.scale]));
-const findOtherScale = async (urls, scale) => {
+const findSeedMismatches = async (urls, scale) => {
   const other = (await scalesOf(urls)).filter(([, stored]) => stored !== undefined && stored !== scale);
   return { outdated: other.map(([name]) => name), unmarked: [] };
 };
@@ -82,10 +82,10 @@ const seedEmpty = async ({ urls, scale = 1, progress }) => {
   }
 };
 const findScale = async (urls) => (await scalesOf(urls)).map(([, stored]) => stored).find((stored) => stored !== undefined);
-await runCommand({
+await runStartCommand({
   root: import.meta.dirname,
   args: process.argv.slice(2),
   environment: process.env,
-  loadSeeding: async () => ({ findOtherScale, findScale, seedEmpty }),
+  loadSeeding: async () => ({ findSeedMismatches, findScale, seedEmpty }),
 });
 `;

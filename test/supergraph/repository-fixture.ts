@@ -153,7 +153,7 @@ export function withChange(files: Files, path: string, from: string, to: string)
   return { ...files, [path]: text.replace(from, to) };
 }
 
-/** Writes the files to a temporary folder and returns its path. The folder is removed after the test. */
+/** Writes the files to a temporary folder, without a git repository (see `commitRepository`), and returns its path. The folder is removed after the test. */
 export function writeRepository(files: Files): string {
   const root = mkdtempSync(join(tmpdir(), "tributary-supergraph-"));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));

@@ -93,12 +93,12 @@ test("the gateway's logs, metrics and traces contain no data of its clients or o
   expect(observations).toMatchObject([
     {
       observation: "subgraph-fetch-failed",
-      code: "SUBGRAPH_BAD_ANSWER",
+      code: "SUBGRAPH_INVALID_RESPONSE",
       response: { defect: "no JSON object", status: 500, contentType: "text/html" },
     },
     {
       observation: "subgraph-fetch-failed",
-      code: "SUBGRAPH_BAD_ANSWER",
+      code: "SUBGRAPH_INVALID_RESPONSE",
       response: { defect: "no JSON object", contentType: "application/json" },
     },
     {

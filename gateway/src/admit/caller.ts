@@ -2,6 +2,7 @@
 // rate limit. Called by pipeline.ts.
 import type { Caller, Callers } from "@tributary/kit/caller/caller";
 import { AppError } from "@tributary/kit/errors/app-error";
+import { invalidTokenChallenge } from "@tributary/kit/http/challenges";
 import { Rejection } from "../errors/rejections.ts";
 import type { Charges } from "./charges.ts";
 import type { GatewayExchange } from "./exchange.ts";
@@ -56,9 +57,7 @@ function setCaller(exchange: GatewayExchange, caller: Caller): undefined {
 
 function toRejection(error: unknown): Error {
   if (error instanceof AppError && error.code === "UNAUTHENTICATED") {
-    // RFC 6750, 3.1.
-    const challenge = { "WWW-Authenticate": 'Bearer realm="tributary", error="invalid_token"' };
-    return new Rejection("UNAUTHENTICATED", error.message, challenge);
+    return new Rejection("UNAUTHENTICATED", error.message, { "WWW-Authenticate": invalidTokenChallenge });
   }
   if (error instanceof AppError && error.code === "SERVICE_UNAVAILABLE")
     return new Rejection("SERVICE_UNAVAILABLE", error.message, { "Retry-After": String(error.retryAfterSeconds ?? 1) });

@@ -103,12 +103,12 @@ export const codes = {
 
   SUBGRAPH_UNAVAILABLE: { stage: "run", status: 200, message: "The service behind this field cannot be reached." },
   SUBGRAPH_TIMEOUT: { stage: "run", status: 200, message: "The service behind this field did not respond in time." },
-  SUBGRAPH_BAD_ANSWER: {
+  SUBGRAPH_INVALID_RESPONSE: {
     stage: "run",
     status: 200,
     message: "The service behind this field sent an invalid response.",
   },
-  SUBGRAPH_ANSWER_TOO_LARGE: {
+  SUBGRAPH_RESPONSE_TOO_LARGE: {
     stage: "run",
     status: 200,
     message: "The service behind this field sent too large a response.",

@@ -9,12 +9,15 @@ export interface DocumentCheckOptions {
 }
 
 /** A document to validate, parsed without locations; or a limit that the document exceeds; or a syntax error, also for too many tokens. */
-export type CheckedDocument =
+export type DocumentWithinLimits =
   | { readonly document: DocumentNode }
   | { readonly exceeded: ExceededLimit }
   | { readonly syntaxError: GraphQLError };
 
-export function checkDocument(text: string, { documentTokensMax, limits }: DocumentCheckOptions): CheckedDocument {
+export function parseWithinLimits(
+  text: string,
+  { documentTokensMax, limits }: DocumentCheckOptions,
+): DocumentWithinLimits {
   try {
     const document = parse(text, { maxTokens: documentTokensMax, noLocation: true });
     const exceeded = findExceededLimit(document, limits) ?? findExcessiveMerging(document);

@@ -55,7 +55,7 @@ function measureCost(
   for (let scope = scopes.pop(); scope && cost <= limit; scope = scopes.pop()) {
     const groups = new Map<string, Group>();
     const entered = new Set<string>();
-    for (const set of scope) cost += collectFields(set, 1, { groups, fragments, entered });
+    for (const set of scope) cost += addFieldsToGroups(set, 1, { groups, fragments, entered });
     // Validation compares every two spreads too, also of fragments that do not exist. A pair of spreads takes less time than a pair of fields, and
     // counts half.
     cost += (entered.size * (entered.size - 1)) / 4;
@@ -74,16 +74,16 @@ interface ScopeState {
 }
 
 /** Adds the fields of a selection set to their groups; each fragment is entered once per scope. @returns the number of steps. */
-function collectFields({ selections }: SelectionSetNode, inlineDepth: number, scope: ScopeState): number {
+function addFieldsToGroups({ selections }: SelectionSetNode, inlineDepth: number, scope: ScopeState): number {
   let steps = selections.length;
   for (const selection of selections) {
     if (selection.kind === Kind.FIELD) addToGroup(scope.groups, selection, inlineDepth);
     else if (selection.kind === Kind.INLINE_FRAGMENT)
-      steps += collectFields(selection.selectionSet, inlineDepth + 1, scope);
+      steps += addFieldsToGroups(selection.selectionSet, inlineDepth + 1, scope);
     else if (!scope.entered.has(selection.name.value)) {
       scope.entered.add(selection.name.value);
       const fragment = scope.fragments.get(selection.name.value);
-      if (fragment) steps += collectFields(fragment.selectionSet, inlineDepth, scope);
+      if (fragment) steps += addFieldsToGroups(fragment.selectionSet, inlineDepth, scope);
     }
   }
   return steps;

@@ -1,6 +1,6 @@
 import { parse, print } from "graphql";
 import { describe, expect, test } from "vitest";
-import { checkDocument } from "./document-check.ts";
+import { parseWithinLimits } from "./document-check.ts";
 import { findExcessiveMerging } from "./field-merging-cost.ts";
 import { type OperationLimits, findExceededLimit } from "./limits.ts";
 
@@ -92,7 +92,7 @@ describe("the check of a document", () => {
     selectionsMax: 99,
     charactersMax: 99,
   };
-  const check = (text: string, documentTokensMax = 100) => checkDocument(text, { limits, documentTokensMax });
+  const check = (text: string, documentTokensMax = 100) => parseWithinLimits(text, { limits, documentTokensMax });
 
   test("a document within the limits passes, and comes without locations", () => {
     const checked = check("{ a { b { c } } }");

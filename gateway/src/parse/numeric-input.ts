@@ -1,6 +1,6 @@
 // Stage 2 of 5: parse. Rejects numbers of a client that a double cannot represent, in documents (a validation rule for Apollo Server) and in
-// variables (generation.ts calls `limitCustomScalars`). The planner fails on these numbers or rounds them, and `JSON.stringify` writes null for
-// Infinity.
+// variables (generation.ts calls `addRangeCheckToCustomScalars`). The planner fails on these numbers or rounds them, and `JSON.stringify` writes null
+// for Infinity.
 import {
   type ASTVisitor,
   type FloatValueNode,
@@ -46,7 +46,7 @@ function findProblem({ kind, value }: IntValueNode | FloatValueNode, type: Graph
  * which a composed schema leaves at graphql-js's default. Inexact whole numbers need no check here: the JSON parser (kit/src/json/exact-json.ts) has
  * turned them into strings.
  */
-export function limitCustomScalars(schema: GraphQLSchema): void {
+export function addRangeCheckToCustomScalars(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {
     if (isScalarType(type) && !isSpecifiedScalarType(type)) type.parseValue = parseCustomScalar;
   }

@@ -97,7 +97,7 @@ function readUsablePart(
   if (!representations) return joinToAll(data);
   const rejected: number[] = [];
   const entities = readEntities(fetch, representations, data, joins, (index) => void rejected.push(index));
-  const reason = { kind: "fetch-failed", code: "SUBGRAPH_BAD_ANSWER" } as const;
+  const reason = { kind: "fetch-failed", code: "SUBGRAPH_INVALID_RESPONSE" } as const;
   if (!entities) {
     onInvalid([["_entities"]]);
     recorder.addForAll(reason);

@@ -79,43 +79,43 @@ describe("merged data", () => {
 });
 
 describe("memoized values", () => {
-  let answer: MemoSource;
+  let response: MemoSource;
   let join: MemoSource;
   const [rule, otherRule] = [{}, {}];
 
   beforeEach(() => {
-    answer = {};
+    response = {};
     join = {};
   });
 
   test("a value for the same sources and key is computed once", () => {
-    const first = memoizeBySource([answer, join], rule, () => ({}));
-    expect(memoizeBySource([answer, join], rule, () => ({}))).toBe(first);
+    const first = memoizeBySource([response, join], rule, () => ({}));
+    expect(memoizeBySource([response, join], rule, () => ({}))).toBe(first);
   });
 
   test.each([
     ["an equal object", () => [{}, join], rule],
-    ["another object further on", () => [answer, {}], rule],
-    ["fewer objects", () => [answer], rule],
-    ["more objects", () => [answer, join, join], rule],
-    ["another order", () => [join, answer], rule],
-    ["another rule", () => [answer, join], otherRule],
+    ["another object further on", () => [response, {}], rule],
+    ["fewer objects", () => [response], rule],
+    ["more objects", () => [response, join, join], rule],
+    ["another order", () => [join, response], rule],
+    ["another rule", () => [response, join], otherRule],
   ] as const)("by %s it is made again", (_, from, by) => {
-    const first = memoizeBySource([answer, join], rule, () => ({}));
+    const first = memoizeBySource([response, join], rule, () => ({}));
     expect(memoizeBySource(from() as [MemoSource, ...MemoSource[]], by, () => ({}))).not.toBe(first);
-    expect(memoizeBySource([answer, join], rule, () => ({}))).toBe(first);
+    expect(memoizeBySource([response, join], rule, () => ({}))).toBe(first);
   });
 
   test("a failed computation is not memoized", () => {
     const fail = () => {
       throw new Error("no");
     };
-    expect(() => memoizeBySource([answer], rule, fail)).toThrow("no");
-    expect(memoizeBySource([answer], rule, () => 1)).toBe(1);
+    expect(() => memoizeBySource([response], rule, fail)).toThrow("no");
+    expect(memoizeBySource([response], rule, () => 1)).toBe(1);
   });
 
   test("undefined is memoized too", () => {
-    memoizeBySource([answer], rule, () => undefined);
-    expect(memoizeBySource([answer], rule, () => 1)).toBeUndefined();
+    memoizeBySource([response], rule, () => undefined);
+    expect(memoizeBySource([response], rule, () => 1)).toBeUndefined();
   });
 });

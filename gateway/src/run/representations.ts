@@ -1,6 +1,6 @@
 // Stage 4 of 5: run. Writes the representations that an entity fetch sends, one for each distinct set of key values. run.ts calls it at most once per
 // client request for each group of fetches with the same representations, when the fetches that the group depends on are complete.
-import { stringifyJson } from "@tributary/kit/json/deep-json";
+import { stringifyDeepJson } from "@tributary/kit/json/deep-json";
 import type {
   RepresentationFieldsOf,
   Joins,
@@ -146,7 +146,7 @@ function readValues(
     }
     const json =
       value.kind === "leaf"
-        ? stringifyJson(read)
+        ? stringifyDeepJson(read)
         : writeValue(read, value.fieldsOf, value.access.position, value.access.position?.listDepth ?? 0, joins);
     if (json === undefined) return undefined;
     values.push({ json } satisfies WrittenJson);

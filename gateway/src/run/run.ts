@@ -7,7 +7,7 @@ import type {
   RequestText,
   PlanStep,
 } from "../plan/compile/compiled-plan.ts";
-import type { StoppedKeyChecks } from "../plan/compile/key-checks.ts";
+import type { StoppedKeyAdditions } from "../plan/compile/key-checks.ts";
 import { acceptResponse, type AcceptOptions, memoizeWhileShared, type RunState } from "./accept-response.ts";
 import { createFailureReports } from "./failure-reports.ts";
 import type { EntityList, ReadParts } from "./cached-fetch.ts";
@@ -37,7 +37,7 @@ export interface RunResult {
 }
 
 export interface RunOptions extends FetchOptions, AcceptOptions {
-  readonly stoppedKeyChecks: StoppedKeyChecks;
+  readonly stoppedKeyAdditions: StoppedKeyAdditions;
   /** Whether, with the data fetched so far, a null in one of the first `fieldCount` root fields propagates to `data`. */
   readonly isDataNull: (plan: CompiledPlan, fetched: Pick<RunResult, "root" | "joins">, fieldCount: number) => boolean;
 }
@@ -110,7 +110,7 @@ async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<
   };
   const text = request.currentText();
   const firstResult = await post(text);
-  const isRepeated = stopKeyChecks(firstResult, text, service, o);
+  const isRepeated = stopKeyAdditions(firstResult, text, service, o);
   const result = isRepeated ? await post(request.textWithoutAddedKeys()) : firstResult;
   run.isShared &&= result.isShared === true;
   reportFailures(result, service, run, o);
@@ -121,17 +121,17 @@ async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<
  * Stops adding the keys at which the subgraph reported errors, for all later requests.
  * @returns whether it reported errors at added keys: the request is then sent again without added keys. Only reads have added keys.
  */
-function stopKeyChecks(
+function stopKeyAdditions(
   result: FetchResult,
   { addedKeys }: RequestText,
   service: string,
-  { stoppedKeyChecks, observe }: RunOptions,
+  { stoppedKeyAdditions, observe }: RunOptions,
 ): boolean {
   if (result.kind !== "graphql" || result.errors.length === 0) return false;
   // The path of such an error is [entitiesKey, index, responseName].
   const types = new Set(result.errors.flatMap(({ path = [] }) => addedKeys.get(`${path[0]}.${path[2]}`) ?? []));
   for (const type of types) {
-    if (stoppedKeyChecks.add(service, type)) observe({ kind: "key-check-stopped", service, type });
+    if (stoppedKeyAdditions.add(service, type)) observe({ kind: "key-check-stopped", service, type });
   }
   return types.size > 0;
 }

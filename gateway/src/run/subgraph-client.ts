@@ -56,8 +56,8 @@ export type FailedFetch =
 export type FetchFailureCode =
   | "SUBGRAPH_UNAVAILABLE"
   | "SUBGRAPH_TIMEOUT"
-  | "SUBGRAPH_BAD_ANSWER"
-  | "SUBGRAPH_ANSWER_TOO_LARGE";
+  | "SUBGRAPH_INVALID_RESPONSE"
+  | "SUBGRAPH_RESPONSE_TOO_LARGE";
 
 export interface SubgraphClientOptions {
   readonly name: string;
@@ -116,7 +116,11 @@ function toReply(result: UpstreamResult<Buffer>): HttpReply {
   const { replica, status, headers, body } = result;
   const encoding = headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity")
-    return failed("SUBGRAPH_BAD_ANSWER", new Error("The response is compressed, which was not requested"), replica);
+    return failed(
+      "SUBGRAPH_INVALID_RESPONSE",
+      new Error("The response is compressed, which was not requested"),
+      replica,
+    );
   const textOf = (name: string) => (typeof headers[name] === "string" ? headers[name] : undefined);
   return {
     kind: "response",
@@ -136,12 +140,12 @@ function toFailure({ reason, cause, replica }: UpstreamFailure): FailedFetch {
     case "aborted":
       return abortedFetch(cause, replica);
     case "too-large":
-      return failed("SUBGRAPH_ANSWER_TOO_LARGE", cause, replica);
+      return failed("SUBGRAPH_RESPONSE_TOO_LARGE", cause, replica);
     case "refused":
     case "overloaded":
       return failed("SUBGRAPH_UNAVAILABLE", cause, replica);
     case "reset":
-      return failed(isInvalidHttp(cause) ? "SUBGRAPH_BAD_ANSWER" : "SUBGRAPH_UNAVAILABLE", cause, replica);
+      return failed(isInvalidHttp(cause) ? "SUBGRAPH_INVALID_RESPONSE" : "SUBGRAPH_UNAVAILABLE", cause, replica);
   }
 }
 

@@ -140,7 +140,7 @@ function isStep(raw: unknown): raw is string | number {
 function unusable(
   defect: ResponseDefect["defect"],
   { replica, status, body, contentType }: HttpResponse,
-  code: FetchFailureCode = "SUBGRAPH_BAD_ANSWER",
+  code: FetchFailureCode = "SUBGRAPH_INVALID_RESPONSE",
 ): SubgraphResponse {
   const why = { defect, status, bodyBytes: body.length, contentType: readMediaType(contentType) };
   return { kind: "unusable", code, why, replica };

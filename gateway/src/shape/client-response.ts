@@ -54,7 +54,7 @@ interface Additions {
 }
 
 /** Adds the query plan that a developer requested, and the receipt of a mutation. */
-export function addOnRequest(
+export function addPlanAndReceipt(
   response: ClientResponse,
   { queryPlan, receipt, isReceiptInBody }: Additions,
 ): ClientResponse {

@@ -1,5 +1,5 @@
 // Stage 5 of 5: shape. Writes scalar values as JSON, checked against their type (GraphQL spec, "Scalars", result coercion). write-data.ts calls it.
-import { stringifyJson } from "@tributary/kit/json/deep-json";
+import { stringifyDeepJson } from "@tributary/kit/json/deep-json";
 import type { LeafKind } from "../plan/compile/compiled-plan.ts";
 import type { JsonBytes } from "./json-bytes.ts";
 
@@ -30,7 +30,7 @@ export function writeLeaf(value: unknown, leaf: LeafKind, out: JsonBytes): boole
       out.writeRaw(value ? "true" : "false");
       return true;
     case "custom":
-      out.writeJson(stringifyJson(value));
+      out.writeJson(stringifyDeepJson(value));
       return true;
   }
 }

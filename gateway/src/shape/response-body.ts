@@ -61,7 +61,7 @@ function isNull(body: Buffer): boolean {
 function toProblemError({ path, code, service }: FieldProblem): ClientError {
   const { message } = codes[code];
   // A missing field is the subgraph's fault. A value that does not fit may be the schema's, so the subgraph is not named.
-  const isNamed = service !== undefined && code === "SUBGRAPH_BAD_ANSWER";
+  const isNamed = service !== undefined && code === "SUBGRAPH_INVALID_RESPONSE";
   return {
     message,
     ...(path.length > 0 ? { path } : {}),

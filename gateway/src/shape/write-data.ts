@@ -13,7 +13,7 @@ type Path = readonly (string | number)[];
 /** A value that became null, since it is missing, does not fit the schema, or is a null in a non-null field. */
 export interface FieldProblem {
   readonly path: Path;
-  readonly code: Extract<ClientCode, "INVALID_FIELD_VALUE" | "SUBGRAPH_BAD_ANSWER" | "FIELD_NOT_PROVIDED">;
+  readonly code: Extract<ClientCode, "INVALID_FIELD_VALUE" | "SUBGRAPH_INVALID_RESPONSE" | "FIELD_NOT_PROVIDED">;
   /** The subgraph that sent the value; undefined if it is not known. */
   readonly service: string | undefined;
 }
@@ -128,7 +128,7 @@ function writeComputedField({ access, shape }: ClientField, object: Json, writer
  * entity has failed and stage 4 has recorded the error, or the subgraph returned null for the entity, which is no error.
  */
 function writeFieldValue(holder: Json | undefined, value: unknown, shape: OutputShape, writer: Writer): boolean {
-  if (value === undefined && holder) return recordProblem("SUBGRAPH_BAD_ANSWER", shape, writer);
+  if (value === undefined && holder) return recordProblem("SUBGRAPH_INVALID_RESPONSE", shape, writer);
   return writeValue(value, shape, writer);
 }
 
@@ -162,7 +162,7 @@ function writeComposite(value: unknown, shape: OutputShape & { kind: "list" | "o
 }
 
 function writeList(value: unknown, shape: OutputShape & { kind: "list" }, writer: Writer): boolean {
-  if (!Array.isArray(value)) return recordProblem("SUBGRAPH_BAD_ANSWER", shape, writer);
+  if (!Array.isArray(value)) return recordProblem("SUBGRAPH_INVALID_RESPONSE", shape, writer);
   const entries = value as readonly unknown[];
   const { depth, path, service, out } = writer;
   writer.depth = depth + 1;
@@ -180,10 +180,10 @@ function writeList(value: unknown, shape: OutputShape & { kind: "list" }, writer
 
 function writeObject(value: unknown, shape: OutputShape & { kind: "object" }, writer: Writer): boolean {
   if (typeof value !== "object" || Array.isArray(value)) {
-    return recordProblem("SUBGRAPH_BAD_ANSWER", shape, writer);
+    return recordProblem("SUBGRAPH_INVALID_RESPONSE", shape, writer);
   }
   const layout = shape.position.layoutOf(value as Json, writer.joins);
-  if (!layout) return recordProblem("SUBGRAPH_BAD_ANSWER", shape, writer);
+  if (!layout) return recordProblem("SUBGRAPH_INVALID_RESPONSE", shape, writer);
   if (!layout.isInApiSchema) return writeNull(shape, writer);
   return writeFields(layout.fields, value as Json, writer);
 }

@@ -1,6 +1,6 @@
 /*
- * Stage 2 of 5, parse: Apollo Server validates documents, for one generation. It executes nothing, and writes no response but the errors of a rejected
- * operation.
+ * Stage 2 of 5, parse: Apollo Server validates documents, for one generation. It executes nothing, and writes no response but the errors of a
+ * rejected operation.
  *
  *   paths/full.ts ── validate(request, proceed) ─► ApolloServer.executeOperation
  *                                                    persisted query, parse, validate
@@ -37,7 +37,7 @@ import { codes, isClientCode } from "../errors/codes.ts";
 import { maskLibraryError } from "../errors/library-errors.ts";
 import { Rejection } from "../errors/rejections.ts";
 import type { GatewayObserver } from "../observations.ts";
-import { type CheckedDocument, checkDocument } from "../parse/document-check.ts";
+import { type DocumentWithinLimits, parseWithinLimits } from "../parse/document-check.ts";
 import { locateNodes, withLocations } from "../parse/error-locations.ts";
 import type { NextIteration } from "../parse/event-loop-queue.ts";
 import { findSource, type GraphqlRequest } from "../parse/graphql-request.ts";
@@ -62,7 +62,7 @@ export interface OperationRequest {
 type Proceed = (operation: ValidatedOperation) => Promise<ClientResponse>;
 
 /** Checks limits, syntax and validity of documents, stores automatic persisted queries, and chooses the operation. */
-export interface ApolloValidation {
+export interface DocumentValidator {
   /**
    * @param proceed responds to a validated operation; not called for a rejected one.
    * @returns the response of `proceed`, or the response for an operation that Apollo Server rejected.
@@ -74,7 +74,7 @@ export interface ApolloValidation {
   close(): Promise<void>;
 }
 
-export interface ApolloValidationOptions {
+export interface DocumentValidatorOptions {
   readonly apiSchema: GraphQLSchema;
   readonly operations: OperationStore;
   readonly introspection: boolean;
@@ -113,7 +113,7 @@ const validationErrorsMax = 20;
 
 type ValidationServer = ApolloServer<ValidationContext>;
 
-export async function createApolloValidation(o: ApolloValidationOptions): Promise<ApolloValidation> {
+export async function createDocumentValidator(o: DocumentValidatorOptions): Promise<DocumentValidator> {
   const server = createServer(o);
   await server.start();
   const { nextIteration } = o;
@@ -131,7 +131,7 @@ export async function createApolloValidation(o: ApolloValidationOptions): Promis
     const channel: ValidationContext["channel"] = {};
     const startedMs = performance.now();
     try {
-      const result = checkDocument(source ?? "", { ...o, limits: o.operationLimits });
+      const result = parseWithinLimits(source ?? "", { ...o, limits: o.operationLimits });
       return await validateDocument(request, proceed, result, channel);
     } finally {
       const isRejected = channel.response === undefined && channel.error === undefined;
@@ -144,7 +144,7 @@ export async function createApolloValidation(o: ApolloValidationOptions): Promis
   async function validateDocument(
     { method, responseType, graphql, client }: OperationRequest,
     proceed: Proceed,
-    result: CheckedDocument | undefined,
+    result: DocumentWithinLimits | undefined,
     channel: ValidationContext["channel"],
   ): Promise<ClientResponse> {
     if (result && "exceeded" in result) throw new Rejection(result.exceeded.code, result.exceeded.message);
@@ -218,7 +218,7 @@ function executeOperation(
   return server.executeOperation(request, { contextValue });
 }
 
-function createServer(o: ApolloValidationOptions): ValidationServer {
+function createServer(o: DocumentValidatorOptions): ValidationServer {
   return new ApolloServer<ValidationContext>({
     schema: o.apiSchema,
     introspection: o.introspection,
@@ -253,7 +253,7 @@ function createServer(o: ApolloValidationOptions): ValidationServer {
 function createProceedPlugin({
   apiSchema,
   operations,
-}: ApolloValidationOptions): ApolloServerPlugin<ValidationContext> {
+}: DocumentValidatorOptions): ApolloServerPlugin<ValidationContext> {
   const head = { headers: new HeaderMap() };
   const emptyResponse: GraphQLResponse = { http: head, body: { kind: "single", singleResult: {} } };
   const listener: GraphQLRequestListener<ValidationContext> = {

@@ -5,7 +5,7 @@ import type { MapSize } from "@tributary/kit/collections/bounded-map";
 import type { GatewayObserver } from "../observations.ts";
 import type { OperationStore } from "../parse/operation-store.ts";
 import type { SupergraphStages } from "../supergraph-stages.ts";
-import type { ApolloValidation } from "./apollo-validation.ts";
+import type { DocumentValidator } from "./apollo-validation.ts";
 
 /** Immutable, except for its caches. */
 export interface Generation {
@@ -13,7 +13,7 @@ export interface Generation {
   readonly apiSdl: string;
   readonly subgraphs: readonly string[];
   readonly stages: SupergraphStages;
-  readonly validation: ApolloValidation;
+  readonly validation: DocumentValidator;
   /** Validated operations. */
   readonly operations: OperationStore;
   /** The size of the plan cache. */

@@ -23,14 +23,14 @@ import { createGatewayRequestObserver } from "./request-observer.ts";
 import type { GraphqlRequestRecord } from "./request-record.ts";
 
 /** `requestObserver` and `fetchObserver` are undefined if all outputs that they write to (metrics, traces, access log) are off. */
-export interface GatewayObservers {
+export interface TelemetryObservers {
   readonly requestObserver: RequestObserver<GraphqlRequestRecord> | undefined;
   readonly fetchObserver: FetchObserver | undefined;
   readonly observeRateLimits?: RateLimitObserver;
   readonly admissionObserver?: AdmissionObserver;
 }
 
-export interface GatewayTelemetry extends GatewayObservers {
+export interface GatewayTelemetry extends TelemetryObservers {
   readonly log: Log;
   readonly observe: GatewayObserver;
   /** Exposes the sizes of caches and queues as gauges. */

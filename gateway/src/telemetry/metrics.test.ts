@@ -135,9 +135,9 @@ describe("metrics and spans of fetches", () => {
     observer.begin("users", record).end({ kind: "graphql", errors: [errorWith("NOT_FOUND")] });
     observer.begin("users", undefined).end({ kind: "failed", code: "SUBGRAPH_TIMEOUT" });
     expect(await write()).toContain('tributary_gateway_subgraph_fetches_in_flight{subgraph="users"} 1');
-    first.end({ kind: "unusable", code: "SUBGRAPH_BAD_ANSWER" });
+    first.end({ kind: "unusable", code: "SUBGRAPH_INVALID_RESPONSE" });
     const text = await write();
-    for (const outcome of ["ok", "errors", "SUBGRAPH_TIMEOUT", "SUBGRAPH_BAD_ANSWER"])
+    for (const outcome of ["ok", "errors", "SUBGRAPH_TIMEOUT", "SUBGRAPH_INVALID_RESPONSE"])
       expect(text).toContain(`tributary_gateway_subgraph_fetches_total{subgraph="users",outcome="${outcome}"} 1`);
     expect(text).toContain('tributary_gateway_subgraph_fetch_duration_seconds_count{subgraph="users"} 4');
     expect(text).toContain('tributary_gateway_subgraph_fetches_in_flight{subgraph="users"} 0');

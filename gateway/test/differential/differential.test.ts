@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { CaseExample, ExpectedResult } from "./supergraph-case.ts";
+import type { CaseExample, ComparableResult } from "./supergraph-case.ts";
 import { supergraphCases } from "./cases.ts";
 import { type Compare, compareApolloGateway, comparePaths, findDifference, listNullPaths } from "./differential.ts";
 import { generateChains } from "./generate-chains.ts";
@@ -65,12 +65,12 @@ describe("generated chains of @requires", () => {
   }
 });
 
-function nullsOf(result: ExpectedResult) {
+function nullsOf(result: ComparableResult) {
   return { data: result.data, nullPaths: listNullPaths(result) };
 }
 
 /** Sorts the errors. Codes are compared only if the example has one. */
-function comparable({ data, errors = [] }: ExpectedResult, { expected }: Pick<CaseExample, "expected">) {
+function comparable({ data, errors = [] }: ComparableResult, { expected }: Pick<CaseExample, "expected">) {
   const named = new Set(expected.errors?.flatMap(({ path, code }) => (code === undefined ? [] : [String(path)])));
   const sorted = errors.map(({ path, code }) => (named.has(String(path)) ? { path, code } : { path }));
   return { data, errors: sorted.sort((one, other) => (String(one.path) < String(other.path) ? -1 : 1)) };

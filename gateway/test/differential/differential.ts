@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import type { ClientCode } from "../../src/errors/codes.ts";
-import type { SupergraphCase, ExpectedResult } from "./supergraph-case.ts";
+import type { SupergraphCase, ComparableResult } from "./supergraph-case.ts";
 import { generateOperations } from "./generate-operations.ts";
 import type { Aliases } from "./generate-selections.ts";
 import type { Operation } from "./operation.ts";
@@ -106,7 +106,7 @@ export const compareApolloGateway: Compare = async (_, live, operation) => {
  * For each error, the path of the null in the data that it propagated to. Each path is listed once, since errors below a null are not
  * compared: graphql-js stops at the first one, while subgraphs that are fetched in parallel report each error.
  */
-export function listNullPaths({ data, errors = [] }: ExpectedResult): readonly string[] {
+export function listNullPaths({ data, errors = [] }: ComparableResult): readonly string[] {
   return [...new Set(errors.map(({ path }) => JSON.stringify(findNull(data, path))))].toSorted();
 }
 

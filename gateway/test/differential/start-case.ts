@@ -2,7 +2,7 @@ import { composeServices } from "@apollo/composition";
 import { type ExecutionResult, graphql, type GraphQLError, type GraphQLSchema, isObjectType, parse } from "graphql";
 import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
 import { type RunningSubgraph, startSubgraph } from "../helpers/subgraphs.ts";
-import type { SupergraphCase, ExpectedResult, Monolith } from "./supergraph-case.ts";
+import type { SupergraphCase, ComparableResult, Monolith } from "./supergraph-case.ts";
 import type { Operation } from "./operation.ts";
 import { startStock } from "./stock.ts";
 
@@ -15,15 +15,15 @@ export interface RunningCase {
    */
   sendToGateway(operation: Operation, requestPath: RequestPath): Promise<GatewayResult>;
   /** The result of one schema without subgraphs. */
-  executeOnMonolith(operation: Operation): Promise<ExpectedResult>;
+  executeOnMonolith(operation: Operation): Promise<ComparableResult>;
   /** The control: the result of stock Apollo Gateway over the same subgraphs. */
-  sendToStock(operation: Operation): Promise<ExpectedResult>;
+  sendToStock(operation: Operation): Promise<ComparableResult>;
   close(): Promise<void>;
 }
 
 type RequestPath = "full" | "fast";
 
-interface GatewayResult extends ExpectedResult {
+interface GatewayResult extends ComparableResult {
   /** The body. */
   readonly text: string;
   /** The path that the request took. */
@@ -57,13 +57,13 @@ export async function startCase(supergraphCase: SupergraphCase): Promise<Running
     async executeOnMonolith({ query, variables, operationName }) {
       reset();
       const about = { source: query, variableValues: { ...variables }, operationName: operationName ?? null };
-      return toExpected(await graphql({ schema: monolith, ...about }));
+      return toComparable(await graphql({ schema: monolith, ...about }));
     },
     async sendToStock(operation) {
       stock ??= startStock(supergraphSdl);
       const { execute } = await stock;
       reset();
-      const result = toExpected(await execute(operation));
+      const result = toComparable(await execute(operation));
       takeInvalidDocuments();
       return result;
     },
@@ -82,15 +82,18 @@ async function sendTo(gateway: RunningGateway, operation: Operation, requestPath
   const { query, ...more } = operation;
   const { body, text } = await gateway.send(query, { ...more, path: urls[requestPath] });
   if (body?.data === undefined) throw new Error(`The gateway rejected ${query}: ${text}`);
-  return { ...toExpected(body), text, path: gateway.tookFastPath() ? "fast" : "full" };
+  return { ...toComparable(body), text, path: gateway.tookFastPath() ? "fast" : "full" };
 }
 
 /** As JSON: the objects of graphql-js have no prototype. */
-function toExpected({ data = null, errors = [] }: Pick<ExecutionResult, "data" | "errors">): ExpectedResult {
-  return { data: JSON.parse(JSON.stringify(data)), ...(errors.length > 0 && { errors: errors.map(toExpectedError) }) };
+function toComparable({ data = null, errors = [] }: Pick<ExecutionResult, "data" | "errors">): ComparableResult {
+  return {
+    data: JSON.parse(JSON.stringify(data)),
+    ...(errors.length > 0 && { errors: errors.map(toComparableError) }),
+  };
 }
 
-function toExpectedError({ path = [], extensions }: Pick<GraphQLError, "path" | "extensions">) {
+function toComparableError({ path = [], extensions }: Pick<GraphQLError, "path" | "extensions">) {
   const code = extensions?.["code"];
   return { path, code: typeof code === "string" ? code : "" };
 }

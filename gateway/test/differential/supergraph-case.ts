@@ -39,12 +39,12 @@ export interface CaseExample {
   readonly name: string;
   readonly query: string;
   readonly variables?: object;
-  readonly expected: ExpectedResult;
+  readonly expected: ComparableResult;
   /** How the result of stock Apollo Gateway is wrong, in one line. A test checks that it is. */
   readonly stockIsWrong?: string;
 }
 
-export interface ExpectedResult {
+export interface ComparableResult {
   readonly data: unknown;
   /** In any order. */
   readonly errors?: readonly { readonly path: readonly (string | number)[]; readonly code?: string }[];

@@ -9,10 +9,10 @@ import { rejectBrokenHttp } from "../../src/admit/broken-request.ts";
 import { readConfig } from "../../src/config.ts";
 import { createPlannerPool, type PlannerPool } from "../../src/plan/planner/planner-pool.ts";
 import { createGateway, type Gateway } from "../../src/server.ts";
-import type { GatewayObservers } from "../../src/telemetry/gateway-telemetry.ts";
+import type { TelemetryObservers } from "../../src/telemetry/gateway-telemetry.ts";
 import type { GatewayObservation, GatewayObserver } from "../../src/observations.ts";
 import { recordPath } from "./compare-paths.ts";
-import { createMirrorGateways, type MirrorGateway } from "./mirror-gateways.ts";
+import { createPathComparer, type MirrorGateway } from "./mirror-gateways.ts";
 
 process.env["APOLLO_TELEMETRY_DISABLED"] = "1";
 
@@ -53,7 +53,7 @@ export interface GatewayTestOptions {
   readonly graphiqlFolder?: string;
   /** Undoes the changes of one request in the subgraphs. */
   readonly reset?: () => void;
-  readonly observers?: GatewayObservers | undefined;
+  readonly observers?: TelemetryObservers | undefined;
   /** Not closed with the gateway. Default: the pool that all gateways of a test file share. */
   readonly plannerPool?: PlannerPool;
 }
@@ -128,7 +128,7 @@ interface ListenOptions {
   readonly environment: Record<string, string>;
   readonly graphiqlFolder: string;
   readonly apolloPlugins?: readonly ApolloServerPlugin[];
-  readonly observers?: GatewayObservers;
+  readonly observers?: TelemetryObservers;
   readonly plannerPool?: PlannerPool;
 }
 
@@ -176,7 +176,7 @@ async function startMirrors(o: GatewayTestOptions, about: ListenOptions, supergr
   const start = (fastPath: string) =>
     startMirror({ ...about, environment: { ...shortTimeout, FAST_PATH: fastPath } }, o.supergraphSdl !== undefined);
   const [full, fast] = await Promise.all([start("false"), start("true")]);
-  return createMirrorGateways({ full, fast, supergraphId, ...(o.reset && { reset: o.reset }) });
+  return createPathComparer({ full, fast, supergraphId, ...(o.reset && { reset: o.reset }) });
 }
 
 export async function sendOperation(

@@ -29,7 +29,11 @@ export function startMaze(): Promise<readonly RunningSubgraph[]> {
   );
 }
 
-/** A new operation that takes long to plan, far below every limit of size. */
+/**
+ * An operation that takes long to plan, far below every limit of size.
+ * @param count makes the text differ from that of other operations, so that no plan is cached.
+ * @param depth determines the planning time.
+ */
 export function writeHeavyOperation(count: number, depth: number): string {
   return `{ a${count}: maze { ${writeRoom(depth)} } }`;
 }

@@ -18,14 +18,14 @@ export interface MirrorGateway extends PathGateway {
   drain(): Promise<void>;
 }
 
-export interface MirrorGateways {
+export interface PathComparer {
   /** Sends a copy of each request to both mirrors. */
   watch(handler: RequestListener): RequestListener;
   /** @throws Error if a response differed between the paths. */
   drain(): Promise<void>;
 }
 
-export interface MirrorOptions {
+export interface PathComparerOptions {
   readonly full: MirrorGateway;
   readonly fast: MirrorGateway;
   /** Of the gateway under test. */
@@ -39,7 +39,7 @@ export interface MirrorOptions {
  * response (their client disconnected), requests that Node's parser rejects, requests while the supergraph changes, and requests to gateways
  * that read it from a URL or that a test starts as a process.
  */
-export function createMirrorGateways({ full, fast, supergraphId, reset }: MirrorOptions): MirrorGateways {
+export function createPathComparer({ full, fast, supergraphId, reset }: PathComparerOptions): PathComparer {
   const failures: string[] = [];
   let comparedCount = 0;
   let fastCount = 0;

@@ -79,7 +79,7 @@ export const shapeFaults: readonly ResponseFault[] = [
   {
     name: "sends the entity of another key",
     fetches: ofEntities,
-    codes: ["SUBGRAPH_BAD_ANSWER"],
+    codes: ["SUBGRAPH_INVALID_RESPONSE"],
     respond: sendEntityOfAnotherKey,
   },
   sends('{"errors":"boom"}'),
@@ -94,7 +94,12 @@ export const shapeFaults: readonly ResponseFault[] = [
 
 function sends(text: string): ResponseFault {
   const respond: Fault = (response) => respondJson(response, 200, text);
-  return { name: `sends ${text.replace(leak, "…")}`, fetches: everywhere, codes: ["SUBGRAPH_BAD_ANSWER"], respond };
+  return {
+    name: `sends ${text.replace(leak, "…")}`,
+    fetches: everywhere,
+    codes: ["SUBGRAPH_INVALID_RESPONSE"],
+    respond,
+  };
 }
 
 /** The correct response with changed data. */
@@ -107,7 +112,7 @@ function changesData(
     const { data } = await resolveCorrectly();
     respondJson(response, 200, JSON.stringify({ data: change(data) }));
   };
-  return { name, fetches, codes: ["SUBGRAPH_BAD_ANSWER", "INVALID_FIELD_VALUE"], respond };
+  return { name, fetches, codes: ["SUBGRAPH_INVALID_RESPONSE", "INVALID_FIELD_VALUE"], respond };
 }
 
 /** As a subgraph that mixes up its rows: each entity is that of the next key; a single entity is that of another book. */

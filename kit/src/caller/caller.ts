@@ -38,8 +38,6 @@ export interface Callers {
   identify(request: IncomingMessage): Caller | Promise<Caller>;
   /** Whether `identify` would verify a signature, which `chargeVerification` counts towards a rate limit. Never throws. */
   needsVerification(request: IncomingMessage): boolean;
-  /** The key of a caller before its token is verified: by a token in the cache, else by the client key or the address. Never throws. */
-  presumedKeyOf(request: IncomingMessage): string;
   /** The caller by its client key or its address, never by its token: for the rate limits of requests whose token is not verified or invalid. */
   callerWithoutToken(request: IncomingMessage): Caller;
 }
@@ -92,13 +90,6 @@ export function createCallers(o: CallersOptions): Callers {
     },
     needsVerification({ headers: { authorization } }) {
       return tokens !== undefined && authorization !== undefined && tokens.find(authorization) === undefined;
-    },
-    presumedKeyOf(request) {
-      const { headers } = request;
-      const known = headers.authorization === undefined ? undefined : tokens?.find(headers.authorization);
-      if (known && !(known instanceof AppError)) return known.userKey;
-      const clientByKey = findClientByKey(headers);
-      return clientByKey === undefined ? toKey(findAddress(request).address) : `client:${clientByKey}`;
     },
     callerWithoutToken: (request) => describe(request, undefined),
   };

@@ -16,7 +16,7 @@ const dataStatuses: ReadonlySet<number> = new Set([404, 409, 410, 412]);
  * includes all writes which the request made, or whose result it saw.
  * @throws the error of `run`.
  */
-export function addWritePosition<T>(
+export function runAndAddWritePosition<T>(
   database: Pick<Writer, "write">,
   addHeader: (name: string, value: string) => void,
   run: () => Promise<T>,
@@ -24,7 +24,7 @@ export function addWritePosition<T>(
   return runInWriteScope(async (scope) => {
     try {
       const result = await run();
-      addPosition(await positionOf(scope, database));
+      addPosition(await findPositionIncluding(scope, database));
       return result;
     } catch (error) {
       // The cause of the error may be a write of another request, which is later than the writes of this scope.
@@ -45,7 +45,7 @@ export function addWritePosition<T>(
  * position from the database.
  * @returns undefined if that statement fails: a response without a receipt is better than an error for a write that was made.
  */
-export async function positionOf(
+export async function findPositionIncluding(
   scope: WriteScope,
   database: Pick<Writer, "write">,
 ): Promise<WritePosition | undefined> {

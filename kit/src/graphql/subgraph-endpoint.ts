@@ -20,9 +20,10 @@ import { resolveEntitiesSeparately } from "./entities.ts";
 import { AppError, type ErrorCode, internalErrorMessage, statusOf } from "../errors/app-error.ts";
 import { hasInexactNumber } from "../json/exact-json.ts";
 import { type WritePosition, writeWritePosition } from "../feed/position.ts";
-import { positionOf, writePositionHeader } from "../consistency/write-position-header.ts";
+import { findPositionIncluding, writePositionHeader } from "../consistency/write-position-header.ts";
 import type { Writer } from "../postgres/postgres.ts";
 import { runInWriteScope } from "../postgres/write-scope.ts";
+import { invalidTokenChallenge } from "../http/challenges.ts";
 import type { Authenticate, Identity } from "../identity/tokens.ts";
 import type { Log } from "../process/log.ts";
 import { createRootFieldsRule } from "./root-fields.ts";
@@ -104,7 +105,7 @@ export async function createSubgraphEndpoint<Context extends object>(
   // `next` runs in the scope, so that the scope collects the positions of the writes of all resolvers.
   router.use((_request, response, next) => {
     runInWriteScope((scope) => {
-      response.locals["findWritePosition"] = () => positionOf(scope, o.database);
+      response.locals["findWritePosition"] = () => findPositionIncluding(scope, o.database);
       next();
     });
   });
@@ -218,7 +219,8 @@ function writeRejection(failures: RequestFailures, error: unknown, response: Res
   const rejection = toAppError(error);
   const { code, message, retryAfterSeconds } = rejection;
   failures.report(code === "INTERNAL_SERVER_ERROR" ? error : rejection);
-  if (code === "UNAUTHENTICATED") response.setHeader("WWW-Authenticate", 'Bearer realm="tributary"');
+  // A request without a token is executed as an anonymous caller, so the token is invalid.
+  if (code === "UNAUTHENTICATED") response.setHeader("WWW-Authenticate", invalidTokenChallenge);
   if (retryAfterSeconds !== undefined) response.setHeader("Retry-After", String(retryAfterSeconds));
   response.status(statusOf[code]).json({ errors: [{ message, extensions: { code } }] });
 }

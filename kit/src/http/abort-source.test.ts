@@ -3,7 +3,7 @@ import { Socket } from "node:net";
 import { expect, test } from "vitest";
 import { AppError } from "../errors/app-error.ts";
 import { AbortSource, createDisconnectSignal } from "./abort-source.ts";
-import { startDeadline } from "./deadline.ts";
+import { readDeadline } from "./deadline.ts";
 
 test("all listeners are called once, in order, and can read the reason", () => {
   const source = new AbortSource();
@@ -57,7 +57,7 @@ test("a client that disconnects before the end of its response aborts the signal
 
 test("work that has not started by the deadline is rejected, and may be retried", () => {
   let nowMs = 5_000;
-  const deadline = startDeadline("250", () => nowMs);
+  const deadline = readDeadline("250", () => nowMs);
   deadline.requireTime();
   nowMs += 249;
   deadline.requireTime();
@@ -65,13 +65,13 @@ test("work that has not started by the deadline is rejected, and may be retried"
   const rejection = expect.objectContaining({ code: "SERVICE_UNAVAILABLE", retryAfterSeconds: 1 });
   expect(() => deadline.requireTime()).toThrow(AppError);
   expect(() => deadline.requireTime()).toThrow(rejection);
-  expect(() => startDeadline("0", () => nowMs).requireTime()).toThrow(rejection);
+  expect(() => readDeadline("0", () => nowMs).requireTime()).toThrow(rejection);
 });
 
 test("a request without a deadline, or with an invalid one, has no time limit", () => {
   let nowMs = 0;
   for (const text of [undefined, "", "soon", "-1", "1.5", "1e3", " 1"]) {
-    const deadline = startDeadline(text, () => nowMs);
+    const deadline = readDeadline(text, () => nowMs);
     nowMs += 1e9;
     deadline.requireTime();
   }

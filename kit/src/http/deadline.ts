@@ -9,7 +9,7 @@ export const deadlineHeader = "x-deadline-ms";
  * state.
  * @param header the value of `deadlineHeader`. There is no deadline if it is missing or not a whole number of up to nine digits.
  */
-export function startDeadline(header: string | undefined, now: () => number = () => performance.now()) {
+export function readDeadline(header: string | undefined, now: () => number = () => performance.now()) {
   const endsAt = header !== undefined && /^\d{1,9}$/.test(header) ? now() + Number(header) : Infinity;
   return {
     /** Call before the work starts. @throws AppError SERVICE_UNAVAILABLE if the deadline has passed. */

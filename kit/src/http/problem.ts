@@ -1,6 +1,7 @@
 // Problem documents (RFC 9457): the error responses of the REST proxy and of the services' REST endpoints.
 import type { ServerResponse } from "node:http";
 import { type AppError, type ErrorCode, type ParameterProblem, type Problem, statusOf } from "../errors/app-error.ts";
+import { invalidTokenChallenge, missingTokenChallenge } from "./challenges.ts";
 
 /** The members of a problem document (RFC 9457). */
 export interface ProblemDocument {
@@ -66,7 +67,10 @@ export function writeProblem(
   const body = Buffer.from(JSON.stringify(toProblemDocument(error, context)));
   for (const name of successHeaders) response.removeHeader(name);
   const head = [...headers];
-  if (error.code === "UNAUTHENTICATED") head.push("WWW-Authenticate", challenge(response));
+  if (error.code === "UNAUTHENTICATED") {
+    const hasToken = response.req?.headers.authorization !== undefined;
+    head.push("WWW-Authenticate", hasToken ? invalidTokenChallenge : missingTokenChallenge);
+  }
   if (error.code === "FORBIDDEN") head.push("WWW-Authenticate", 'Bearer error="insufficient_scope"');
   if (error.retryAfterSeconds !== undefined) head.push("Retry-After", String(error.retryAfterSeconds));
   head.push("Content-Type", "application/problem+json", "Cache-Control", "no-store");
@@ -76,11 +80,6 @@ export function writeProblem(
   if (response.req?.method === "HEAD") return void response.end();
   // As a string, which node:http sends in one write with the head; latin1 keeps the bytes unchanged.
   response.end(body.toString("latin1"), "latin1");
-}
-
-function challenge({ req: request }: ServerResponse): string {
-  const realm = 'Bearer realm="tributary"';
-  return request?.headers.authorization === undefined ? realm : `${realm}, error="invalid_token"`;
 }
 
 function titleOf(code: ErrorCode): string {

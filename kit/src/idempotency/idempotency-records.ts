@@ -32,7 +32,7 @@ interface NewRecord extends CallerKey {
 }
 
 /** Locks a key until the transaction ends, without waiting. @throws AppError IDEMPOTENCY_KEY_IN_FLIGHT while another transaction holds it. */
-export async function lockKey(transaction: Queryable, callerKey: CallerKey): Promise<void> {
+export async function lockKeyNoWait(transaction: Queryable, callerKey: CallerKey): Promise<void> {
   const text = "select pg_try_advisory_xact_lock($1::bigint) as locked";
   const [row] = await transaction.rows<{ locked: boolean }>("lock-key", text, [lockNumberOf(callerKey)]);
   if (row?.locked) return;
@@ -59,8 +59,8 @@ interface RecordRow<T> {
 }
 
 /**
- * The record of a key; undefined if there is none or it has expired. Must be a separate statement after `lockKey`, so that its snapshot includes the
- * commit of the previous holder of the lock.
+ * The record of a key; undefined if there is none or it has expired. Must be a separate statement after `lockKeyNoWait`, so that its snapshot
+ * includes the commit of the previous holder of the lock.
  */
 export async function findRecord<T>(
   transaction: Queryable,

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { AppError } from "../errors/app-error.ts";
 import type { Database, Writer } from "../postgres/postgres.ts";
 import { addToWriteScope } from "../postgres/write-scope.ts";
-import { findRecord, insertRecord, lockKey } from "./idempotency-records.ts";
+import { findRecord, insertRecord, lockKeyNoWait } from "./idempotency-records.ts";
 
 /** The result of a write that accepts an idempotency key. */
 export interface IdempotentResult<T> {
@@ -43,7 +43,7 @@ export interface IdempotentWrite<T> {
 export async function writeOnce<T>(database: Database, write: IdempotentWrite<T>): Promise<IdempotentResult<T>> {
   const fingerprint = fingerprintOf(write.input);
   const { position, ...outcome } = await database.transaction(async (transaction) => {
-    await lockKey(transaction, write);
+    await lockKeyNoWait(transaction, write);
     const record = await findRecord<Stored<T>>(transaction, write);
     if (record !== undefined) {
       const { response, position } = record;

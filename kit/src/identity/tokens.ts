@@ -35,7 +35,7 @@ export function requireUser(identity: Identity): UserIdentity {
 }
 
 /** @throws AppError UNAUTHENTICATED for an anonymous caller, FORBIDDEN if the token has none of the scopes. */
-export function requireScope(identity: Identity, ...anyOf: readonly string[]): UserIdentity {
+export function requireAnyScope(identity: Identity, ...anyOf: readonly string[]): UserIdentity {
   const user = requireUser(identity);
   if (anyOf.some((scope) => user.scopes.has(scope))) return user;
   throw new AppError("FORBIDDEN", `This requires the scope ${anyOf.join(" or ")}.`);

@@ -13,7 +13,7 @@ interface OpenValue {
  * (Node 24, default stack size). Only after a RangeError, this function writes the value without recursion, which is slower.
  * @param value as JSON.parse returns it.
  */
-export function stringifyJson(value: unknown): string {
+export function stringifyDeepJson(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch (error) {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { decodeJson, endOfString, isJsonType, parseUniqueJson } from "../http/json-body.ts";
-import { stringifyJson } from "./deep-json.ts";
+import { stringifyDeepJson } from "./deep-json.ts";
 import { hasInexactNumber, parseExactJson } from "./exact-json.ts";
 
 test.each([
@@ -146,7 +146,7 @@ test("values of any depth are written as they were parsed", () => {
   const shallow = '{"a":[1,"\\u0000",null,{"b":{}},[]],"":true}';
   const texts = [nest('{"x":', shallow, "}"), nest("[0,", shallow, ',{"y":2.5}]'), shallow, "null", '"x"'];
   // Compared without matchers: they recurse to print a difference.
-  expect(texts.map((text) => stringifyJson(JSON.parse(text)) === text)).toEqual(texts.map(() => true));
+  expect(texts.map((text) => stringifyDeepJson(JSON.parse(text)) === text)).toEqual(texts.map(() => true));
 });
 
 function nest(before: string, inner: string, after: string): string {

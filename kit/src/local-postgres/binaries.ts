@@ -14,7 +14,7 @@ import { dirname, join } from "node:path";
 import { type Account, isReachable } from "./account.ts";
 
 /** Where root stores the files that the account of PostgreSQL reads: readable by all users, but unlike /tmp not writable by all users. */
-export const rootsFolder = "/var/lib/tributary";
+export const worldReadableFolder = "/var/lib/tributary";
 
 export interface Binaries {
   readonly initdb: string;
@@ -26,10 +26,10 @@ export interface Binaries {
  * of root), they are copied once per version to /var/lib/tributary.
  * @throws Error if npm did not install them.
  */
-export function findBinaries(account: Account | undefined): Binaries {
+export function ensureReadableBinaries(account: Account | undefined): Binaries {
   const { native, version } = findPackage();
   if (account === undefined || isUsable(native, account)) return binariesIn(native);
-  const copy = join(rootsFolder, `postgresql-${version}-${process.platform}-${process.arch}`);
+  const copy = join(worldReadableFolder, `postgresql-${version}-${process.platform}-${process.arch}`);
   if (!existsSync(copy)) copyReadable(native, copy);
   return binariesIn(copy);
 }

@@ -6,7 +6,7 @@ import { renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { type Account, isEnterable } from "./account.ts";
-import { rootsFolder } from "./binaries.ts";
+import { worldReadableFolder } from "./binaries.ts";
 import { endLeftover } from "./leftover.ts";
 
 /** The major version of the installed programs. They cannot open a data folder of another version. */
@@ -34,7 +34,7 @@ export async function placeDataFolder(
   const path = join(parent, basename(directory));
   if (account === undefined || isEnterable(parent, account)) return path;
   const name = createHash("sha256").update(path).digest("hex").slice(0, 16);
-  const target = join(rootsFolder, "clusters", name);
+  const target = join(worldReadableFolder, "clusters", name);
   await removeUnlinked(target, log);
   mkdirSync(target, { recursive: true, mode: 0o755 });
   chownSync(target, account.uid, account.gid);

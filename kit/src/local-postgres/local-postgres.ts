@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isPortFree, pickFreePort } from "../process/free-port.ts";
 import { chooseAccount } from "./account.ts";
-import { findBinaries } from "./binaries.ts";
+import { ensureReadableBinaries } from "./binaries.ts";
 import { ensureCluster, placeDataFolder, readSuperuserPassword, removeDataFolder } from "./data-folder.ts";
 import { endLeftover, endPostmaster, isAbandoned, writeSupervisor } from "./leftover.ts";
 import { type PostgresServer, type PostgresServerOptions, spawnServer, waitUntilReady } from "./server.ts";
@@ -48,7 +48,7 @@ export interface LocalPostgres {
 export async function startLocalPostgres(options: LocalPostgresOptions): Promise<LocalPostgres> {
   const directory = resolve(options.directory);
   const account = chooseAccount(directory);
-  const binaries = findBinaries(account);
+  const binaries = ensureReadableBinaries(account);
   const folder = await placeDataFolder(directory, account, options.log);
   await ensureCluster(folder, binaries.initdb, account);
   await endLeftover(folder, options.log);

@@ -45,7 +45,8 @@ export function spawnServer(options: PostgresServerOptions): PostgresServer {
 }
 
 /**
- * Resolves when the server executes statements.
+ * Resolves when the server executes statements. The statement that it tries revokes access to the two default databases, which every role could open
+ * otherwise.
  * @param url of the superuser.
  * @throws Error if the server ends before, needs more than 60 s, or rejects the password.
  */
@@ -60,7 +61,7 @@ export async function waitUntilReady(server: PostgresServer, url: string): Promi
   throw new Error(`PostgreSQL was not ready after ${readyTimeoutMs} ms:\n${lastLines.join("\n")}`);
 }
 
-// Whether the server executes a statement. The statement also revokes access to the two default databases, which every role could open otherwise.
+/** Whether the server executed the statement that `waitUntilReady` describes. */
 async function isResponsive(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
   client.on("error", () => {});

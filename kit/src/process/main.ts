@@ -3,7 +3,7 @@ import { ConfigError } from "./env.ts";
 
 /**
  * Called by each `main.ts` with its `main`, whose promise resolves when the process has started. If `main` fails, prints the problems of an invalid
- * configuration, or else the error with its stack, on standard error and exits with 1.
+ * configuration, or else the error with its stack, on standard error and exits with 1. First sets a V8 flag for the whole process.
  */
 export async function runMain(main: () => Promise<void>): Promise<void> {
   // By default V8 allocates objects in the old generation if earlier objects from the same place in the code lived long, as those of requests do in

@@ -4,7 +4,10 @@ import type { LeaseStore } from "./lease-store.ts";
 import { createLocalLimit } from "./local-limit.ts";
 import type { ClassLimit, RateDecision, RequestClass } from "./rate-decision.ts";
 
-/** A charge was rejected because this process had no lease for it; the shared quota was not known to be used up. */
+/**
+ * A charge was rejected because this process had no lease for it, although the store is available and the shared quota was not known to be used up.
+ * `rate-limited` follows for the same charge.
+ */
 export interface LeaseMissed {
   readonly kind: "lease-missed";
   readonly requestClass: RequestClass;

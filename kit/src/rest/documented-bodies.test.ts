@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { documents, respondsWith } from "./documented-bodies.ts";
+import { documentsRequestBody, respondsWith } from "./documented-bodies.ts";
 
 const postBody = z.strictObject({
   id: z.string(),
@@ -43,7 +43,7 @@ test("a response member that is not documented, or is missing, does not compile"
 
 test("a request schema that documents other members than are read does not compile", () => {
   const read = z.strictObject({ title: z.string().transform((text) => text.length), note: z.string().nullish() });
-  const describesRead = documents<z.input<typeof read>>();
+  const describesRead = documentsRequestBody<z.input<typeof read>>();
   const schema = z.strictObject({ title: z.string().max(200), note: z.string().nullish() });
   expect(describesRead(schema)).toBe(schema);
   // @ts-expect-error -- `note` is not documented.

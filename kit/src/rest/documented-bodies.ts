@@ -16,9 +16,9 @@ export function respondsWith<Body>() {
 /**
  * The documented schema of a request body. It does not compile unless it accepts the same members, of the same types, as the schema that reads the
  * body at run time.
- * @example documents<NewPostV1>()(z.strictObject({ title: titleInput }))
+ * @example documentsRequestBody<NewPostV1>()(z.strictObject({ title: titleInput }))
  */
-export function documents<Input>() {
+export function documentsRequestBody<Input>() {
   return <Schema extends z.ZodType<unknown, Input>>(
     schema: Schema &
       Undocumented<Surplus<z.input<Schema>, Input>> &

@@ -98,7 +98,7 @@ export async function respondWithList<T extends { readonly rowVersion: string }>
     load: async () => {
       const page = await o.load(pageRequest);
       const items = page.items.map((item) => ({ id: o.idOf(item), rowVersion: item.rowVersion }));
-      return writeList({ ...o, page, representation: toMetadata(o, pageRequest, { ...page, items }) });
+      return toListResponse({ ...o, page, representation: toMetadata(o, pageRequest, { ...page, items }) });
     },
   });
 }
@@ -115,7 +115,7 @@ function toMetadata<T extends { readonly rowVersion: string }>(
   return { etag, audience, groups };
 }
 
-/** What `writeList` writes; see `ListRead` for members of the same name. */
+/** What `toListResponse` writes; see `ListRead` for members of the same name. */
 export interface ListResponseParts<T> {
   readonly request: RestRequest;
   readonly cursors: Cursors;
@@ -133,7 +133,7 @@ export interface ListResponseParts<T> {
  * Writes a page with links to the adjacent pages (`Link`, RFC 8288). A page above `listBytesMax` loses items at its end, or at its beginning
  * if it was requested backward, so that a client which continues in the same direction misses no item.
  */
-export function writeList<T>(o: ListResponseParts<T>): RestResponse {
+export function toListResponse<T>(o: ListResponseParts<T>): RestResponse {
   const isBackward = goesBackward(o);
   const { rendered, items, isCut } = renderWithinLimit(o.page.items, o.toJson, isBackward);
   const first = items[0];

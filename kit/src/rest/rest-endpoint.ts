@@ -1,7 +1,7 @@
 // Serves a service's REST routes. The steps of a request, in this order: method (405, or 204 to OPTIONS), `Vary`, start of the deadline, token (401),
 // query (400), body (413, 415, 400), deadline passed (503), handler, conditions (304), response.
 import express, { type Request, type Response, type Router } from "express";
-import { deadlineHeader, startDeadline } from "../http/deadline.ts";
+import { deadlineHeader, readDeadline } from "../http/deadline.ts";
 import { AppError, type ParameterProblem } from "../errors/app-error.ts";
 import type { Authenticate, Identity } from "../identity/tokens.ts";
 import { mediaTypes, readBody } from "./body.ts";
@@ -10,7 +10,7 @@ import { hasConditions, isNotModified, toValidatorHeaders } from "./conditions.t
 import { invalidQuery, parseQuery } from "./query.ts";
 import { listMethods, publicPath, respondWithError, respondToUndeclaredMethod } from "./error-responses.ts";
 import type { RouteDeclaration } from "./routes.ts";
-import { addWritePosition } from "../consistency/write-position-header.ts";
+import { runAndAddWritePosition } from "../consistency/write-position-header.ts";
 import type { Writer } from "../postgres/postgres.ts";
 import type { RequestFailures } from "../telemetry/request-failures.ts";
 import type { ServiceObserver } from "../telemetry/service-observer.ts";
@@ -118,7 +118,7 @@ async function serve<R extends readonly RouteDeclaration[]>(
   const result =
     route.method === "GET"
       ? await handle(o, route, request)
-      : await addWritePosition(
+      : await runAndAddWritePosition(
           o.database,
           (name, value) => response.setHeader(name, value),
           () => handle(o, route, request),
@@ -131,7 +131,7 @@ async function handle<R extends readonly RouteDeclaration[]>(
   route: RouteDeclaration,
   request: Request,
 ): Promise<RestResponse | ConditionalResponse> {
-  const deadline = startDeadline(request.get(deadlineHeader));
+  const deadline = readDeadline(request.get(deadlineHeader));
   const header = (name: string) => request.get(name);
   const isRead = route.method === "GET";
   const identity = await o.authenticate(request.headers.authorization);

@@ -45,7 +45,7 @@ export interface TransportResponse<Body extends ResponseBody> {
 }
 
 /** Names and values in turn, as strings. */
-export function toHeaderList(rawHeaders: TransportResponse<ResponseBody>["rawHeaders"]): readonly string[] {
+export function decodeRawHeaders(rawHeaders: TransportResponse<ResponseBody>["rawHeaders"]): readonly string[] {
   return rawHeaders.map((text) => (typeof text === "string" ? text : text.toString("latin1")));
 }
 

@@ -1,6 +1,6 @@
 // Which writes the position includes that a service sends with the response to an unsafe request.
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
-import { addWritePosition, writePositionHeader } from "../../src/consistency/write-position-header.ts";
+import { runAndAddWritePosition, writePositionHeader } from "../../src/consistency/write-position-header.ts";
 import { AppError, type ErrorCode } from "../../src/errors/app-error.ts";
 import type { Outbox } from "../../src/feed/outbox.ts";
 import { includesWrite, readWritePosition, type WritePosition } from "../../src/feed/position.ts";
@@ -102,7 +102,7 @@ test.for<ErrorCode>(["NOT_FOUND", "CONFLICT", "OUT_OF_STOCK", "GONE", "PRECONDIT
   "an error that depends on data, such as %s, has a position that includes the writes it may come from",
   async (code) => {
     let position: WritePosition | undefined;
-    const failing = addWritePosition(database.database, addHeader, async () => {
+    const failing = runAndAddWritePosition(database.database, addHeader, async () => {
       await database.database.write("insert", insert, [++nextId]);
       // Of another request, which this one conflicts with.
       await request((writer) => writer.write("insert", insert, [++nextId]));
@@ -129,7 +129,7 @@ test("other errors have no position, and need no statement for it", async () => 
   ];
   database.takeStatements();
   for (const error of errors) {
-    const failing = addWritePosition(database.database, fail, () => Promise.reject(error));
+    const failing = runAndAddWritePosition(database.database, fail, () => Promise.reject(error));
     await expect(failing).rejects.toBe(error);
   }
   expect(database.takeStatements()).toEqual([]);
@@ -145,16 +145,16 @@ test("a database that fails after the write costs the position, not the response
     acquireTimeoutMs: 10_000,
   });
   await closed.close();
-  expect(await addWritePosition(closed, fail, async () => "done")).toBe("done");
+  expect(await runAndAddWritePosition(closed, fail, async () => "done")).toBe("done");
   const conflict = new AppError("CONFLICT", "No.");
-  await expect(addWritePosition(closed, fail, () => Promise.reject(conflict))).rejects.toBe(conflict);
+  await expect(runAndAddWritePosition(closed, fail, () => Promise.reject(conflict))).rejects.toBe(conflict);
 });
 
 test("before a reader has begun an epoch, a write has a position that no feed position includes", async () => {
   const other = await createRecordedDatabase(inject("postgresUrl"));
   onTestFinished(() => other.close());
   let position: WritePosition | undefined;
-  await addWritePosition(
+  await runAndAddWritePosition(
     other.database,
     (_, value) => void (position = readWritePosition(value)),
     () => other.database.write("insert", insert, [1]),
@@ -169,7 +169,7 @@ test("before a reader has begun an epoch, a write has a position that no feed po
 async function request<T>(run: (writer: Writer) => Promise<T>) {
   database.takeStatements();
   let position: WritePosition | undefined;
-  const result = await addWritePosition(
+  const result = await runAndAddWritePosition(
     database.database,
     (name, value) => {
       expect([name, position]).toEqual([writePositionHeader, undefined]);

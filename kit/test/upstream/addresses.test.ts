@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createAddressBook, type ResolveHost, type ReplicaAddress } from "../../src/upstream/addresses.ts";
 import { holdResponse, type ReplicaServer, respondAndClose, start, startReplica } from "./replica.ts";
-import { failuresOf, open, read, stream, textOf, write } from "./requests.ts";
+import { failuresOf, open, read, sendRequests, textOf, write } from "./requests.ts";
 
 // Only Linux routes all of 127.0.0.0/8 to the machine itself.
 test.runIf(process.platform === "linux")(
@@ -23,7 +23,7 @@ test.runIf(process.platform === "linux")(
       clock.nowMs += 5_000;
       await upstream.send(read);
       const before = [first.requests, second.requests] as const;
-      await stream(40, 4, () => upstream.send(read));
+      await sendRequests(40, 4, () => upstream.send(read));
       return [first.requests - before[0], second.requests - before[1]] as const;
     };
     expect(await requestsAfter(["127.0.0.1"])).toEqual([40, 0]);
@@ -58,7 +58,7 @@ test.runIf(process.platform === "linux").each([
   await upstream.send(read);
   clock.nowMs = 1_000;
   await upstream.send(read);
-  expect(failuresOf(await stream(10, 1, () => upstream.send(write)))).toEqual([]);
+  expect(failuresOf(await sendRequests(10, 1, () => upstream.send(write)))).toEqual([]);
   expect(successor.requests).toBeGreaterThanOrEqual(10);
 });
 
@@ -73,7 +73,7 @@ test("a request to a name without an address is refused, and the lookup reported
 test("the operating system finds localhost, whichever address family the replica listens on", async () => {
   const [replica] = await start(1);
   const { upstream } = open([`http://localhost:${replica.port}`]);
-  expect(failuresOf(await stream(10, 1, () => upstream.send(write)))).toEqual([]);
+  expect(failuresOf(await sendRequests(10, 1, () => upstream.send(write)))).toEqual([]);
 });
 
 function openBook(

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { createLatencyWindow } from "../../src/upstream/latency-window.ts";
 import type { RetryBudgetLimits } from "../../src/upstream/retry-budget.ts";
 import { hang, holdResponse, type Respond, reset, respondOk, start } from "./replica.ts";
-import { failuresOf, open, read, stream, textOf, write } from "./requests.ts";
+import { failuresOf, open, read, sendRequests, textOf, write } from "./requests.ts";
 
 /** Responds after the 500 ms that an attempt has at least. */
 const respondLate: Respond = (response) => void setTimeout(() => response.end("late"), 600);
@@ -85,7 +85,7 @@ test("a read without a response is sent to a healthy replica after 500 ms, and t
   expect(textOf(await upstream.send(read))).toBe("ok");
   expect(performance.now() - startedMs).toBeGreaterThanOrEqual(495);
   expect(seen).toEqual([{ kind: "retried", replica: `${silent.url}/`, reason: "timeout", status: undefined }]);
-  expect(failuresOf(await stream(3, 1, () => upstream.send(read)))).toEqual([]);
+  expect(failuresOf(await sendRequests(3, 1, () => upstream.send(read)))).toEqual([]);
   expect(seen.map(({ kind }) => kind)).toEqual(["retried", "replica-ejected", "retried"]);
   expect([silent.requests, other.requests]).toEqual([2, 4]);
 });

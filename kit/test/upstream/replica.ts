@@ -58,7 +58,7 @@ export async function start(
 }
 
 /** Starts another replica at the same port. */
-export async function restart({ port }: ReplicaServer): Promise<void> {
+export async function startReplacement({ port }: ReplicaServer): Promise<void> {
   onTestFinished((await startReplica({ port })).kill);
 }
 

@@ -6,11 +6,11 @@ import {
   respondAndClose,
   respondOk,
   respondUnavailable,
-  restart,
+  startReplacement,
   start,
   holdResponse,
 } from "./replica.ts";
-import { failuresOf, open, read, stream, write } from "./requests.ts";
+import { failuresOf, open, read, sendRequests, write } from "./requests.ts";
 
 test("a replica that keeps failing is ejected, probed after a growing pause, and restored", async () => {
   const [bad, good] = await start(2);
@@ -21,7 +21,7 @@ test("a replica that keeps failing is ejected, probed after a growing pause, and
     await send();
     return replica.requests - before;
   };
-  const ten = () => stream(10, 1, () => upstream.send(read));
+  const ten = () => sendRequests(10, 1, () => upstream.send(read));
   bad.respond = respondUnavailable;
   expect(await countRequests(bad, ten)).toBe(5);
   expect(await countRequests(bad, ten)).toBe(0);
@@ -44,20 +44,20 @@ test("a draining replica gets two more requests at most", async () => {
   const { upstream, seen } = open([draining.url, other.url], { nowMs: () => clock.nowMs, random: () => 0 });
   await upstream.send(write);
   draining.respond = respondAndClose;
-  await stream(20, 1, () => upstream.send(write));
+  await sendRequests(20, 1, () => upstream.send(write));
   expect([draining.requests, other.requests]).toEqual([3, 18]);
   expect(seen.map(({ kind }) => kind)).toEqual(["replica-draining"]);
   await draining.kill();
-  await restart(draining);
+  await startReplacement(draining);
   clock.nowMs = 1_000;
-  await stream(1, 1, () => upstream.send(read));
+  await sendRequests(1, 1, () => upstream.send(read));
   expect(seen.map(({ kind }) => kind)).toEqual(["replica-draining", "replica-restored"]);
 });
 
 test("replicas that never keep a connection all get requests", async () => {
   const replicas = await start(3, respondAndClose);
   const { upstream, seen } = open(replicas.map(({ url }) => url));
-  await stream(300, 3, () => upstream.send(write));
+  await sendRequests(300, 3, () => upstream.send(write));
   expect(seen).toEqual([]);
   expect(Math.min(...replicas.map(({ requests }) => requests))).toBeGreaterThan(50);
 });
@@ -70,7 +70,7 @@ test.runIf(process.platform === "linux")(
       const { upstream, seen } = open([unreachable.url, other.url], { random: () => 0, connectTimeoutMs: 600_000 });
       await unreachable.kill();
       await startUnreachable(unreachable.port);
-      expect(failuresOf(await stream(10, 1, () => upstream.send(request)))).toEqual([]);
+      expect(failuresOf(await sendRequests(10, 1, () => upstream.send(request)))).toEqual([]);
       expect(seen.map(({ kind }) => kind)).toEqual(["retried", "replica-ejected", "retried"]);
     };
     await Promise.all([eject(read), eject(write)]);
@@ -80,9 +80,9 @@ test.runIf(process.platform === "linux")(
 test("while all replicas are draining, requests are still sent", async () => {
   const replicas = await start(2);
   const { upstream, seen } = open(replicas.map(({ url }) => url));
-  await stream(20, 1, () => upstream.send(write));
+  await sendRequests(20, 1, () => upstream.send(write));
   for (const replica of replicas) replica.respond = respondAndClose;
-  const results = await stream(100, 1, () => upstream.send(write));
+  const results = await sendRequests(100, 1, () => upstream.send(write));
   expect(results.every((result) => result.kind === "response" && result.status === 200)).toBe(true);
   expect(seen.length).toBeLessThanOrEqual(1);
 });
@@ -92,9 +92,9 @@ test("a write does not probe", async () => {
   const clock = { nowMs: 0 };
   const { upstream } = open([bad.url, good.url], { nowMs: () => clock.nowMs, random: () => 0 });
   bad.respond = respondUnavailable;
-  await stream(10, 1, () => upstream.send(read));
+  await sendRequests(10, 1, () => upstream.send(read));
   clock.nowMs = 5_000;
-  const results = await stream(10, 1, () => upstream.send(write));
+  const results = await sendRequests(10, 1, () => upstream.send(write));
   expect(results.every((result) => result.kind === "response" && result.status === 200)).toBe(true);
   expect(bad.requests).toBe(5);
 });
@@ -103,10 +103,10 @@ test("when the last replica in service fails too, the ejected one is probed at o
   const [first, second] = await start(2);
   const { upstream, seen } = open([first.url, second.url], { nowMs: () => 0, random: () => 0 });
   first.respond = respondUnavailable;
-  await stream(10, 1, () => upstream.send(read));
+  await sendRequests(10, 1, () => upstream.send(read));
   first.respond = respondOk;
   second.respond = respondUnavailable;
-  const results = await stream(10, 1, () => upstream.send(read));
+  const results = await sendRequests(10, 1, () => upstream.send(read));
   expect(results.map((result) => result.kind === "response" && result.status)).toEqual([
     ...[503, 503, 503, 503, 503],
     ...[200, 200, 200, 200, 200],
@@ -118,7 +118,7 @@ test("a write whose connection the last replica in service refuses goes to the e
   const [first, second] = await start(2);
   const { upstream } = open([first.url, second.url], { nowMs: () => 0, random: () => 0 });
   first.respond = respondUnavailable;
-  await stream(5, 1, () => upstream.send(write));
+  await sendRequests(5, 1, () => upstream.send(write));
   first.respond = respondOk;
   await second.kill();
   expect(await upstream.send(write)).toMatchObject({ kind: "response", status: 200 });
@@ -129,11 +129,11 @@ test("while all replicas are down, requests are refused at once and no replica i
   const replicas = await start(3);
   await Promise.all(replicas.map((replica) => replica.kill()));
   const { upstream } = open(replicas.map(({ url }) => url));
-  const results = await stream(100, 10, () => upstream.send(read));
+  const results = await sendRequests(100, 10, () => upstream.send(read));
   expect(failuresOf(results)).toEqual(Array.from({ length: 100 }, () => "refused"));
-  await restart(replicas[1]);
-  expect(failuresOf(await stream(100, 10, () => upstream.send(read))).length).toBeLessThan(50);
-  expect(failuresOf(await stream(100, 10, () => upstream.send(write)))).toEqual([]);
+  await startReplacement(replicas[1]);
+  expect(failuresOf(await sendRequests(100, 10, () => upstream.send(read))).length).toBeLessThan(50);
+  expect(failuresOf(await sendRequests(100, 10, () => upstream.send(write)))).toEqual([]);
 });
 
 // Measured with replicas that queue, one of them half as large, at 1.2 to 3 times the load that both can serve: 24 to 70 requests per second had
@@ -141,10 +141,10 @@ test("while all replicas are down, requests are refused at once and no replica i
 test("no replica is ejected while all are overloaded", async () => {
   const replicas = await start(3, respondUnavailable);
   const { upstream, seen } = open(replicas.map(({ url }) => url));
-  await stream(200, 8, () => upstream.send(write));
+  await sendRequests(200, 8, () => upstream.send(write));
   expect(seen).toEqual([]);
   for (const replica of replicas) replica.respond = respondOk;
-  expect((await stream(20, 1, () => upstream.send(write))).map(statusOf)).toEqual(
+  expect((await sendRequests(20, 1, () => upstream.send(write))).map(statusOf)).toEqual(
     Array.from({ length: 20 }, () => 200),
   );
 });
@@ -175,7 +175,7 @@ test("of a slow and two fast replicas the slow one gets the fewest requests", as
   const [slow, ...fast] = await start(3);
   slow.respond = (response) => void setTimeout(() => response.end(), 100);
   const { upstream } = open([slow, ...fast].map(({ url }) => url));
-  await stream(600, 16, () => upstream.send(read));
+  await sendRequests(600, 16, () => upstream.send(read));
   const [first = 0, second = 0] = fast.map(({ requests }) => requests);
   expect(slow.requests + first + second).toBe(600);
   expect(slow.requests * 3).toBeLessThan(Math.min(first, second));
@@ -186,7 +186,7 @@ test("no read is lost when a replica is killed under a stream of reads", async (
   const [killed, other] = await start(2);
   const { upstream, seen } = open([killed.url, other.url]);
   let sent = 0;
-  const results = await stream(1_500, 32, () => {
+  const results = await sendRequests(1_500, 32, () => {
     if (++sent === 500) void killed.kill();
     return upstream.send(read);
   });

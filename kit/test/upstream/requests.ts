@@ -40,7 +40,7 @@ export function open(
 }
 
 /** Sends `count` requests, `width` at a time. */
-export async function stream(count: number, width: number, send: () => Promise<Result>): Promise<Result[]> {
+export async function sendRequests(count: number, width: number, send: () => Promise<Result>): Promise<Result[]> {
   const results: Result[] = [];
   let started = 0;
   const run = async () => {

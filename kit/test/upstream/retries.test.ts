@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { createRetryBudget } from "../../src/upstream/retry-budget.ts";
 import { hang, reset, respondOk, respondUnavailable, start } from "./replica.ts";
-import { createDraws, failuresOf, open, read, stream, textOf, write } from "./requests.ts";
+import { createDraws, failuresOf, open, read, sendRequests, textOf, write } from "./requests.ts";
 
 test("a write is never sent twice after it may have arrived", async () => {
   const replicas = await start(2);
   const { upstream, seen } = open(replicas.map(({ url }) => url));
   for (const respond of [reset, respondUnavailable]) {
     for (const replica of replicas) replica.respond = respond;
-    await stream(100, 8, () => upstream.send(write));
+    await sendRequests(100, 8, () => upstream.send(write));
   }
   expect(replicas[0].requests + replicas[1].requests).toBe(200);
   expect(seen.map(({ kind }) => kind)).not.toContain("retried");
@@ -18,7 +18,7 @@ test("a write whose connection was refused goes to another replica", async () =>
   const [down, up] = await start(2);
   await down.kill();
   const { upstream } = open([down.url, up.url]);
-  const results = await stream(50, 4, () => upstream.send(write));
+  const results = await sendRequests(50, 4, () => upstream.send(write));
   expect(failuresOf(results)).toEqual([]);
   expect(up.requests).toBe(50);
 });
@@ -31,7 +31,7 @@ test("five resets in a hundred requests fail at most one request in 500, for at 
     replicas.map(({ url }) => url),
     { retryBudget: { perRequest: 0.1, perSecond: 0, burstMax: 20 }, random: draw },
   );
-  const results = await stream(2_500, 16, () => upstream.send(read));
+  const results = await sendRequests(2_500, 16, () => upstream.send(read));
   const requests = replicas[0].requests + replicas[1].requests;
   expect(failuresOf(results).length).toBeLessThanOrEqual(5);
   expect(requests).toBeGreaterThan(2_500 * 1.03);
@@ -47,7 +47,7 @@ test("when the retry budget is used up, failures are final, and each one that ne
   const countRequests = () => replicas[0].requests + replicas[1].requests;
   expect(failuresOf([await upstream.send(read)])).toEqual(["reset"]);
   expect(countRequests()).toBe(3);
-  const results = await stream(4, 1, () => upstream.send(read));
+  const results = await sendRequests(4, 1, () => upstream.send(read));
   expect(failuresOf(results)).toEqual(Array.from({ length: 4 }, () => "reset"));
   expect(countRequests()).toBe(8);
   const kinds = seen.map(({ kind }) => kind);
@@ -89,7 +89,7 @@ test("a 503 is returned when the attempt after it gets no response in time", asy
 test("a 503 with Retry-After is returned, not sent to another replica, and does not count as a failure", async () => {
   const replicas = await start(2, (response) => void response.writeHead(503, { "Retry-After": "2" }).end("later"));
   const { upstream, seen } = open(replicas.map(({ url }) => url));
-  const results = await stream(40, 4, () => upstream.send(read));
+  const results = await sendRequests(40, 4, () => upstream.send(read));
   expect(new Set(results.map(textOf))).toEqual(new Set(["later"]));
   expect([replicas[0].requests + replicas[1].requests, seen]).toEqual([40, []]);
 });

@@ -47,7 +47,7 @@ export function isConnectionError(error: unknown): boolean {
  * The error for the client after a request to a service has failed. An `AppError` is returned unchanged; any other error becomes the `cause`, which
  * only the log contains.
  */
-export function toServiceError(error: unknown): AppError {
+export function asAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   return isConnectionError(error)
     ? badGateway(error)

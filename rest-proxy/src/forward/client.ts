@@ -7,7 +7,7 @@ import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import {
   type InformationListener,
   type ResponseBody,
-  toHeaderList,
+  decodeRawHeaders,
   type Transport,
 } from "@tributary/kit/upstream/transport";
 import { streamedTransport } from "@tributary/kit/upstream/undici-transport";
@@ -116,7 +116,7 @@ export function createServiceClient(o: ServiceClientOptions): ServiceClient {
       const onClosed = () => watched?.closed();
       if (pending && body instanceof Readable) watchBody(body, { pending, signal, readerExtraMs, onClosed });
       else onClosed();
-      return { status, headers: toClientHeaders(toHeaderList(rawHeaders)), body };
+      return { status, headers: toClientHeaders(decodeRawHeaders(rawHeaders)), body };
     } catch (error) {
       watched?.failed(error);
       watched?.closed();

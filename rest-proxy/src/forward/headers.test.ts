@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { AppError } from "@tributary/kit/errors/app-error";
 import { expect, test } from "vitest";
-import { toServiceError } from "../errors/service-failure.ts";
+import { asAppError } from "../errors/service-failure.ts";
 import { toClientHeaders, toServiceHeaders } from "./headers.ts";
 
 const client = { address: "10.0.0.7", protocol: "http" } as const;
@@ -73,7 +73,7 @@ test("a failed connection or lookup, and invalid HTTP, mean that the service is 
   ];
   for (const code of codes) {
     const cause = Object.assign(new Error("connect 10.0.0.7:4001"), { code });
-    const error = toServiceError(cause);
+    const error = asAppError(cause);
     expect(error).toMatchObject({ code: "BAD_GATEWAY", retryAfterSeconds: 5, cause });
     expect(error.message).not.toContain("10.0.0.7");
   }
@@ -85,7 +85,7 @@ test.each([
   "text",
   undefined,
 ])("%s is a bug of the proxy", (error) => {
-  expect(toServiceError(error)).toMatchObject({
+  expect(asAppError(error)).toMatchObject({
     code: "INTERNAL_SERVER_ERROR",
     message: "Internal error. Retry later.",
   });
@@ -93,5 +93,5 @@ test.each([
 
 test("an AppError is unchanged", () => {
   const error = new AppError("GATEWAY_TIMEOUT", "Late.");
-  expect(toServiceError(error)).toBe(error);
+  expect(asAppError(error)).toBe(error);
 });

@@ -79,7 +79,7 @@ export function createReceiptRules({ receipts, feeds, cache, timeoutMs }: Receip
 }
 
 /** Replaces the position of a write, which the service sent, by a receipt for the client. In a response to a read, only removes the position. */
-export function toReceipt(
+export function replaceWritePosition(
   response: OriginResponse,
   {
     service,

@@ -8,7 +8,7 @@ import { chooseContentCoding, type ContentCoding } from "@tributary/kit/http/acc
 import { findHeader, findHeaderIndex, isHeaderNamed, withoutHeaders } from "@tributary/kit/http/raw-headers";
 import type { OriginFetch, OriginRequest, OriginResponse } from "../cache/cache-request.ts";
 import { dropBody } from "../cache/body-relay.ts";
-import { ClientDisconnected, toServiceError } from "../errors/service-failure.ts";
+import { ClientDisconnected, asAppError } from "../errors/service-failure.ts";
 
 /** Only bodies within these limits are compressed: compressing a shorter body saves no packet, and a longer body would occupy too much memory. */
 const bytesMin = 1_024;
@@ -114,7 +114,7 @@ async function compress(
 
 /**
  * Nothing is written to the client yet, so a truncated body is the same error as a missing response.
- * @throws AppError, as `toServiceError`; ClientDisconnected.
+ * @throws AppError, as `asAppError`; ClientDisconnected.
  */
 async function readBody(body: Buffer | Readable, signal: OriginRequest["signal"]): Promise<Buffer> {
   if (!(body instanceof Readable)) return body;
@@ -122,7 +122,7 @@ async function readBody(body: Buffer | Readable, signal: OriginRequest["signal"]
     return await buffer(body);
   } catch (error) {
     if (signal.aborted) throw new ClientDisconnected("No client waits for the response.", { cause: error });
-    throw toServiceError(error);
+    throw asAppError(error);
   }
 }
 

@@ -6,7 +6,7 @@ import { createSharedCache, type SharedCache, type SharedCacheOptions } from "..
 import { normalizedHeader } from "../cache/vary.ts";
 import type { RouteTable } from "../route/route-table.ts";
 import type { Route } from "../route/routes.ts";
-import { readVersion } from "../route/version.ts";
+import { splitVersion } from "../route/version.ts";
 import type { CacheObserver } from "../telemetry/cache-counts.ts";
 import type { Observe } from "../telemetry/observations.ts";
 
@@ -81,7 +81,7 @@ export function createKeysOf(table: RouteTable): (reference: string, key: string
     if (!URL.canParse(reference, base + key)) return [];
     const { origin, pathname } = new URL(reference, base + key);
     if (origin !== base) return [];
-    const { path } = readVersion(pathname);
+    const { path } = splitVersion(pathname);
     return table.versionsAt(path).flatMap((version) => table.find(version, path)?.path ?? []);
   };
 }

@@ -4,14 +4,14 @@ import { readDate, readRetirements } from "./retirement.ts";
 import { createRouteTable } from "./route-table.ts";
 import type { Route } from "./routes.ts";
 import { createUsage } from "./usage.ts";
-import { createVersionResolver, readVersion } from "./version.ts";
+import { createVersionResolver, splitVersion } from "./version.ts";
 
 test("a path names a version or none", () => {
-  expect(readVersion("/v1/things")).toEqual({ version: 1, path: "/things" });
-  expect(readVersion("/v12/things/7")).toEqual({ version: 12, path: "/things/7" });
-  expect(readVersion("/v1/v2/things")).toEqual({ version: 1, path: "/v2/things" });
+  expect(splitVersion("/v1/things")).toEqual({ version: 1, path: "/things" });
+  expect(splitVersion("/v12/things/7")).toEqual({ version: 12, path: "/things/7" });
+  expect(splitVersion("/v1/v2/things")).toEqual({ version: 1, path: "/v2/things" });
   for (const path of ["/things", "/v0/a", "/v01/a", "/V1/a", "/v1", "/v1000/a", "/v1.0/a", "/v%31/a", "/v-1/a"])
-    expect(readVersion(path)).toEqual({ version: undefined, path });
+    expect(splitVersion(path)).toEqual({ version: undefined, path });
 });
 
 const v2 = "application/vnd.tributary.v2+json";

@@ -19,7 +19,7 @@ export interface VersionedPath {
 }
 
 /** `/v2/things` is version 2 of `/things`. `/v02`, `/V2` and `/v2` alone are not versions: no route has such a path. */
-export function readVersion(path: string): VersionedPath {
+export function splitVersion(path: string): VersionedPath {
   const [prefix, digits] = /^\/v([1-9]\d{0,2})(?=\/)/.exec(path) ?? [];
   if (prefix === undefined) return { version: undefined, path };
   return { version: Number(digits), path: path.slice(prefix.length) };
@@ -85,7 +85,7 @@ export function createVersionResolver({
   }
 
   return ({ method, path: fullPath, accept }) => {
-    const { version, path } = readVersion(fullPath);
+    const { version, path } = splitVersion(fullPath);
     // A preflight does not have the Accept of the request that follows it.
     const effectiveAccept = method === "OPTIONS" ? undefined : accept;
     if (version !== undefined) return resolveChoice(choose(effectiveAccept, [version], version), path, version);

@@ -11,11 +11,11 @@ import {
   respondAndClose,
   respondOk,
   respondUnavailable,
-  restart,
+  startReplacement,
   start,
   startReplica,
 } from "../../../kit/test/upstream/replica.ts";
-import { open, outcomeOf, read, startMute, stream, testBothTransports, write } from "./service-client.ts";
+import { open, outcomeOf, read, startMute, sendRequests, testBothTransports, write } from "./service-client.ts";
 
 // Which replica gets a request, and when it is sent again. kit/test/upstream tests the same choices over undici, so most tests here send writes.
 
@@ -34,7 +34,7 @@ test.each([
   const { client, seen } = open(urlsOf(replicas));
   for (const respond of [reset, respondUnavailable]) {
     for (const replica of replicas) replica.respond = respond;
-    await stream(10, 2, () => outcomeOf(client.sendByMiddleware(request)));
+    await sendRequests(10, 2, () => outcomeOf(client.sendByMiddleware(request)));
   }
   expect(replicas[0].requests + replicas[1].requests).toBe(20);
   expect(seen.map(({ kind }) => kind)).not.toContain("retried");
@@ -139,7 +139,7 @@ test("a draining replica gets two more requests at most", async () => {
   const { client, seen } = open([draining.url, other.url], { random: () => 0, nowMs: () => 0 });
   await outcomeOf(client.sendByMiddleware(write));
   draining.respond = respondAndClose;
-  const outcomes = await stream(20, 1, () => outcomeOf(client.sendByMiddleware(write)));
+  const outcomes = await sendRequests(20, 1, () => outcomeOf(client.sendByMiddleware(write)));
   expect(new Set(outcomes)).toEqual(new Set(["200 ok"]));
   expect([draining.requests, other.requests]).toEqual([3, 18]);
   expect(seen.map(({ kind }) => kind)).toEqual(["replica-draining"]);
@@ -166,7 +166,7 @@ test("no read or write fails while a replica is drained, stopped and restarted",
   await sleep(idleMsMax + 100);
   await replica.kill();
   await sleep(100);
-  await restart(replica);
+  await startReplacement(replica);
   await expect.poll(() => seen.at(-1)?.kind).toBe("replica-restored");
   end.abort();
   await Promise.all(traffic);
@@ -177,9 +177,9 @@ test("both transports share the health of replicas: one that failed by one trans
   const [bad, good] = await start(2);
   bad.respond = respondUnavailable;
   const { client } = open([bad.url, good.url], { random: () => 0, nowMs: () => 0 });
-  await stream(5, 1, () => outcomeOf(client.sendByUndici(read)));
+  await sendRequests(5, 1, () => outcomeOf(client.sendByUndici(read)));
   expect(bad.requests).toBe(5);
-  await stream(5, 1, () => outcomeOf(client.sendByMiddleware(read)));
+  await sendRequests(5, 1, () => outcomeOf(client.sendByMiddleware(read)));
   expect([bad.requests, good.requests]).toEqual([5, 10]);
 });
 
@@ -206,7 +206,7 @@ test.runIf(process.platform === "linux")(
     clock.nowMs = 5_000;
     // Starts the lookup without waiting for it.
     expect(await send()).toBe("200 ok");
-    expect(new Set(await stream(10, 2, send))).toEqual(new Set([`200 service.test:${removed.port}`]));
+    expect(new Set(await sendRequests(10, 2, send))).toEqual(new Set([`200 service.test:${removed.port}`]));
     response.end("from the removed replica");
     expect(await held).toBe("200 from the removed replica");
   },

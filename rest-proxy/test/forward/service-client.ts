@@ -75,7 +75,7 @@ export function toStream(body: Buffer | Readable): Readable {
 }
 
 /** Sends `count` requests, `width` at a time. */
-export async function stream(count: number, width: number, send: () => Promise<string>): Promise<string[]> {
+export async function sendRequests(count: number, width: number, send: () => Promise<string>): Promise<string[]> {
   const outcomes: string[] = [];
   let started = 0;
   const run = async () => {

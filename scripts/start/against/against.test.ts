@@ -7,8 +7,8 @@ import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { pickFreePort } from "@tributary/kit/process/free-port";
 import { probeRemote } from "./remote-probe.ts";
-import { createRemoteLink } from "./remote-link.ts";
-import { createSchemaSources, remoteSchemaFiles } from "./schema-sources.ts";
+import { discoverRemote } from "./remote-link.ts";
+import { prepareSchemaSources, remoteSchemaFiles } from "./schema-sources.ts";
 
 const json = { "content-type": "application/json" };
 
@@ -54,7 +54,7 @@ test("a remote that does not respond is down, and so is one behind a load balanc
 test("a remote that was down at the start is probed until it responds; then the parts restart with its issuer", async () => {
   const port = await pickFreePort("127.0.0.1");
   const { signal } = new AbortController();
-  const link = await createRemoteLink(
+  const link = await discoverRemote(
     { graphqlUrl: `http://127.0.0.1:${port}/graphql`, restUrl: undefined },
     { environment: {}, signal },
   );
@@ -82,7 +82,7 @@ test("the schemas of the remote's services are those of git, the others those on
   const lines: string[] = [];
   const substitutes = new Map([["users", "remote"] as const, ["orders", "mock"] as const]);
   const print = (_: string, line: string) => lines.push(line);
-  const readSources = createSchemaSources({ root, dataDir, substitutes, print });
+  const readSources = prepareSchemaSources({ root, dataDir, substitutes, print });
   const sdlByName = () => Object.fromEntries(readSources().map(({ name, sdl }) => [name, sdl]));
   const unfinished = "# unfinished";
   expect(sdlByName()).toEqual({ users: "# users", posts: unfinished, comments: unfinished, orders: unfinished });
@@ -98,15 +98,15 @@ test("without git, or for a service that main does not have, the schemas on disk
   const lines: string[] = [];
   const print = (_: string, line: string) => lines.push(line);
   const options = { root, dataDir, substitutes: new Map([["users", "remote"] as const]), print };
-  expect(createSchemaSources(options)()[0]?.sdl).toBe("# users");
+  expect(prepareSchemaSources(options)()[0]?.sdl).toBe("# users");
   expect(lines.splice(0)).toEqual(["no git repository: the schemas of the remote's services are those on disk"]);
   git("init", "--quiet", "--initial-branch", "main");
   git("add", "supergraph");
   git("-c", "user.name=ada", "-c", "user.email=ada@example.org", "commit", "--quiet", "--message", "Begin");
-  expect(createSchemaSources(options)()[0]?.sdl).toBe("# users");
+  expect(prepareSchemaSources(options)()[0]?.sdl).toBe("# users");
   expect(lines[0]).toBe("services/users/schema.graphql is not in HEAD: the file on disk is used");
   rmSync(join(root, "services/users/schema.graphql"));
-  expect(() => createSchemaSources(options)).toThrow("services/users/schema.graphql is neither on disk nor in HEAD.");
+  expect(() => prepareSchemaSources(options)).toThrow("services/users/schema.graphql is neither on disk nor in HEAD.");
 });
 
 type Routes = Readonly<Record<string, readonly [status: number, body: string]>>;

@@ -24,7 +24,7 @@ export interface RemoteLinkOptions {
 const probeEveryMs = 3_000;
 
 /** @throws StartError if the URL is not that of a gateway, or its issuer is unknown. */
-export async function createRemoteLink(
+export async function discoverRemote(
   { graphqlUrl }: RemoteAddresses,
   { environment, signal }: RemoteLinkOptions,
 ): Promise<RemoteLink> {

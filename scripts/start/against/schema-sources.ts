@@ -28,7 +28,7 @@ export function remoteSchemaFiles(dataDir: string) {
  * Writes the schemas of the remote for the substitutes, once: they do not change while the platform runs. Without a remote it writes nothing.
  * @throws StartError if a schema is neither in git nor on disk.
  */
-export function createSchemaSources({ root, dataDir, substitutes, print }: SchemaSourcesOptions): ReadSources {
+export function prepareSchemaSources({ root, dataDir, substitutes, print }: SchemaSourcesOptions): ReadSources {
   const remote = readSubgraphs(root, services).filter(({ name }) => isRemote(substitutes, name));
   if (remote.length === 0) return () => readSubgraphs(root, services);
   const base = findBase(root);

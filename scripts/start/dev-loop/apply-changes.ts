@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { readSubgraphs, type Subgraph, type SubgraphSource } from "../../../supergraph/subgraphs.ts";
 import { createBreakingChangeWarner } from "./breaking-changes.ts";
-import { type Composed, composeFromDisk, mergeRoutesFromDisk, type Schemas, schemasOf } from "./composition.ts";
+import { type Composed, composeSources, mergeRoutesFromDisk, type Schemas, schemasOf } from "./composition.ts";
 import { type PartName, publishedFiles, type ServiceName, serviceNames } from "../parts.ts";
 import { isDescriptor, planChanges } from "./change-plan.ts";
 import { publishIfChanged, hasBreakingChanges } from "../published-files.ts";
@@ -37,7 +37,7 @@ export function createChangeHandler(options: ChangeHandlerOptions): (paths: read
     const isFirst = paths.length === 0;
     const restarts = new Set([...plan.code].filter((name) => parts.has(name)));
     const mustCompose = isFirst || plan.schemas.size > 0 || schemas.hasUnpublished();
-    const composed = mustCompose ? await composeFromDisk(root, schemas.composed(), readSources()) : undefined;
+    const composed = mustCompose ? await composeSources(root, schemas.composed(), readSources()) : undefined;
     if (composed) for (const name of schemas.accept(composed)) restarts.add(name);
     for (const name of schemas.blockedServices())
       if (restarts.delete(name)) print(name, "not restarted: its schema does not compose");

@@ -16,7 +16,7 @@ export type Composed =
  * Composes the schemas. An error report lists first the files that changed since `composed` (the last schemas that
  * composed), or since main if `composed` is undefined.
  */
-export async function composeFromDisk(
+export async function composeSources(
   root: string,
   composed: Schemas | undefined,
   sources: readonly SubgraphSource[],

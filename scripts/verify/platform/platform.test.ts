@@ -6,7 +6,7 @@ import { identifyProcess } from "@tributary/kit/process/process-identity";
 import { afterEach, expect, test } from "vitest";
 import { createHttpClient } from "../traffic/http-client.ts";
 import { startBalancer } from "./balancer.ts";
-import { childrenOf, killTree } from "./process-tree.ts";
+import { childrenOf, killWithChildren } from "./process-tree.ts";
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -49,7 +49,7 @@ test("a process is killed together with its children", async () => {
   const children = childrenOf(pid);
   expect(children).toHaveLength(2);
   const ended = once(parent, "exit");
-  killTree(pid);
+  killWithChildren(pid);
   expect(await ended).toEqual([null, "SIGKILL"]);
   await expect.poll(() => children.map(identifyProcess)).toEqual([undefined, undefined]);
 });

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { pickFreePort } from "@tributary/kit/process/free-port";
 import { startTestIssuer, type TestIssuer } from "@tributary/kit/testing/issuer";
 import { readServices, toVariablePrefix } from "../../../supergraph/services.ts";
-import { seed } from "../../seed/seed.ts";
+import { truncateAndSeed } from "../../seed/seed.ts";
 import { journeyScopes } from "../traffic/journey.ts";
 import { writerId } from "../traffic/seeded.ts";
 import type { VerificationRun } from "../verification.ts";
@@ -117,7 +117,7 @@ export async function startPlatform(o: PlatformOptions): Promise<Platform> {
     ServiceName,
     PlacedService
   >;
-  if (o.isSeeded) await seed({ urls: urlsOfRunning(databaseUrls, o), scale: 1, progress: () => {} });
+  if (o.isSeeded) await truncateAndSeed({ urls: urlsOfRunning(databaseUrls, o), scale: 1, progress: () => {} });
   const startPart = (name: EndpointName, environment: Environment) =>
     Promise.all(
       Array.from({ length: o.replicas[name] ?? 0 }, () =>

@@ -8,7 +8,7 @@ import {
 } from "@tributary/kit/local-postgres/local-postgres";
 import pg from "pg";
 import type { VerificationRun } from "../verification.ts";
-import { killTree } from "./process-tree.ts";
+import { killWithChildren } from "./process-tree.ts";
 
 export interface PlatformPostgres {
   /** Creates a database whose role and password have its name. @returns its URL. */
@@ -42,7 +42,7 @@ export async function startPostgres(
     stop: () => server.stop(),
     start,
     async killAndRestart() {
-      killTree(server.pid);
+      killWithChildren(server.pid);
       await server.exited;
       await start();
     },

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from "node:fs";
  * can neither start another child nor react to the end of a child.
  * @throws Error if the process does not exist.
  */
-export function killTree(pid: number): void {
+export function killWithChildren(pid: number): void {
   process.kill(pid, "SIGSTOP");
   for (const target of [pid, ...childrenOf(pid)]) killIfRunning(target);
 }

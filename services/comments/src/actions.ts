@@ -2,7 +2,7 @@ import { readChange } from "@tributary/kit/http/requested-change";
 import { AppError } from "@tributary/kit/errors/app-error";
 import type { IdempotentResult } from "@tributary/kit/idempotency/idempotency";
 import { anyVersion, allowsVersion, type Precondition } from "@tributary/kit/http/etag";
-import { hasScope, type Identity, isUser, requireScope } from "@tributary/kit/identity/tokens";
+import { hasScope, type Identity, isUser, requireAnyScope } from "@tributary/kit/identity/tokens";
 import { batchLookups } from "@tributary/kit/lists/batched-lookup";
 import type { PageRequest } from "@tributary/kit/lists/keyset";
 import {
@@ -84,7 +84,7 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
 
     /** @throws AppError UNAUTHENTICATED, FORBIDDEN, the errors of `input`, then those of the idempotency key (`writeOnce`). */
     async addComment(identity: Identity, input: () => NewComment): Promise<IdempotentResult<VisibleComment>> {
-      const { userId } = requireScope(identity, "comments:write");
+      const { userId } = requireAnyScope(identity, "comments:write");
       return store.insertComment(input(), userId);
     },
 
@@ -100,7 +100,7 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
       input: () => CommentChange,
       { precondition = () => anyVersion, deletedAs = "INVALID_STATE" }: ChangeOptions = {},
     ): Promise<VisibleComment> {
-      const { userId } = requireScope(identity, "comments:write");
+      const { userId } = requireAnyScope(identity, "comments:write");
       const writtenSince = new Date(clock() - editableMs);
       const requireEditable = async (readConditions?: Precondition) => {
         requireEdit(await requireExisting(id, deletedAs), { identity, writtenSince, precondition: readConditions });
@@ -119,7 +119,7 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
       id: string,
       { precondition = () => anyVersion, unmodifiedSince, deletedAs = "INVALID_STATE" }: DeletionOptions = {},
     ): Promise<Comment> {
-      const { userId } = requireScope(identity, "comments:write", "comments:write:all");
+      const { userId } = requireAnyScope(identity, "comments:write", "comments:write:all");
       const mayAny = hasScope(identity, "comments:write:all");
       const authorId = mayAny ? null : userId;
       const removed = await store.deleteComment(id, { authorId, versions: precondition(), unmodifiedSince });

@@ -1,6 +1,6 @@
 import { AppError } from "@tributary/kit/errors/app-error";
 import { anyVersion, type Precondition, requireVersion } from "@tributary/kit/http/etag";
-import { type Identity, hasScope, isUser, denyAccess, requireScope } from "@tributary/kit/identity/tokens";
+import { type Identity, hasScope, isUser, denyAccess, requireAnyScope } from "@tributary/kit/identity/tokens";
 import { batchLookups } from "@tributary/kit/lists/batched-lookup";
 import type { PageRequest } from "@tributary/kit/lists/keyset";
 import {
@@ -53,20 +53,20 @@ export function createOrderActions(store: OrderStore) {
 
     /** Leaves out orders that the caller may not read. @throws AppError UNAUTHENTICATED, FORBIDDEN. */
     async findOrders(identity: Identity, ids: readonly string[]): Promise<readonly Order[]> {
-      requireScope(identity, "orders:read", "orders:read:all");
+      requireAnyScope(identity, "orders:read", "orders:read:all");
       return (await store.findOrders(ids)).filter((order) => mayRead(identity, order));
     },
 
     /** An order that the caller may not read is NOT_FOUND. @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND. */
     async getOrder(identity: Identity, id: string): Promise<Order> {
-      requireScope(identity, "orders:read", "orders:read:all");
+      requireAnyScope(identity, "orders:read", "orders:read:all");
       const [order] = await store.findOrders([id]);
       return requireReadable(identity, order);
     },
 
     /** Only the state of the order that `getOrder` returns, with the same errors. */
     async getOrderState(identity: Identity, id: string): Promise<OrderState> {
-      requireScope(identity, "orders:read", "orders:read:all");
+      requireAnyScope(identity, "orders:read", "orders:read:all");
       return requireReadable(identity, await store.findOrderState(id));
     },
 
@@ -74,11 +74,12 @@ export function createOrderActions(store: OrderStore) {
     findLines: (orderIds: readonly string[]) => store.findLines(orderIds),
 
     /** The customer id for the list of the caller's own orders. @throws AppError UNAUTHENTICATED, FORBIDDEN. */
-    getOwnCustomerId: (identity: Identity): string => requireScope(identity, "orders:read", "orders:read:all").userId,
+    getOwnCustomerId: (identity: Identity): string =>
+      requireAnyScope(identity, "orders:read", "orders:read:all").userId,
 
     /** The customer id for the list of this user's orders: `userId`, unless an error is thrown. @throws AppError UNAUTHENTICATED, FORBIDDEN. */
     getReadableCustomerId(identity: Identity, userId: string): string {
-      requireScope(identity, "orders:read", "orders:read:all");
+      requireAnyScope(identity, "orders:read", "orders:read:all");
       if (isUser(identity, userId) || hasScope(identity, "orders:read:all")) return userId;
       throw denyAccess(identity, "Only this user, or a caller with the scope orders:read:all, may read these orders.");
     },
@@ -99,7 +100,7 @@ export function createOrderActions(store: OrderStore) {
      * BAD_USER_INPUT, OUT_OF_STOCK, IDEMPOTENCY_KEY_IN_FLIGHT, IDEMPOTENCY_KEY_REUSED.
      */
     placeOrder(identity: Identity, input: () => NewOrder) {
-      const { userId } = requireScope(identity, "orders:write");
+      const { userId } = requireAnyScope(identity, "orders:write");
       return store.placeOrder(userId, input());
     },
 
@@ -109,7 +110,7 @@ export function createOrderActions(store: OrderStore) {
       id: string,
       { precondition = anyVersion, validateInput = () => {} }: CancellationOptions = {},
     ): Promise<Order> {
-      requireScope(identity, "orders:write", "orders:write:all");
+      requireAnyScope(identity, "orders:write", "orders:write:all");
       return requireFound(
         await store.changeStatus(id, "CANCELLED", (order) => {
           requireMayCancel(identity, order);
@@ -123,7 +124,7 @@ export function createOrderActions(store: OrderStore) {
 
     /** @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, INVALID_STATE. */
     async advanceOrder(identity: Identity, id: string, to: OrderStatus): Promise<Order> {
-      requireScope(identity, "orders:write:all");
+      requireAnyScope(identity, "orders:write:all");
       return requireFound(await store.changeStatus(id, to, (order) => requireAdvance(order.status, to)), "order");
     },
   };

@@ -1,7 +1,14 @@
 import { AppError, invalidInput } from "@tributary/kit/errors/app-error";
 import type { IdempotentResult } from "@tributary/kit/idempotency/idempotency";
 import { anyVersion, allowsVersion, type Precondition, type RowVersion } from "@tributary/kit/http/etag";
-import { hasScope, type Identity, isUser, denyAccess, requireScope, requireUser } from "@tributary/kit/identity/tokens";
+import {
+  hasScope,
+  type Identity,
+  isUser,
+  denyAccess,
+  requireAnyScope,
+  requireUser,
+} from "@tributary/kit/identity/tokens";
 import { batchLookups } from "@tributary/kit/lists/batched-lookup";
 import type { ListPage, PageRequest } from "@tributary/kit/lists/keyset";
 import {
@@ -58,7 +65,7 @@ export function createPostActions(store: PostStore) {
 
     /** @throws AppError UNAUTHENTICATED, FORBIDDEN, the errors of `input`, then those of the idempotency key (`writeOnce`). */
     async createPost(identity: Identity, input: () => NewPost): Promise<IdempotentResult<Post>> {
-      const { userId } = requireScope(identity, "posts:write");
+      const { userId } = requireAnyScope(identity, "posts:write");
       return store.insertPost(userId, input());
     },
 
@@ -117,7 +124,7 @@ export function createPostActions(store: PostStore) {
    * the caller may not read either.
    */
   async function requireWritable(identity: Identity, id: string): Promise<Post> {
-    requireScope(identity, "posts:write", "posts:write:all");
+    requireAnyScope(identity, "posts:write", "posts:write:all");
     const [post] = await store.findPosts([id]);
     if (post !== undefined && (isUser(identity, post.authorId) || hasScope(identity, "posts:write:all"))) return post;
     if (post === undefined || !mayRead(identity, post)) throw new AppError("NOT_FOUND", "There is no such post.");

@@ -2,7 +2,7 @@ import { readChange } from "@tributary/kit/http/requested-change";
 import { AppError } from "@tributary/kit/errors/app-error";
 import type { IdempotentResult } from "@tributary/kit/idempotency/idempotency";
 import { anyVersion, allowsVersion, type Precondition } from "@tributary/kit/http/etag";
-import { type Identity, hasScope, isUser, denyAccess, requireScope } from "@tributary/kit/identity/tokens";
+import { type Identity, hasScope, isUser, denyAccess, requireAnyScope } from "@tributary/kit/identity/tokens";
 import { batchLookups } from "@tributary/kit/lists/batched-lookup";
 import type { PageRequest } from "@tributary/kit/lists/keyset";
 import type { NewUser, PrivatePart, User, UserChanges, UserFilters, UserState } from "./model.ts";
@@ -72,7 +72,7 @@ export function createUserActions(store: UserStore) {
       input: () => NewUser,
       options: InputOptions = {},
     ): Promise<IdempotentResult<User>> {
-      const { userId } = requireScope(identity, "users:write:all");
+      const { userId } = requireAnyScope(identity, "users:write:all");
       return rejectDuplicateEmail(await store.insertUser(userId, input()), options);
     },
 
@@ -94,7 +94,7 @@ export function createUserActions(store: UserStore) {
         const { rowVersion } = requireActive(await findStateBatched(id), deactivatedAs);
         if (readConditions && !allowsVersion(readConditions, rowVersion)) throw toVersionError();
       });
-      if (change.role !== undefined) requireScope(identity, "users:write:all");
+      if (change.role !== undefined) requireAnyScope(identity, "users:write:all");
       const updated = await store.updateUser(id, change, versions);
       if (updated === undefined) throw await explainUnchanged(id, deactivatedAs);
       return rejectDuplicateEmail(updated, options);
@@ -130,7 +130,7 @@ function mayReadPrivate(identity: Identity, { id }: Pick<User, "id">): boolean {
 }
 
 function requireOwnerOrAll(identity: Identity, id: string): void {
-  requireScope(identity, "users:write", "users:write:all");
+  requireAnyScope(identity, "users:write", "users:write:all");
   if (isUser(identity, id) || hasScope(identity, "users:write:all")) return;
   throw denyAccess(identity, "Only this user, or a caller with the scope users:write:all, may do this.");
 }

@@ -7,12 +7,12 @@ import { clientVariableOf } from "../normalize/normalize.ts";
 import type { CompiledFetch, CompiledRequest, PlanStep } from "./compiled-plan.ts";
 import { createFetchDocument, type FetchDocument, findRenamedFields } from "./fetch-document.ts";
 import { type FetchSchedule, type PlannedFetch, scheduleFetches } from "./fetch-schedule.ts";
-import { createKeyChecks, type KeyCheckOptions, type StoppedKeyChecks } from "./key-checks.ts";
+import { createKeyChecks, type KeyCheckOptions, type StoppedKeyAdditions } from "./key-checks.ts";
 import { compileRepresentationFields } from "./representation-plan.ts";
 import { createRequestTexts, type FetchNames, nameFetch } from "./request-text.ts";
 
 export interface RequestCompilerOptions extends KeyCheckOptions {
-  readonly stoppedKeyChecks: StoppedKeyChecks;
+  readonly stoppedKeyAdditions: StoppedKeyAdditions;
 }
 
 export interface CompiledRequests {
@@ -50,7 +50,7 @@ export function compileRequests(
     if (!first) throw new Error("A batch without fetches");
     const documents = distinct.map(({ node }) => createFetchDocument(node, o));
     const { serviceName } = first.node;
-    const texts = createRequestTexts(serviceName, documents, o.stoppedKeyChecks);
+    const texts = createRequestTexts(serviceName, documents, o.stoppedKeyAdditions);
     const { head } = texts.currentText();
     requestCountByHead.set(head, (requestCountByHead.get(head) ?? 0) + 1);
     const variables = new Set(distinct.flatMap(({ node }) => node.variableUsages ?? []));

@@ -26,7 +26,7 @@ import {
   noJoin,
 } from "./compiled-plan.ts";
 import { type FetchSchedule, scheduleFetches } from "./fetch-schedule.ts";
-import { createStoppedKeyChecks } from "./key-checks.ts";
+import { createStoppedKeyAdditions } from "./key-checks.ts";
 import { createRootPosition } from "./positions.ts";
 import { createRequestTexts, nameFetch } from "./request-text.ts";
 import { createSupergraphTypes } from "./supergraph-types.ts";
@@ -83,7 +83,7 @@ describe("a compiled plan", () => {
       apiSchema: buildSchema(planner.apiSdl),
       aliasPrefix: planner.aliasPrefix,
       checksKeys: () => true,
-      stoppedKeyChecks: createStoppedKeyChecks(),
+      stoppedKeyAdditions: createStoppedKeyAdditions(),
     });
     const document = parse(source);
     const operation = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
@@ -199,7 +199,7 @@ describe("request texts", () => {
 
   function write(...texts: readonly string[]): string {
     const documents = texts.map((text) => ({ operation: read(text), selected: none, checkedKeys: [] }));
-    const { head } = createRequestTexts("books", documents, createStoppedKeyChecks()).currentText();
+    const { head } = createRequestTexts("books", documents, createStoppedKeyAdditions()).currentText();
     return (JSON.parse(`${head}}`) as { query: string }).query;
   }
 

@@ -43,7 +43,7 @@ export interface KeyCheckOptions {
  * selects anyway are still checked. Stage 4 (run) adds entries while plans run, and request-text.ts then writes the request texts again without
  * these keys. One set per generation, with at most one entry for each subgraph and entity type.
  */
-export interface StoppedKeyChecks {
+export interface StoppedKeyAdditions {
   /** The number of entries. It never decreases, so an equal count means an unchanged set. */
   readonly count: number;
   has(service: string, typeCondition: string): boolean;
@@ -51,7 +51,7 @@ export interface StoppedKeyChecks {
   add(service: string, typeCondition: string): boolean;
 }
 
-export function createStoppedKeyChecks(): StoppedKeyChecks {
+export function createStoppedKeyAdditions(): StoppedKeyAdditions {
   const entries = new Set<string>();
   // A type name has no space, so entries are unique.
   const toEntry = (service: string, typeCondition: string) => `${typeCondition} ${service}`;

@@ -11,7 +11,7 @@ import {
 } from "graphql";
 import type { CompiledRequest, RequestText } from "./compiled-plan.ts";
 import { type FetchDocument, findEntities } from "./fetch-document.ts";
-import { addKeys, type CheckedKey, type StoppedKeyChecks } from "./key-checks.ts";
+import { addKeys, type CheckedKey, type StoppedKeyAdditions } from "./key-checks.ts";
 
 /** The names of an entity fetch in its request. */
 export interface FetchNames {
@@ -32,16 +32,16 @@ export function nameFetch(index: number, count: number): FetchNames {
 export function createRequestTexts(
   service: string,
   documents: readonly FetchDocument[],
-  stoppedKeyChecks: StoppedKeyChecks,
+  stoppedKeyAdditions: StoppedKeyAdditions,
 ): Pick<CompiledRequest, "currentText" | "textWithoutAddedKeys"> {
-  const write = () => writeRequest(documents, (key) => !stoppedKeyChecks.has(service, key.typeCondition));
-  let stoppedCount = stoppedKeyChecks.count;
+  const write = () => writeRequest(documents, (key) => !stoppedKeyAdditions.has(service, key.typeCondition));
+  let stoppedCount = stoppedKeyAdditions.count;
   let text = write();
   let withoutKeys: RequestText | undefined;
   return {
     currentText() {
-      if (stoppedCount !== stoppedKeyChecks.count) {
-        stoppedCount = stoppedKeyChecks.count;
+      if (stoppedCount !== stoppedKeyAdditions.count) {
+        stoppedCount = stoppedKeyAdditions.count;
         text = write();
       }
       return text;

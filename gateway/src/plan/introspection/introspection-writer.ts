@@ -22,7 +22,7 @@ import {
 } from "graphql";
 import { collectFields, responseNameOf, selectionSetsOf } from "../normalize/collect-fields.ts";
 import { findIntrospectionFields } from "./introspection-fields.ts";
-import { resolveConditions } from "../normalize/resolve-conditions.ts";
+import { resolveConditionsAndFragments } from "../normalize/resolve-conditions.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -232,7 +232,8 @@ export function writeStandardIntrospection(schema: GraphQLSchema): readonly Intr
   return [getIntrospectionQuery(), getIntrospectionQuery(everyDetail)].map((query) => {
     const document = parse(query, { noLocation: true });
     const operation = getOperationAST(document);
-    const fields = operation && findIntrospectionFields(resolveConditions(document, operation, {}), responseNameOf);
+    const fields =
+      operation && findIntrospectionFields(resolveConditionsAndFragments(document, operation, {}), responseNameOf);
     const selection = selectIntrospection(
       schema,
       fields?.selectionSet ?? { kind: Kind.SELECTION_SET, selections: [] },

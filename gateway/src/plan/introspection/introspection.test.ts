@@ -7,7 +7,7 @@ import type { CompiledPlan } from "../compile/compiled-plan.ts";
 import { responseNameOf } from "../normalize/collect-fields.ts";
 import { findIntrospectionFields } from "./introspection-fields.ts";
 import { readIntrospectionKey, writeIntrospection, writeStandardIntrospection } from "./introspection-writer.ts";
-import { resolveConditions } from "../normalize/resolve-conditions.ts";
+import { resolveConditionsAndFragments } from "../normalize/resolve-conditions.ts";
 import { createIntrospection } from "./introspection.ts";
 
 const types = Array.from(
@@ -181,7 +181,7 @@ function setUp({
     const document = parse(source);
     const operation = getOperationAST(document);
     if (!operation) throw new Error("The document has no single operation");
-    const client = resolveConditions(document, operation, variables);
+    const client = resolveConditionsAndFragments(document, operation, variables);
     const fields = findIntrospectionFields(client, responseNameOf);
     const plan = { introspection: fields?.selectionSet } as CompiledPlan;
     const validated: ValidatedOperation = {

@@ -10,7 +10,7 @@ import {
 import { describe, expect, test } from "vitest";
 import { chooseAliasPrefix, clientVariableOf, normalize } from "./normalize.ts";
 import { createPlannerKeys } from "./planner-keys.ts";
-import { listConditionVariables, resolveConditions } from "./resolve-conditions.ts";
+import { listConditionVariables, resolveConditionsAndFragments } from "./resolve-conditions.ts";
 
 describe("a normalized operation", () => {
   test("aliases have the prefix for the planner and remain for the client", () => {
@@ -173,12 +173,12 @@ describe("conditions", () => {
 
   function resolved(text: string, coerced: Readonly<Record<string, unknown>> = {}): string {
     const document = parse(text);
-    return stripIgnoredCharacters(print(resolveConditions(document, operationIn(document), coerced)));
+    return stripIgnoredCharacters(print(resolveConditionsAndFragments(document, operationIn(document), coerced)));
   }
 
   function selectionsOf(text: string): readonly string[] {
     const document = parse(text);
-    const { selections } = resolveConditions(document, operationIn(document), {}).selectionSet;
+    const { selections } = resolveConditionsAndFragments(document, operationIn(document), {}).selectionSet;
     return selections.map((one) =>
       one.kind === Kind.FIELD ? `${one.name.value} has ${one.selectionSet?.selections.length}` : one.kind,
     );

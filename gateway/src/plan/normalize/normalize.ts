@@ -15,7 +15,7 @@ import {
   visit,
 } from "graphql";
 import { createPlannerKeys, type PlannerKeys } from "./planner-keys.ts";
-import { addFragment, noDirectives, resolveConditions, selectionSetOf } from "./resolve-conditions.ts";
+import { addFragment, noDirectives, resolveConditionsAndFragments, selectionSetOf } from "./resolve-conditions.ts";
 
 export interface NormalizedOperation {
   /**
@@ -41,7 +41,7 @@ export function normalize(
   coerced: Readonly<Record<string, unknown>>,
   aliasPrefix: string,
 ): NormalizedOperation {
-  const client = resolveConditions(document, operation, coerced);
+  const client = resolveConditionsAndFragments(document, operation, coerced);
   return { client, planned: toPlannerOperation(client, aliasPrefix) };
 }
 

@@ -18,7 +18,7 @@ import { Rejection } from "../../errors/rejections.ts";
  * @param coerced the coerced values of the variables in `@skip` and `@include`.
  * @throws Rejection BAD_USER_INPUT if a condition is null.
  */
-export function resolveConditions(
+export function resolveConditionsAndFragments(
   document: DocumentNode,
   operation: OperationDefinitionNode,
   coerced: Readonly<Record<string, unknown>>,

@@ -4,11 +4,11 @@ import type { PlannerJob } from "./worker-messages.ts";
 export interface JobQueue {
   /**
    * Settles the job as `not-started` if the queue is full or closed, or if no worker takes the job within `waitMsMax`.
-   * @param priority the length of the operation in characters; Infinity for introspection. Lower numbers are taken first.
+   * @param cost the length of the operation in characters; Infinity for introspection. Lower numbers are taken first.
    */
-  add(job: PlannerJob, priority: number): void;
+  add(job: PlannerJob, cost: number): void;
   /**
-   * Removes and returns the job with the lowest `priority`; of several, the oldest. Undefined if the queue is empty. Planning time grows with the
+   * Removes and returns the job with the lowest `cost`; of several, the oldest. Undefined if the queue is empty. Planning time grows with the
    * length of the operation (a second for the longest), so this order keeps long operations from delaying short operations.
    */
   take(): PlannerJob | undefined;
@@ -27,7 +27,7 @@ export interface JobQueueOptions {
 
 interface QueuedJob {
   readonly timer: NodeJS.Timeout;
-  readonly priority: number;
+  readonly cost: number;
   readonly queuedAtMs: number;
 }
 
@@ -43,20 +43,20 @@ export function createJobQueue({ queuedJobsMax, waitMsMax, onTaken }: JobQueueOp
   }
 
   return {
-    add(job, priority) {
+    add(job, cost) {
       if (isClosed) return job.settle({ kind: "not-started", reason: "closed" });
       if (queue.size >= queuedJobsMax) return job.settle({ kind: "not-started", reason: "queue-full" });
       const giveUp = () => remove(job).settle({ kind: "not-started", reason: "waited-too-long" });
-      queue.set(job, { timer: setTimeout(giveUp, waitMsMax), priority, queuedAtMs: performance.now() });
+      queue.set(job, { timer: setTimeout(giveUp, waitMsMax), cost, queuedAtMs: performance.now() });
     },
     take() {
       let first: PlannerJob | undefined;
-      let priorityMin = Infinity;
+      let costMin = Infinity;
       let queuedAtMs = 0;
       for (const [job, queued] of queue) {
-        if (first !== undefined && queued.priority >= priorityMin) continue;
+        if (first !== undefined && queued.cost >= costMin) continue;
         first = job;
-        priorityMin = queued.priority;
+        costMin = queued.cost;
         ({ queuedAtMs } = queued);
       }
       if (first === undefined) return undefined;

@@ -131,7 +131,7 @@ export function createPlannerPool(o: PlannerPoolOptions): PlannerPool {
 
   function enqueue(task: PlanTask | IntrospectTask): Promise<TaskOutcome> {
     return new Promise((settle) => {
-      queue.add({ task, timeoutMs: o.planTimeoutMs, settle }, priorityOf(task));
+      queue.add({ task, timeoutMs: o.planTimeoutMs, settle }, planningCostOf(task));
       for (const slot of slots) slot.notify();
     });
   }
@@ -152,7 +152,7 @@ type LoadResult =
   | { readonly kind: "failed"; readonly outcome: TaskOutcome };
 
 /** The queue gives out the job with the lowest number first: the shortest operation, and introspection after all operations. */
-function priorityOf(task: PlanTask | IntrospectTask): number {
+function planningCostOf(task: PlanTask | IntrospectTask): number {
   return task.kind === "plan" ? task.operationText.length : Infinity;
 }
 

@@ -36,6 +36,7 @@ export function createRejectedOperations(o: {
   };
 }
 
+/** SHA-256 in base64url of the text for the planner, which is normalized: not comparable with the hash of the client's document. */
 export function hashOperation(operationText: string): string {
   return createHash("sha256").update(operationText).digest("base64url");
 }

@@ -7,7 +7,7 @@ import {
   writeStandardIntrospection,
 } from "../introspection/introspection-writer.ts";
 import { createQueryPlanner, type QueryPlanner } from "../rewrite/query-planner.ts";
-import { withoutCacheTags } from "../rewrite/supergraph-features.ts";
+import { withoutCacheTagLink } from "../rewrite/supergraph-features.ts";
 import { findWarmUpOperation } from "./warm-up-operation.ts";
 import type { IntrospectTask, LibraryLogEntry, PlanTask, Task, TaskResult } from "./worker-messages.ts";
 
@@ -34,7 +34,7 @@ export function createTaskRunner({ log }: { readonly log: SendLogEntry }): TaskR
   async function load(id: number, supergraphSdl: string): Promise<TaskResult> {
     // Before `validate`: for a supergraph that both reject, this error message is clearer.
     const planner = createQueryPlanner(supergraphSdl);
-    await validate(withoutCacheTags(supergraphSdl), log);
+    await validate(withoutCacheTagLink(supergraphSdl), log);
     const apiSchema = buildASTSchema(parse(planner.apiSdl, { noLocation: true }), { assumeValidSDL: true });
     supergraphs.set(id, { planner, apiSchema });
     // The result is posted in a microtask, so before the planner is warmed. The warming runs while the main thread builds its schemas.

@@ -90,7 +90,7 @@ function findExecutableDirectives({ definitions }: DocumentNode): readonly Direc
  * Creates a function that adds the supergraph's default values to directives in an operation that omit the argument: in a subgraph, the argument
  * can be required and have no default.
  */
-export function createDefaultWriter(supergraph: DocumentNode) {
+export function createDirectiveDefaults(supergraph: DocumentNode) {
   const defaults = new Map(findExecutableDirectives(supergraph).map((node) => [node.name.value, defaultsOf(node)]));
   const hasDefaults = [...defaults.values()].some(({ length }) => length > 0);
   return (operation: OperationDefinitionNode): OperationDefinitionNode => {

@@ -2,7 +2,7 @@ import { composeServices } from "@apollo/composition";
 import type { FetchNode, PlanNode, QueryPlan } from "@apollo/query-planner";
 import { Kind, OperationTypeNode, parse, print, stripIgnoredCharacters } from "graphql";
 import { describe, expect, test } from "vitest";
-import { createDefaultWriter, withExecutableDirectives } from "./executable-directives.ts";
+import { createDirectiveDefaults, withExecutableDirectives } from "./executable-directives.ts";
 import { createQueryPlanner } from "./query-planner.ts";
 import { restorePlan } from "./restore-plan.ts";
 import { splitMutation } from "./split-mutation.ts";
@@ -156,7 +156,7 @@ describe("executable directives", () => {
 
   test("default values are written only for omitted arguments", () => {
     const definitions = parse("directive @custom(x: Int = 1, y: Int, z: [Int] = [2]) on FIELD | QUERY");
-    const write = createDefaultWriter(definitions);
+    const write = createDirectiveDefaults(definitions);
     const [operation] = parse("query @custom { a @custom(z: 3) b @other }").definitions;
     if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error("No operation");
     expect(stripIgnoredCharacters(print(write(operation)))).toBe("query@custom(x:1 z:[2]){a@custom(z:3 x:1)b@other}");
@@ -266,7 +266,7 @@ describe("restored plans", () => {
         },
       ],
     ]),
-    directiveNames: new Map(),
+    publishedDirectiveNames: new Map(),
   };
 
   /** The fetches in a sequence and a parallel node, one of them flattened. */

@@ -8,7 +8,7 @@ import { type PlanNode, QueryPlanner as ApolloQueryPlanner, type QueryPlan } fro
 import { type DocumentNode, Kind, type OperationDefinitionNode, parse, printSchema } from "graphql";
 import type { RootFieldPriorities } from "../../parse/operation-priority.ts";
 import {
-  createDefaultWriter,
+  createDirectiveDefaults,
   chooseDirectiveNames,
   renameDirectives,
   withExecutableDirectives,
@@ -56,11 +56,11 @@ export function createQueryPlanner(supergraphSdl: string): QueryPlanner {
   const apiSdl = withExecutableDirectives(writeApi(supergraph), document);
   const plannerNames = chooseDirectiveNames(document);
   const originalNames = new Map([...plannerNames].map(([name, plannerName]) => [plannerName, name]));
-  const additions = { ...added, directiveNames: originalNames };
+  const additions = { ...added, publishedDirectiveNames: originalNames };
   const { planner, schema } = buildPlanner(renameDirectives(document, plannerNames));
-  const writeDefaults = createDefaultWriter(document);
+  const addDirectiveDefaults = createDirectiveDefaults(document);
   function planOne(definition: OperationDefinitionNode, overrideConditions: Map<string, boolean>): QueryPlan {
-    const definitions = [renameDirectives(writeDefaults(definition), plannerNames)];
+    const definitions = [renameDirectives(addDirectiveDefaults(definition), plannerNames)];
     const operation = operationFromDocument(schema, { kind: Kind.DOCUMENT, definitions }, { validate: false });
     return restorePlan(planner.buildQueryPlan(operation, { overrideConditions }), additions);
   }

@@ -20,7 +20,7 @@ export interface SupergraphAdditions {
   readonly syntheticFields: SyntheticFields;
   readonly virtualSubgraphs: VirtualSubgraphs;
   /** From the planner's names of directives to the published ones. */
-  readonly directiveNames: DirectiveNames;
+  readonly publishedDirectiveNames: DirectiveNames;
 }
 
 /** @returns plain JSON that names only the published supergraph's subgraphs, fields and directives. */
@@ -65,11 +65,11 @@ function restoreFetch(fetch: FetchNode, additions: SupergraphAdditions): FetchNo
 }
 
 function restoreOperation({ operation, serviceName }: FetchNode, additions: SupergraphAdditions): string {
-  const { syntheticFields, directiveNames } = additions;
+  const { syntheticFields, publishedDirectiveNames } = additions;
   const interfaceObjects = additions.virtualSubgraphs.get(serviceName)?.interfaceObjects;
-  if (syntheticFields.size === 0 && directiveNames.size === 0 && !interfaceObjects?.size) return operation;
+  if (syntheticFields.size === 0 && publishedDirectiveNames.size === 0 && !interfaceObjects?.size) return operation;
   let document = restoreFields(parse(operation, { noLocation: true }), syntheticFields);
-  document = renameDirectives(document, directiveNames);
+  document = renameDirectives(document, publishedDirectiveNames);
   if (interfaceObjects) document = restoreInterfaceObjects(document, interfaceObjects);
   return stripIgnoredCharacters(print(document));
 }

@@ -15,8 +15,11 @@ export const supportedFeatures: ReadonlySet<string> = new Set([
   "https://specs.apollo.dev/cacheTag/v0.1",
 ]);
 
-/** Removes the link to `@cacheTag` from printed SDL, because Apollo Gateway rejects features that it does not know. */
-export function withoutCacheTags(supergraphSdl: string): string {
+/**
+ * Removes the link to `@cacheTag` from printed SDL, because Apollo Gateway rejects features that it does not know. The uses
+ * of the directive remain.
+ */
+export function withoutCacheTagLink(supergraphSdl: string): string {
   return supergraphSdl.replaceAll(/@link\(url: "https:\/\/specs\.apollo\.dev\/cacheTag\/[^)]*\)/g, "");
 }
 

@@ -74,7 +74,7 @@ export const skipInclude: SupergraphCase = {
       name: "a field with the alias __typename does not replace the type",
       query: "{ best { __typename: name score } }",
       expected: { data: { best: { __typename: "Ada", score: 3 } } },
-      stockIsWrong: "returns the type, with SUBGRAPH_BAD_ANSWER",
+      stockIsWrong: "returns the type, with SUBGRAPH_INVALID_RESPONSE",
     },
     {
       name: "only __typename needs no subgraph",

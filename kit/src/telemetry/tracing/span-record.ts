@@ -29,7 +29,7 @@ export type Deliver = (record: SpanRecord) => void;
  * A minimal span in place of OpenTelemetry's. Few requests are traced (1 % by default), so V8 may never optimize this code, and each line costs more
  * than in code of every request. The export thread converts the record to OpenTelemetry's format.
  */
-export class RecordedSpan implements Span {
+export class RecordingSpan implements Span {
   readonly traceId: string;
   readonly spanId: string = randomDigits(16);
   readonly #parent: SpanParent | undefined;
@@ -56,7 +56,7 @@ export class RecordedSpan implements Span {
 
   child(name: string, o?: SpanOptions): Span {
     const { traceId, spanId } = this;
-    return new RecordedSpan(name, { traceId, spanId, isRemote: false }, o, this.#deliver);
+    return new RecordingSpan(name, { traceId, spanId, isRemote: false }, o, this.#deliver);
   }
 
   rename(name: string): void {

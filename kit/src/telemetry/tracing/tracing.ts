@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { readCallerContext } from "../../http/trace-context.ts";
 import { errorTypeOf } from "./error-type.ts";
 import { createSampling } from "./sampling.ts";
-import { type Deliver, RecordedSpan } from "./span-record.ts";
+import { type Deliver, RecordingSpan } from "./span-record.ts";
 import type { TracingConfig } from "../../process/telemetry-config.ts";
 import type { Span, Trace } from "./trace.ts";
 
@@ -30,7 +30,7 @@ export function createTracing({ tracing, deliver, stop }: TracingOptions): Trace
       const caller = readCallerContext(traceParent);
       if (!isTraced(caller)) return undefined;
       const parent = caller && { traceId: caller.traceId, spanId: caller.spanId, isRemote: true };
-      return new RecordedSpan(name, parent, o, deliver);
+      return new RecordingSpan(name, parent, o, deliver);
     },
     current: () => scopes.getStore(),
     run: (span, work) => (span === undefined ? work() : scopes.run(span, work)),

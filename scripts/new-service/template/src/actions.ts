@@ -2,7 +2,7 @@ import { AppError } from "@tributary/kit/errors/app-error";
 import { allowsVersion, anyVersion, type Precondition } from "@tributary/kit/http/etag";
 import { readChange } from "@tributary/kit/http/requested-change";
 import type { IdempotentResult } from "@tributary/kit/idempotency/idempotency";
-import { type Identity, isUser, requireScope } from "@tributary/kit/identity/tokens";
+import { type Identity, isUser, requireAnyScope } from "@tributary/kit/identity/tokens";
 import { batchLookups } from "@tributary/kit/lists/batched-lookup";
 import type { NewSpareGadget, SpareGadget, SpareGadgetChange, SpareGadgetState } from "./model.ts";
 import type { Store } from "./store.ts";
@@ -38,7 +38,7 @@ export function createActions(store: Store) {
 
     /** @throws AppError UNAUTHENTICATED, FORBIDDEN, the errors of `input`, then those of the idempotency key (`writeOnce`). */
     async create(identity: Identity, input: () => NewSpareGadget): Promise<IdempotentResult<SpareGadget>> {
-      const { userId } = requireScope(identity, "gadget-shop:write");
+      const { userId } = requireAnyScope(identity, "gadget-shop:write");
       return store.insertRow(input(), userId);
     },
 
@@ -49,7 +49,7 @@ export function createActions(store: Store) {
       input: () => SpareGadgetChange,
       precondition: () => Precondition = () => anyVersion,
     ): Promise<SpareGadget> {
-      const { userId } = requireScope(identity, "gadget-shop:write");
+      const { userId } = requireAnyScope(identity, "gadget-shop:write");
       const requireChangeable = (versions?: Precondition) => requireWritable(identity, id, versions);
       const { versions, change } = await readChange({ precondition, input }, requireChangeable);
       const changed = await store.updateRow(id, change, { authorId: userId, versions });
@@ -64,7 +64,7 @@ export function createActions(store: Store) {
       id: string,
       precondition: () => Precondition = () => anyVersion,
     ): Promise<SpareGadget> {
-      const { userId } = requireScope(identity, "gadget-shop:write");
+      const { userId } = requireAnyScope(identity, "gadget-shop:write");
       const deleted = await store.deleteRow(id, { authorId: userId, versions: precondition() });
       if (deleted !== undefined) return deleted;
       await requireWritable(identity, id);

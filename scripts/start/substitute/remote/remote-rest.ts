@@ -4,7 +4,7 @@ import { AppError } from "@tributary/kit/errors/app-error";
 import { writeProblem } from "@tributary/kit/http/problem";
 import { withoutHeaders } from "@tributary/kit/http/raw-headers";
 import { readRequestId } from "@tributary/kit/http/request-id";
-import { toHeaderList } from "@tributary/kit/upstream/transport";
+import { decodeRawHeaders } from "@tributary/kit/upstream/transport";
 import { createBufferedTransport, openPool } from "@tributary/kit/upstream/undici-transport";
 import { createUpstream } from "@tributary/kit/upstream/upstream";
 import type { RestForwarder } from "../server.ts";
@@ -61,7 +61,7 @@ export function createRestForwarder(origin: string): RestForwarder & { close(): 
         writeProblem(response, error, { instance: url.split("?", 1)[0], requestId });
         return;
       }
-      const headers = withoutHeaders(toHeaderList(result.rawHeaders), (name) => responseHeadersDropped.has(name));
+      const headers = withoutHeaders(decodeRawHeaders(result.rawHeaders), (name) => responseHeadersDropped.has(name));
       response.writeHead(result.status, headers).end(result.body);
     },
     close: () => upstream.close(),

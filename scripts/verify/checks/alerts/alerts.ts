@@ -6,7 +6,7 @@ import { defineVerification, type Options, type VerificationRun } from "../../ve
 import { startMonitoredPlatform } from "./alert-platform.ts";
 import { runFault } from "./fault-run.ts";
 import { type Fault, faults } from "./faults.ts";
-import { checkFiles, findPrograms, type MonitoringPrograms } from "./monitoring-programs.ts";
+import { checkFiles, findOrInstallPrograms, type MonitoringPrograms } from "./monitoring-programs.ts";
 import { shorteningFactor } from "./monitoring-settings.ts";
 import { isRatioOf, runOutage } from "./outage.ts";
 import { verifyQueries } from "./queries.ts";
@@ -57,7 +57,7 @@ a busy one the platform is slow, and alerts report it.`,
   options,
   control: "no fault is injected",
   async run(run) {
-    const programs = findPrograms(run.options.programs, run.print);
+    const programs = findOrInstallPrograms(run.options.programs, run.print);
     for (const { text, holds, output } of checkFiles(programs)) {
       if (!holds) run.print(output);
       run.claim(text, holds, { control: "holds" });

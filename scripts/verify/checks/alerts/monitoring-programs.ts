@@ -24,7 +24,7 @@ export interface MonitoringPrograms {
  * Finds the programs in `folder` (the store also in PATH), or without `folder` in PATH. If one is missing in PATH, Debian's packages are installed.
  * @throws MissingToolError if `folder` does not contain all programs, or the packages cannot be installed.
  */
-export function findPrograms(folder: string | undefined, print: (line: string) => void): MonitoringPrograms {
+export function findOrInstallPrograms(folder: string | undefined, print: (line: string) => void): MonitoringPrograms {
   const folders = folder === undefined ? (process.env["PATH"] ?? "").split(delimiter) : [folder];
   const installed = findIn(folders);
   if (installed) return installed;

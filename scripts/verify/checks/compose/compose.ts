@@ -26,7 +26,7 @@ import { describeImage, readImages } from "./images.ts";
 import {
   balance,
   fetchWriterToken,
-  listParts,
+  waitForContainers,
   openProject,
   type Project,
   publicParts,
@@ -35,7 +35,7 @@ import {
   scale,
 } from "./project.ts";
 import { serviceNames } from "../../platform/platform.ts";
-import { findMissingRequirement } from "./requirements.ts";
+import { ensureRequirements } from "./requirements.ts";
 import { describeShare, isFair, measureShares } from "./traffic-shares.ts";
 
 /** Gateway and REST proxy look names up every five seconds: after this time both know the address of a replica that has started again. */
@@ -59,7 +59,7 @@ skipped.`,
   options: { perSecond: { ...perSecondOption, fallback: 16 } },
   control: "kills each container instead of stopping it",
   async run(run) {
-    const missing = await findMissingRequirement();
+    const missing = await ensureRequirements();
     if (missing !== undefined) throw new SkippedError(missing);
     const { options, print, claim, onCleanup } = run;
     const project = await openProject();
@@ -127,8 +127,8 @@ async function createRollout(
   token: string,
   onCleanup: VerificationRun["onCleanup"],
 ): Promise<ComposeRollout> {
-  const serviceContainers = await listParts(project, serviceNames);
-  const publicContainers = await listParts(project, publicParts);
+  const serviceContainers = await waitForContainers(project, serviceNames);
+  const publicContainers = await waitForContainers(project, publicParts);
   const [gateway, restProxy] = await Promise.all(
     publicParts.map(async (part) => {
       const containers = publicContainers.get(part) ?? [];

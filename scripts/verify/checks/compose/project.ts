@@ -25,6 +25,7 @@ export interface Project {
   compose(...args: readonly string[]): Promise<string>;
 }
 
+/** Chooses the name, version and ports of a new project. Builds and starts nothing. */
 export async function openProject(): Promise<Project> {
   const program = await findCompose();
   if (program === undefined) throw new Error("Compose is not installed.");
@@ -68,7 +69,7 @@ export async function fetchWriterToken({ name }: Project): Promise<string> {
   return fetchToken(url, { user: writerId, scope: journeyScopes.join(" "), ttlSeconds: 3_600 });
 }
 
-/** The URL of a public part's first container. */
+/** The URL of a public part's first container, once the container is healthy. */
 export async function readPublicUrl({ name }: Project, part: (typeof publicParts)[number]): Promise<string> {
   const [first] = await listContainers(name, part);
   if (first === undefined) throw new Error(`${part} does not run.`);
@@ -85,7 +86,7 @@ export async function scale(
   await project.compose("up", "--detach", "--no-deps", "--no-recreate", ...scales, ...Object.keys(replicas));
 }
 
-export async function listParts(
+export async function waitForContainers(
   { name }: Project,
   parts: readonly PartName[],
 ): Promise<ReadonlyMap<string, readonly Container[]>> {

@@ -9,7 +9,7 @@ const databaseImage = process.env["POSTGRES_IMAGE"] ?? "postgres:18-bookworm";
 const composePrograms = [["docker", "compose"], ["docker-compose"]] as const;
 
 /** Pulls the base images that are missing. @returns the first requirement that the machine does not meet; undefined if it meets all. */
-export async function findMissingRequirement(): Promise<string | undefined> {
+export async function ensureRequirements(): Promise<string | undefined> {
   const docker = await tryCommand(["docker", "info"]);
   if (docker.code !== 0) return "`docker info` fails";
   if ((await findCompose()) === undefined) return "neither docker compose nor docker-compose is installed";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { startLibrary } from "../../../../gateway/test/helpers/library.ts";
 import { pinOwnProcess } from "../../platform/cores.ts";
 import { createGraphqlClient } from "../resilience/graphql-client.ts";
-import { discardRequests, sendRegular } from "../resilience/library.ts";
+import { startDiscardingRequests, sendRegular } from "../resilience/library.ts";
 import { startTestedGateway } from "../resilience/tested-gateway.ts";
 import type { OverloadPart, PartRun } from "./part.ts";
 import { checkRefusedInputs } from "./refused-input-load.ts";
@@ -22,7 +22,7 @@ export const refusedInputsPart: OverloadPart = {
     run.onCleanup(() => rmSync(folder, { recursive: true, force: true }));
     const library = await startLibrary();
     run.onCleanup(() => library.close());
-    discardRequests(library, run);
+    startDiscardingRequests(library, run);
     const gateway = await startTestedGateway({
       kind: "tributary",
       supergraphSdl: library.supergraphSdl,

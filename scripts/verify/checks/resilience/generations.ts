@@ -5,7 +5,7 @@ import { describeLoad, type Load, percentile, startLoad } from "../../traffic/op
 import type { CheckContext, ResilienceCheck } from "./check.ts";
 import type { TestedGateway } from "./tested-gateway.ts";
 import type { GraphqlClient } from "./graphql-client.ts";
-import { composeWide, discardRequests, sendRegular } from "./library.ts";
+import { composeWide, startDiscardingRequests, sendRegular } from "./library.ts";
 import { type LoopReport, pauseMsMax } from "./monitor.ts";
 
 const perSecond = 50;
@@ -39,7 +39,7 @@ export const generationsCheck: ResilienceCheck = {
     const gateway = await context.startGateway(sdl);
     const client = context.createClient(gateway);
     const load = startLoad({ perSecond, send: () => sendRegular(client) });
-    discardRequests(library, context);
+    startDiscardingRequests(library, context);
     context.print(`the supergraph has ${Math.round(sdl.length / 1_000)} KB; ${perSecond} requests a second`);
 
     const settledAfter = Math.min(settledAfterMax, Math.ceil(generations / 2));

@@ -8,7 +8,7 @@ import { describeFailures, describeLoad, startLoad } from "../../traffic/open-lo
 import { endpointKeys } from "../../platform/part-process.ts";
 import type { CheckContext, ResilienceCheck } from "./check.ts";
 import { createGraphqlClient, type GraphqlClient, noResponse, readCode } from "./graphql-client.ts";
-import { composeWide, discardRequests, sendRegular } from "./library.ts";
+import { composeWide, startDiscardingRequests, sendRegular } from "./library.ts";
 
 const clients = 10;
 const heapMb = 512;
@@ -36,7 +36,7 @@ export const introspectionCheck: ResilienceCheck = {
       TRUSTED_PROXIES: "none",
     };
     const gateway = await context.startGateway(composeWide(library), environment);
-    discardRequests(library, context);
+    startDiscardingRequests(library, context);
     const regularClient = context.createClient(gateway);
     let rssMb = 0;
     const sampling = setInterval(() => {

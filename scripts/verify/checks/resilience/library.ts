@@ -17,7 +17,7 @@ export async function sendRegular(client: GraphqlClient, query: string = regular
 const discardEveryMs = 1_000;
 
 /** Discards the requests that the subgraphs record, which would fill the memory of a long check. */
-export function discardRequests({ all }: Library, { onCleanup }: Pick<CheckContext, "onCleanup">): void {
+export function startDiscardingRequests({ all }: Library, { onCleanup }: Pick<CheckContext, "onCleanup">): void {
   const timer = setInterval(() => all.forEach(({ requests }) => requests.splice(0)), discardEveryMs);
   onCleanup(() => clearInterval(timer));
 }

@@ -7,7 +7,7 @@ import { endpointKeys } from "../../platform/part-process.ts";
 import type { CheckContext, ResilienceCheck } from "./check.ts";
 import type { TestedGateway } from "./tested-gateway.ts";
 import type { GraphqlClient } from "./graphql-client.ts";
-import { discardRequests } from "./library.ts";
+import { startDiscardingRequests } from "./library.ts";
 
 const perSecond = 50;
 const sampleMs = 1_000;
@@ -38,7 +38,7 @@ export const memoryCheck: ResilienceCheck = {
       SUBGRAPH_TIMEOUT_MS: String(heldRequestMsMax),
     });
     const client = context.createClient(gateway);
-    discardRequests(library, context);
+    startDiscardingRequests(library, context);
     const load = startLoad({ perSecond, send: (count) => sendNew(client, count) });
     const samplesMb = await sampleRss(context, gateway, context.options.minutes * 60_000);
     reportPlateau(context, samplesMb);

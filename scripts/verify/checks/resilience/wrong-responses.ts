@@ -106,8 +106,8 @@ const html = `<!DOCTYPE html><h1>Internal Server Error</h1><pre>${leak}</pre>`;
 function createTransportFaults(redirectUrl: string): readonly ResponseFault[] {
   const timeout = ["SUBGRAPH_TIMEOUT"];
   const unavailable = ["SUBGRAPH_UNAVAILABLE"];
-  const invalid = ["SUBGRAPH_BAD_ANSWER"];
-  const tooLarge = ["SUBGRAPH_ANSWER_TOO_LARGE"];
+  const invalid = ["SUBGRAPH_INVALID_RESPONSE"];
+  const tooLarge = ["SUBGRAPH_RESPONSE_TOO_LARGE"];
   const faults: readonly (readonly [name: string, codes: readonly string[], respond: Fault])[] = [
     ["sends no response", timeout, () => {}],
     ["sends only headers", timeout, (response) => response.writeHead(200).flushHeaders()],

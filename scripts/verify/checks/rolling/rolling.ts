@@ -13,7 +13,7 @@ import {
 } from "../../platform/platform.ts";
 import { defineVerification, type VerificationRun } from "../../verification.ts";
 import { type FurtherStep, perSecondOption, type RolloutReplica, runRollout } from "../rollout/rollout.ts";
-import { createTestDns, hasLoopbackNetwork, type TestDns } from "./test-dns.ts";
+import { createDnsOverrides, hasLoopbackNetwork, type DnsOverrides } from "./test-dns.ts";
 
 const probeEveryMs = 200;
 /** Longer than the balancer takes to find that a process is not ready, and long enough for each client's next request. */
@@ -56,7 +56,7 @@ may fail, and at most the writes that were in flight. Finally (on Linux) the add
   control: "kills each process instead of draining it",
   async run(run) {
     const { options, print, onCleanup } = run;
-    const dns = createTestDns(onCleanup);
+    const dns = createDnsOverrides(onCleanup);
     const move: { posts?: () => Promise<number | null> } = {};
     const platform = await startPlatform({
       run: { onCleanup },
@@ -107,7 +107,7 @@ const movedHosts = ["127.0.0.4", "127.0.0.5"];
 async function placeBehindName(
   service: "posts",
   start: StartReplica,
-  dns: TestDns,
+  dns: DnsOverrides,
   move: { posts?: () => Promise<number | null> },
 ): Promise<PlacedService> {
   const name = `${service}.test`;

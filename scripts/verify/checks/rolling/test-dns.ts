@@ -9,14 +9,14 @@ import type { VerificationRun } from "../../verification.ts";
 export const hasLoopbackNetwork = process.platform === "linux";
 
 /** A substitute for DNS: gateway and REST proxy look up names in a file (test-dns-preload.ts). */
-export interface TestDns {
+export interface DnsOverrides {
   /** The variables for a process that uses these names. */
   readonly environment: Readonly<Record<string, string>>;
   /** Sets the addresses of a name. */
   publish(name: string, addresses: readonly string[]): void;
 }
 
-export function createTestDns(onCleanup: VerificationRun["onCleanup"]): TestDns {
+export function createDnsOverrides(onCleanup: VerificationRun["onCleanup"]): DnsOverrides {
   const folder = mkdtempSync(join(tmpdir(), "tributary-names-"));
   onCleanup(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, "names.json");

@@ -2,7 +2,7 @@
 // model.ts and read.ts.
 import { documentChanges, documentFields, documentNewFields } from "@tributary/kit/openapi/field-schemas";
 import { opaqueId, responseText, timestamp, withTextLimits } from "@tributary/kit/openapi/schemas";
-import { documents } from "@tributary/kit/rest/documented-bodies";
+import { documentsRequestBody } from "@tributary/kit/rest/documented-bodies";
 import { z } from "zod";
 import { commentBody, commentFields } from "../model.ts";
 import type { CommentChangeV1, CommentChangeV2, NewCommentV1, NewCommentV2 } from "./read.ts";
@@ -31,22 +31,22 @@ export type CommentV1 = z.output<typeof commentV1>;
 export const commentV2 = z.strictObject({ ...commonFields, body: textOutput }).meta({ id: "Comment" });
 export type CommentV2 = z.output<typeof commentV2>;
 
-export const newCommentV1 = documents<NewCommentV1>()(
+export const newCommentV1 = documentsRequestBody<NewCommentV1>()(
   z
     .strictObject({ postId: postIdInput, text: textInput, ...documentNewFields(commentFields) })
     .meta({ id: "NewComment" }),
 );
 
-export const newCommentV2 = documents<NewCommentV2>()(
+export const newCommentV2 = documentsRequestBody<NewCommentV2>()(
   z
     .strictObject({ postId: postIdInput, body: textInput, ...documentNewFields(commentFields) })
     .meta({ id: "NewComment" }),
 );
 
-export const commentChangeV1 = documents<CommentChangeV1>()(
+export const commentChangeV1 = documentsRequestBody<CommentChangeV1>()(
   z.strictObject({ text: textInput, ...documentChanges(commentFields) }).meta({ id: "CommentChange" }),
 );
 
-export const commentChangeV2 = documents<CommentChangeV2>()(
+export const commentChangeV2 = documentsRequestBody<CommentChangeV2>()(
   z.strictObject({ body: textInput, ...documentChanges(commentFields) }).meta({ id: "CommentChange" }),
 );

@@ -1,7 +1,7 @@
 // The documented bodies of requests and responses in both versions, for openapi.ts. The running service imports only their types, and validates by
 // model.ts and read.ts.
 import { opaqueId, responseText, timestamp, wholeNumber } from "@tributary/kit/openapi/schemas";
-import { documents } from "@tributary/kit/rest/documented-bodies";
+import { documentsRequestBody } from "@tributary/kit/rest/documented-bodies";
 import { z } from "zod";
 import { orderStatuses } from "../model.ts";
 import type { NewOrderV1, NewOrderV2 } from "./read.ts";
@@ -80,9 +80,9 @@ export type ProductV1 = z.output<typeof productV1>;
 export const productV2 = z.strictObject({ ...productFields, price: money }).meta({ id: "Product" });
 export type ProductV2 = z.output<typeof productV2>;
 
-export const newOrderV1 = documents<NewOrderV1>()(newOrderOf(z.strictObject({ sku, qty: quantity })));
+export const newOrderV1 = documentsRequestBody<NewOrderV1>()(newOrderOf(z.strictObject({ sku, qty: quantity })));
 
-export const newOrderV2 = documents<NewOrderV2>()(newOrderOf(z.strictObject({ sku, quantity })));
+export const newOrderV2 = documentsRequestBody<NewOrderV2>()(newOrderOf(z.strictObject({ sku, quantity })));
 
 function newOrderOf<Line extends z.ZodType>(line: Line) {
   return z

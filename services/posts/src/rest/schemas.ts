@@ -2,7 +2,7 @@
 // model.ts and read.ts.
 import { documentChanges, documentFields, documentNewFields } from "@tributary/kit/openapi/field-schemas";
 import { opaqueId, responseText, timestamp, withTextLimits } from "@tributary/kit/openapi/schemas";
-import { documents } from "@tributary/kit/rest/documented-bodies";
+import { documentsRequestBody } from "@tributary/kit/rest/documented-bodies";
 import { z } from "zod";
 import { body, contentFormat, postFields, postStatus } from "../model.ts";
 import type { NewPostV1, NewPostV2, PostChangesV1, PostChangesV2 } from "./read.ts";
@@ -51,11 +51,11 @@ export const postV2 = z
   .meta({ id: "Post" });
 export type PostV2 = z.output<typeof postV2>;
 
-export const newPostV1 = documents<NewPostV1>()(
+export const newPostV1 = documentsRequestBody<NewPostV1>()(
   z.strictObject({ ...documentNewFields(postFields), body: textInput.nullish() }).meta({ id: "NewPost" }),
 );
 
-export const newPostV2 = documents<NewPostV2>()(
+export const newPostV2 = documentsRequestBody<NewPostV2>()(
   z
     .strictObject({
       ...documentNewFields(postFields),
@@ -64,7 +64,7 @@ export const newPostV2 = documents<NewPostV2>()(
     .meta({ id: "NewPost" }),
 );
 
-export const postChangesV1 = documents<PostChangesV1>()(
+export const postChangesV1 = documentsRequestBody<PostChangesV1>()(
   z
     .strictObject({
       ...documentChanges(postFields),
@@ -74,7 +74,7 @@ export const postChangesV1 = documents<PostChangesV1>()(
     .meta({ id: "PostChanges" }),
 );
 
-export const postChangesV2 = documents<PostChangesV2>()(
+export const postChangesV2 = documentsRequestBody<PostChangesV2>()(
   z
     .strictObject({
       ...documentChanges(postFields),

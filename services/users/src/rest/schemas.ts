@@ -2,7 +2,7 @@
 // model.ts and read.ts.
 import { documentChanges, documentFields, documentNewFields } from "@tributary/kit/openapi/field-schemas";
 import { opaqueId, responseText, timestamp } from "@tributary/kit/openapi/schemas";
-import { documents } from "@tributary/kit/rest/documented-bodies";
+import { documentsRequestBody } from "@tributary/kit/rest/documented-bodies";
 import { z } from "zod";
 import { role, userFields } from "../model.ts";
 import type { NewUserV1, NewUserV2, UserChangesV1, UserChangesV2 } from "./read.ts";
@@ -92,7 +92,7 @@ export type UserV2 = z.output<typeof userV2>;
 
 const privateInput = z.strictObject({ email: emailText.nullish(), prefs: preferencesInput.nullish() });
 
-export const newUserV1 = documents<NewUserV1>()(
+export const newUserV1 = documentsRequestBody<NewUserV1>()(
   z
     .strictObject({
       ...documentNewFields(userFields),
@@ -104,7 +104,7 @@ export const newUserV1 = documents<NewUserV1>()(
     .meta({ id: "NewUser" }),
 );
 
-export const newUserV2 = documents<NewUserV2>()(
+export const newUserV2 = documentsRequestBody<NewUserV2>()(
   z
     .strictObject({
       ...documentNewFields(userFields),
@@ -115,7 +115,7 @@ export const newUserV2 = documents<NewUserV2>()(
     .meta({ id: "NewUser" }),
 );
 
-export const userChangesV1 = documents<UserChangesV1>()(
+export const userChangesV1 = documentsRequestBody<UserChangesV1>()(
   z
     .strictObject({
       ...documentChanges(userFields),
@@ -127,7 +127,7 @@ export const userChangesV1 = documents<UserChangesV1>()(
     .meta({ id: "UserChanges" }),
 );
 
-export const userChangesV2 = documents<UserChangesV2>()(
+export const userChangesV2 = documentsRequestBody<UserChangesV2>()(
   z
     .strictObject({
       ...documentChanges(userFields),

@@ -1,7 +1,7 @@
 // The documented bodies of requests and responses, for openapi.ts. The running service imports only their types, and validates by model.ts.
 import { documentChanges, documentFields, documentNewFields } from "@tributary/kit/openapi/field-schemas";
 import { opaqueId, timestamp } from "@tributary/kit/openapi/schemas";
-import { documents } from "@tributary/kit/rest/documented-bodies";
+import { documentsRequestBody } from "@tributary/kit/rest/documented-bodies";
 import { z } from "zod";
 import { type newSpareGadget, type spareGadgetChange, spareGadgetFields } from "../model.ts";
 
@@ -20,7 +20,7 @@ export const spareGadgetBody = z
 export type SpareGadgetBody = z.output<typeof spareGadgetBody>;
 
 export type NewBody = z.input<typeof newSpareGadget>;
-export const newBody = documents<NewBody>()(
+export const newBody = documentsRequestBody<NewBody>()(
   z
     .strictObject({
       // BEGIN parent
@@ -40,6 +40,6 @@ export const newBody = documents<NewBody>()(
 );
 
 export type ChangeBody = z.input<typeof spareGadgetChange>;
-export const changeBody = documents<ChangeBody>()(
+export const changeBody = documentsRequestBody<ChangeBody>()(
   z.strictObject(documentChanges(spareGadgetFields)).meta({ id: "SpareGadgetChange" }),
 );
