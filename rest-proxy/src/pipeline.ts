@@ -83,14 +83,17 @@ function addCorsHeaders({ request, proxyHeaders }: Exchange, cors: Cors): void {
  * @throws AppError UNAUTHENTICATED or SERVICE_UNAVAILABLE, TOO_MANY_REQUESTS.
  */
 function identifyCaller(exchange: Exchange, stages: Stages): Caller | Promise<Caller> {
+  const { callers, charges } = stages;
   const { request, proxyHeaders } = exchange;
-  stages.charges.chargeVerification(request, proxyHeaders.onEvery);
+  let caller: Caller | undefined;
   try {
-    const caller = stages.callers.identify(request);
-    return caller instanceof Promise ? caller.catch((error) => rejectToken(error, exchange, stages)) : caller;
+    caller = callers.identify(request);
   } catch (error) {
     return rejectToken(error, exchange, stages);
   }
+  if (caller) return caller;
+  charges.chargeVerification(request, proxyHeaders.onEvery);
+  return callers.verify(request).catch((error: unknown) => rejectToken(error, exchange, stages));
 }
 
 /** Charges a request with an invalid token to the rate limit of its client key or, without a key, of its address. */

@@ -13,18 +13,28 @@ export interface AdmitCallerOptions {
 }
 
 /**
- * Identifies the caller and charges the request to it. Returns a promise only if a signature must be verified.
- * @returns undefined if the request is admitted. Otherwise the reason to reject it: RATE_LIMITED, or as `identifyCaller`. Never throws.
+ * Identifies the caller and charges the request to it. Returns a promise only if a signature must be verified. Never throws.
+ * @returns undefined if the request is admitted. Otherwise the reason to reject it: a Rejection RATE_LIMITED, UNAUTHENTICATED or SERVICE_UNAVAILABLE,
+ * or a bug.
  */
 export function admitCaller(
   options: AdmitCallerOptions,
   exchange: GatewayExchange,
 ): Error | undefined | Promise<Error | undefined> {
-  const limited = options.charges.chargeVerification(exchange);
-  if (limited) return limited;
-  const rejection = identifyCaller(options.callers, exchange);
-  if (rejection instanceof Promise) return rejection.then((verified) => charge(options, exchange, verified));
-  return charge(options, exchange, rejection);
+  const { callers, charges } = options;
+  try {
+    const caller = callers.identify(exchange.request);
+    if (caller) return charge(options, exchange, setCaller(exchange, caller));
+  } catch (error) {
+    return charge(options, exchange, toRejection(error));
+  }
+  return (
+    charges.chargeVerification(exchange) ??
+    callers.verify(exchange.request).then(
+      (caller) => charge(options, exchange, setCaller(exchange, caller)),
+      (error: unknown) => charge(options, exchange, toRejection(error)),
+    )
+  );
 }
 
 /** A request with an invalid token counts towards the limit of its client key or its address. */
@@ -34,20 +44,6 @@ function charge(
   rejection: Error | undefined,
 ): Error | undefined {
   return charges.chargeArrival(exchange, exchange.caller ?? callers.callerWithoutToken(exchange.request)) ?? rejection;
-}
-
-/**
- * Sets the caller of the exchange. Returns a promise only if a signature must be verified.
- * @returns undefined, or the reason to reject the request: a Rejection UNAUTHENTICATED or SERVICE_UNAVAILABLE, or a bug. Never throws.
- */
-function identifyCaller(callers: Callers, exchange: GatewayExchange): Error | undefined | Promise<Error | undefined> {
-  try {
-    const caller = callers.identify(exchange.request);
-    if (caller instanceof Promise) return caller.then((verified) => setCaller(exchange, verified), toRejection);
-    return setCaller(exchange, caller);
-  } catch (error) {
-    return toRejection(error);
-  }
 }
 
 function setCaller(exchange: GatewayExchange, caller: Caller): undefined {

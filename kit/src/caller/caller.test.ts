@@ -28,11 +28,35 @@ test("a caller without a token has the key of its address, and of an IPv6 addres
 test("a caller with a verified token has the key of its user, synchronously from the second request on", async () => {
   const callers = callersWith();
   const request = requestOf({ authorization: `Bearer ${await issuer.token("42", ["posts:write"])}` });
-  const first = callers.identify(request);
-  expect(first).toBeInstanceOf(Promise);
+  expect(callers.identify(request)).toBeUndefined();
   const caller = { key: "user:42", identity: { kind: "user", userId: "42", scopes: new Set(["posts:write"]) } };
-  expect(await first).toMatchObject(caller);
+  expect(await callers.verify(request)).toMatchObject(caller);
   expect(callers.identify(request)).toMatchObject(caller);
+});
+
+test("a connection may send another token at any time, and each is verified again after 60 s", async () => {
+  let now = Date.now();
+  const callers = callersWith({ now: () => now });
+  const { socket } = requestOf({});
+  const [ada, bob] = await Promise.all(
+    ["1", "2"].map(async (user) => ({ ...requestOf({ authorization: `Bearer ${await issuer.token(user)}` }), socket })),
+  );
+  for (const [request, key] of [
+    [ada, "user:1"],
+    [bob, "user:2"],
+  ] as const) {
+    expect(callers.identify(request as IncomingMessage)).toBeUndefined();
+    expect(await callers.verify(request as IncomingMessage)).toMatchObject({ key });
+  }
+  for (const [request, key] of [
+    [ada, "user:1"],
+    [ada, "user:1"],
+    [bob, "user:2"],
+    [ada, "user:1"],
+  ] as const)
+    expect(callers.identify(request as IncomingMessage)).toMatchObject({ key });
+  now += 60_001;
+  for (const request of [ada, bob]) expect(callers.identify(request as IncomingMessage)).toBeUndefined();
 });
 
 test("without an issuer no token is verified, and no token is a key", () => {
@@ -45,19 +69,19 @@ test("a rejected token is rejected for 5 s without a verification, and then veri
   let now = Date.now();
   const callers = callersWith({ now: () => now });
   const request = requestOf({ authorization: `Bearer ${await issuer.token("1", [], { aud: "another" })}` });
-  await expect(callers.identify(request)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
+  await expect(callers.verify(request)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
   expect(() => callers.identify(request)).toThrow("not valid");
   now += 5_001;
-  await expect(callers.identify(request)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
+  await expect(callers.verify(request)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
 });
 
 test("a flood of different invalid tokens evicts no verified token", async () => {
   const callers = callersWith();
   const ada = requestOf({ authorization: `Bearer ${await issuer.token("1")}` });
-  await callers.identify(ada);
+  await callers.verify(ada);
   for (let index = 0; index < 2_000; index++) {
     const invalid = requestOf({ authorization: `Bearer e30.${index}.x` });
-    await expect(callers.identify(invalid)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
+    await expect(callers.verify(invalid)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
   }
   expect(callers.identify(ada)).toMatchObject({ key: "user:1" });
 });
@@ -113,7 +137,7 @@ test("without the issuer's keys a token is a 503, and the failure is reported", 
   const callers = callersWith({ tokens, onKeysError: (error) => void failures.push(error) });
   const request = requestOf({ authorization: `Bearer ${await issuer.token("1")}` });
   const unavailable = { code: "SERVICE_UNAVAILABLE", retryAfterSeconds: 1 };
-  await expect(callers.identify(request)).rejects.toMatchObject(unavailable);
+  await expect(callers.verify(request)).rejects.toMatchObject(unavailable);
   expect(failures).toHaveLength(1);
 });
 
@@ -141,9 +165,9 @@ test("a claim of a verified token verifies the client's name if it is configured
   const request = requestOf({ authorization, "x-client-name": "mobile" });
   const tokens = { ...issuer, userIdClaim: "sub", clientClaim: "azp" };
   const verified = { key: "user:42", client: { name: "web", isVerified: true } };
-  expect(await callersWith({ tokens }).identify(request)).toMatchObject(verified);
+  expect(await callersWith({ tokens }).verify(request)).toMatchObject(verified);
   const claimed = { key: "user:42", client: { name: "mobile", isVerified: false } };
-  expect(await callersWith().identify(request)).toMatchObject(claimed);
+  expect(await callersWith().verify(request)).toMatchObject(claimed);
 });
 
 test("X-Forwarded-For of an untrusted address is not a key", () => {
@@ -164,7 +188,7 @@ function encodeSignature(index: number): string {
 }
 
 async function fetchKeys(callers: Callers): Promise<void> {
-  await callers.identify(requestOf({ authorization: `Bearer ${await issuer.token("1")}` }));
+  await callers.verify(requestOf({ authorization: `Bearer ${await issuer.token("1")}` }));
 }
 
 async function readKeys(): Promise<string> {
@@ -175,7 +199,7 @@ async function readKeys(): Promise<string> {
 function identifyAll(callers: Callers, tokens: readonly string[]): readonly Promise<AppError>[] {
   return tokens.map(async (token) => {
     try {
-      await callers.identify(requestOf({ authorization: `Bearer ${token}` }));
+      await callers.verify(requestOf({ authorization: `Bearer ${token}` }));
     } catch (error) {
       if (error instanceof AppError) return error;
     }

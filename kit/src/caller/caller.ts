@@ -31,13 +31,16 @@ export interface Caller extends ClientAddress {
 
 export interface Callers {
   /**
-   * Synchronous for a request without a token, and for a token that was verified in the last 60 s.
-   * @throws AppError UNAUTHENTICATED for an invalid token; synchronously if it was rejected in the last 5 s. SERVICE_UNAVAILABLE if the issuer's
-   * keys cannot be fetched.
+   * Identifies the caller without verifying a signature.
+   * @returns undefined if the request has a token that was not verified in the last 60 s: call `verify`.
+   * @throws AppError UNAUTHENTICATED for a token that was rejected in the last 5 s.
    */
-  identify(request: IncomingMessage): Caller | Promise<Caller>;
-  /** Whether `identify` would verify a signature, which `chargeVerification` counts towards a rate limit. Never throws. */
-  needsVerification(request: IncomingMessage): boolean;
+  identify(request: IncomingMessage): Caller | undefined;
+  /**
+   * Identifies the caller of a request for which `identify` returned undefined. Before it, `chargeVerification` counts the request towards a rate limit.
+   * @throws AppError UNAUTHENTICATED for an invalid token; SERVICE_UNAVAILABLE if the issuer's keys cannot be fetched.
+   */
+  verify(request: IncomingMessage): Promise<Caller>;
   /** The caller by its client key or its address, never by its token: for the rate limits of requests whose token is not verified or invalid. */
   callerWithoutToken(request: IncomingMessage): Caller;
 }
@@ -74,22 +77,21 @@ export function createCallers(o: CallersOptions): Callers {
     };
   }
 
-  function rejectUnverified(error: unknown): never {
-    if (error instanceof AppError && error.dependency === "token-issuer") o.onKeysError?.(error.cause);
-    throw error;
-  }
-
   return {
     identify(request) {
       const { authorization } = request.headers;
       if (tokens === undefined || authorization === undefined) return describe(request, undefined);
-      const known = tokens.find(authorization);
+      const known = tokens.find(authorization, request.socket);
       if (known instanceof AppError) throw known;
-      if (known) return describe(request, known);
-      return tokens.verify(authorization).then((token) => describe(request, token), rejectUnverified);
+      return known && describe(request, known);
     },
-    needsVerification({ headers: { authorization } }) {
-      return tokens !== undefined && authorization !== undefined && tokens.find(authorization) === undefined;
+    async verify(request) {
+      try {
+        return describe(request, await tokens?.verify(request.headers.authorization ?? ""));
+      } catch (error) {
+        if (error instanceof AppError && error.dependency === "token-issuer") o.onKeysError?.(error.cause);
+        throw error;
+      }
     },
     callerWithoutToken: (request) => describe(request, undefined),
   };

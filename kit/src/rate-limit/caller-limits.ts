@@ -13,8 +13,8 @@ type LimitedCaller = Pick<Caller, "key" | "address">;
 /** The charges return undefined for a caller that is not limited. */
 export interface CallerLimits {
   /**
-   * Charges 1 read before a token that is not in the cache is verified, which limits a flood of invalid tokens. The charge has its own limit per
-   * client or address, which anonymous requests of the same address cannot use up. Undefined also for a request without a token to verify.
+   * Charges 1 read before a token is verified (`Callers.verify`), which limits a flood of invalid tokens. The charge has its own limit per client or
+   * address, which anonymous requests of the same address cannot use up.
    */
   chargeVerification(request: IncomingMessage): RateDecision | undefined;
   charge(caller: LimitedCaller, requestClass: RequestClass, weight: number): RateDecision | undefined;
@@ -56,7 +56,7 @@ export function createCallerLimits(o: CallerLimitsOptions): CallerLimits {
 
   return {
     chargeVerification(request) {
-      if (limits.quotaOf("reads") === 0 || !callers.needsVerification(request)) return undefined;
+      if (limits.quotaOf("reads") === 0) return undefined;
       const { key, address } = callers.callerWithoutToken(request);
       return isExempt(address) ? undefined : limits.charge(`unverified:${key}`, "reads", 1);
     },

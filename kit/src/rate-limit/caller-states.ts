@@ -1,7 +1,7 @@
 /** The state of each caller that has sent a request recently: its bucket in `local-limit.ts`, its lease in `leased-limit.ts`. */
 export interface CallerStates<State> {
-  /** Marks the state as used. */
-  find(key: string): State | undefined;
+  /** Marks the state as used. @param atMs the time now, by the monotonic clock. */
+  find(key: string, atMs: number): State | undefined;
   add(key: string, state: State): void;
 }
 
@@ -24,8 +24,7 @@ export function createCallerStates<State>({
   let previous = new Map<string, State>();
   let currentSinceMs = nowMs();
 
-  function rotateIfDue(): void {
-    const atMs = nowMs();
+  function rotateIfDue(atMs: number): void {
     const idleMs = atMs - currentSinceMs;
     if (idleMs < retentionMs && current.size < callersMax) return;
     previous = idleMs < 2 * retentionMs ? current : new Map();
@@ -34,8 +33,8 @@ export function createCallerStates<State>({
   }
 
   return {
-    find(key) {
-      rotateIfDue();
+    find(key, atMs) {
+      rotateIfDue(atMs);
       const state = current.get(key);
       if (state !== undefined) return state;
       const older = previous.get(key);

@@ -65,7 +65,7 @@ export function createLeasedLimit(o: LeasedLimitOptions): ClassLimit {
   const local = createLocalLimit({ ...o, quota: shareOfQuota });
 
   function leaseOf(key: string, atMs: number): Lease {
-    let lease = leases.find(key);
+    let lease = leases.find(key, atMs);
     if (lease === undefined) {
       lease = { units: 0, expiresAtMs: 0, credit: 0, missed: 0, isCalling: false, fullAtMs: atMs };
       leases.add(key, lease);

@@ -30,7 +30,7 @@ export function createLocalLimit(o: LocalLimitOptions): ClassLimit {
   const buckets = createCallerStates<Bucket>({ ...o, retentionMs: 2 * windowMs });
 
   function bucketOf(key: string, atMs: number): Bucket {
-    const known = buckets.find(key);
+    const known = buckets.find(key, atMs);
     if (known !== undefined) return known;
     const bucket = { fullAtMs: atMs };
     buckets.add(key, bucket);
