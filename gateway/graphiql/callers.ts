@@ -68,6 +68,7 @@ function createTokenSource(o: CallersOptions): (name: string) => Promise<string>
   const tokens = new Map<string, CachedToken>();
 
   function fetchToken(name: string): CachedToken {
+    // `load` uses `cached` only after its first await.
     const cached: CachedToken = { token: load(), refreshAtMs: Number.POSITIVE_INFINITY };
     async function load(): Promise<string> {
       try {

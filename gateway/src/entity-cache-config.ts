@@ -1,5 +1,5 @@
 // The environment variables of the entity cache (run/caching/entity-cache.ts). config.ts reads them with all others.
-import { readFeedsConfig } from "@tributary/kit/feed/feed-config";
+import { readFollowedFeedsConfig } from "@tributary/kit/feed/feed-config";
 import type { EnvironmentReader } from "@tributary/kit/process/env";
 import { variableNameOf } from "./supergraph/addresses.ts";
 
@@ -41,7 +41,7 @@ export function readEntityCacheConfig(
   if (services.length === 0) return undefined;
   const addresses = services.map((service) => [service, subgraphUrls[`SUBGRAPH_URL_${service}`] ?? []] as const);
   const variableOf = (service: string) => `${feedPrefix}${service}`;
-  const feeds = readFeedsConfig(env, profile, Object.fromEntries(addresses), variableOf);
+  const feeds = readFollowedFeedsConfig(env, profile, Object.fromEntries(addresses), variableOf);
   return { services: new Set(services), bytesMax, ...feeds };
 }
 

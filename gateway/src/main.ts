@@ -25,6 +25,7 @@ enableCompileCache();
 await runMain(async () => serve(readConfig(process.env)));
 
 async function serve(config: Config): Promise<void> {
+  // Telemetry is created before the gateway, which knows the id.
   let supergraphId: Gateway["supergraphId"] = () => undefined;
   const telemetry = await createGatewayTelemetry(config, () => supergraphId());
   const { log, observe } = telemetry;
@@ -43,6 +44,7 @@ async function serve(config: Config): Promise<void> {
     name: "gateway",
     log,
     overloadedResponse,
+    // Above REQUESTS_IN_FLIGHT_MAX a request is rejected before it is read, so its priority is unknown.
     onOverloaded: () => telemetry.admissionObserver?.onRejected("unread"),
     prepare: rejectBrokenHttp,
     readinessFields: () => ({ ...config.build, supergraph: supergraphId() ?? "none" }),

@@ -2,7 +2,7 @@
 import { readAdmissionConfig } from "@tributary/kit/admission/admission-config";
 import { readCallerConfig } from "@tributary/kit/caller/caller-config";
 import { readConsistencyConfig } from "@tributary/kit/consistency/consistency-config";
-import { readFeedsConfig } from "@tributary/kit/feed/feed-config";
+import { readFollowedFeedsConfig } from "@tributary/kit/feed/feed-config";
 import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/process/env";
 import { readListenerConfig } from "@tributary/kit/process/listener-config";
 import { readTelemetryConfig } from "@tributary/kit/process/telemetry-config";
@@ -55,7 +55,7 @@ export function readConfig(environment: Environment, services: readonly string[]
       ...readAdmissionConfig(env),
       ...readTelemetryConfig(env, { name: "rest-proxy" }),
       addresses,
-      ...readFeedsConfig(env, profile, addresses, (service) => `${variablePrefix(service)}_FEED_URL`),
+      ...readFollowedFeedsConfig(env, profile, addresses, (service) => `${variablePrefix(service)}_FEED_URL`),
       ...readConsistencyConfig(env, profile),
       tagHeader: readTagHeader(env),
       defaultVersion: env.integer("DEFAULT_VERSION", {

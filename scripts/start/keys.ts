@@ -9,7 +9,10 @@ export interface Keys {
   listen(onHelp: () => void): void;
 }
 
-/** Ctrl-C, Ctrl-Z and Ctrl-\. Raw mode disables the terminal's signals, so this process sends them to its group, as the terminal does. */
+/**
+ * Ctrl-C, Ctrl-Z and Ctrl-\. Raw mode disables the terminal's signals, so this process sends them to its process group, as the terminal does: to npm,
+ * bootstrap.mjs and itself. The parts have process groups of their own (part-process.ts).
+ */
 const signals: Readonly<Record<string, NodeJS.Signals>> = { "\x03": "SIGINT", "\x1a": "SIGTSTP", "\x1c": "SIGQUIT" };
 
 /**
@@ -26,8 +29,8 @@ export function findKeys(input: ReadStream): Keys | undefined {
   }
 
   function sendSignal(signal: NodeJS.Signals): void {
+    // After SIGINT this process still has to stop the parts. After the other two it stops or ends at once; SIGCONT enables the keys again.
     if (signal !== "SIGINT") {
-      // This process stops or ends at once; SIGCONT enables the keys again.
       input.pause();
       input.setRawMode(false);
     }

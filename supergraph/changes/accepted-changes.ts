@@ -51,8 +51,12 @@ export function parseAcceptedChanges(text: string): ParsedAcceptedChanges {
     const first = entries
       .slice(0, index)
       .find(({ change }) => change !== undefined && change.text === entry.change?.text);
-    const duplicate = `${first?.change?.text} is already accepted in line ${first?.line}.`;
-    return [...validateEntry(entry), ...(first ? [{ line: entry.line, message: duplicate }] : [])];
+    const ofEntry = validateEntry(entry);
+    if (first === undefined) return ofEntry;
+    return [
+      ...ofEntry,
+      { line: entry.line, message: `${first.change?.text} is already accepted in line ${first.line}.` },
+    ];
   });
   return problems.length > 0 ? reject(problems) : { ok: true, entries: entries.map(toAcceptedChange) };
 }
@@ -99,6 +103,7 @@ function validateEntry(entry: UncheckedEntry): readonly EntryProblem[] {
   const rules: Readonly<Record<EntryKey, { readonly expected: string; isValid(text: string): boolean }>> = {
     change: {
       expected: "as npm run check prints it, such as FIELD_REMOVED User.email",
+      // As `changeId` writes it: the code and, unless it is empty, the subject.
       isValid: (text) => /^[A-Z]+(_[A-Z]+)*( \S.*)?$/.test(text),
     },
     owner: {
@@ -165,6 +170,7 @@ export function applyAcceptedChanges(
   return {
     breaking: rejected.map(({ change }) => change),
     unlisted: rejected.filter(({ entry }) => entry === undefined).map(({ change }) => change),
+    // Changes with different owners can have one id: an entry is accepted if it accepts all of them.
     accepted: entries.filter(({ change }) => ids.has(change) && !rejectedIds.has(change)),
     errors: [...new Set(rejected.flatMap(({ error }) => error ?? []))],
     unused: entries.filter(({ change }) => !ids.has(change)),
@@ -185,6 +191,7 @@ function findEntryError(
   return undefined;
 }
 
+/** A change without a place belongs to the platform team. */
 function ownersOf({ places }: Change): readonly [string, ...string[]] {
   const [first = platformTeam, ...others] = new Set(places.map(({ owner }) => owner));
   return [first, ...others];
@@ -197,6 +204,7 @@ export function printEntriesFor(changes: readonly Change[], today: string): read
   const entries = [...owners].map(([change, owner]) => stringify([{ change, owner, until }], { lineWidth: 0 }));
   const more = entries.length - entriesPrintedMax;
   return [
+    // Each entry ends with a line break. The reason stays empty, which `validateEntry` rejects until the author writes one.
     ...entries.slice(0, entriesPrintedMax).map((entry) => `${entry}  reason:`),
     ...(more > 0 ? [`# and ${more} more in this form`] : []),
   ];

@@ -68,6 +68,7 @@ function readOperation(document: Json, operation: Json, pathNames: readonly stri
   const parameters = ((operation["parameters"] ?? []) as readonly Json[]).map((one) =>
     resolveReference(one, components),
   );
+  // A path parameter is identified by its position, since its name is not part of a request.
   const nameOf = ({ in: where, name }: Json) =>
     `${String(where)} ${where === "path" ? pathNames.indexOf(String(name)) + 1 : String(name)}`;
   return {
@@ -104,6 +105,7 @@ function compareOperations(before: ComparedOperation, after: ComparedOperation):
 
 /** Every caller that was authorized must stay authorized: without a token, and with each scope that sufficed. */
 function compareSecurity(before: ComparedOperation, after: ComparedOperation): SchemaChange[] {
+  // Without scopes, every valid token suffices: none is removed.
   const removedScopes = before.scopes.filter((scope) => after.scopes.length > 0 && !after.scopes.includes(scope));
   return [
     ...(before.isPublic && !after.isPublic ? [breaking("no longer accepts callers without a token")] : []),

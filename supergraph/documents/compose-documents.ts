@@ -1,3 +1,4 @@
+// Builds the OpenAPI documents in supergraph/openapi. Called by `npm run generate` and `npm run check` (supergraph/composition).
 import { createComponents } from "./openapi-components.ts";
 import { toOperation, toTemplate } from "./openapi-operation.ts";
 import { createSchemaBook, type Json } from "@tributary/kit/openapi/schema-book";
@@ -51,6 +52,7 @@ export function mergeDocuments(sources: readonly DocumentSource[], version: numb
     item[route.method.toLowerCase()] = toOperation({ route, version, tag: tag.name, document }, { book, components });
   }
   const tags = new Map(operations.map(({ tag }) => [tag.name, tag]));
+  // After all operations: `toOperation` adds what they refer to.
   const { schemas, ...shared } = components.used();
   return {
     openapi: "3.1.1",
@@ -64,7 +66,7 @@ export function mergeDocuments(sources: readonly DocumentSource[], version: numb
 function operationsOf({ documents, routes }: DocumentSource, version: number) {
   if (documents === undefined) return [];
   return routes.flatMap((route) => {
-    const document = { ...documents.operations[route.id] }[version];
+    const document = documents.operations[route.id]?.[version];
     return document === undefined || !route.versions.includes(version) ? [] : [{ route, document, tag: documents.tag }];
   });
 }
@@ -103,7 +105,7 @@ const serverDescription = "The server that serves this document, in production a
 const apiDescription = [
   "Users, their posts and comments, and a product catalogue with orders. [The reference](/docs) is the same document as a web page.",
   "**Versions.** The path names the version. A path without a version takes it from `Accept` (`application/vnd.tributary.v2+json`, or `application/json;version=2`), and the response names the versioned path in `Content-Location`. Every response names its version in `API-Version`. A deprecated version sends `Deprecation`, `Sunset` and `Link`; after its sunset the status is 410.",
-  "**Reading.** Public resources need no token. Every `GET` path also supports `HEAD`. Responses have an `ETag`; send it in `If-None-Match`, and the status is 304 if the resource has not changed. A shared cache may send a response that is some seconds old; with `Cache-Control: no-cache` the response was requested from the service at most one second before the request arrived. `Range`, `If-Match` and `If-Unmodified-Since` are ignored.",
+  "**Reading.** Public resources need no token. Every `GET` path also supports `HEAD`. Responses have an `ETag`; send it in `If-None-Match`, and the status is 304 if the resource has not changed. A shared cache may send a response that is some seconds old; with `Cache-Control: no-cache` the response is at most one second older than the request. `Range`, `If-Match` and `If-Unmodified-Since` are ignored.",
   '**Freshness.** The response to a write, also a 409 or a 412, has a receipt in `Consistency-Token`. A request with that receipt reads nothing older than the write, through every replica and through GraphQL too; without it, a change may take a moment to reach every cache. After writes in parallel, send the receipts of all, separated by commas: at most eight. In a browser, send `cache: "no-cache"` with `fetch`, since its cache does not know receipts. If a receipt gets 400, forget it and send the request again without it.',
   "**Lists** have pages. `Link` has the URLs of the adjacent pages. A cursor is valid only for the same list, filters and order. A page has at most 1 MiB, whatever its limit. An invalid query parameter gets 400, and `errors` names it: unknown and repeated names first, then invalid values.",
   "**Writing.** The body of a `PATCH` is a JSON Merge Patch (RFC 7396); its `If-Match` has the ETag of the version that the client changed. Bodies are UTF-8 JSON of at most 65,536 bytes; a property that is not in the schema gets 422.",

@@ -7,6 +7,7 @@ import type { Json, SchemaBook } from "@tributary/kit/openapi/schema-book";
 export interface OperationSource {
   readonly route: RouteDeclaration;
   readonly version: number;
+  /** The name of the tag that the service declares, such as `Posts`. */
   readonly tag: string;
   readonly document: OperationDocument;
 }
@@ -94,20 +95,20 @@ function toRequestBody({ route, document }: OperationSource, { book }: DocumentC
   return { requestBody: { required: true, content } };
 }
 
-const receiptHeaders = ["Consistency-Token"] as const;
+const headersOfWrites = ["Consistency-Token"] as const;
 
 function toResponses(source: OperationSource, { book, components }: DocumentContext): Json {
   const { route, document } = source;
   const { status, description, schema, headers = [], links } = document.response;
   const isRead = route.method === "GET";
   const examples = document.examples.filter((example) => example.status === status && example.response !== undefined);
-  const body = { ...toExamples(examples, ({ response }) => response) };
+  const bodyExamples = toExamples(examples, ({ response }) => response);
   const success: Json = {
     description,
-    headers: components.headers(...headersOfEveryResponse, ...headers, ...(isRead ? [] : receiptHeaders)),
+    headers: components.headers(...headersOfEveryResponse, ...headers, ...(isRead ? [] : headersOfWrites)),
     ...(schema === undefined
       ? {}
-      : { content: { "application/json": { schema: book.write(schema, "output"), ...body } } }),
+      : { content: { "application/json": { schema: book.write(schema, "output"), ...bodyExamples } } }),
     ...(links === undefined ? {} : { links: toLinks(links) }),
   };
   const notModified: Json = {
@@ -118,7 +119,7 @@ function toResponses(source: OperationSource, { book, components }: DocumentCont
   return {
     [status]: success,
     ...(isRead ? { 304: notModified } : {}),
-    ...Object.fromEntries(problems.map(([status, codes]) => [status, components.problem(codes)])),
+    ...Object.fromEntries(problems.map(([problemStatus, codes]) => [problemStatus, components.problem(codes)])),
   };
 }
 
@@ -139,7 +140,7 @@ function toExamples(examples: readonly OperationExample[], valueOf: (example: Op
 
 /** All error codes of an operation, in the order of `statusOf`. */
 function problemsOf({ route, version, document }: OperationSource): readonly ErrorCode[] {
-  const takesKey = [...(route.idempotencyKey?.required ?? []), ...(route.idempotencyKey?.optional ?? [])];
+  const versionsWithKey = [...(route.idempotencyKey?.required ?? []), ...(route.idempotencyKey?.optional ?? [])];
   const groups: readonly (readonly [boolean, readonly ErrorCode[]])[] = [
     [true, codesOfEveryOperation],
     [true, document.problems ?? []],
@@ -150,7 +151,7 @@ function problemsOf({ route, version, document }: OperationSource): readonly Err
     [document.ifMatch !== undefined, ["PRECONDITION_FAILED"]],
     [document.ifMatch === "required", ["PRECONDITION_REQUIRED"]],
     [route.method !== "GET", ["PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"]],
-    [takesKey.includes(version), ["IDEMPOTENCY_KEY_IN_FLIGHT", "IDEMPOTENCY_KEY_REUSED"]],
+    [versionsWithKey.includes(version), ["IDEMPOTENCY_KEY_IN_FLIGHT", "IDEMPOTENCY_KEY_REUSED"]],
   ];
   const possible = new Set(groups.flatMap(([applies, codes]) => (applies ? codes : [])));
   return (Object.keys(statusOf) as ErrorCode[]).filter((code) => possible.has(code));

@@ -11,23 +11,27 @@ import {
 import type { ExceededLimit } from "./limits.ts";
 
 /**
- * Steps and comparisons for one document: validation takes 2 to 25 ms for this number. graphql-js itself stops after 500,000, when it has blocked the
+ * The most steps (selections visited) and comparisons (pairs of fields) of one document: validation takes 2 to 25 ms for this number. graphql-js itself stops after 500,000, when it has blocked the
  * event loop for 40 to 90 ms. Real documents repeat few fields: a hundred fragments on one object that share ten fields cost 50,000.
  */
 const costMax = 60_000;
 
-/** The fields with one response name in one scope. A scope is the selection sets of all fields with one response path, and the fragments in them. */
+/**
+ * The fields with one response name in one scope. A scope is all selection sets at one response path, with the fragments in them: in
+ * `{ a { x } a { y } }`, `{ x }` and `{ y }` are one scope.
+ */
 interface Group {
   count: number;
-  /** 1 plus the inline fragments around the most nested field: validation also compares the fields within each inline fragment. */
-  inlineDepthMax: number;
   /** The selection sets of these fields: together they are one scope. */
   readonly childSets: SelectionSetNode[];
 }
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
-/** Undefined if the document is within the limit. The fields of a fragment count wherever it is spread, and once more for its definition. */
+/**
+ * Undefined if the document is within the limit. The fields of a fragment count wherever it is spread, and once more for its
+ * definition, which validation visits too.
+ */
 export function findExcessiveMerging({ definitions }: DocumentNode): ExceededLimit | undefined {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of definitions)
@@ -55,12 +59,12 @@ function measureCost(
   for (let scope = scopes.pop(); scope && cost <= limit; scope = scopes.pop()) {
     const groups = new Map<string, Group>();
     const entered = new Set<string>();
-    for (const set of scope) cost += addFieldsToGroups(set, 1, { groups, fragments, entered });
+    for (const set of scope) cost += addFieldsToGroups(set, { groups, fragments, entered });
     // Validation compares every two spreads too, also of fragments that do not exist. A pair of spreads takes less time than a pair of fields, and
     // counts half.
     cost += (entered.size * (entered.size - 1)) / 4;
-    for (const { count, inlineDepthMax, childSets } of groups.values()) {
-      cost += ((count * (count - 1)) / 2) * inlineDepthMax;
+    for (const { count, childSets } of groups.values()) {
+      cost += (count * (count - 1)) / 2;
       if (childSets.length > 0) scopes.push(childSets);
     }
   }
@@ -74,27 +78,25 @@ interface ScopeState {
 }
 
 /** Adds the fields of a selection set to their groups; each fragment is entered once per scope. @returns the number of steps. */
-function addFieldsToGroups({ selections }: SelectionSetNode, inlineDepth: number, scope: ScopeState): number {
+function addFieldsToGroups({ selections }: SelectionSetNode, scope: ScopeState): number {
   let steps = selections.length;
   for (const selection of selections) {
-    if (selection.kind === Kind.FIELD) addToGroup(scope.groups, selection, inlineDepth);
-    else if (selection.kind === Kind.INLINE_FRAGMENT)
-      steps += addFieldsToGroups(selection.selectionSet, inlineDepth + 1, scope);
+    if (selection.kind === Kind.FIELD) addToGroup(scope.groups, selection);
+    else if (selection.kind === Kind.INLINE_FRAGMENT) steps += addFieldsToGroups(selection.selectionSet, scope);
     else if (!scope.entered.has(selection.name.value)) {
       scope.entered.add(selection.name.value);
       const fragment = scope.fragments.get(selection.name.value);
-      if (fragment) steps += addFieldsToGroups(fragment.selectionSet, inlineDepth, scope);
+      if (fragment) steps += addFieldsToGroups(fragment.selectionSet, scope);
     }
   }
   return steps;
 }
 
-function addToGroup(groups: Map<string, Group>, field: FieldNode, inlineDepth: number): void {
+function addToGroup(groups: Map<string, Group>, field: FieldNode): void {
   const name = (field.alias ?? field.name).value;
-  const group = groups.get(name) ?? { count: 0, inlineDepthMax: 0, childSets: [] };
+  const group = groups.get(name) ?? { count: 0, childSets: [] };
   groups.set(name, group);
   group.count++;
-  group.inlineDepthMax = Math.max(group.inlineDepthMax, inlineDepth);
   if (field.selectionSet) group.childSets.push(field.selectionSet);
 }
 

@@ -1,5 +1,5 @@
 /** The configuration of the purger, from environment variables. Each `why` is the text of the variable in README.md. */
-import { readFeedsConfig } from "@tributary/kit/feed/feed-config";
+import { readFollowedFeedsConfig } from "@tributary/kit/feed/feed-config";
 import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/process/env";
 import { readListenerConfig } from "@tributary/kit/process/listener-config";
 import { readMetricsConfig } from "@tributary/kit/process/telemetry-config";
@@ -60,7 +60,7 @@ function readFeeds(env: EnvironmentReader, local: ReadonlyMap<string, string> | 
   const addressesOf = (service: string) => [local?.get(service) ?? []].flat();
   const addresses = Object.fromEntries(services.map((service) => [service, addressesOf(service)]));
   const variableOf = (service: string) => `${service.toUpperCase().replaceAll("-", "_")}_FEED_URL`;
-  const feeds = readFeedsConfig(env, local === undefined ? "production" : "development", addresses, variableOf);
+  const feeds = readFollowedFeedsConfig(env, local === undefined ? "production" : "development", addresses, variableOf);
   const missing = services.filter((service) => !feeds.feedUrls[service]);
   for (const service of missing) env.problem(`${variableOf(service)} is required: ${service} is one of SERVICES`);
   return feeds;

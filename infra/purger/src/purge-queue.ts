@@ -24,7 +24,7 @@ export interface PurgeQueue {
   onPurged(taken: readonly QueuedTag[], nowMs: number): void;
   /** Call it with taken tags that the cache has not purged: they are due again. */
   onFailed(taken: readonly QueuedTag[]): void;
-  /** When the next tag is due; Infinity if the queue is empty. */
+  /** When the next tag is due: -Infinity if one is due now, Infinity if the queue is empty. */
   nextDueMs(): number;
   size(): number;
 }
@@ -32,7 +32,7 @@ export interface PurgeQueue {
 /** Much longer than a response needs from a service to a cache, or a change event to the caches of the REST proxy. */
 const repeatAfterMs = 1_000;
 
-/** @param tagsMax the queue has at most this many tags, plus one for each service. */
+/** @param tagsMax the queue has at most this many tags, plus the tag of each service, which is added to a full queue too. */
 export function createPurgeQueue(tagsMax: number): PurgeQueue {
   return new TagQueue(tagsMax);
 }
@@ -58,9 +58,14 @@ class TagQueue implements PurgeQueue {
   }
 
   addService(service: string, nowMs: number): void {
-    for (const [tag, queued] of this.#due) if (queued.service === service) this.#due.delete(tag);
+    let changedAtMs = nowMs;
+    for (const [tag, queued] of this.#due) {
+      if (queued.service !== service) continue;
+      changedAtMs = Math.min(changedAtMs, queued.changedAtMs ?? nowMs);
+      this.#due.delete(tag);
+    }
     for (const [tag, { queued }] of this.#repeats) if (queued.service === service) this.#repeats.delete(tag);
-    this.#add({ tag: tagOfService(service), service, changedAtMs: nowMs });
+    this.#add({ tag: tagOfService(service), service, changedAtMs });
   }
 
   take(max: number, nowMs: number): readonly QueuedTag[] {

@@ -49,7 +49,11 @@ test("the purge of a service replaces those of its groups, and of no other's", (
   queue.addGroups("users", ["users:1"], 1);
   queue.addService("posts", 2);
   queue.addGroups("posts", ["posts:3"], 3);
-  expect(tagsOf(queue.take(10, 5_000))).toEqual(["users:1", "service:posts"]);
+  expect(queue.take(10, 5_000)).toEqual([
+    { tag: "users:1", service: "users", changedAtMs: 1 },
+    // The time of the oldest change that it replaces.
+    { tag: "service:posts", service: "posts", changedAtMs: 1 },
+  ]);
 });
 
 test("a full queue becomes the services in it, with those that wait for their second purge", () => {

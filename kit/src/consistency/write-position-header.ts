@@ -1,5 +1,5 @@
-// Step 2 of "After a write" (ARCHITECTURE.md): a service adds the position of its writes to the response. Called by rest/rest-endpoint.ts and
-// graphql/subgraph-endpoint.ts.
+// Step 2 of "After a write" (ARCHITECTURE.md): a service adds the position of its writes to the response. rest/rest-endpoint.ts runs each unsafe
+// request by `runAndAddWritePosition`; graphql/subgraph-endpoint.ts calls `findPositionIncluding` after each mutation.
 import { AppError, statusOf } from "../errors/app-error.ts";
 import type { Writer } from "../postgres/postgres.ts";
 import { runInWriteScope, type WriteScope } from "../postgres/write-scope.ts";
@@ -12,8 +12,8 @@ export const writePositionHeader = "write-position";
 const dataStatuses: ReadonlySet<number> = new Set([404, 409, 410, 412]);
 
 /**
- * Runs an unsafe request by `run`. After success, and after an error that depends on the service's data, it calls `addHeader` with a position that
- * includes all writes which the request made, or whose result it saw.
+ * Runs an unsafe request by `run`. After success it calls `addHeader` with a position that includes the request's own writes. After an error that
+ * depends on the service's data, the position includes all writes that are committed, since another request's write may be the cause.
  * @throws the error of `run`.
  */
 export function runAndAddWritePosition<T>(
@@ -27,7 +27,6 @@ export function runAndAddWritePosition<T>(
       addPosition(await findPositionIncluding(scope, database));
       return result;
     } catch (error) {
-      // The cause of the error may be a write of another request, which is later than the writes of this scope.
       if (error instanceof AppError && dataStatuses.has(statusOf[error.code])) {
         addPosition(await findPosition(database));
       }
@@ -41,8 +40,8 @@ export function runAndAddWritePosition<T>(
 }
 
 /**
- * A position that includes all writes of the request so far. If the request has written nothing, or in several transactions, a statement reads the
- * position from the database.
+ * A position that includes all writes of the request so far. If the request has written nothing, or in several transactions (whose positions cannot
+ * be combined), a statement reads a position from the database.
  * @returns undefined if that statement fails: a response without a receipt is better than an error for a write that was made.
  */
 export async function findPositionIncluding(
@@ -56,6 +55,7 @@ export async function findPositionIncluding(
 async function findPosition(database: Pick<Writer, "write">): Promise<WritePosition | undefined> {
   try {
     return await runInWriteScope(async (own) => {
+      // `write` gives the scope the position of each statement's transaction, also if it changes no row.
       await database.write("find-write-position", "select true as found");
       return own.position;
     });

@@ -1,18 +1,19 @@
-// The environment variables of change feeds: `readFeedConfig` for a service, `readFeedsConfig` for the gateway, the REST proxy and the purger.
+// The environment variables of change feeds: `readServedFeedConfig` for a service, `readFollowedFeedsConfig` for the gateway, the REST proxy and the
+// purger.
 import type { EnvironmentReader } from "../process/env.ts";
 import { portOf } from "../upstream/addresses.ts";
 
 type Profile = "development" | "production";
 
 /** Where a service serves its feed. */
-export interface FeedConfig {
+export interface ServedFeedConfig {
   readonly feedPort: number;
   /** A client sends any of these keys as bearer token. */
   readonly feedKeys: readonly string[];
 }
 
 /** Where a gateway or a REST proxy finds the feeds. */
-export interface FeedsConfig {
+export interface FollowedFeedsConfig {
   /** The feed's URLs of each service that has a feed: scheme, host and port of each replica. */
   readonly feedUrls: Readonly<Record<string, readonly string[]>>;
   readonly feedKey: string;
@@ -30,11 +31,11 @@ export function feedPortOf(port: number): number {
 }
 
 /** @param port of the service. If it is 0 (any free port), the feed also listens at any free port by default. */
-export function readFeedConfig(
+export function readServedFeedConfig(
   env: EnvironmentReader,
   profile: Profile,
   { port }: { readonly port: number },
-): FeedConfig {
+): ServedFeedConfig {
   return {
     feedPort: env.integer("FEED_PORT", {
       fallback: port === 0 ? 0 : feedPortOf(port),
@@ -50,12 +51,12 @@ export function readFeedConfig(
  * @param addresses the URLs of each service. The default URLs of its feed follow from them.
  * @param variableOf returns the name of the variable with the URLs of a service's feed.
  */
-export function readFeedsConfig(
+export function readFollowedFeedsConfig(
   env: EnvironmentReader,
   profile: Profile,
   addresses: Readonly<Record<string, readonly string[]>>,
   variableOf: (service: string) => string,
-): FeedsConfig {
+): FollowedFeedsConfig {
   const feedUrls: Record<string, readonly string[]> = {};
   for (const [service, urls] of Object.entries(addresses)) {
     const name = variableOf(service);

@@ -22,7 +22,7 @@ const retryDelayMs = 250;
 export interface LocalPostgresOptions {
   /** The data folder. Created if missing. */
   readonly directory: string;
-  /** 1 to 65535 on 127.0.0.1; 0 chooses a free port below 32768. */
+  /** 1 to 65535 on 127.0.0.1; 0 chooses a free port below 32768, where the system opens no outgoing connections. */
   readonly port: number;
   /** Server settings, as in postgresql.conf. They override the defaults of `server.ts`. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -47,6 +47,7 @@ export interface LocalPostgres {
  */
 export async function startLocalPostgres(options: LocalPostgresOptions): Promise<LocalPostgres> {
   const directory = resolve(options.directory);
+  // PostgreSQL does not run as root. Then another account runs it, which may need a copy of the programs and another folder for the data.
   const account = chooseAccount(directory);
   const binaries = ensureReadableBinaries(account);
   const folder = await placeDataFolder(directory, account, options.log);
@@ -75,6 +76,7 @@ export async function startLocalPostgres(options: LocalPostgresOptions): Promise
  */
 export async function endLocalPostgresLeftover(directory: string, log: (line: string) => void): Promise<void> {
   const path = resolve(directory);
+  // `placeDataFolder` may have replaced the folder by a link to the data.
   if (existsSync(path)) await endLeftover(realpathSync(path), log);
 }
 
@@ -108,7 +110,8 @@ async function startOnce(options: PostgresServerOptions, superuserUrl: string): 
 
 async function stopServer(server: PostgresServer, exited: Promise<void>): Promise<void> {
   const pid = server.child.pid;
-  const postmaster = pid === undefined || server.child.exitCode !== null ? undefined : identifyProcess(pid);
+  if (pid === undefined) return;
+  const postmaster = server.child.exitCode === null ? identifyProcess(pid) : undefined;
   if (postmaster) await endPostmaster(postmaster);
-  if (pid !== undefined) await exited;
+  await exited;
 }

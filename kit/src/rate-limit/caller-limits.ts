@@ -13,8 +13,8 @@ type LimitedCaller = Pick<Caller, "key" | "address">;
 /** The charges return undefined for a caller that is not limited. */
 export interface CallerLimits {
   /**
-   * Charges 1 read before a token is verified (`Callers.verify`), which limits a flood of invalid tokens. The charge has its own limit per client or
-   * address, which anonymous requests of the same address cannot use up.
+   * Charges 1 read before a token is verified (`Callers.verify`), which limits a flood of invalid tokens. It counts towards a separate
+   * limit of the client key or, without one, of the address, which other requests cannot use up.
    */
   chargeVerification(request: IncomingMessage): RateDecision | undefined;
   charge(caller: LimitedCaller, requestClass: RequestClass, weight: number): RateDecision | undefined;

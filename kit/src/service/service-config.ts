@@ -1,12 +1,12 @@
 import { type AdmissionConfig, readAdmissionConfig } from "../admission/admission-config.ts";
-import { type FeedConfig, readFeedConfig } from "../feed/feed-config.ts";
+import { type ServedFeedConfig, readServedFeedConfig } from "../feed/feed-config.ts";
 import { readRequiredTokenConfig, type TokenConfig } from "../identity/token-config.ts";
 import { type Environment, type EnvironmentReader, readEnvironment } from "../process/env.ts";
 import { type ListenerConfig, readListenerConfig } from "../process/listener-config.ts";
 import { readTelemetryConfig, type TelemetryConfig } from "../process/telemetry-config.ts";
 
 /** The configuration of a service. Times in milliseconds. */
-export interface ServiceConfig extends ListenerConfig, AdmissionConfig, FeedConfig, TelemetryConfig, TokenConfig {
+export interface ServiceConfig extends ListenerConfig, AdmissionConfig, ServedFeedConfig, TelemetryConfig, TokenConfig {
   readonly profile: "development" | "production";
   readonly databaseUrl: string;
   readonly connectionsMax: number;
@@ -42,7 +42,7 @@ export function readServiceConfig(
       ...listener,
       ...readAdmissionConfig(env),
       ...readTelemetryConfig(env, { name }),
-      ...readFeedConfig(env, profile, listener),
+      ...readServedFeedConfig(env, profile, listener),
       ...readRequiredTokenConfig(env, profile),
       databaseUrl: env.url("DATABASE_URL", {
         secret: true,

@@ -40,11 +40,14 @@ export type RetryReason = "refused" | "reset" | "status" | "timeout";
 export interface ReplicaSet<Connection> {
   /** Opens new replicas. Removed ones get no further request and close once none is in flight. */
   update(addresses: readonly ReplicaAddress[]): void;
-  /** For the first attempt: an ejected replica whose probe is due, else one in service. Undefined if no address is known. */
+  /**
+   * For the first attempt: an ejected replica whose probe is due, else one in service. A request that is not idempotent probes later, since it cannot
+   * be retried. Undefined if no address is known.
+   */
   choose(isIdempotent: boolean): Replica<Connection> | undefined;
   /** For the next attempt of a request that failed on `tried`. Undefined if no replica is likely to do better. */
   chooseNext(tried: readonly Replica<Connection>[], reason: RetryReason): Replica<Connection> | undefined;
-  /** Whether a healthy replica is not in `tried`. */
+  /** Whether a replica in the state `healthy` is not in `tried`: only for such a replica is a late attempt ended early. */
   hasHealthyAlternative(tried: readonly Replica<Connection>[]): boolean;
   /** Counts the attempt as in flight. The role must be passed to `endAttempt`, once. */
   startAttempt(replica: Replica<Connection>): AttemptRole;
@@ -73,7 +76,7 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
 
   function open(address: ReplicaAddress): Member {
     // The last attempts of a removed replica may still fail: it is not ejected.
-    const mayEject = () => replicas.includes(replica) && canSpare(replica, replicas);
+    const mayEject = () => replicas.includes(replica) && allowEjection(replica, replicas);
     const health = createHealth(address.name, { nowMs: o.nowMs, mayEject, report });
     const replica: Member = { ...toReplicaFields(address), connection: o.open(address), inFlight: 0, health };
     return replica;
@@ -98,12 +101,12 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
     },
     chooseNext(tried, reason) {
       const untried = leastLoadedOfTwo(without(candidates, tried), o.random);
+      // After a response with `status`, no replica is tried twice, and no ejected one.
       if (untried || reason === "status") return untried;
       // After `reset`, a new connection to the same replica may work. After `refused` or `timeout` an ejected replica is tried instead.
       return leastLoadedOfTwo(reason === "reset" ? candidates : without(replicas, tried), o.random);
     },
     hasHealthyAlternative(tried) {
-      if (replicas.length <= tried.length) return false;
       return replicas.some((replica) => replica.health.state === "healthy" && !tried.includes(replica));
     },
     startAttempt(replica) {
@@ -138,10 +141,10 @@ function createHealth(replica: string, { nowMs, mayEject, report }: HealthContex
 }
 
 /**
- * Whether `replica` may be ejected: only while another one is healthy. When all fail, such as under overload, each ejection would add load to the
- * rest. The last replica in service is never ejected; instead this ends the pauses of the ejected ones, so that they are probed at once.
+ * Decides whether `replica` may be ejected: only while another one is healthy. When all fail, such as under overload, each ejection would add load to
+ * the rest. The last replica in service is never ejected; instead this ends the pauses of the ejected ones, so that they are probed at once.
  */
-function canSpare(replica: Replica<unknown>, replicas: readonly Replica<unknown>[]): boolean {
+function allowEjection(replica: Replica<unknown>, replicas: readonly Replica<unknown>[]): boolean {
   const others = without(replicas, [replica]);
   if (others.some(({ health }) => health.state === "healthy")) return true;
   if (others.every(({ health }) => !health.isInService)) for (const { health } of others) health.endPause();

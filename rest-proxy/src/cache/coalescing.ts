@@ -11,7 +11,7 @@ import type { InvalidationLog } from "./invalidation.ts";
 import { isRecentValidation } from "./reuse-rules.ts";
 import { matchesVary, type VaryKey } from "./vary.ts";
 
-/** Undefined if each waiting client has to send its own request. */
+/** What the waiting clients get. Undefined if the response cannot be shared, so that each of them has to send its own request. */
 export type FetchOutcome =
   | {
       /** A whole response for every waiting client whose request matches its `Vary`. */
@@ -47,10 +47,11 @@ export interface SharedFetches {
   readonly inFlight: number;
   /**
    * Finds a shared fetch that the request may join:
-   * - it was sent after every invalidation of its response, after every settled write to its origin, and after `sentAfter` of the request;
+   * - it was sent after every invalidation of its response, after every settled write to its origin, and after the
+   *   lookup's `sentAfter`;
    * - its expected `Vary` matches the request;
    * - for a request with `no-cache` (`isValidation`), another such request started it less than a second ago;
-   * - for a request without `Authorization`, it was sent without it. Its response may be a 401, which anonymous clients must not wait for.
+   * - for a request without `Authorization`, it was sent without it: its response may be a 401, which anonymous clients must not get.
    */
   find(lookup: CacheLookup, isValidation: boolean): SharedFetch | undefined;
   /**
@@ -60,7 +61,8 @@ export interface SharedFetches {
   isBeingFetched(lookup: CacheLookup): boolean;
   /**
    * Adds a shared fetch; the caller sends it, and calls `finish` or `fail`.
-   * @param varyKey of this request, by the `Vary` of the newest stored response. The response of the fetch may have another `Vary`.
+   * @param varyKey the request's values of the headers in the `Vary` of the newest stored response, which is the expected `Vary`. The response of the
+   * fetch may have another one.
    */
   start(lookup: CacheLookup, varyKey: VaryKey, isValidation: boolean): SharedFetch;
   /** No further request joins the shared fetches of this key that are in flight. The clients that have joined get the response. */
@@ -84,7 +86,8 @@ export function createSharedFetches({
   readonly invalidationLog: InvalidationLog;
   readonly nowMs: () => number;
 }): SharedFetches {
-  // Not a Map: replaced Map tables stay in the old heap (kit/src/collections/in-flight-list.ts).
+  // Not a Map: V8 replaces the table of a Map whose keys change, and replaced tables remain until a full collection
+  // (kit/src/collections/in-flight-list.ts).
   const byKey = Object.create(null) as Record<string, ListedFetch[]>;
   const all = new InFlightList<SharedFetch>();
 

@@ -62,6 +62,7 @@ export class Store {
     if (this.variants(entry.key).some(isNewer)) return false;
     const { entryBytesMax, bytesMax, variantsMax } = this.#limits;
     const same = this.variants(entry.key).find(({ varyKey }) => isSameVaryKey(varyKey, entry.varyKey));
+    // Also if the new response is too large to be stored: the old one is outdated.
     if (same) this.remove(same);
     if (entry.bytes > Math.min(entryBytesMax, bytesMax)) return false;
     this.#evictUntilFits(entry.bytes);
@@ -94,7 +95,9 @@ export class Store {
     return this.#invalidate(origin === undefined ? members : members.filter((entry) => entry.origin === origin));
   }
 
-  /** Examines all responses. @returns the number of responses that were valid before. */
+  /**
+   * Removes all responses of an origin whose data were reset: its ETags may identify other states than before, so no entry remains to be confirmed.
+   * Examines all responses. @returns the number of responses that were valid before. */
   removeOrigin(origin: string): number {
     const all = [...this.#byKey.values()].flatMap(({ entries }) => entries);
     const removed = all.filter((entry) => entry.origin === origin);
@@ -140,7 +143,10 @@ export class Store {
     this.#onEvicted(entry);
   }
 
-  /** Evicts keys from the front of the queue until one more response of this size fits. The loop reaches a key that it moves to the end again. */
+  /**
+   * Evicts keys from the front of the queue until one more response of this size fits. A key that is moved to the end is reached once
+   * more, then unused, so the loop ends.
+   */
   #evictUntilFits(bytes: number): void {
     for (const [key, { entries, isUsed }] of this.#byKey) {
       if (this.#fits(bytes)) return;

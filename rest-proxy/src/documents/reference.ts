@@ -1,4 +1,4 @@
-/** The pages of the reference at `/docs`, as HTML from the OpenAPI documents. */
+/** The pages of the reference at `/docs`, as HTML from the OpenAPI documents. documents.ts renders them once, at start. */
 import { describeDeprecation, type VersionDocument } from "./deprecation.ts";
 import { type Html, html, markdown } from "@tributary/kit/pages/html";
 import { layout, viewNavigation } from "./layout.ts";
@@ -6,7 +6,7 @@ import { type OpenApi, operationsOf, sectionsOf } from "./open-api.ts";
 import { markDeprecated, viewOperation } from "./operation-view.ts";
 import { viewSchema } from "./schema-view.ts";
 
-/** The page `/docs`: a list of the versions, and the description of the newest one. */
+/** The page `/docs`: a list of the versions, and the description of the newest one. @param versions ascending. */
 export function renderOverview(versions: readonly VersionDocument[]): Html {
   const newest = versions.at(-1);
   const title = newest?.document.info.title ?? "Reference";

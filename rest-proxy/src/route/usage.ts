@@ -55,8 +55,8 @@ function getOrCreate<K, L, V>(map: Map<K, Map<L, V>>, key: K): Map<L, V> {
 const reportEveryMs = 3_600_000;
 
 /**
- * Reports the usage of old versions since the start of the process each hour, unless it is empty.
- * @returns a function that stops this after one last report.
+ * Each hour, calls `report` with all counts since the start of the process, unless there are none.
+ * @returns a function that reports once more and stops: server.ts calls it when the process closes.
  */
 export function reportUsage(usage: Usage, report: (counts: readonly UsageCount[]) => void): () => void {
   const reportCounts = () => {

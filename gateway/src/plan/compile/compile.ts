@@ -43,8 +43,9 @@ export function createCompiler(o: CompilerOptions): Compile {
   return (client, plan, addRetainedBytes) => {
     const rootType = o.types.schema.getRootType(client.operation);
     if (!rootType) throw new Error(`The supergraph has no ${client.operation}s`);
+    // Planner keys identify a field in the client's operation (`clientKeyOf`) and in the plan's fetches, which may rename it (`fetchKeyOf`).
     const clientKeyOf = createPlannerKeys(client, o.aliasPrefix);
-
+    // By them `compileRequests` numbers the requests of a mutation.
     const rootKeys = listRootKeys(client, rootType, clientKeyOf, o.types);
     const { steps, fetches, fetchKeyOf } = compileRequests(plan.node && readPlanNode(plan.node), rootKeys, o);
     const isMerged = needsMerging(fetches, o.types, fetchKeyOf);
@@ -86,6 +87,7 @@ function listRootKeys(
   const applies = (condition: string) => types.applies(condition, rootType.name);
   const fields = [...collectFields([selectionSet], applies, responseNameOf).values()];
   // Fields of one object with one response name have the same name and arguments, and so the same planner key.
+  // No list of `fields` is empty: the check is for the type.
   return fields.flatMap(([field]) => (field ? clientKeyOf(field) : []));
 }
 

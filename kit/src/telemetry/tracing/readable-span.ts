@@ -3,9 +3,10 @@ import type { Resource } from "@opentelemetry/resources";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
 import type { SpanRecord } from "./span-record.ts";
 
-/** `SpanKind`, `SpanStatusCode` and `TraceFlags` of OpenTelemetry's API. */
+/** `SpanKind` and `SpanStatusCode` of OpenTelemetry's API, copied so that this file imports only types. */
 const kinds = { internal: 0, server: 1, client: 2 } as const;
 const status = { unset: 0, error: 2 } as const;
+/** `TraceFlags.SAMPLED`: other requests have no record. */
 const sampled = 1;
 
 /** Converts a record to the input of OpenTelemetry's exporters. */

@@ -61,7 +61,7 @@ is confirmed. Then every confirmed order must be in the database exactly once, a
       measured: `wrong for ${audit.stockWrong} products`,
       control: "holds",
     });
-    claim("every key has its order, and every order its key", audit.recordsWrong === 0, {
+    claim("every idempotency key has its order, and every order its key", audit.recordsWrong === 0, {
       measured: `${audit.recordsWrong} have none`,
       control: "holds",
     });
@@ -71,7 +71,8 @@ is confirmed. Then every confirmed order must be in the database exactly once, a
 /** Kills the service, then PostgreSQL, each after some orders. @returns one line about the restarts. */
 async function killBoth(platform: Platform, buyers: Buyers, isControl: boolean): Promise<string> {
   const { postgres } = platform;
-  // The orders service does not start with synchronous_commit = off, so the control turns it off after each start, and on before the next.
+  // The orders service does not start with synchronous_commit = off, so the control sets it to off once the service runs, and to on just
+  // before the service starts again.
   const setSynchronousCommit = async (value: "on" | "off") => {
     await postgres.query("postgres", `alter system set synchronous_commit = ${value}`);
     await postgres.query("postgres", "select pg_reload_conf()");

@@ -8,7 +8,8 @@ export type Loaders = ReturnType<typeof createLoaders>;
 
 /**
  * The DataLoaders of one request and its caller; they cache what they load, so each request creates its own. `whole` loads posts with their
- * texts, `brief` without.
+ * texts, `brief` without: resolvers.ts chooses by the fields of the operation. The keys of pages come from `actions.toAuthorPageRequest`, which
+ * limits them to the posts that the caller may read.
  */
 export function createLoaders(actions: PostActions, identity: Identity) {
   const whole = {

@@ -7,7 +7,7 @@ import { z } from "zod";
 import { role, userFields } from "../model.ts";
 import type { NewUserV1, NewUserV2, UserChangesV1, UserChangesV2 } from "./read.ts";
 
-/** Stricter than the service: only host names with a dot, so that every string that matches is a valid URL. */
+/** Stricter than the service: only host names with a dot, so that the service accepts each string that matches: tools generate bodies from it. */
 const urlInput = z
   .string()
   .max(2_048)
@@ -121,6 +121,7 @@ export const userChangesV1 = documentsRequestBody<UserChangesV1>()(
       ...documentChanges(userFields),
       email: emailText.nullish(),
       avatarUrl: urlInput.nullish(),
+      // A change cannot remove the role: null is rejected.
       role: role.optional(),
       prefs: preferencesInput.nullish(),
     })

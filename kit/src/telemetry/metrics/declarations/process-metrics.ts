@@ -119,7 +119,10 @@ export const tokenKeyFetches = {
   expected: { result: okOrFailed },
 } as const satisfies MetricDeclaration;
 
-/** Of a process that chooses between the replicas of its servers. @param upstream the label that names the server: `subgraph` or `service`. */
+/**
+ * The metrics of a process that chooses between replicas: gateway-metrics.ts and rest-proxy-metrics.ts add them to their own.
+ * @param upstream the label that names the server: `subgraph` or `service`.
+ */
 export function declareReplicaMetrics<const Upstream extends string>(upstream: Upstream) {
   return {
     ejections: {

@@ -1,6 +1,6 @@
 import { type MetricDeclarations, okOrFailed, requestSeconds } from "./metric-declaration.ts";
 
-/** Exported by the purger (infra/purger). `cache` is one of the configured URLs. */
+/** Exported by the purger (infra/purger), which purges each tag twice (purge-queue.ts). `cache` is one of the configured URLs. */
 export const purgerMetrics = {
   tributary_purger_requests_total: {
     kind: "counter",
@@ -31,7 +31,7 @@ export const purgerMetrics = {
   },
   tributary_purger_resets_total: {
     kind: "counter",
-    help: "How often the whole service was purged because its feed had a gap; one at each start.",
+    help: "How often the whole service was purged because its feed had a gap, and once at each start.",
     labels: ["service"],
   },
 } as const satisfies MetricDeclarations;
