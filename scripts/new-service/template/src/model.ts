@@ -90,5 +90,5 @@ export const readNewInput = (input: unknown): NewSpareGadget => parseShape(creat
 export const readNewBody = (body: unknown): NewSpareGadget => parseShape(newSpareGadget, body);
 /** @throws AppError BAD_USER_INPUT with every problem. */
 export const readChangedFields = (input: unknown): SpareGadgetChange => parseShape(spareGadgetChange, input);
-/** A malformed `parentThingId` is accepted: no row has it, so the list is empty. @throws AppError BAD_USER_INPUT for an unknown sort order. */
+/** A malformed id in a filter is accepted: no row has it, so the list is empty. @throws AppError BAD_USER_INPUT for an unknown sort order. */
 export const readListFilters = (input: unknown): SpareGadgetFilters => parseShape(filters, input);
