@@ -1,6 +1,9 @@
 import { AppError } from "../errors/app-error.ts";
 
-/** The milliseconds that the REST proxy still waits for a response. Only the REST proxy sets it, and removes it from client requests. */
+/**
+ * The milliseconds that the REST proxy still waits for a response. Only the REST proxy's requests have it: upstream/upstream.ts writes
+ * it, and the proxy removes that of a client.
+ */
 export const deadlineHeader = "x-deadline-ms";
 
 /**
