@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 const platformTests = "test/platform/*.test.ts";
-/** They measure the heap of their process, so they need a process without the garbage of other files. */
+/** These tests measure the heap of their process, so each file needs a process without the garbage of other files. */
 const isolatedTests = ["gateway/test/retention.test.ts", "kit/src/collections/in-flight-list.test.ts"];
 
 export default defineConfig({

@@ -1,3 +1,4 @@
+// The command line of the three benchmarks, with its usage text. main.ts parses it at start.
 import { parseArgs } from "node:util";
 import type { Benchmark, Contender, Workload } from "./benchmark.ts";
 import { pairWithCheckout } from "./contenders/checkout.ts";
@@ -10,7 +11,7 @@ export interface BenchmarkArguments {
   readonly windowMs: number;
   /** Whether the selected contenders are profiled instead of compared. */
   readonly profiles: boolean;
-  /** When RESULTS.md is written: never after a short run, after a partial run only with `--write`. */
+  /** Whether RESULTS.md is written. `if complete`: only if no contender fails or is skipped because its requirement is missing. */
   readonly writesResults: "never" | "if complete" | "always";
 }
 
@@ -58,7 +59,7 @@ export function parseArguments(words: readonly string[], benchmark: Benchmark): 
   const selected = select("--only", values.only, benchmark.workloads);
   const workloads = selected.filter((workload) => contenders.some((contender) => takesPart(contender, workload)));
   if (workloads.length === 0) throw new Error("No selected contender takes part in a selected workload.");
-  const isComplete = values.contenders === undefined && values.only === undefined;
+  const selectsAll = values.contenders === undefined && values.only === undefined;
   const isForDevelopment = values.quick || profile !== undefined || values.against !== undefined;
   const isLong = rounds >= resultsRoundsMin && windowMs >= benchmark.windowMs;
   return {
@@ -69,7 +70,7 @@ export function parseArguments(words: readonly string[], benchmark: Benchmark): 
     windowMs,
     profiles: profile !== undefined,
     writesResults:
-      !isLong || isForDevelopment ? "never" : values.write ? "always" : isComplete ? "if complete" : "never",
+      !isLong || isForDevelopment ? "never" : values.write ? "always" : selectsAll ? "if complete" : "never",
   };
 }
 

@@ -67,7 +67,7 @@ function readArguments(words: readonly string[], benchmark: Benchmark): Benchmar
   }
 }
 
-/** Leaves out the contenders whose installation failed. */
+/** Installs bench/peers if a contender requires it. Leaves out the contenders whose requirement is missing. */
 function installContenders(selected: readonly Contender[]) {
   const isRequired = (name: string) => selected.some(({ requires }) => requires === name);
   const problems = new Map<string, string | undefined>([

@@ -52,6 +52,7 @@ async function removeService(args: readonly string[]): Promise<void> {
       `There is no service ${name}. The services are ${services.map((one) => one.name).join(", ")}.`,
     );
   if (!force) requireRemovable(name, await listGenerated(name));
+  // First, because it throws while `npm start` uses the data folder: then no file has been removed.
   const hadData = keepData ? false : await deleteData(name);
   rmSync(join(root, "services", name), { recursive: true });
   removeWorkspace(root, name);
@@ -80,6 +81,7 @@ function requireRemovable(name: string, generated: ReadonlySet<string>): void {
     throw new CommandError(
       `Other files depend on the service ${name}:\n${dependents.map((line) => `  ${line}\n`).join("")}Change them first, or add --force.`,
     );
+  // schema-types.ts is generated: no edit would be lost.
   const edits = findUnsavedEdits(root, name).filter((path) => !path.endsWith("/schema-types.ts"));
   if (edits.length > 0)
     throw new CommandError(`${listSome(edits)} would be lost: no commit has them. Commit them, or add --force.`);

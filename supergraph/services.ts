@@ -1,5 +1,5 @@
-// The list of services: services/<name>/service.json describes one, and every other place is derived from these files, at run time or by
-// `npm run generate`.
+// The list of services: services/<name>/service.json describes one. Other files get what they need of each service from these descriptors, at run
+// time or by `npm run generate`.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { feedPortOf } from "@tributary/kit/feed/feed-config";
@@ -161,8 +161,8 @@ function parseDescriptor(json: unknown, folder: string, report: (text: string) =
     report(`name "${name}" is reserved for another part of the platform. Choose another name.`);
   for (const scope of Object.keys(scopes).filter((text) => !isScopeOf(name, text)))
     report(`scopes: "${scope}" has to begin with the service's name, such as ${name}:write or ${name}:write:all`);
-  for (const own of [port, feedPortOf(port)].filter((number) => reservedPorts.has(number)))
-    report(`port ${port}: ${own} is the port of ${reservedPorts.get(own)}. Choose another port.`);
+  for (const taken of [port, feedPortOf(port)].filter((number) => reservedPorts.has(number)))
+    report(`port ${port}: ${taken} is the port of ${reservedPorts.get(taken)}. Choose another port.`);
   return [describeService(result.data)];
 }
 
@@ -171,6 +171,7 @@ function isScopeOf(name: string, scope: string): boolean {
   return owner === name && [1, 2].includes(parts.length) && parts.every((part) => /^[a-z]+(-[a-z]+)*$/.test(part));
 }
 
+/** `slice(1)` omits `$schema`, the first field. */
 function describeIssue({ code, path, message, ...issue }: z.core.$ZodIssue): string {
   if (code === "unrecognized_keys" && "keys" in issue)
     return `${issue.keys.join(", ")} is unknown. The fields are ${Object.keys(descriptor.shape).slice(1).join(", ")}.`;

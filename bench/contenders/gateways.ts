@@ -1,3 +1,4 @@
+// The gateways to measure, and how each is started. gateway.ts measures all of them, telemetry.ts only `ours-fast`.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { composeServices } from "@apollo/composition";
@@ -42,13 +43,13 @@ export const gateways: readonly Contender[] = [
     FAST_PATH: "false",
     FETCH_SHARING: "false",
   }),
-  createCached("ours-callers", "Tributary", false),
-  createCached("ours-entity-cache", "Tributary, entity cache", true),
+  createForCallers("ours-callers", "Tributary", false),
+  createForCallers("ours-entity-cache", "Tributary, entity cache", true),
 ];
 
-/** A gateway for the workloads with callers: it verifies their tokens. @param isOn whether it has an entity cache for every subgraph. */
-function createCached(name: string, title: string, isOn: boolean): Contender {
-  const cached = (context: ContenderContext) =>
+/** A gateway for the workloads with callers: it verifies their tokens. @param hasEntityCache whether it caches the entities of every subgraph. */
+function createForCallers(name: string, title: string, hasEntityCache: boolean): Contender {
+  const listCacheVariables = (context: ContenderContext) =>
     subgraphNames.flatMap((subgraph) => [
       [`ENTITY_CACHE_${subgraph.toUpperCase()}`, "on"],
       [`SUBGRAPH_FEED_URL_${subgraph.toUpperCase()}`, context.feedUrl],
@@ -64,7 +65,7 @@ function createCached(name: string, title: string, isOn: boolean): Contender {
         ...toEnvironment(context),
         ISSUER: issuer,
         JWKS_URL: `${context.jwksUrl}/jwks`,
-        ...Object.fromEntries(isOn ? cached(context) : []),
+        ...Object.fromEntries(hasEntityCache ? listCacheVariables(context) : []),
       },
     }),
   };

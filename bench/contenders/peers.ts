@@ -1,3 +1,4 @@
+// The packages in bench/peers: contenders that are not Tributary's. main.ts installs them before it measures.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+// The REST servers to measure, and how each is started. rest.ts measures all of them, telemetry.ts only `ours` and `service`.
 import { join } from "node:path";
 import { readServices } from "../../supergraph/services.ts";
 import type { Contender, ContenderContext } from "../benchmark.ts";

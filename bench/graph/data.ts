@@ -78,6 +78,7 @@ export function postageMinor(priceMinor: number, weightGrams: number): number {
   return priceMinor > 4_000 ? 0 : Math.ceil(weightGrams / 2);
 }
 
+/** The index in an id; undefined for an unknown id. The ids of representations are known, so `?? 0` above is only for the type. */
 function numberIn(key: string, prefix: string, count: number): number | undefined {
   const n = Number(key.slice(prefix.length));
   return key.startsWith(prefix) && Number.isInteger(n) && n >= 0 && n < count ? n : undefined;

@@ -8,7 +8,7 @@ export interface BenchmarkRequest {
 }
 
 /**
- * Executes requests with graphql-js over the same data in one schema. Every contender's `data` must equal the returned `data`.
+ * Executes requests with graphql-js over the same data in one schema. gateway-workloads.ts compares the `data` of every contender with the result.
  * @throws Error if the result has errors.
  */
 export function createReferenceExecutor(): (request: BenchmarkRequest) => unknown {
@@ -21,11 +21,12 @@ export function createReferenceExecutor(): (request: BenchmarkRequest) => unknow
   return ({ query, variables }) => {
     const { data, errors } = graphqlSync({ schema, source: query, variableValues: variables ?? {}, fieldResolver });
     if (errors) throw new Error(`The reference executor returned errors: ${errors.join("\n")}\n${query}`);
+    // Copied, because the objects of graphql-js have no prototype, and `isDeepStrictEqual` compares prototypes.
     return JSON.parse(JSON.stringify(data));
   };
 }
 
-/** Merges the subgraphs into one plain schema: removes `@external` fields and all federation directives. */
+/** Merges the subgraphs into one schema: without `@external` fields and federation directives, with the `type Query` that the subgraphs extend. */
 function mergeSdl(): string {
   const document = parse(Object.values(subgraphSdl).join("\n"));
   const plain = visit(document, {

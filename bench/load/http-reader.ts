@@ -1,3 +1,4 @@
+// The load generator (connection.ts) reads responses with it, the backends (testbed/backend-process.ts) read requests.
 /** Receives the messages of one connection, in order. */
 export interface HttpMessageListener {
   /** @param head start line and header fields, without the empty line. */
@@ -15,8 +16,8 @@ const empty = Buffer.alloc(0);
 
 /**
  * Reads HTTP/1.1 requests or responses from a connection's bytes. A body has the length of its Content-Length or the chunked transfer coding; a
- * message with neither has no body. Not supported, because no peer in the benchmark sends them: responses to HEAD, 1xx responses, and bodies
- * that end with the connection. Nothing is validated: all peers send well-formed messages, and the reader's CPU time must be low.
+ * message with neither has no body. Not supported, because no program in the benchmark sends them: responses to HEAD, 1xx responses, and bodies
+ * that end with the connection. Nothing is validated: all programs send well-formed messages, and the reader's CPU time must be low.
  * @returns a function to be called with each piece that the socket receives; it calls the listener before it returns.
  */
 export function createHttpReader(listener: HttpMessageListener): (bytes: Buffer) => void {

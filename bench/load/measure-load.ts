@@ -53,14 +53,14 @@ export async function measureLoad(job: LoadJob, onWindow: () => void): Promise<W
   const latencies = pids.map((): number[] => []);
   let counting = false;
   await prime(job);
-  const loops = job.processes.map(({ port }, process) =>
+  const loops = job.processes.map(({ port }, processIndex) =>
     createClosedLoop({
       port,
       connections: job.connections,
       requests: job.requests,
-      onResponse(response, request) {
-        check.count(response, request);
-        if (counting) latencies[process]?.push(response.latencyMs);
+      onResponse(response, requestIndex) {
+        check.count(response, requestIndex);
+        if (counting) latencies[processIndex]?.push(response.latencyMs);
       },
     }),
   );
@@ -94,8 +94,8 @@ function createResponseCheck(expectedStatus: number) {
   let wrong = 0;
   let firstWrong = "";
   return {
-    count({ status, bodyBytes }: ResponseSummary, request: number): void {
-      const length = (lengths[request] ??= bodyBytes);
+    count({ status, bodyBytes }: ResponseSummary, requestIndex: number): void {
+      const length = (lengths[requestIndex] ??= bodyBytes);
       if (status === expectedStatus && bodyBytes === length) return;
       wrong += 1;
       if (wrong === 1) firstWrong = `status ${status} and ${bodyBytes} bytes instead of ${length}`;

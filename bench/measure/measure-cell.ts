@@ -50,10 +50,10 @@ export async function measureCell(contender: Contender, workload: Workload, opti
   };
   try {
     const { baseline } = contender;
-    const first = baseline && round % 2 === 0 ? await start(baseline) : undefined;
+    const earlyBaseline = baseline && round % 2 === 0 ? await start(baseline) : undefined;
     const main = await start(contender, preload);
-    const second = first ?? (baseline && (await start(baseline)));
-    const processes = second === undefined ? [main] : [main, second];
+    const baselineProcess = earlyBaseline ?? (baseline && (await start(baseline)));
+    const processes = baselineProcess === undefined ? [main] : [main, baselineProcess];
     const etags = await Promise.race([
       Promise.all(processes.map(({ port }) => checkResponses(port, workload, ended.signal))),
       ...started.map(({ process }) => process.failed),

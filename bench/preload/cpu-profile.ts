@@ -1,4 +1,4 @@
-// Runs inside a gateway: profiles the main thread from the first SIGUSR2 to the second.
+// Runs inside a contender's process (`--profile`): profiles the main thread from the first SIGUSR2 to the second.
 import { type Profiler, Session } from "node:inspector/promises";
 import { reportOnSignal } from "./report-on-signal.ts";
 

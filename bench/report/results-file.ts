@@ -82,11 +82,11 @@ function listLimitedCells({ cells }: BenchmarkRun): readonly string[] {
 /** Machine, Node version, commit and package versions. */
 function describeMachine(): readonly string[] {
   const memory = (totalmem() / 2 ** 30).toFixed(0);
-  const ours = ["@apollo/gateway", "@apollo/server", "graphql", "undici"];
+  const rootPackages = ["@apollo/gateway", "@apollo/server", "graphql", "undici"];
   const hive = ["@graphql-hive/gateway", "@graphql-hive/router-runtime"];
   const peers = [...hive, "@mercuriusjs/gateway", "mercurius", "fastify", "@fastify/http-proxy"];
   const versions = [
-    ...ours.map((name) => `${name} ${readPackageVersion(name, "root")}`),
+    ...rootPackages.map((name) => `${name} ${readPackageVersion(name, "root")}`),
     ...peers.map((name) => `${name} ${readPackageVersion(name, "peers")}`),
     `graphql ${readPackageVersion("graphql", "peers")} (peers)`,
   ];

@@ -52,8 +52,8 @@ export function summarize(cells: readonly Cell[], workload: string, contender: s
 }
 
 /**
- * Returns the median of the rounds' ratios: two contenders of one round run closer together in time than two medians. Undefined if a contender
- * was not measured.
+ * Returns the median of the rounds' ratios, because both contenders of a ratio then ran in one round, so close together in time. Undefined if a
+ * contender was not measured, or if both sides are the same measurement.
  */
 export function findCpuRatio(target: CpuRatioTarget, workload: string, cells: readonly Cell[]): number | undefined {
   const { numerator, denominator, denominatorWorkload = workload } = target;

@@ -25,6 +25,7 @@ export async function startTestbed({ hasDatabase }: { readonly hasDatabase: bool
     addresses: { ...urls, databaseUrl: database?.url ?? "" },
     async load(job, onWindow) {
       throwProblem(await request<LoadMessage>(loader, job));
+      // Listens before the next `await`, during which the report or a problem may arrive.
       const finished = receiveMessage<LoadMessage>(loader);
       const [before] = await Promise.all([countFetches(), onWindow()]);
       const message = throwProblem(await finished);

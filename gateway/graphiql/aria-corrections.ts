@@ -9,9 +9,9 @@ export function correctAria(root: HTMLElement): void {
     root.querySelector(".graphiql-tabs[role=tablist]")?.setAttribute("role", "list");
     root.querySelector("#graphiql-session[role=tabpanel]")?.setAttribute("role", "region");
     for (const tab of root.querySelectorAll(".graphiql-tab[aria-selected]")) {
-      const isActive = tab.getAttribute("aria-selected") ?? "false";
+      const ariaSelected = tab.getAttribute("aria-selected") ?? "false";
       tab.setAttribute("role", "listitem");
-      tab.querySelector(".graphiql-tab-button")?.setAttribute("aria-current", isActive);
+      tab.querySelector(".graphiql-tab-button")?.setAttribute("aria-current", ariaSelected);
       tab.removeAttribute("aria-selected");
     }
     for (const button of root.querySelectorAll('.graphiql-history-item-label[aria-label="Set active"]')) {

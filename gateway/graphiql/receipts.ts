@@ -1,5 +1,5 @@
 const receiptHeader = "Consistency-Token";
-/** A request has at most so many receipts (docs/freshness.md). */
+/** The most receipts of one request (docs/freshness.md). */
 const receiptsMax = 8;
 
 type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
@@ -8,12 +8,12 @@ type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
  * Remembers the receipts of mutations until the page is closed, and sends them with each later request, so that the results are not older than these
  * mutations. A `Consistency-Token` of the header editor replaces them.
  *
- * A gateway whose keys have been replaced cannot read a receipt and responds with 400 before it executes anything: then the receipts are forgotten,
- * and the request is sent once more without them.
+ * A gateway whose keys have been replaced cannot read a receipt and responds with 400 before it executes anything: then the receipts that
+ * were sent are forgotten, and the request is sent once more without receipts.
  */
 export function rememberReceipts(fetch: Fetch): Fetch {
   let receipts: readonly string[] = [];
-  // Those of parallel requests remain: a new receipt includes only what its own request has sent.
+  // The receipts of parallel requests remain: a new receipt includes only what its own request has sent.
   const forget = (sent: readonly string[]) => (receipts = receipts.filter((receipt) => !sent.includes(receipt)));
 
   return async (url, init) => {
@@ -36,6 +36,7 @@ function withReceipts(init: RequestInit | undefined, receipts: readonly string[]
   return { ...init, headers };
 }
 
+/** The gateway's message for receipts that it cannot read names the header. */
 async function rejectsReceipts(response: Response): Promise<boolean> {
   return response.status === 400 && (await response.clone().text()).includes(receiptHeader);
 }

@@ -134,7 +134,7 @@ export function createPipeline(o: PipelineOptions): Pipeline {
       record?.enter("run");
       const beforeRunMs = isTimed ? performance.now() : 0;
       const running = stages.run(plan, operation, variables, scope);
-      const startedMs = isSampled ? performance.now() : 0;
+      const afterStartMs = isSampled ? performance.now() : 0;
       const result = await running;
 
       record?.enter("shape");
@@ -142,14 +142,15 @@ export function createPipeline(o: PipelineOptions): Pipeline {
       const { body, summary } = stages.shape(plan, result, operation, scope);
       // The sum of shape and the synchronous start of run. In between, the CPU time of subgraph responses is not measured; it grows with the size
       // of the response, as that of shape does.
-      if (isSampled) exchange.cpuMs = cpuSampleEvery * (performance.now() - beforeShapeMs + startedMs - beforeRunMs);
+      if (isSampled) exchange.cpuMs = cpuSampleEvery * (performance.now() - beforeShapeMs + afterStartMs - beforeRunMs);
 
       const timings = o.serverTiming
         ? listTimings([exchange.startedMs, beforePlanMs, beforeRunMs, beforeShapeMs])
         : noHeaders;
       const clientResponse = toClientResponse(responseType, { body, summary, headers: timings });
-      const stored = summary ? undefined : scope.caching?.read();
-      if (stored) return toCacheableResponse(clientResponse, stored, o.tagHeader);
+      // A response with a summary has errors, so caches must not store it.
+      const caching = summary ? undefined : scope.caching?.read();
+      if (caching) return toCacheableResponse(clientResponse, caching, o.tagHeader);
       const exposesPlan = o.exposesPlans && request.headers["x-query-plan"] !== undefined;
       if (!scope.writes && !exposesPlan) return clientResponse;
       const queryPlan = exposesPlan ? await stages.explain(operation, variables, trace.traceId) : undefined;

@@ -129,7 +129,7 @@ function handleSynchronously(exchange: Exchange, caller: Caller, stages: Stages)
   const target = cachedRoute?.target ?? readTarget(url);
   const host = readHost(request, target);
 
-  // Route.
+  // Route. A path in the route cache has a route, so it is not a path of the documentation.
   const document = cachedRoute ? undefined : stages.documents.find(target.path);
   if (document) {
     respondWithDocument(exchange, document, cors);

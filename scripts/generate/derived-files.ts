@@ -17,7 +17,7 @@ import type { CompositionError } from "../../supergraph/composition/composition-
 import type { GeneratedFile, GeneratorResult } from "../../supergraph/composition/generated-files.ts";
 import { type DerivedService, expandLine } from "./service-template.ts";
 
-/** Where regions and templates may be. */
+/** Where regions may be; `templateFiles` are the templates of whole files. */
 const searchedFiles = [
   "{Dockerfile,docker-compose*.yml,.github/CODEOWNERS}",
   "infra/**/*.{ts,yml,yaml}",
@@ -60,7 +60,7 @@ function expandRegions(text: string, services: readonly DerivedService[]): strin
     const line = lines[index] ?? "";
     result.push(line);
     if (!line.includes("BEGIN generated")) continue;
-    const [, indent, comment = "", mode, isSeeded] = beginPattern.exec(line) ?? [];
+    const [, indent, comment = "", mode, seedCondition] = beginPattern.exec(line) ?? [];
     if (indent === undefined) throw new Error(`Line ${index + 1} is no valid begin of a region: ${line.trim()}`);
     const end = lines.findIndex((candidate, position) => position > index && endPattern.test(candidate));
     const next = lines.findIndex((candidate, position) => position > index && candidate.includes("BEGIN generated"));
@@ -71,7 +71,7 @@ function expandRegions(text: string, services: readonly DerivedService[]): strin
     if (template.length === 0)
       throw new Error(`The region at line ${index + 1} has no template: lines "${comment} | …".`);
     const texts = template.map((templateLine) => templateLine.slice(marker.length + 1));
-    const included = isSeeded === undefined ? services : services.filter(({ seed }) => seed);
+    const included = seedCondition === undefined ? services : services.filter(({ seed }) => seed);
     const generated =
       mode === "line by line" ? expandEach(texts, included) : included.flatMap((one) => expandEach(texts, [one]));
     result.push(...template, ...generated.map((one) => (one === "" ? "" : `${indent}${one}`)), lines[end] ?? "");

@@ -89,6 +89,7 @@ function importSharedTypes(text: string): string {
   const declared = [...`${helpers}${signatures}`.matchAll(/^\s*export (?:type|interface) (\w+)/gm)].map(
     ([, name]) => name,
   );
+  // The generator declares `Omit` again. Without that declaration, the file uses TypeScript's own.
   const used = declared.filter((name) => name !== "Omit" && new RegExp(`\\b${name}<`).test(rest));
   const missing = used.find((name = "") => !sharedTypes.has(name));
   if (missing !== undefined) throw new Error(`kit/src/graphql/resolver-types.ts does not export ${missing} yet.`);

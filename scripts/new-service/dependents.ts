@@ -25,14 +25,14 @@ export function findDependents(
 function findDependentSubgraphs(root: string, services: readonly Service[], name: string): readonly string[] {
   const others = services.filter((service) => service.name !== name);
   const owned = findOwnedEntities(readSchema(root, `services/${name}`));
-  const users = others.flatMap(({ name: other, folder }) => {
+  const dependents = others.flatMap(({ name: other, folder }) => {
     const used = typeNamesOf(readSchema(root, folder)).filter((type) => owned.has(type));
     return used.length === 0 ? [] : [`services/${other}/schema.graphql uses ${used.join(", ")}`];
   });
   const composition = composeSubgraphs(readSubgraphs(root, others));
   return composition.ok
-    ? users
-    : [...users, ...composition.errors.map(({ message }) => `composition: ${message.split("\n")[0]}`)];
+    ? dependents
+    : [...dependents, ...composition.errors.map(({ message }) => `composition: ${message.split("\n")[0]}`)];
 }
 
 /** The entities that a field of Query returns. A schema's other entities belong to other services. */
@@ -77,13 +77,13 @@ function findFiles(root: string, name: string, generated: ReadonlySet<string>): 
   ).split("\n");
   const pattern = new RegExp(String.raw`(?:\.\./|\]\()services/${name}(?![\w-])`);
   const naming = files.filter(
-    (path) => /\.(?:ts|mjs|json|ya?ml|md)$/.test(path) && !generated.has(path) && names(root, path, pattern),
+    (path) => /\.(?:ts|mjs|json|ya?ml|md)$/.test(path) && !generated.has(path) && fileMatches(root, path, pattern),
   );
   const shown = naming.slice(0, shownFilesMax).map((path) => `${path} names ${folder}`);
   return naming.length > shown.length ? [...shown, `and ${naming.length - shown.length} more files`] : shown;
 }
 
-function names(root: string, path: string, pattern: RegExp): boolean {
+function fileMatches(root: string, path: string, pattern: RegExp): boolean {
   try {
     return pattern.test(readFileSync(join(root, path), "utf8"));
   } catch {

@@ -18,6 +18,7 @@ export async function deleteLocalData(dataDir: string, name: string): Promise<bo
   const run = acquireRunFile(dataDir);
   try {
     if (existsSync(join(dataDir, "postgres"))) await dropDatabase(join(dataDir, "postgres"), name);
+    // The password last: without it, a second call after an error would delete nothing.
     const { [name]: _, ...databasePasswords } = secrets.databasePasswords;
     writeFileSync(secretsFile, `${JSON.stringify({ ...secrets, databasePasswords }, null, 2)}\n`, { mode: 0o600 });
   } finally {

@@ -99,6 +99,7 @@ function replacements(names: NewServiceNames): ReadonlyMap<string, string> {
     [templateNames.service, names.service],
     [templateNames.team, names.team],
     [`${templateNames.port}`, `${names.port}`],
+    // The port of the change feed.
     [`${templateNames.port + 100}`, `${names.port + 100}`],
   ]);
 }

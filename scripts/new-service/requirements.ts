@@ -36,12 +36,13 @@ function findNameProblems(root: string, names: NewServiceNames, services: readon
     return [`There is a service ${name} already. Choose another name, or remove it: npm run remove:service -- ${name}`];
   if (existsSync(join(root, "services", name)))
     return [`The folder services/${name} exists already. Choose another name, or delete it.`];
+  // The description is any valid one: the service gets that of the template.
   const problems = findDescriptorProblems(
     { name, description: "It.", team, port } as { readonly name: string },
     services,
   );
-  const length = `name has to have at most ${nameLengthMax} characters: the names of cache groups begin with it, and have at most 32`;
-  return name.length > nameLengthMax ? [...problems, length] : problems;
+  const lengthProblem = `name has to have at most ${nameLengthMax} characters: the names of cache groups begin with it, and have at most 32`;
+  return name.length > nameLengthMax ? [...problems, lengthProblem] : problems;
 }
 
 function findEntityProblems(names: NewServiceNames): readonly string[] {

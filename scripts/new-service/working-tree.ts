@@ -15,6 +15,7 @@ type Records = Readonly<Record<string, string>>;
  * @param name of a service whose folder is left out.
  */
 export function findForeignChanges(root: string, generated: ReadonlySet<string>, name?: string): readonly string[] {
+  // Without a name no path is left out: git lists none that begins with `services/./`.
   return findEdits(root).filter(
     (path) => !generated.has(path) && path !== "package-lock.json" && !isIn(path, name ?? "."),
   );
@@ -49,6 +50,7 @@ function findEdits(root: string): readonly string[] {
 function listChanges(root: string): readonly string[] {
   const args = ["status", "--porcelain", "--untracked-files=all", "--no-renames", "-z"];
   const text = execFileSync("git", args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  // Each entry is two status letters, a space and the path.
   return text.split("\0").flatMap((line) => (line === "" ? [] : [line.slice(3)]));
 }
 

@@ -1,5 +1,5 @@
-// Adds a folder of services/ to npm's workspaces, or removes it, without a network: its dependencies are those of the other services, so
-// `npm install` would change only the entries that are written here. Without them `npm ci` fails in every fresh clone.
+// Adds a folder of services/ to npm's workspaces, or removes it, without a network: a new service has the dependencies of the other services, so
+// `npm install` would change only the entries that are written here. Without these entries `npm ci` fails in every fresh clone.
 import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 

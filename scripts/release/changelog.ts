@@ -1,10 +1,10 @@
-/** Moves the texts of changesets into CHANGELOG.md. The packages have one version, so there is one changelog. */
+/** For release.ts: moves the texts of changesets into CHANGELOG.md. The packages have one version, so there is one changelog. */
 import { parse } from "yaml";
 import { z } from "zod";
 
 /** A file of `.changeset`. */
 export interface Changeset {
-  /** The largest one of its packages. */
+  /** The largest bump of its packages. */
   readonly bump: Bump;
   /** Without `@tributary/`, in the order of the file. */
   readonly packages: readonly string[];
@@ -32,6 +32,7 @@ export function parseChangeset(source: string, path: string): Changeset {
   }
   const named = Object.values(bumpByPackage);
   return {
+    // `?? "patch"` is only for the type: `named` is not empty.
     bump: bumps.find((bump) => named.includes(bump)) ?? "patch",
     packages: Object.keys(bumpByPackage).map((name) => name.replace("@tributary/", "")),
     text: text.trim(),

@@ -1,4 +1,4 @@
-/** The images of a release, for the workflow that builds them: all that docker-compose.yml builds, except those for development. */
+/** The images of a release, for the workflow images.yml: all that docker-compose.yml builds, except those for development. */
 import { parse } from "yaml";
 import { z } from "zod";
 

@@ -142,6 +142,7 @@ function truncate(client: pg.Client, tables: readonly string[]): Promise<unknown
 /** @returns a description of the rows. */
 async function fill(client: pg.Client, service: SeededService, scale: number, prepare: Prepare): Promise<string> {
   const tables = tablesOf(service);
+  // There is no rollback statement: `connected` closes the connection after an error, which rolls back.
   await client.query("begin");
   await prepare(client, tables);
   const rows = isPopulated(service) ? await populate(client, service, scale) : await insert(client, service, scale);
@@ -210,6 +211,7 @@ async function connected<T>(url: string | undefined, work: (client: pg.Client) =
   }
 }
 
+/** Such as "200 products, 5,000 orders". A table that RowCounts does not have (order_lines) is left out. */
 function describe(tables: readonly Table[], counts: RowCounts): string {
   return tables
     .filter(({ name }) => name in counts)

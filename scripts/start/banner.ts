@@ -4,6 +4,7 @@ import { isService, type PartName, portOf, parts, type Ports, serviceNames, urlO
 
 export interface BannerOptions extends Pick<StartOptions, "substitutes" | "remote"> {
   readonly ports: Ports;
+  /** All parts of this start, also those in `notReady` and those for which a substitute runs. */
   readonly running: readonly PartName[];
   /** Parts that did not become ready in time. */
   readonly notReady: readonly PartName[];
@@ -74,6 +75,7 @@ function describeUnservedRoutes({ substitutes, remote }: BannerOptions): string[
 function suggestions(options: BannerOptions): string[] {
   const { ports, running, substitutes, remote, issuerUrl } = options;
   const rest = urlOf(ports["rest-proxy"]);
+  // Undefined: `npm run token` needs no ISSUER_URL, because the issuer has its default port, or the remote's issuer is not known.
   const tokenUrl = remote ? issuerUrl : ports.issuer === defaultIssuerPort ? undefined : urlOf(ports.issuer);
   const tokenCommand = `${tokenUrl === undefined ? "" : `ISSUER_URL=${tokenUrl} `}npm run -s token -- ada`;
   const token = `-H "authorization: Bearer $(${tokenCommand})"`;

@@ -15,6 +15,7 @@ export interface CommandOptions {
 // One Ctrl-C arrives up to three times: from the terminal, from npm, from the bootstrap. A signal more than 500 ms after
 // the first is a second Ctrl-C.
 const sameSignalMs = 500;
+/** The time between killing the parts and the exit of this process. */
 const killedExitMs = 2_000;
 const parentPollMs = 500;
 
@@ -64,7 +65,7 @@ export async function runStartCommand(o: CommandOptions): Promise<never> {
   process.exit(exitCode);
 }
 
-// `kill -9` of the bootstrap sends no signal to this process, so its end is polled.
+// `kill -9` of the bootstrap sends no signal to this process, so the end of the bootstrap is polled. `parent` is NaN without a bootstrap.
 function onParentExit(parent: number, listener: () => void): void {
   if (parent !== process.ppid) return;
   const timer = setInterval(() => {

@@ -57,9 +57,9 @@ export function createOutput({ write, isColoured, names }: OutputOptions): Start
       const prefix = prefixes.get(name) ?? `${name.padEnd(width)} |`;
       const record = readRecord(text);
       if (record?.["level"] === "info" && omittedMessages.has(record["msg"])) return;
-      const lines = record !== undefined && isWarningOrError(record) ? count(kindOf(name, record)) : 1;
-      if (lines > perSecondMax + 1) return;
-      if (lines > perSecondMax) {
+      const lineCount = record !== undefined && isWarningOrError(record) ? count(kindOf(name, record)) : 1;
+      if (lineCount > perSecondMax + 1) return;
+      if (lineCount > perSecondMax) {
         const note = `  (more lines "${renderText(record?.["msg"])}": at most ${perSecondMax} a second are shown)`;
         write(`${prefix} ${paint("gray", note)}\n`);
         return;

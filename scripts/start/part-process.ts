@@ -16,6 +16,7 @@ export interface PartProcessOptions {
 }
 
 export interface PartProcess {
+  /** Undefined if the process could not be started. */
   readonly pid: number | undefined;
   /**
    * Resolves to a description of how the process ended, or why it could not be started; never rejects. At that time the rest of its group has
@@ -34,7 +35,7 @@ const outputGraceMs = 200;
 
 export function startProcess({ entry, cwd, environment, stopGraceMs, print }: PartProcessOptions): PartProcess {
   // Detached: the process leads its own process group, so that Ctrl-C in the terminal signals only the supervisor, which stops
-  // the parts in its order.
+  // the parts in its order. The ipc channel disconnects when the supervisor has ended, and part-host.ts then kills the group.
   const child = spawn(process.execPath, [host, entry], {
     cwd,
     env: environment,

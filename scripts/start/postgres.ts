@@ -39,6 +39,7 @@ export async function supervisePostgres({ directory, port, print }: PostgresOpti
       print(String(error));
       return undefined;
     });
+    // `stop` was called while PostgreSQL started, when `current` was undefined.
     if (isStopped) await current?.stop();
     else await restartUntilStopped();
   }

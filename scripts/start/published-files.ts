@@ -42,5 +42,6 @@ function replaceFile(file: string, content: string | Buffer): void {
  */
 export function hasBreakingChanges(before: string, after: string): boolean {
   const [from, to] = [before, after].map((sdl) => buildASTSchema(parse(sdl), { assumeValidSDL: true }));
+  // The checks for undefined are only for the type.
   return from === undefined || to === undefined || findBreakingChanges(from, to).length > 0;
 }

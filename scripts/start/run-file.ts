@@ -47,7 +47,7 @@ export function acquireRunFile(dataDir: string, info: RunInfo = {}): RunFile {
   const write = () => replace(file, { supervisor, parts, ...info });
   return {
     add(name, pid) {
-      const identity = identifyProcess(pid);
+      const identity = identifyProcess(pid); // Undefined if the process has already ended.
       if (identity) parts = [...parts, { name, ...identity }];
       write();
     },
@@ -77,8 +77,8 @@ function fileIn(dataDir: string): string {
 }
 
 /**
- * Replaces the file of a supervisor that has ended, and returns the processes that it lists. Creating a link is atomic: of two starts at the
- * same moment, only one succeeds.
+ * Replaces the file of a supervisor that has ended, and returns the processes that it lists. Creating the link fails if another start has
+ * created the file since this one removed it.
  */
 function replaceStaleFile(file: string, supervisor: ProcessIdentity, info: RunInfo): RunRecord["parts"] {
   const before = readRun(file);

@@ -1,4 +1,4 @@
-// The steps of `npm start`: check what can prevent a start, start PostgreSQL, publish the supergraph, start the parts, wait until they are
+// The steps of `npm start`: check what can prevent a start, publish the supergraph, start PostgreSQL, start the parts, wait until they are
 // ready, print the banner, and run the dev loop until the signal. Then everything is stopped.
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -102,7 +102,8 @@ async function startAll(platform: Platform, options: StartOptions, o: RunOptions
     await Promise.all(chosen.map(([, part]) => part.start()));
   };
   publishCommitted(o.root, startContext.partContext.dataDir);
-  // Gateway, REST proxy and issuer need no database: they load their code while PostgreSQL starts.
+  // Gateway, REST proxy and issuer need no database: they load their code while PostgreSQL starts. First `loop.start` publishes the schemas on
+  // disk, which may differ from the committed supergraph.
   const needsDatabase = (name: PartName) => isService(name) && options.only.includes(name);
   const others = loop.start().then(() => start((name) => !needsDatabase(name)));
   if (startContext.postgresFolder !== undefined)
@@ -174,6 +175,7 @@ function isSubstitute(name: PartName, { substitutes }: Pick<StartOptions, "subst
 function createLoop(startContext: StartContext, supervised: Platform["supervised"], root: string): DevLoop {
   const { partContext, output, readSources } = startContext;
   const { substitutes } = partContext;
+  // A saved file does not restart a substitute of the remote: the service's code runs at the remote.
   const isLocal = (name: PartName) => !isService(name) || substitutes.get(name) !== "remote";
   const hasDatabase = (name: ServiceName) => supervised.has(name) && !substitutes.has(name);
   const print = (name: string, line: string) => output.line(name, line);

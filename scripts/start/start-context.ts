@@ -53,11 +53,11 @@ export async function prepareStart(
   const runFile = acquireRunFile(dataDir, issuerUrl === undefined ? {} : { issuerUrl });
   try {
     const folder = join(dataDir, "postgres");
-    await endLeftovers(runFile, folder, output);
+    await endLeftovers(runFile, folder, output); // Before the ports are checked: these processes may use them.
     const hasDatabases = options.only.some(isService);
     const needed = [...options.only, ...substitutes.keys(), ...(hasDatabases ? (["postgres"] as const) : [])];
-    const taken = await findPortProblems(needed, ports);
-    if (taken.length > 0) throw new StartError(taken.join("\n"));
+    const portProblems = await findPortProblems(needed, ports);
+    if (portProblems.length > 0) throw new StartError(portProblems.join("\n"));
     if (options.fresh && hasDatabases) removeLocalPostgres(folder);
     else if (options.fresh)
       output.line("start", `--fresh deletes nothing: none of ${options.only.join(", ")} has a database`);

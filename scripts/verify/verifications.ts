@@ -1,4 +1,4 @@
-// All verifications, in the order in which the list shows them.
+// All verifications, in the order in which `npm run verify` without a name lists them. scripts/verify.ts runs one by its name.
 import type { Verification } from "./verification.ts";
 import { alerts } from "./checks/alerts/alerts.ts";
 import { cache } from "./checks/cache/cache.ts";

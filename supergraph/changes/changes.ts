@@ -1,7 +1,8 @@
+// What schema-changes.ts, route-changes.ts and openapi-changes.ts find, and how `npm run check` and `npm start` print it.
 import type { Place } from "../composition/places.ts";
 import { printPlace } from "../composition/composition-errors.ts";
 
-/** A difference from the base that can affect clients. */
+/** A difference from the base commit (git-base.ts) that can affect clients. */
 export interface Change {
   /** `breaking`: a request that worked fails now. `dangerous`: it still works, but its result may surprise the client. */
   readonly level: "breaking" | "dangerous";
@@ -33,6 +34,7 @@ export function printChange(change: Change, baseName: string): string {
     (place) => printPlace(place) + (place.onlyInBase ? ` as of ${baseName}` : ""),
   );
   const head = [level.toUpperCase(), first, changeId(change)].filter(Boolean).join(" ");
+  // The message of DOCUMENT_CHANGED only repeats its subject, which is in the head.
   const text = message === `${subject}.` ? [] : [`  ${message}`];
   return [head, ...others.map((other) => `  and ${other}`), ...text, `  Instead: ${advice}`].join("\n");
 }

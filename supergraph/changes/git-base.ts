@@ -1,3 +1,4 @@
+// Finds the base: the commit that `npm run check`, `npm start` and the reports of composition errors compare the files on disk with.
 import { execFileSync } from "node:child_process";
 
 /** A commit to compare with, and access to its files. */
@@ -20,6 +21,7 @@ export function findBase(root: string, against?: string): GitBase | undefined {
   const name = candidates.find((candidate) => resolveCommit(root, candidate) !== undefined);
   if (name === undefined) return undefined;
   const forkPoint = git(root, "merge-base", name, "HEAD")?.trim();
+  // Without a common ancestor, for example in a shallow clone, the base is the last commit of `name`.
   return baseAt(root, name, forkPoint ?? resolveCommit(root, name));
 }
 

@@ -119,6 +119,7 @@ function compareProperties(before: Json, after: Json, comparison: SchemaComparis
   const requirementChanged = isInput
     ? requiredOnlyIn(after, before)
     : requiredOnlyIn(before, after).filter((name) => is[name] !== undefined);
+  // An input object that allows unknown properties still accepts a removed one.
   return [
     ...removed.flatMap((name) => (isInput && !isClosed ? [] : [breaking(`${location}/${name} was removed`)])),
     ...requirementChanged.map((name) =>

@@ -23,7 +23,7 @@ export interface PlatformState {
   readonly subgraphs: readonly Subgraph[];
 }
 
-/** Composes the files on disk, or returns every composition error. */
+/** Composes the files on disk for `npm run check`, or returns every composition error. */
 export async function readCurrentState(
   root: string,
   subgraphs: readonly Subgraph[],

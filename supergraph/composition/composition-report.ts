@@ -28,8 +28,8 @@ const messageLinesMax = 4;
 const allCommand = "npm run check -- --all";
 
 /**
- * Reports composition errors as lines of text: the files that changed since the baseline, then the errors grouped by cause.
- * Causes in changed files come first.
+ * Formats composition errors for the terminal, as lines: the files that changed since the baseline, then the errors grouped by cause.
+ * Causes in changed files come first. Called by each command that composes: `npm run generate`, `npm run check`, `npm start`.
  */
 export function reportCompositionErrors(errors: readonly CompositionError[], options: ReportOptions): string[] {
   const { sources, baseline, all = false } = options;
@@ -38,6 +38,7 @@ export function reportCompositionErrors(errors: readonly CompositionError[], opt
   const causes = groupByCause(errors, changed, sources).toSorted(
     (a, b) => rankOf(a, changedFiles) - rankOf(b, changedFiles),
   );
+  // Errors in routes.ts and openapi.ts do not follow from a changed schema.
   const areAboutSchemas = errors.some(({ file }) => file === undefined || sources.some((one) => one.file === file));
   const files = areAboutSchemas ? changed.slice(0, causesMax).map(({ source }) => printPlace(source)) : [];
   const headline = files.length > 0 ? [`changed since ${baseline?.name}: ${files.join(", ")}`] : [];
@@ -60,6 +61,7 @@ function groupByCause(
     // Only errors with advice can quote coordinates, except syntax errors, which quote tokens. An error without a coordinate is a separate cause.
     const namesCoordinates = error.advice !== undefined && error.code !== "SYNTAX_ERROR";
     const quoted = namesCoordinates ? coordinatesIn(error.message) : [];
+    // Messages also quote the names of subgraphs.
     const mentioned = quoted.filter((name) => !subgraphNames.has(name));
     const edit = edits.find((one) => concerns(one, mentioned));
     const coordinate = edit?.coordinate ?? mentioned[0];

@@ -82,6 +82,7 @@ function findEdits(before: ParsedSubgraph | undefined, after: ParsedSubgraph): r
     const [was, is] = [partsBefore.get(coordinate), partsAfter.get(coordinate)];
     const place = placeOfPart(is ?? was);
     if (is === undefined) return [{ kind: "removed", coordinate, place: place && { ...place, onlyInBase: true } }];
+    // `before` is checked only for the type: without it, `was` is undefined.
     if (was === undefined || before === undefined) return [{ kind: "added", coordinate, place }];
     const keyEdit = findKeyEdit(before, after, coordinate);
     return [

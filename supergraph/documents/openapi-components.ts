@@ -78,6 +78,7 @@ function toName(code: ErrorCode): string {
 }
 
 function toResponse(components: Components, codes: readonly ErrorCode[]): Json {
+  // 500 is only for the type: there is at least one code.
   const status = codes[0] === undefined ? 500 : statusOf[codes[0]];
   const meanings = codes.map(
     (code) => `[\`${problemNameOf(code)}\`](${problemTypeOf(code)}): ${problemExplanations[code].means}`,
@@ -113,7 +114,7 @@ export const headersOfEveryResponse: readonly SharedHeader[] = [
   "RateLimit",
 ];
 
-/** A 409 and a 412 are always about a write. A 404 and a 410 can also be about a read, which has no receipt. */
+/** A 409 or a 412 responds to a write, so it can have a receipt. A 404 or a 410 can also respond to a read, which gets none. */
 const headersOfStatus: Readonly<Record<number, readonly SharedHeader[]>> = {
   401: ["WWW-Authenticate"],
   403: ["WWW-Authenticate"],
@@ -285,23 +286,23 @@ const sharedHeaders: Readonly<Record<SharedHeader, Json>> = {
   }),
 };
 
-function conditionOf(name: string, required: boolean, description: string, schema: Json): Json {
+function headerParameter(name: string, required: boolean, description: string, schema: Json): Json {
   return { name, in: "header", required, description, schema };
 }
 
-const matches = {
+const etagList = {
   type: "string",
   maxLength: 8_192,
   pattern: String.raw`^(?:\*|"[\x21\x23-\x7E]+"(?:, ?"[\x21\x23-\x7E]+")*)$`,
 };
 const key = { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]{1,255}$" };
-const ifMatch =
+const ifMatchRule =
   "The ETag of the representation that the client changed, from any API version; `*` matches every existing resource. If the resource has changed since, the status is 412.";
 const keyRule =
   "A key that the client chooses for this request, stored for 24 hours: a repeated request with the same key gets the first response. The key may be in quotes, as a string of structured fields (RFC 9651); the quotes are not part of it.";
 
 const sharedParameters: Readonly<Record<SharedParameter, Json>> = {
-  ConsistencyToken: conditionOf(
+  ConsistencyToken: headerParameter(
     "Consistency-Token",
     false,
     "Receipts of writes, separated by commas. A read then returns nothing that is older than these writes; the receipt of a write then includes them. A receipt that cannot be read, since its key has been replaced, gets 400.",
@@ -311,7 +312,7 @@ const sharedParameters: Readonly<Record<SharedParameter, Json>> = {
       pattern: `^${receipt}(?:, ?${receipt}){0,${receiptsMax - 1}}$`,
     },
   ),
-  IfNoneMatch: conditionOf(
+  IfNoneMatch: headerParameter(
     "If-None-Match",
     false,
     "ETags of responses that the client has stored: if one of them is current, the status is 304.",
@@ -323,8 +324,8 @@ const sharedParameters: Readonly<Record<SharedParameter, Json>> = {
       pattern: String.raw`^[^\u0000-\u0008\u000A-\u001F\u007F]*$`,
     },
   ),
-  IfMatch: conditionOf("If-Match", true, ifMatch, matches),
-  OptionalIfMatch: conditionOf("If-Match", false, ifMatch, matches),
-  IdempotencyKey: conditionOf("Idempotency-Key", true, keyRule, key),
-  OptionalIdempotencyKey: conditionOf("Idempotency-Key", false, keyRule, key),
+  IfMatch: headerParameter("If-Match", true, ifMatchRule, etagList),
+  OptionalIfMatch: headerParameter("If-Match", false, ifMatchRule, etagList),
+  IdempotencyKey: headerParameter("Idempotency-Key", true, keyRule, key),
+  OptionalIdempotencyKey: headerParameter("Idempotency-Key", false, keyRule, key),
 };

@@ -75,6 +75,7 @@ function problemIn(
 }
 
 function problemsOfDeclaration(declaration: unknown): string[] {
+  // The declaration may be any value: null or a number becomes an object without members.
   const declared = { ...(declaration as Partial<RouteDeclaration>) };
   const { id, method, path, versions, query = [], cache, freshness, privateWith = [], summary } = declared;
   const { heuristicSecondsMax, priority } = declared;
@@ -92,7 +93,7 @@ function problemsOfDeclaration(declaration: unknown): string[] {
     [freshness === undefined || (cache !== "none" && isFreshness(freshness)), freshnessRule],
     [heuristicSecondsMax === undefined || (cache === "public" && isHeuristicBound(heuristicSecondsMax)), heuristicRule],
     [isListOf(privateWith, (name) => query.includes(String(name))), "privateWith lists names that query lists"],
-    [isIdempotencyKey(declared), "idempotencyKey lists versions of the route, which is a POST"],
+    [hasValidKeyVersions(declared), "idempotencyKey lists versions of the route, which is a POST"],
     [priority === undefined || priorities.includes(priority), `priority is one of ${priorities.join(", ")}`],
     [typeof summary === "string" && summary !== "", "summary is a sentence"],
   ];
@@ -115,7 +116,7 @@ function isFreshness(freshness: object): boolean {
   return areSeconds && names.every((name) => Number(seconds[name]) <= 86_400) && Number(seconds["sharedSeconds"]) <= 10;
 }
 
-function isIdempotencyKey({ method, versions = [], idempotencyKey }: Partial<RouteDeclaration>): boolean {
+function hasValidKeyVersions({ method, versions = [], idempotencyKey }: Partial<RouteDeclaration>): boolean {
   if (idempotencyKey === undefined) return true;
   const { optional, required } = idempotencyKey;
   const areVersions = (list: unknown) => isListOf(list, (version) => versions.includes(Number(version)));
@@ -131,8 +132,8 @@ function describeDuplicates(
     const [first, ...others] = same;
     if (!first || others.length === 0) return [];
     const owners = [...new Set(same.map(({ place }) => place.owner))].join(" and ");
-    const routes = same.map(({ declaration: { id, method, path } }) => `${method} ${path} (${id})`).join(" and ");
-    const message = `Declared twice: ${routes}, by ${owners}. Remove or change one of them.`;
+    const names = same.map(({ declaration: { id, method, path } }) => `${method} ${path} (${id})`).join(" and ");
+    const message = `Declared twice: ${names}, by ${owners}. Remove or change one of them.`;
     return [{ message, code, ...first.place, elsewhere: others.map(({ place }) => place) }];
   });
 }

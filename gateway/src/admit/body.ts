@@ -101,6 +101,7 @@ function collectBody(
     }
     finish(rejection);
   };
+  // Does not pause after the first chunk, so that a body of one chunk ends in the same iteration of the event loop.
   const addChunk = (chunk: Buffer) => {
     bytes += chunk.length;
     bodies.bytes += chunk.length;

@@ -37,7 +37,10 @@ export function admitCaller(
   );
 }
 
-/** A request with an invalid token counts towards the limit of its client key or its address. */
+/**
+ * Charges the request, also a rejected one: a request with an invalid token counts towards the limit of its client key or its address.
+ * @returns RATE_LIMITED, or else `rejection`, which is undefined for a request to admit.
+ */
 function charge(
   { callers, charges }: AdmitCallerOptions,
   exchange: GatewayExchange,
@@ -46,6 +49,7 @@ function charge(
   return charges.chargeArrival(exchange, exchange.caller ?? callers.callerWithoutToken(exchange.request)) ?? rejection;
 }
 
+/** Returns undefined as the `rejection` for `charge`: the caller is identified. */
 function setCaller(exchange: GatewayExchange, caller: Caller): undefined {
   exchange.caller = caller;
   if (exchange.record) exchange.record.client = caller.client;

@@ -48,6 +48,7 @@ export function createCharges(limits: CallerLimits): Charges {
     chargeArrival(exchange, caller) {
       const reads = limits.charge(caller, "reads", 1);
       if (reads === undefined || reads.isAdmitted) return undefined;
+      // A GET cannot be a mutation, so it is rejected like a POST whose writes are used up.
       const writes = exchange.request.method === "POST" ? limits.charge(caller, "writes", 1) : reads;
       if (writes !== undefined && !writes.isAdmitted) return rateLimited("reads", reads, true);
       exchange.arrivalClass = "writes";

@@ -19,7 +19,7 @@ export class Rejection extends Error {
   readonly code: ClientCode;
   readonly headers: Readonly<Record<string, string>>;
   readonly extensions: RejectionDetails["extensions"];
-  /** True if the body was used: the status is then 200 for clients that accept only `application/json` (GraphQL over HTTP). */
+  /** True for a well-formed request whose body was used: the status is 200 for clients that accept only `application/json` (GraphQL over HTTP). */
   readonly dependsOnMediaType: boolean;
 
   constructor(

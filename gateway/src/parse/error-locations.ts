@@ -53,6 +53,7 @@ function findStarts(document: DocumentNode, located: DocumentNode, nodes: Set<AS
     if (nodes.has(node as ASTNode)) starts.set(node as ASTNode, (locatedNode as ASTNode).loc?.start ?? 0);
     for (const [key, child] of Object.entries(node) as [string, unknown][]) {
       if (typeof child !== "object" || child === null) continue;
+      // Both trees have the same shape: `?? child` is only for the type.
       pending.push([child, (locatedNode as Record<string, object>)[key] ?? child]);
     }
   }

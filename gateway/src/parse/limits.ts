@@ -117,7 +117,7 @@ function createMeasure(document: DocumentNode): (operation: OperationDefinitionN
     const known = measured.get(name);
     if (known) return known;
     const fragment = fragments.get(name);
-    // While the fragment is measured, it counts as empty: this ends a cycle of fragments, which validation rejects later.
+    // While the fragment is measured, it counts as empty: this ends a cycle of fragments. Validation rejects cycles and unknown fragments later.
     measured.set(name, noSizes);
     const sizes = fragment ? withDirectives(ofSet(fragment.selectionSet), fragment.directives) : noSizes;
     measured.set(name, sizes);
@@ -134,6 +134,7 @@ function createMeasure(document: DocumentNode): (operation: OperationDefinitionN
     if (selection.kind === Kind.INLINE_FRAGMENT) return combineSiblings(counted, ofInline(selection));
     const below = selection.selectionSet ? ofSet(selection.selectionSet) : noSizes;
     const own = { ...combineSiblings(counted, ofNamed(selection)), aliases: selection.alias ? 1 : 0 };
+    // Each field counts as one root field at its level: the fields below it are not root fields.
     return { ...combineSiblings(own, below), depth: below.depth + 1, rootFields: 1 };
   }
 
@@ -193,7 +194,7 @@ function ofNamed({ alias, name, arguments: given = [] }: Named): Sizes {
   return { ...sizes, characters: sizes.characters + (alias?.value.length ?? 0) + name.value.length };
 }
 
-/** Sizes of a list of arguments, or of the fields of an object; the list itself counts as one too. */
+/** Sizes of a list of arguments, or of the fields of an object. Their number is limited like the entries of a list (`listEntries`). */
 function ofEntries(entries: readonly { readonly name: NameNode; readonly value: ValueNode }[]): Sizes {
   if (entries.length === 0) return noSizes;
   return entries.reduce<Sizes>(

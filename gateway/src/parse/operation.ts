@@ -55,12 +55,12 @@ export function findVariableProblems(
   if (haveAcceptedValues(variableDefinitions, variables)) return none;
   const problems = readVariables(schema, variableDefinitions, variables);
   if (problems.length === 0) return none;
-  const nodes = locateNodes(
+  const locations = locateNodes(
     source,
     document,
     problems.flatMap((problem) => problem.nodes ?? none),
   );
-  return problems.map((problem) => withLocations(problem, problem.nodes, nodes));
+  return problems.map((problem) => withLocations(problem, problem.nodes, locations));
 }
 
 function readVariables(

@@ -1,6 +1,6 @@
-// The fast path of /graphql: server.ts calls it first for every request, whatever its URL. It serves operations that the full path has validated before, without Express and Apollo Server. It responds only if the
-// operation store has the operation. It passes any other request to the full path, also an invalid one. If it has read the parameters, it passes them
-// too, because a body can be read only once. The hottest code of the gateway.
+// The fast path of /graphql: server.ts calls it first for every request, whatever its URL. Without Express and Apollo Server, it serves the
+// operations in the operation store, which the full path has validated before. It passes any other request to the full path, also an invalid one. If
+// it has read the parameters, it passes them too, because a body can be read only once. The hottest code of the gateway.
 import type { IncomingMessage } from "node:http";
 import type { BoundedMap } from "@tributary/kit/collections/bounded-map";
 import { hasOneHost } from "@tributary/kit/http/host";

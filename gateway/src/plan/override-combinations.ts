@@ -43,6 +43,7 @@ export function createOverrideCombinations({ apiSchema, overrideLabels, enabledL
 
 /** Chooses the combination for a request. Hashes the trace id only if there are several combinations. */
 export function chooseCombination(combinations: readonly OverrideCombination[], traceId: string): OverrideCombination {
+  // `noLabels` is for the type only: the list is never empty.
   const first = combinations[0] ?? noLabels;
   if (combinations.length === 1) return first;
   const percentile = percentileOf(traceId);
@@ -86,6 +87,7 @@ function findLabels(
       if (fragment) reached.add(fragment);
     },
   });
+  // The loop also visits the fragments that it adds to the set.
   for (const definition of reached) visit(definition, visitor);
   return labels;
 }

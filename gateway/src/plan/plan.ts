@@ -88,6 +88,7 @@ export function createPlanStage(o: PlanOptions): PlanStage {
     return compiled;
   }
 
+  /** @returns the query plan, and as `client` the client's normalized operation, which `compile` also needs. */
   async function queryPlanFor(validated: ValidatedOperation, conditions: Variables, { labels }: OverrideCombination) {
     const { client, planned } = normalize(validated.document, validated.operation, conditions, o.aliasPrefix);
     // No fetch is needed: the operation selects only introspection fields, and `__typename` at the root.

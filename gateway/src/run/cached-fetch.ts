@@ -67,7 +67,7 @@ interface Slot {
 type SentSlots = ReadonlyMap<EntityList | undefined, readonly Slot[]>;
 
 /** One request that was sent for some of the slots. */
-interface Part {
+interface SlotFetch {
   readonly sent: SentSlots;
   readonly result: FetchResult;
   /** The slots whose results are used: all, or some of a result without errors. */
@@ -92,6 +92,7 @@ export async function readThroughCache(
   for (const slot of listSlots(read)) {
     const hit = mayUseStored ? findUsable(cache, slot, o) : undefined;
     if (hit) hits.set(slot, hit);
+    // The result of a marked slot depends on the caller: it is fetched with credentials at once.
     else if (o.scope.authorization !== undefined && cache.isMarked(slot.key)) marked.push(slot);
     else missing.push(slot);
   }
@@ -102,8 +103,8 @@ export async function readThroughCache(
     cache.putWhole(body, result, hits.values());
     return result;
   }
-  const parts = await Promise.all([readMissing(read, missing, o), readOwnPart(read, marked, o)]);
-  return compose(read, hits, parts.flat(), o);
+  const fetches = await Promise.all([readMissing(read, missing, o), readAsCaller(read, marked, o)]);
+  return compose(read, hits, fetches.flat(), o);
 }
 
 /** The slots of a request. A key has the text of the request without its representations, and one representation if there are any. */
@@ -128,25 +129,26 @@ function findUsable(cache: SubgraphCache, { key }: Slot, o: CachedReadOptions): 
 }
 
 /** Fetches slots without credentials. If the client has credentials, slots that may not be the same for every caller are fetched again with them. */
-async function readMissing(read: Read, slots: readonly Slot[], o: CachedReadOptions): Promise<readonly Part[]> {
+async function readMissing(read: Read, slots: readonly Slot[], o: CachedReadOptions): Promise<readonly SlotFetch[]> {
   if (slots.length === 0) return [];
   const { cache } = read;
   const sent = Map.groupBy(slots, ({ list }) => list);
   const fill = cache.startFill(o.settledWrites());
   const result = await o.readPublic(writeBody(read, sent), (fetched) => store(cache, fill, sent, fetched));
-  const part = { sent, result, used: new Set(slots) };
+  const fetch = { sent, result, used: new Set(slots) };
   // A subgraph that cannot be reached is not reached with credentials either.
-  if (o.scope.authorization === undefined || result.kind === "failed" || result.kind === "abandoned") return [part];
+  if (o.scope.authorization === undefined || result.kind === "failed" || result.kind === "abandoned") return [fetch];
   const groups = findStorable(sent, result);
-  const own = slots.filter((slot) => !groups.has(slot));
-  if (own.length === 0) return [part];
-  for (const { key } of findCauses(own, sent, result)) cache.mark(key);
+  const repeated = slots.filter((slot) => !groups.has(slot));
+  if (repeated.length === 0) return [fetch];
+  for (const { key } of findCauses(repeated, sent, result)) cache.mark(key);
   cache.countRepeat();
-  const ownPart = await readOwnPart(read, own, o);
-  return groups.size === 0 ? ownPart : [{ sent, result, used: new Set(groups.keys()) }, ...ownPart];
+  const ownFetches = await readAsCaller(read, repeated, o);
+  return groups.size === 0 ? ownFetches : [{ sent, result, used: new Set(groups.keys()) }, ...ownFetches];
 }
 
-async function readOwnPart(read: Read, slots: readonly Slot[], o: CachedReadOptions): Promise<readonly Part[]> {
+/** Fetches slots with the client's credentials. */
+async function readAsCaller(read: Read, slots: readonly Slot[], o: CachedReadOptions): Promise<readonly SlotFetch[]> {
   if (slots.length === 0) return [];
   const sent = Map.groupBy(slots, ({ list }) => list);
   return [{ sent, result: await o.readOwn(writeBody(read, sent)), used: new Set(slots) }];
@@ -175,7 +177,7 @@ function listValues(sent: SentSlots, { data }: GraphqlResponse): ReadonlyMap<Slo
   for (const [list, slots] of sent) {
     const entities = list ? data?.[list.entitiesKey] : [data];
     if (!Array.isArray(entities) || entities.length !== slots.length) continue;
-    for (const [place, slot] of slots.entries()) values.set(slot, entities[place]);
+    for (const [sentIndex, slot] of slots.entries()) values.set(slot, entities[sentIndex]);
   }
   return values;
 }
@@ -190,9 +192,9 @@ function findStorable(sent: SentSlots, result: FetchResult): ReadonlyMap<Slot, r
   const { groups: wholeGroups, entities } = result.caching;
   const values = listValues(sent, result);
   for (const [list, slots] of sent) {
-    for (const [place, slot] of slots.entries()) {
+    for (const [sentIndex, slot] of slots.entries()) {
       const value = values.get(slot);
-      const groups = list && entities ? entities[list.entitiesKey]?.[place] : wholeGroups;
+      const groups = list && entities ? entities[list.entitiesKey]?.[sentIndex] : wholeGroups;
       const isUsable = list ? list.isRequested(value, slot.index) : isWithoutNull(value);
       if (groups && isUsable) storable.set(slot, groups);
     }
@@ -208,31 +210,31 @@ function isWithoutNull(data: unknown): boolean {
  * Which of the slots that are fetched again are marked (`SubgraphCache.mark`): those with a null or an error, or all if there are none. A subgraph
  * declares for the whole response that it depends on the caller, even if one entity is the cause; that entity is usually null without credentials.
  */
-function findCauses(own: readonly Slot[], sent: SentSlots, result: FetchResult): readonly Slot[] {
-  if (result.kind !== "graphql") return own;
+function findCauses(repeated: readonly Slot[], sent: SentSlots, result: FetchResult): readonly Slot[] {
+  if (result.kind !== "graphql") return repeated;
   const values = listValues(sent, result);
   const failed = new Set(result.errors.map(({ path }) => findSlot(path, sent)));
-  const causes = own.filter((slot) => failed.has(slot) || values.get(slot) === null);
-  return causes.length > 0 ? causes : own;
+  const causes = repeated.filter((slot) => failed.has(slot) || values.get(slot) === null);
+  return causes.length > 0 ? causes : repeated;
 }
 
 /** The slot of the entity within which an error occurred. */
 function findSlot(path: SubgraphError["path"], sent: SentSlots): Slot | undefined {
-  const [entitiesKey, place] = path ?? [];
-  if (typeof place !== "number") return undefined;
+  const [entitiesKey, sentIndex] = path ?? [];
+  if (typeof sentIndex !== "number") return undefined;
   const list = [...sent.keys()].find((sentList) => sentList?.entitiesKey === entitiesKey);
-  return list && sent.get(list)?.[place];
+  return list && sent.get(list)?.[sentIndex];
 }
 
 /** The result as if one request had fetched everything. As without the cache, a failed request fails the whole fetch. */
 function compose(
   { lists }: ReadParts,
   hits: ReadonlyMap<Slot, CacheHit>,
-  parts: readonly Part[],
+  fetches: readonly SlotFetch[],
   { scope }: CachedReadOptions,
 ): FetchResult {
-  const [first] = parts;
-  if (first && parts.length === 1 && hits.size === 0) return first.result;
+  const [first] = fetches;
+  if (first && fetches.length === 1 && hits.size === 0) return first.result;
   const caching = createCachingCollector();
   const values = new Map<Slot, unknown>();
   const errors: SubgraphError[] = [];
@@ -241,7 +243,7 @@ function compose(
     caching.add(hit);
     values.set(slot, hit.data);
   }
-  for (const { sent, result, used } of parts) {
+  for (const { sent, result, used } of fetches) {
     if (result.kind !== "graphql") return result;
     caching.add(result.caching);
     isDataNull ||= result.data === null;
@@ -271,12 +273,13 @@ function toData(lists: readonly EntityList[], values: ReadonlyMap<Slot, unknown>
 
 /** The error with the index of its entity in the whole request; without a path if there is no such entity. */
 function toWholePath(error: SubgraphError, sent: SentSlots): SubgraphError {
-  const [entitiesKey, place, ...rest] = error.path ?? [];
-  if (entitiesKey === undefined || typeof place !== "number") return error;
+  const [entitiesKey, sentIndex, ...rest] = error.path ?? [];
+  if (entitiesKey === undefined || typeof sentIndex !== "number") return error;
   const slot = findSlot(error.path, sent);
   return { ...error, path: slot && [entitiesKey, slot.index, ...rest] };
 }
 
+/** fetch.ts reads only `seconds` and `groups`; the other members complete the type. */
 function toCaching(collector: CachingCollector): GraphqlResponse["caching"] {
   const caching = collector.read();
   return caching && { ...caching, entities: undefined, needsFeed: true };

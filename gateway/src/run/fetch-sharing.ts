@@ -47,6 +47,7 @@ export function createFetchSharing(): FetchSharing {
   function start(key: ReadKey, send: SendRead): InFlightRead {
     const abortSource = new AbortSource();
     const read: InFlightRead = { key, result: send(abortSource), abortSource, waitersCount: 0 };
+    // The table is full: no other request can join this read.
     if (!reads.add(read)) return read;
     read.result.then(
       (result) => complete(read, result),

@@ -58,7 +58,10 @@ export function createFetch(o: FetchOptions, scope: RequestScope, isReadOnly: bo
     return post(clientOf(request.service), request, signal, scope, { fetchObserver, entityCache });
   }
 
-  /** @param changesCount known changes of the subgraph, besides this process's writes: a read joins no read that was sent before the last change. */
+  /**
+   * @param changesCount known changes of the subgraph, besides this process's writes: a read joins no read that was sent before the last change.
+   * 0 for a read that does not use the entity cache.
+   */
   function share(
     request: SentRequest,
     changesCount: number,
@@ -92,8 +95,8 @@ export function createFetch(o: FetchOptions, scope: RequestScope, isReadOnly: bo
       settledWrites: () => clientOf(service).writes.settled,
       readPublic(body, onResult) {
         if (scope.signal.aborted) return abort();
-        const about = { service, authorization: undefined, isMutation: false, wantsCaching: true };
-        const request = { ...about, body: withCacheMetadata(body) };
+        const withoutBody = { service, authorization: undefined, isMutation: false, wantsCaching: true };
+        const request = { ...withoutBody, body: withCacheMetadata(body) };
         return share(request, cacheable.cache.changesCount, async (signal) => {
           const result = await send(request, signal);
           onResult(result);
@@ -144,13 +147,13 @@ async function post(
   { fetchObserver, entityCache }: Pick<FetchOptions, "fetchObserver" | "entityCache">,
 ): Promise<FetchResult> {
   const isIdempotent = !isMutation;
-  const fetch = fetchObserver?.begin(client.name, scope.record);
-  const traced = fetch?.traced;
+  const observed = fetchObserver?.begin(client.name, scope.record);
+  const traced = observed?.traced;
   const headers = listHeaders(scope, authorization, traced === undefined);
   const reply = await client.post(body, { headers, isIdempotent, signal, traced });
   if (!isIdempotent && reply.kind === "response") addWrite(reply, client.name, scope, entityCache);
   const result = reply.kind === "response" ? readSubgraphResponse(reply, wantsCaching) : reply;
-  fetch?.end(result);
+  observed?.end(result);
   return result;
 }
 

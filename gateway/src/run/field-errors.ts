@@ -63,12 +63,12 @@ export function createFieldErrorRecorder(
   }
 
   function addAt(localPath: ResponsePath | undefined, reason: FieldErrorReason): void {
-    const entity = readLocalPath(localPath, representations);
-    if (!entity) return add(fetchPath(), reason);
-    const objects = listObjectsByIndex().get(entity.index) ?? [];
-    if (entity.steps.length === 0) return addForObjects(objects, reason);
+    const local = readLocalPath(localPath, representations);
+    if (!local) return add(fetchPath(), reason);
+    const objects = listObjectsByIndex().get(local.index) ?? [];
+    if (local.steps.length === 0) return addForObjects(objects, reason);
     for (const { path, position } of objects) {
-      add([...tree.position.toClientPath(path), ...position.toClientPath(entity.steps.map(toPlannerKey))], reason);
+      add([...tree.position.toClientPath(path), ...position.toClientPath(local.steps.map(toPlannerKey))], reason);
     }
   }
 

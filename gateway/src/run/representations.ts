@@ -70,6 +70,7 @@ function writeFastCase(tree: ResponseTree, paths: Paths, plan: RepresentationPla
       if (!isFastCase) return;
       single = ofLayout;
     }
+    // For the type only: the first object has set it.
     if (!single) return;
     const value = object[single.key];
     if (value === undefined || indexOfValue.has(value)) return;

@@ -129,7 +129,7 @@ export function locateTargets(tree: ResponseTree, paths: Paths): readonly Locate
 
 function locateTargetsAt({ root, position, joins }: ResponseTree, path: readonly string[]): readonly LocatedObject[] {
   const located: LocatedObject[] = [];
-  const walk = (
+  const locate = (
     value: unknown,
     currentPosition: ResponsePosition,
     listDepth: number,
@@ -140,7 +140,7 @@ function locateTargetsAt({ root, position, joins }: ResponseTree, path: readonly
     if (Array.isArray(value)) {
       if (listDepth === 0) return;
       for (const [i, entry] of (value as readonly unknown[]).entries()) {
-        walk(entry, currentPosition, listDepth - 1, depth, [...steps, i]);
+        locate(entry, currentPosition, listDepth - 1, depth, [...steps, i]);
       }
       return;
     }
@@ -151,8 +151,8 @@ function locateTargetsAt({ root, position, joins }: ResponseTree, path: readonly
     if (key === undefined) return void located.push({ object, layout, position: currentPosition, path: steps });
     const access = layout.access(key);
     if (!access?.position) return;
-    walk(access.read(object, joins), access.position, access.position.listDepth, depth + 1, [...steps, key]);
+    locate(access.read(object, joins), access.position, access.position.listDepth, depth + 1, [...steps, key]);
   };
-  walk(root, position, position.listDepth, 0, []);
+  locate(root, position, position.listDepth, 0, []);
   return located;
 }

@@ -1,5 +1,5 @@
-// Stage 5 of 5: shape. Turns each field error of the run into an entry of `errors[]`, and masks the errors that subgraphs send. Errors of Apollo Server
-// and graphql-js are masked in errors/library-errors.ts.
+// Stage 5 of 5: shape. Turns each field error of the run into an entry of `errors[]`, and masks the errors that subgraphs send, for response-body.ts.
+// Errors of Apollo Server and graphql-js are masked in errors/library-errors.ts.
 import { type ClientCode, codes, isForwardedCode, toClientCode } from "../errors/codes.ts";
 import type { FieldError } from "../run/field-errors.ts";
 import type { SubgraphError } from "../run/subgraph-response.ts";
@@ -50,10 +50,10 @@ function readProblems(raw: unknown): readonly Readonly<Record<string, string>>[]
   if (!Array.isArray(raw) || raw.length === 0) return undefined;
   return raw.slice(0, problemsMax).map((problem: unknown) => {
     const { pointer, code, detail } = (problem ?? {}) as Readonly<Record<string, unknown>>;
-    return { pointer: text(pointer), code: text(code), detail: text(detail) };
+    return { pointer: toText(pointer), code: toText(code), detail: toText(detail) };
   });
 }
 
-function text(value: unknown): string {
+function toText(value: unknown): string {
   return typeof value === "string" ? value.slice(0, messageCharactersMax) : "";
 }

@@ -9,8 +9,8 @@ import type { GatewayObserver } from "../observations.ts";
 import type { ClientResponse } from "../response.ts";
 
 /**
- * Sets the outcome of the request's record, then sends the response: at once, or after it is compressed. Sends nothing if the client has disconnected,
- * or if a response was sent before.
+ * Sets the outcome of the request's record, then sends the response: at once, or after it is compressed. Sends nothing if the client has
+ * disconnected, or if a response was sent before.
  */
 export type SendResponse = (exchange: GatewayExchange, response: ClientResponse) => void;
 

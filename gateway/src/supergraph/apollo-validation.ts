@@ -131,6 +131,7 @@ export async function createDocumentValidator(o: DocumentValidatorOptions): Prom
     const channel: ValidationContext["channel"] = {};
     const startedMs = performance.now();
     try {
+      // "" is for the type only: a new document has a text.
       const result = parseWithinLimits(source ?? "", { ...o, limits: o.operationLimits });
       return await validateDocument(request, proceed, result, channel);
     } finally {

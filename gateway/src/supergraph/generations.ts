@@ -137,6 +137,7 @@ export function createGenerations({ build, observe, graceMs, warmMsMax = 5_000 }
     entry.pins++;
     let isReleased = false;
     function release(): void {
+      // `!entry` is for the type only.
       if (!entry || isReleased) return;
       isReleased = true;
       entry.pins--;

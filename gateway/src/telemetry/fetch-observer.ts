@@ -124,5 +124,6 @@ function outcomeOf(errors: readonly ErrorEntry[]): OutcomeLabel {
   const codes = errors.map(({ extensions }) => toClientCode(extensions["code"]));
   const failures = new Set<string>(codes.filter((code) => !isForwardedCode(code)));
   if (failures.size === 0) return "errors";
+  // `toClientCode` maps every other code to one of these two; SUBGRAPH_ERROR is counted if both occur.
   return failures.has("SUBGRAPH_ERROR") ? "SUBGRAPH_ERROR" : "SUBGRAPH_UNAVAILABLE";
 }

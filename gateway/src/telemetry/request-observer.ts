@@ -130,12 +130,14 @@ function createRequestCounts(metrics: GatewayRequestObserverOptions["metrics"]) 
     { codes }: GraphqlRequestRecord,
     seconds: number,
   ): void => {
+    // A rejected request counts once, by its first code.
     const [code] = codes;
     if (outcome === "rejected" && code !== undefined) rejected.add({ code, status });
     // Not an operation: a preflight, a page, or another URL.
     if (path === undefined) return;
     requests.add({ path, client, status });
     requestSeconds.observe({ path }, seconds);
+    // `??` is only for the type: `outcome` is defined if `path` is.
     operations.add({ operation, outcome: outcome ?? "aborted" });
     operationSeconds.observe({ operation }, seconds);
     for (const errorCode of codes) errors.add({ code: errorCode });

@@ -16,8 +16,8 @@ export class GraphqlRequestRecord {
   /** The path that processed the operation; undefined for other URLs, preflights and the GraphiQL page. */
   path: "fast" | "full" | undefined;
   /**
-   * The request's parameter `operationName`, until the operation is validated. Client text: request-observer.ts maps it to a known name for the metrics
-   * of a rejected request, and it is never a span attribute or a log field.
+   * The request's parameter `operationName`, until the operation is validated. Client text: request-observer.ts maps it to a known name for the
+   * metrics of a rejected request, and it is never a span attribute or a log field.
    */
   requestedName: string | undefined;
   /** Undefined until the caller is identified. Its name is client text: map it by `KnownValues`. */

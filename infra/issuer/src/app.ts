@@ -23,20 +23,20 @@ const fieldsMax = 10;
 /** The endpoints of the issuer: discovery document, public keys, tokens without authentication, and the list of demo users. */
 export function createApp(o: AppOptions): express.Express {
   const app = express().disable("x-powered-by").disable("etag").enable("case sensitive routing");
-  const json =
+  const respondWith =
     (body: unknown): RequestHandler =>
     (_request, response) =>
       sendJson(response, 200, body);
   app.use(allowLocalOrigins);
   app
     .route("/.well-known/openid-configuration")
-    .get(json(describeIssuer(o.issuer)))
+    .get(respondWith(describeIssuer(o.issuer)))
     .all(rejectOtherMethods("GET, HEAD"));
   app
     .route("/.well-known/jwks.json")
-    .get(json({ keys: [o.key.publicJwk] }))
+    .get(respondWith({ keys: [o.key.publicJwk] }))
     .all(rejectOtherMethods("GET, HEAD"));
-  app.route("/demo-users").get(json({ demoUsers })).all(rejectOtherMethods("GET, HEAD"));
+  app.route("/demo-users").get(respondWith({ demoUsers })).all(rejectOtherMethods("GET, HEAD"));
   app.route("/token").post(readForm, readJson, createTokenHandler(o)).all(rejectOtherMethods("POST"));
   app.use((_request, response) => sendError(response, 404, "not_found", "There is nothing at this path."));
   app.use(createErrorHandler(o.log));

@@ -46,6 +46,7 @@ async function readKeyFile(keyFile: string): Promise<JWK | undefined> {
   try {
     const jwk = JSON.parse(text) as JWK;
     if (jwk.crv !== "P-256" || typeof jwk.d !== "string") throw new TypeError("This is not a private P-256 key.");
+    // Only a check: it throws if the key cannot be imported.
     await toSigningKey(jwk);
     return jwk;
   } catch (error) {

@@ -44,15 +44,18 @@ export function readTokenRequest(body: unknown): TokenRequest {
 function readUser(user: unknown): { userId: string; scopes: readonly string[] } {
   const text = typeof user === "number" ? String(user) : user;
   if (typeof text === "string") {
-    const member = findDemoUser(text);
-    if (member) return member;
+    const demoUser = findDemoUser(text);
+    if (demoUser) return demoUser;
     if (isRowId(text)) return { userId: text, scopes: defaultScopes };
   }
   const names = demoUsers.map(({ name }) => name).join(", ");
   throw new TokenRequestError("invalid_request", `The user has to be one of ${names}, or a user id.`);
 }
 
-/** RFC 6749, section 3.3: printable ASCII without quote and backslash, one space between. */
+/**
+ * RFC 6749, section 3.3: words of printable ASCII without quote and backslash, with one space between two words.
+ * @returns undefined if `scope` is absent.
+ */
 function readScopes(scope: unknown): readonly string[] | undefined {
   if (scope === undefined) return undefined;
   if (scope === "") return [];

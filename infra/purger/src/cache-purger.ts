@@ -156,7 +156,7 @@ class QueuedCachePurger implements CachePurger {
 
 interface PurgeResult {
   readonly status: number;
-  /** From `Retry-After` in seconds; 0 without it. */
+  /** From `Retry-After` in seconds; 0 without it, and if it is a date. */
   readonly retryAfterMs: number;
 }
 

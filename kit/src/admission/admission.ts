@@ -82,7 +82,7 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
   let isTicking = false;
   /** Whether `admitWaiting` is scheduled for this iteration of the event loop. */
   let isRefilling = false;
-  const queue = createStandingCheck();
+  const queueState = createStandingCheck();
 
   /** Counts a request that is admitted or rejected now. @returns `isAdmitted`. */
   function settle(priority: PriorityClass, isAdmitted: boolean): boolean {
@@ -98,7 +98,7 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
       const decide = (isAdmitted: boolean) => resolve(settle(priority, isAdmitted));
       const nowMs = performance.now();
       waiting.add(priority, bucket, { enteredMs: nowMs, decide });
-      if (waiting.length > (queue.isStanding ? shortQueueMax : burstMax)) waiting.drop(burstMax)?.decide(false);
+      if (waiting.length > (queueState.isStanding ? shortQueueMax : burstMax)) waiting.drop(burstMax)?.decide(false);
       if (isTicking) return;
       isTicking = true;
       setTimeout(tick, tickMs, nowMs);
@@ -110,7 +110,7 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
     limit.adjust(nowMs - startedMs - tickMs, inFlight);
     rejectExpired(nowMs);
     admitWaiting();
-    queue.note(waiting.length, nowMs);
+    queueState.note(waiting.length, nowMs);
     isTicking = waiting.length > 0;
     if (isTicking) setTimeout(tick, tickMs, nowMs);
   }
@@ -118,16 +118,16 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
   function admitWaiting(): void {
     isRefilling = false;
     for (let free = limit.value - inFlight; free > 0 && waiting.length > 0; free--)
-      waiting.take(chooseOrder(waiting.length, queue.isStanding))?.decide(true);
+      waiting.take(chooseOrder(waiting.length, queueState.isStanding))?.decide(true);
   }
 
   function rejectExpired(nowMs: number): void {
-    const enteredMs = nowMs - (queue.isStanding ? waitMsMax : shortQueueWaitMsMax);
-    const criticalEnteredMs = nowMs - (queue.isStanding ? criticalWaitMsMax : shortQueueWaitMsMax);
+    const enteredMs = nowMs - (queueState.isStanding ? waitMsMax : shortQueueWaitMsMax);
+    const criticalEnteredMs = nowMs - (queueState.isStanding ? criticalWaitMsMax : shortQueueWaitMsMax);
     const next = () => waiting.takeExpired(enteredMs, criticalEnteredMs);
     for (let expired = next(); expired; expired = next()) {
       expired.decide(false);
-      queue.noteOverload(nowMs);
+      queueState.noteOverload(nowMs);
     }
   }
 
@@ -136,7 +136,7 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
     enter(priority, callerKey) {
       if (inFlight < limit.value && waiting.length === 0) return settle(priority, true);
       const bucket = costs.bucketOf(callerKey);
-      if (!queue.isStanding || waiting.length < shortQueueMax || waiting.outranks(priority, bucket))
+      if (!queueState.isStanding || waiting.length < shortQueueMax || waiting.outranks(priority, bucket))
         return wait(priority, bucket);
       return settle(priority, false);
     },
@@ -147,8 +147,8 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
       isRefilling = true;
       setImmediate(admitWaiting);
     },
-    // While no request waits, `tick` does not run and the limit may be far above the number of requests in flight. If the event loop is late, the
-    // limit falls below this number, so that further requests wait.
+    // The watch starts here, and `close` stops it. While no request waits, `tick` does not run and the limit may be far above the number of requests
+    // in flight. If the event loop is late, the limit falls below this number, so that further requests wait.
     close: isOn ? watchIterations(() => waiting.length === 0 && limit.adjust(Infinity, inFlight)) : () => {},
   };
 }

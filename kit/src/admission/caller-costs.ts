@@ -25,9 +25,9 @@ export function createCallerCosts(nowMs: () => number, seed: number): CallerCost
   const values = new Float64Array(rows * columns);
   const updatedMs = new Float64Array(rows * columns);
 
-  function read(at: number, atMs: number): number {
-    const value = values[at] ?? 0;
-    return value === 0 ? 0 : value * 2 ** (((updatedMs[at] ?? 0) - atMs) / halfLifeMs);
+  function read(index: number, atMs: number): number {
+    const value = values[index] ?? 0;
+    return value === 0 ? 0 : value * 2 ** (((updatedMs[index] ?? 0) - atMs) / halfLifeMs);
   }
 
   return {
@@ -35,9 +35,9 @@ export function createCallerCosts(nowMs: () => number, seed: number): CallerCost
       const atMs = nowMs();
       const hash = hashOf(key, seed);
       for (let row = 0; row < rows; row++) {
-        const at = counterOf(hash, row);
-        values[at] = read(at, atMs) + cpuMs;
-        updatedMs[at] = atMs;
+        const index = counterOf(hash, row);
+        values[index] = read(index, atMs) + cpuMs;
+        updatedMs[index] = atMs;
       }
     },
     bucketOf(key) {
@@ -51,7 +51,7 @@ export function createCallerCosts(nowMs: () => number, seed: number): CallerCost
   };
 }
 
-/** The first row takes the low bits of the hash, the second the high bits. */
+/** The index of a key's counter: the first row takes the low bits of the hash, the second the high bits. */
 function counterOf(hash: number, row: number): number {
   return row * columns + ((row === 0 ? hash : hash >>> 16) & (columns - 1));
 }

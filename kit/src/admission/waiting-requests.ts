@@ -105,6 +105,7 @@ export function createWaitingRequests(): WaitingRequests {
   };
 }
 
+/** The level with the request that entered first. The line is not empty: `reduce` would throw. */
 function levelOfOldest({ levels }: Line): WaitingRequest[] | undefined {
   const enteredMs = (level: readonly WaitingRequest[]) => level[0]?.enteredMs ?? Infinity;
   return levels.filter(isInUse).reduce((oldest, level) => (enteredMs(level) < enteredMs(oldest) ? level : oldest));

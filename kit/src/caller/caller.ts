@@ -37,7 +37,7 @@ export interface Callers {
    */
   identify(request: IncomingMessage): Caller | undefined;
   /**
-   * Identifies the caller of a request for which `identify` returned undefined. Before it, `chargeVerification` counts the request towards a rate limit.
+   * Identifies the caller of a request for which `identify` returned undefined. First, `chargeVerification` counts the request towards a rate limit.
    * @throws AppError UNAUTHENTICATED for an invalid token; SERVICE_UNAVAILABLE if the issuer's keys cannot be fetched.
    */
   verify(request: IncomingMessage): Promise<Caller>;
@@ -52,7 +52,7 @@ const addressesMax = 10_000;
 
 export function createCallers(o: CallersOptions): Callers {
   const findAddress = createAddressFinder(createNetworks(o.trustedProxies));
-  const tokens: TokenVerifier | undefined = o.tokens && createTokenVerifier({ ...o, ...o.tokens });
+  const verifier: TokenVerifier | undefined = o.tokens && createTokenVerifier({ ...o, ...o.tokens });
   const findClientByKey = createClientKeyCheck(o.clientKeys);
   const keysByAddress = createBoundedMap<string>({ entriesMax: addressesMax });
 
@@ -80,14 +80,14 @@ export function createCallers(o: CallersOptions): Callers {
   return {
     identify(request) {
       const { authorization } = request.headers;
-      if (tokens === undefined || authorization === undefined) return describe(request, undefined);
-      const known = tokens.find(authorization, request.socket);
+      if (verifier === undefined || authorization === undefined) return describe(request, undefined);
+      const known = verifier.find(authorization, request.socket);
       if (known instanceof AppError) throw known;
       return known && describe(request, known);
     },
     async verify(request) {
       try {
-        return describe(request, await tokens?.verify(request.headers.authorization ?? ""));
+        return describe(request, await verifier?.verify(request.headers.authorization ?? ""));
       } catch (error) {
         if (error instanceof AppError && error.dependency === "token-issuer") o.onKeysError?.(error.cause);
         throw error;

@@ -139,6 +139,7 @@ class OutboxFeed implements ChangeFeed {
     while (!this.#isClosed) {
       lost.throwIfAborted();
       const startedAtMs = performance.now();
+      // Before the read: a `ring` during the read then ends the wait below.
       this.#alarm.reset();
       if (this.#hasCommitted) {
         this.#hasCommitted = false;

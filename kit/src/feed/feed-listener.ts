@@ -53,11 +53,11 @@ export async function startFeedListener(o: FeedListenerOptions): Promise<FeedLis
     if (streams.size >= streamsMax) return refuse(response, 503);
     streams.add(response);
     o.observer?.onStreams(streams.size);
-    const end = stream(o, request, response);
+    const unsubscribe = startStream(o, request, response);
     response.once("close", () => {
       streams.delete(response);
       o.observer?.onStreams(streams.size);
-      end();
+      unsubscribe();
     });
   });
   await new Promise<void>((resolve, reject) => {
@@ -76,7 +76,8 @@ export async function startFeedListener(o: FeedListenerOptions): Promise<FeedLis
   };
 }
 
-function stream(
+/** @returns a function that ends the subscription to the feed. */
+function startStream(
   { feed, observer }: FeedListenerOptions,
   request: IncomingMessage,
   response: ServerResponse,

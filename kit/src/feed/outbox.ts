@@ -116,8 +116,9 @@ const readSql = `select pg_current_snapshot()::text as snapshot,
       limit ${batchChangesMax + 1}) as change), '[]') as changes`;
 
 /**
- * Each step, at least 60 s after the one before, moves `next_below` to `trimmed_below` and sets `next_below` to the oldest running transaction. Changes
- * below `trimmed_below` are deleted: they have been visible to every reader for at least 60 s. Only a position from before that time needs them; `readSql` reports `isTrimmed` for it.
+ * Each step, at least 60 s after the step before, moves `next_below` to `trimmed_below` and sets `next_below` to the oldest running transaction.
+ * Changes below `trimmed_below` are deleted: they have been visible to every reader for at least 60 s. Only a position from before that time needs
+ * these changes; `readSql` reports `isTrimmed` for such a position.
  */
 const trimSql = `with due as (
     update feed_trim set trimmed_below = next_below, next_below = pg_snapshot_xmin(pg_current_snapshot()),

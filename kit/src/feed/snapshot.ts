@@ -12,10 +12,11 @@ const syntax = /^(\d{1,15}):(\d{1,15}):((?:\d{1,15}(?:,\d{1,15})*)?)$/;
 /** @throws Error for a text that PostgreSQL does not write, and would reject. */
 export function parseSnapshot(text: string): Snapshot {
   const [, first, end, list] = syntax.exec(text) ?? [];
+  // NaN for a text in another form: the check below then throws.
   const [xmin, xmax] = [Number(first), Number(end)];
   const running = list ? list.split(",").map(Number) : [];
   const isOrdered = running.every((xid, at) => xid >= (running[at - 1] ?? xmin) && xid < xmax);
   if (!(xmin > 0 && xmin <= xmax && isOrdered)) throw new Error(`Not a snapshot: ${JSON.stringify(text)}`);
-  const isRunning = new Set(running);
-  return { text, includes: (xid) => xid < xmax && !isRunning.has(xid) };
+  const runningSet = new Set(running);
+  return { text, includes: (xid) => xid < xmax && !runningSet.has(xid) };
 }

@@ -50,7 +50,8 @@ interface GroupRecord {
 export function createCacheRecord(seconds: number): CacheRecord {
   const whole = createGroupRecord();
   const entities = new Map<string, readonly GroupRecord[]>();
-  let isForbidden = false;
+  /** Whether no part of the response may be stored, not even an entity. */
+  let isAllForbidden = false;
 
   /** From the root, the path of an entity is the response name of its `_entities` field, then its index. Undefined for any other path. */
   function entityAt(path: Path): GroupRecord | undefined {
@@ -74,10 +75,10 @@ export function createCacheRecord(seconds: number): CacheRecord {
       const entity = path && entityAt(path);
       whole.isForbidden = true;
       if (entity) entity.isForbidden = true;
-      else isForbidden = true;
+      else isAllForbidden = true;
     },
     read() {
-      if (isForbidden) return undefined;
+      if (isAllForbidden) return undefined;
       const groups = groupsOf(whole);
       const ofWhole = groups === null ? {} : { groups };
       if (entities.size === 0) return { seconds, ...ofWhole };

@@ -124,7 +124,7 @@ export async function createSubgraphEndpoint<Context extends object>(
 function createFailureReporter(failures: RequestFailures): ApolloServerPlugin {
   const didEncounterErrors = ({ errors }: { readonly errors: readonly GraphQLError[] }) => {
     const known = errors.map(unwrapResolverError).filter((error) => error instanceof AppError);
-    for (const [error, ...others] of Map.groupBy(known, toGroup).values()) {
+    for (const [error, ...others] of Map.groupBy(known, codeAndDependencyOf).values()) {
       failures.report(error, { fieldCount: 1 + others.length });
     }
     return Promise.resolve();
@@ -181,7 +181,7 @@ function createPositionReporter(): ApolloServerPlugin<EndpointContext> {
   };
 }
 
-function toGroup({ code, dependency }: AppError): string {
+function codeAndDependencyOf({ code, dependency }: AppError): string {
   return `${code} ${dependency ?? ""}`;
 }
 
@@ -192,20 +192,20 @@ function toClientError(
   failures: RequestFailures,
 ): GraphQLFormattedError {
   const original = unwrapResolverError(error);
-  const position = {
+  const pathAndLocations = {
     ...(formatted.path === undefined ? {} : { path: formatted.path }),
     ...(formatted.locations === undefined ? {} : { locations: formatted.locations }),
   };
   if (original instanceof AppError) {
     const problems = original.problems === undefined ? {} : { problems: original.problems };
-    return { message: original.message, ...position, extensions: { code: original.code, ...problems } };
+    return { message: original.message, ...pathAndLocations, extensions: { code: original.code, ...problems } };
   }
   const code = formatted.extensions?.["code"];
   if (code !== undefined && code !== "INTERNAL_SERVER_ERROR") {
-    return { message: formatted.message, ...position, extensions: { code } };
+    return { message: formatted.message, ...pathAndLocations, extensions: { code } };
   }
   failures.report(original, { field: findFieldName(error) });
-  return { message: internalErrorMessage, ...position, extensions: { code: "INTERNAL_SERVER_ERROR" } };
+  return { message: internalErrorMessage, ...pathAndLocations, extensions: { code: "INTERNAL_SERVER_ERROR" } };
 }
 
 /** The schema's name of the field that failed. An alias is the client's text, which logs do not contain. */
@@ -218,6 +218,7 @@ function findFieldName(error: unknown): string | undefined {
 function writeRejection(failures: RequestFailures, error: unknown, response: Response): void {
   const rejection = toAppError(error);
   const { code, message, retryAfterSeconds } = rejection;
+  // The log gets the original error of a bug.
   failures.report(code === "INTERNAL_SERVER_ERROR" ? error : rejection);
   // A request without a token is executed as an anonymous caller, so the token is invalid.
   if (code === "UNAUTHENTICATED") response.setHeader("WWW-Authenticate", invalidTokenChallenge);

@@ -25,9 +25,10 @@ export function parseHttpDate(text: string, nowMs = Date.now()): number | undefi
   const [day, hour, minute, second] = [parts["day"], parts["hour"], parts["minute"], parts["second"]].map(Number);
   const year = fullYear(parts["year"] ?? "", nowMs);
   const monthIndex = months.indexOf((parts["month"] ?? "").toLowerCase());
-  const date = new Date(Date.UTC(year, monthIndex, day, hour, minute, second));
-  const isReal = date.getUTCDate() === day && (hour ?? 24) < 24 && (minute ?? 60) < 60;
-  return isReal ? date.getTime() : undefined;
+  const isDay = new Date(Date.UTC(year, monthIndex, day)).getUTCDate() === day;
+  // A minute may have a leap second. `??` is only for the types: all parts are numbers.
+  const isTime = (hour ?? 24) < 24 && (minute ?? 60) < 60 && (second ?? 61) <= 60;
+  return isDay && isTime ? Date.UTC(year, monthIndex, day, hour, minute, second) : undefined;
 }
 
 function fullYear(text: string, nowMs: number): number {

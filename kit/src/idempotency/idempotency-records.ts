@@ -59,8 +59,8 @@ interface RecordRow<T> {
 }
 
 /**
- * The record of a key; undefined if there is none or it has expired. Must be a separate statement after `lockKeyNoWait`, so that its snapshot
- * includes the commit of the previous holder of the lock.
+ * The record of a key; undefined if there is none or it has expired. Must be a separate statement after `lockKeyNoWait`, so that the
+ * statement sees the commit of the previous holder of the lock.
  */
 export async function findRecord<T>(
   transaction: Queryable,

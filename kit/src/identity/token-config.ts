@@ -46,6 +46,7 @@ export function readTokenConfig(
   const userIdClaim = readUserIdClaim(env);
   if (jwksUrl === undefined) return undefined;
   if (issuer === undefined) env.problem("ISSUER is required with JWKS_URL: the issuer that signs the tokens");
+  // `""` is never used: after a problem, `readEnvironment` throws.
   const config = { issuer: issuer ?? "", audience, jwksUrl, userIdClaim };
   rejectLocalIssuer(env, profile, config);
   return config;

@@ -139,12 +139,12 @@ export function createTokenVerifier(o: TokenVerifierOptions): TokenVerifier {
 
 /** @returns a function that throws AppError UNAUTHENTICATED for an invalid token, SERVICE_UNAVAILABLE if the keys cannot be fetched. */
 export function createAuthenticator(o: TokenVerifierOptions): Authenticate {
-  const tokens = createTokenVerifier(o);
+  const verifier = createTokenVerifier(o);
   return async function authenticate(authorization) {
     if (authorization === undefined) return anonymous;
-    const known = tokens.find(authorization);
+    const known = verifier.find(authorization);
     if (known instanceof AppError) throw known;
-    return (known ?? (await tokens.verify(authorization))).identity;
+    return (known ?? (await verifier.verify(authorization))).identity;
   };
 }
 
@@ -172,6 +172,8 @@ function toAppError(error: unknown): AppError {
   if (error instanceof errors.JWTExpired) {
     return new AppError("UNAUTHENTICATED", "The token has expired.", { cause: error });
   }
+  // All failures of the fetch. jose throws ERR_JOSE_GENERIC for a status other than 200 and for a body that is not JSON; errors of `fetch` itself are
+  // no JOSEError.
   const keysUnreachable =
     error instanceof errors.JWKSTimeout ||
     error instanceof errors.JWKSInvalid ||

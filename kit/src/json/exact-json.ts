@@ -68,8 +68,8 @@ function isNumberPart(code: number): boolean {
 }
 
 /**
- * Whether String() of the double is the same whole number. True if the double is a fraction or at least 1e21, which is never an id. False for a fraction
- * that the double rounds to a whole number, such as 4.00000000000000000001: it must not select row 4.
+ * Whether String() of the double is the same whole number. Also true if the double is 0, a fraction or at least 1e21, which are never ids. False for
+ * a fraction that the double rounds to another whole number than 0, such as 4.00000000000000000001: it must not select row 4.
  */
 function isExact(number: string): boolean {
   const value = Number(number);
@@ -84,9 +84,9 @@ function toPlain(number: string): string | undefined {
   const [, sign = "", whole = "", fraction = "", exponent = "0"] =
     /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(number) ?? [];
   const digits = whole + fraction;
-  const point = whole.length + Number(exponent);
-  if (/[^0]/.test(digits.slice(point))) return undefined;
-  return sign + (digits.slice(0, point).padEnd(point, "0").replace(/^0+/, "") || "0");
+  const pointIndex = whole.length + Number(exponent);
+  if (/[^0]/.test(digits.slice(pointIndex))) return undefined;
+  return sign + (digits.slice(0, pointIndex).padEnd(pointIndex, "0").replace(/^0+/, "") || "0");
 }
 
 function quoteAll(json: string, ranges: readonly TextRange[]): string {

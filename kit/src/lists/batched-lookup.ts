@@ -22,6 +22,7 @@ export function batchLookups<T extends { readonly id: string }>(
   function send(): void {
     const batch = pending;
     pending = [];
+    // Empty if `idsMax` was reached in this turn: the batch is then already sent.
     if (batch.length > 0) void settle(batch, findRows);
   }
 

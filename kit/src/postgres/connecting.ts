@@ -36,20 +36,22 @@ export function createConnecting({ isWanted, onRefusal }: ConnectingOptions) {
     override connect(): Promise<pg.Client>;
     override connect(callback: (error: Error | null) => void): void;
     override connect(callback?: (error: Error | null) => void) {
+      // `pg.Pool` always passes a callback.
       if (!callback) return super.connect();
       connecting.add(this);
-      const end = (error: Error | null) => {
+      const finish = (error: Error | null) => {
+        // After an attempt that failed, the pause has just begun.
         if (error && isPaused()) onRefusal(error);
         connecting.delete(this);
         callback(error);
       };
       if (isPaused() || !isWanted()) {
-        // In a later turn of the event loop: `end` makes the pool connect for the next request, and its queue may be long.
-        return setImmediate(end, new NoConnection("PostgreSQL refuses connections", { cause: refusal }));
+        // In a later turn of the event loop: `finish` makes the pool connect for the next request, and its queue may be long.
+        return setImmediate(finish, new NoConnection("PostgreSQL refuses connections", { cause: refusal }));
       }
       return super.connect((error: Error | null) => {
         if (error) pause(error);
-        end(error);
+        finish(error);
       });
     }
   }

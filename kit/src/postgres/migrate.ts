@@ -18,7 +18,7 @@ const feedMigrations = {
 
 /**
  * Applies the pending migrations of the feed and of the service, forward only, under an advisory lock, so that processes may call it concurrently.
- * If it applied one of the service, it also publishes `everything` in the feed: caches invalidate all responses of the service.
+ * If it applied a migration of the service, it also publishes `everything` in the feed: caches invalidate all responses of the service.
  * @returns the names of the service's migrations that were applied now.
  * @throws Error that names the migration that failed; the driver's error if there is no connection.
  */

@@ -93,14 +93,18 @@ export function createDatabase(o: DatabaseOptions): PooledDatabase {
     }
   }
 
-  function commitWrite(position: WritePosition | undefined): void {
+  /** Called after a commit. @param position undefined if no `write` has changed a row. */
+  function reportCommitted(position: WritePosition | undefined): void {
     if (position === undefined) return;
     addToWriteScope(position);
     o.onCommit?.();
   }
 
-  /** @param onWrite called with the position of each `write` that has changed a row. */
-  function on(onWrite: (position: WritePosition) => void, acquired?: pg.PoolClient): Writer {
+  /**
+   * @param onWrite called with the position of each `write` that has changed a row.
+   * @param acquired the connection of a transaction. Without it, each statement acquires a connection.
+   */
+  function writerFor(onWrite: (position: WritePosition) => void, acquired?: pg.PoolClient): Writer {
     return createWriter(onWrite, (name, text, values) => {
       o.onStatement?.(name);
       const query = { name, text, values: [...values] };
@@ -114,10 +118,10 @@ export function createDatabase(o: DatabaseOptions): PooledDatabase {
     let written: WritePosition | undefined;
     try {
       await around("begin", () => client.query("begin"));
-      const result = await work(on((position) => void (written = position), client));
+      const result = await work(writerFor((position) => void (written = position), client));
       await around("commit", () => client.query("commit"));
       confirmReachable();
-      commitWrite(written);
+      reportCommitted(written);
       return result;
     } catch (error) {
       // The connection returns to the pool only if the transaction has certainly ended. A lost connection gets no rollback: the caller would
@@ -130,7 +134,7 @@ export function createDatabase(o: DatabaseOptions): PooledDatabase {
     }
   }
 
-  const outsideTransaction = on(commitWrite);
+  const outsideTransaction = writerFor(reportCommitted);
   return {
     rows: (name, text, values) => translateErrors(() => outsideTransaction.rows(name, text, values)),
     write: (name, text, values) => translateErrors(() => outsideTransaction.write(name, text, values)),

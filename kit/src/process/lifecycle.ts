@@ -91,6 +91,7 @@ export async function startServer(o: ServerOptions): Promise<RunningServer> {
 
   async function drainOnce(): Promise<void> {
     isDraining = true;
+    // Closes no connection yet: responses have `Connection: close` from now on.
     pendingResponses.closeConnections();
     o.log.info({ drainDelayMs: o.drainDelayMs, shutdownGraceMs: o.shutdownGraceMs }, "draining");
     await wait(o.drainDelayMs);
@@ -190,6 +191,7 @@ async function closeServer(server: Server, pending: PendingResponseList, graceMs
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
   await pending.settled();
   const idleSweep = setInterval(() => server.closeIdleConnections(), 50);
+  // Closes the connections that are idle now; `idleSweep` closes those that become idle later.
   server.close();
   const closeIncomplete = () => void pending.settled().then(() => server.closeAllConnections());
   const incompleteDeadline = setTimeout(closeIncomplete, incompleteRequestGraceMs);

@@ -34,8 +34,8 @@ export function createLog({ name, level, version, context, onTrouble, destinatio
     formatters: { level: (label: string) => ({ level: label }), log: scrubFields },
     serializers: { err: (error: unknown) => describeError(error) },
     redact: ["authorization", "headers.authorization", "headers.cookie", "token", "databaseUrl"],
-    mixin: (_: object, number: number) => {
-      if (number >= warnLevel) onTrouble?.(pino.levels.labels[number] ?? "other");
+    mixin: (_: object, levelNumber: number) => {
+      if (levelNumber >= warnLevel) onTrouble?.(pino.levels.labels[levelNumber] ?? "other");
       return context?.() ?? {};
     },
   };
@@ -71,7 +71,7 @@ function openOutput(): BufferedOutput {
     timer = undefined;
     hasFailed = false;
     stream.flush();
-    // `flushSync` would retry an error for ever.
+    // `flush` writes once and emits an error, which sets `hasFailed`; `flushSync` writes the rest, but would retry an error for ever.
     if (!hasFailed) stream.flushSync();
   };
   process.on("exit", write);

@@ -34,6 +34,7 @@ export function findMisspeltVariables(
   const prefixes = [...known.prefixes];
   const unknown = Object.keys(environment).filter(
     (name) =>
+      // An empty value counts as not set, as in env.ts.
       environment[name] !== "" &&
       name.length <= charactersMax &&
       !known.names.has(name) &&
@@ -97,6 +98,7 @@ function countEdits(a: string, b: string): number {
   return cellAt(last, b.length);
 }
 
+/** Infinity outside of the row, so that it is never the minimum. */
 function cellAt(row: readonly number[], column: number): number {
   return row[column] ?? Number.POSITIVE_INFINITY;
 }

@@ -4,7 +4,10 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { InFlightList } from "../collections/in-flight-list.ts";
 
-/** The pending responses of a server: those that are not complete, whether their request has been received completely or not. */
+/**
+ * The pending responses of a server: those that are not complete, also to requests that are still arriving. lifecycle.ts counts them for each
+ * request, and waits for them when the server drains.
+ */
 export interface PendingResponseList {
   /** Must be called for every response before its head is written. */
   add(response: ServerResponse): void;
@@ -37,6 +40,7 @@ export function createPendingResponseList(): PendingResponseList {
     count: () => pending.size,
     ofConnection: (connection) => pending.items().filter(({ req }) => req.socket === connection),
     async settled() {
+      // Repeated, since further requests can become complete during the wait.
       for (;;) {
         const complete = pending.items().filter(({ req }) => req.complete);
         if (complete.length === 0) return;

@@ -25,9 +25,10 @@ export function createCallerStates<State>({
   let currentSinceMs = nowMs();
 
   function rotateIfDue(atMs: number): void {
-    const idleMs = atMs - currentSinceMs;
-    if (idleMs < retentionMs && current.size < callersMax) return;
-    previous = idleMs < 2 * retentionMs ? current : new Map();
+    const generationAgeMs = atMs - currentSinceMs;
+    if (generationAgeMs < retentionMs && current.size < callersMax) return;
+    // A generation of twice that age has not been used for `retentionMs`: each use after that time would have ended it.
+    previous = generationAgeMs < 2 * retentionMs ? current : new Map();
     current = new Map();
     currentSinceMs = atMs;
   }

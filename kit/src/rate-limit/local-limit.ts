@@ -2,7 +2,10 @@ import { createCallerStates } from "./caller-states.ts";
 import type { ClassLimit } from "./rate-decision.ts";
 
 export interface LocalLimitOptions {
-  /** Units that a caller may use at once, replenished evenly within each window. From 1. Called at each charge: a share of a limit changes. */
+  /**
+   * Units that a caller may use at once, replenished evenly within each window. From 1. A function, called at each charge, since the share of one
+   * process changes with the number of processes.
+   */
   readonly quota: () => number;
   readonly windowMs: number;
   /** Beyond it, the states of callers without recent requests are dropped early. */

@@ -29,8 +29,8 @@ return { granted, reset_ms }
 
 /**
  * KEYS[1]: a sorted set of processes by the time of their last report, in milliseconds. ARGV: the id of this process; the milliseconds after which a
- * process without a report is removed. A report that is further in the future, because the clock was set back, is removed too. Returns the number
- * of processes, by which each divides the quota.
+ * process without a report is removed. A report that is at least as far in the future, because the clock was set back, is removed too. Returns the
+ * number of processes, by which each divides the quota.
  */
 export const presenceScript = createScript(`
 local time = redis.call('TIME')

@@ -124,7 +124,7 @@ export interface ListResponseParts<T> {
   readonly idOf: (item: T) => string;
   readonly toJson: (item: T) => unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Only its REST version is used: in version 1, or without a projection, the body is a bare array; later an object with items and cursors. */
+  /** Only its REST version is used: in version 1, or without a projection, the body is a bare array; from 2 on an object with items and cursors. */
   readonly projection?: Projection;
   readonly representation?: RepresentationMetadata;
 }

@@ -28,6 +28,7 @@ export function parseQuery(query: string, known: readonly string[]): ParsedQuery
     const value = decode(equals === -1 ? "" : pair.slice(equals + 1));
     const problem = findProblem({ name, value }, values, known);
     if (problem) addProblem(problems, { parameter: (name ?? sentName).slice(0, 64), ...problem });
+    // Without a problem both are defined: the `??` are only for the types.
     else values.set(name ?? "", value ?? "");
   }
   return { values, problems: [...problems.values()] };

@@ -33,9 +33,9 @@ export interface RouteDeclaration {
   /** Only for responses that are the same for all callers. Without it caches must revalidate them at each use. */
   readonly freshness?: Freshness;
   /**
-   * Only for a `public` route of a service that does not use `createRestEndpoint`, which always sends `Cache-Control`. A response without explicit
-   * freshness may be used from the REST proxy's cache for a tenth of the time since its last modification (RFC 9111, 4.2.2), but at most this long:
-   * 1 to `heuristicSecondsLimit` seconds. A write through GraphQL does not invalidate it.
+   * Only for a `public` route of a service without `createRestEndpoint`, which always sends `Cache-Control`. A response without explicit freshness
+   * may be used from the REST proxy's cache for a tenth of the time since its last modification (RFC 9111, 4.2.2), but at most this long: 1 to
+   * `heuristicSecondsLimit` seconds. A write through GraphQL does not invalidate it.
    */
   readonly heuristicSecondsMax?: number;
   /** Query parameters with which the response of a `public` route differs by caller, such as `status`. */

@@ -141,7 +141,7 @@ type HandlersByVersion = Readonly<Record<number, Readonly<Record<string, unknown
 
 /** `npm start` runs the code without its types, so the compiler's check is not enough. */
 function requireHandlers(routes: readonly RouteDeclaration[], handlers: HandlersByVersion): void {
-  const served = Object.keys(handlers).map(Number);
+  const servedVersions = Object.keys(handlers).map(Number);
   const missing = routes.flatMap(({ id, method, path, versions }) => {
     const unserved = versions.filter((version) => typeof handlers[version]?.[id] !== "function");
     if (unserved.length === 0) return [];
@@ -152,7 +152,7 @@ function requireHandlers(routes: readonly RouteDeclaration[], handlers: Handlers
   const unused = handlerIds
     .filter((id) => !routes.some((route) => route.id === id))
     .map((id) => {
-      const versions = served.filter((version) => Object.hasOwn(handlers[version] ?? {}, id));
+      const versions = servedVersions.filter((version) => Object.hasOwn(handlers[version] ?? {}, id));
       return `The handler ${id} in ${nameVersions(versions)} has no route with this id. Declare the route, or remove the handler.`;
     });
   const problems = [...missing, ...unused];
@@ -289,7 +289,7 @@ function createServiceFeed(
 ): ChangeFeed {
   const { databaseUrl } = config;
   return createChangeFeed({
-    openOutbox: (on) => openOutbox({ ...on, databaseUrl, applicationName: `${name}-feed` }),
+    openOutbox: (listeners) => openOutbox({ ...listeners, databaseUrl, applicationName: `${name}-feed` }),
     groupsOf,
     onTrimmed: showOutboxChanges,
     onError(error) {

@@ -14,7 +14,7 @@ export interface AdminThreadData {
 /** What only the main thread knows. */
 export type AdminSubject = "readiness" | "metrics";
 
-/** Sent by the thread: first that it listens, then a request for each subject that is not in flight. */
+/** Sent by the thread: first that it listens, then requests, at most one in flight per subject. */
 export type AdminThreadMessage =
   | { readonly kind: "listening"; readonly port: number }
   | { readonly kind: "request"; readonly subject: AdminSubject };

@@ -73,7 +73,7 @@ export async function startAdminServer(o: AdminServerOptions): Promise<AdminServ
       env: compileCacheEnvironment(),
       name: "admin",
     });
-    // Rejects with the error of a thread that cannot listen.
+    // The first message is `listening`. Rejects with the error of a thread that cannot listen.
     const [{ port: listeningPort }] = (await once(worker, "message")) as [{ port: number }];
     worker.unref();
     worker.on("message", (message: AdminThreadMessage) => {

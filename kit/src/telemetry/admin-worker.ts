@@ -36,6 +36,7 @@ async function respond(request: IncomingMessage, response: ServerResponse): Prom
   const path = request.url?.split("?", 1)[0] ?? "";
   if (path === "/metrics") return respondMetrics(request, response);
   if (!path.startsWith("/health/")) return void response.writeHead(404).end();
+  // From here on as on the port for clients (process/lifecycle.ts).
   if (!hasOneHost(request)) {
     response.setHeader("Connection", "close");
     return writeJson(request, response, 400, { status: "malformed request" });

@@ -109,6 +109,7 @@ function createRequestReporter({ log, metrics, accessLog }: ServiceObserverOptio
 }
 
 function endSpan({ endpoint, route, span }: ServiceRequestRecord, method: string, status: number): void {
+  // Only for the type: the caller has checked it.
   if (!span) return;
   const path = endpoint === "graphql" ? "/graphql" : route;
   span.rename(endpoint === "graphql" ? route : `${method} ${route}`);

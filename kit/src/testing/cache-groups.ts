@@ -50,8 +50,8 @@ export function testCacheGroups(given: CacheGroupsCases): void {
   });
 
   test("a REST write invalidates each response that it alters", () => {
-    const written = outcomes.filter(({ target }) => target !== undefined);
-    expect(findMissed(written, "invalidated")).toEqual([]);
+    const ofRestWrites = outcomes.filter(({ target }) => target !== undefined);
+    expect(findMissed(ofRestWrites, "invalidated")).toEqual([]);
   });
 
   test("a hidden or rejected write names no group", () => {
@@ -105,10 +105,10 @@ function findMissed(outcomes: readonly Outcome[], source: Source): readonly stri
 function findUnneeded(reads: readonly Read[], outcomes: readonly Outcome[], source: Source): readonly string[] {
   const ofReads = new Set(reads.flatMap(({ groups }) => groups));
   const named = new Set(outcomes.flatMap((outcome) => outcome[source]));
-  const shared = outcomes.flatMap((outcome) =>
+  const groupsInCommon = outcomes.flatMap((outcome) =>
     outcome.altered.map(({ groups }) => groups.filter((group) => outcome[source].includes(group))),
   );
-  const needed = new Set(shared.filter(({ length }) => length === 1).flat());
+  const needed = new Set(groupsInCommon.filter(({ length }) => length === 1).flat());
   return [...named].filter((group) => ofReads.has(group) && !needed.has(group));
 }
 

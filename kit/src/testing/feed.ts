@@ -16,11 +16,14 @@ export async function createRecordedDatabase(postgresUrl: string): Promise<TestD
   return created;
 }
 
-export async function openTestOutbox(databaseUrl: string, on: Partial<OutboxOptions> = {}): Promise<Outbox> {
-  return openOutbox({ databaseUrl, applicationName: "test-feed", onNotified() {}, onLost() {}, ...on });
+export async function openTestOutbox(databaseUrl: string, options: Partial<OutboxOptions> = {}): Promise<Outbox> {
+  return openOutbox({ databaseUrl, applicationName: "test-feed", onNotified() {}, onLost() {}, ...options });
 }
 
-/** Makes the next trim of the outbox due at once. The second trim deletes every change before the first one that no running transaction precedes. */
+/**
+ * Makes the next trim of the outbox due at once. Each trim notes the oldest running transaction, and deletes the changes before the one that the
+ * previous trim noted: a change is deleted by the second trim after its commit, unless an older transaction is open.
+ */
 export async function makeTrimDue({ database }: TestDatabase): Promise<void> {
   await database.rows("due", "update feed_trim set due = now()");
 }

@@ -257,6 +257,7 @@ async function send(
 const numbers = new Map<string, number>();
 let lastNumber = 0;
 
+/** The `number` of `IdempotentOperation.bodies`. Without a key each call returns a new one. */
 function numberOf({ key, text }: { readonly key?: string | undefined; readonly text?: string }): number {
   if (key === undefined) return ++lastNumber;
   const name = `${key}\n${text}`;

@@ -6,7 +6,7 @@ export interface ListOrderReport {
   readonly hasSeveralPages: boolean;
   /** The other order is the same list, reversed. */
   readonly isReversed: boolean;
-  /** In both orders the pages by `prev` are the pages by `next`, reversed. */
+  /** In both orders the pages read by `prev`, from the last one back, have the same items as the pages read by `next`. */
   readonly isSameBackward: boolean;
   /** Naming the default order changes neither the body nor the ETag. */
   readonly isSameWhenNamed: boolean;

@@ -1,7 +1,7 @@
 import { findLink } from "./response-headers.ts";
 import type { RestTestAnswer, TestService } from "./service.ts";
 
-/** The ids of a list's pages: from the first to the last by `next`, and back by `prev`. */
+/** The ids of a list's items, read page by page: by `next` from the first page, and by `prev` from the last. Both are in the order of the list. */
 export interface Walk {
   readonly onward: readonly string[];
   readonly back: readonly string[];

@@ -50,21 +50,21 @@ export interface TestService {
   stop(): Promise<void>;
 }
 
-/** Starts a service on a free port with a new database, and with a new issuer unless one is given. `observed` collects its telemetry. */
+/** Starts a service on a free port with a new database, and with a new issuer unless `sharedIssuer` is given. `telemetry` collects its telemetry. */
 export async function startTestService(
   postgresUrl: string,
   migrations: URL,
   createApp: (parts: ServiceParts) => Promise<ServiceApp>,
-  shared?: TestIssuer,
-  observed?: TestTelemetry,
+  sharedIssuer?: TestIssuer,
+  telemetry?: TestTelemetry,
 ): Promise<TestService> {
   const [issuer, database] = await Promise.all([
-    shared ?? startTestIssuer(),
-    createTestDatabase(postgresUrl, migrations.pathname, observed),
+    sharedIssuer ?? startTestIssuer(),
+    createTestDatabase(postgresUrl, migrations.pathname, telemetry),
   ]);
   const authenticate = createAuthenticator({ ...issuer, userIdClaim: "sub" });
   const cursors = createCursors(["a key for tests only"]);
-  const { log = silentLog, observer } = observed ?? {};
+  const { log = silentLog, observer } = telemetry ?? {};
   const app = await createApp({ name: "test", database: database.database, authenticate, cursors, log, observer });
   const server = createServer(app.handler);
   const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
@@ -109,7 +109,7 @@ export async function startTestService(
       await goDown();
       await app.stop();
       await database.close();
-      if (!shared) await issuer.stop();
+      if (!sharedIssuer) await issuer.stop();
     },
   };
 }
@@ -118,6 +118,7 @@ function bearer(token: string | undefined): Record<string, string> {
   return token === undefined ? {} : { authorization: `Bearer ${token}` };
 }
 
+/** Undefined for a text that is not JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);

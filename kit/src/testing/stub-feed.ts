@@ -5,7 +5,7 @@ import type { WritePosition } from "../feed/position.ts";
 import { parseSnapshot } from "../feed/snapshot.ts";
 
 /** The interval at which the feed sends its position without groups. */
-const positionMs = 50;
+const positionIntervalMs = 50;
 
 export interface StubFeed {
   readonly url: string;
@@ -51,7 +51,7 @@ export async function startStubFeed(): Promise<StubFeed> {
       close: () => Promise.resolve(),
     },
   });
-  const timer = setInterval(() => send({ kind: "changes", groups: [] }), positionMs);
+  const timer = setInterval(() => send({ kind: "changes", groups: [] }), positionIntervalMs);
   return {
     url: listener.url,
     key,

@@ -12,6 +12,7 @@ export async function startUnreachable(port = 0): Promise<number> {
     for (const socket of sockets) socket.destroy();
     await worker.terminate();
   });
+  // With a backlog of 1 the queue has room for two connections; the third one stays unanswered.
   await Promise.all(sockets.slice(0, 2).map((socket) => once(socket, "connect")));
   return listeningPort;
 }

@@ -137,10 +137,10 @@ function replicasOf(url: URL, addresses: readonly string[] | undefined): readonl
   const path = pathname + search;
   if (isIP(hostOf(url)) !== 0) return [{ name: url.href, origin, path, addresses: [] }];
   if (addresses === undefined) return [];
-  const preferred = isIP(addresses[0] ?? "");
+  const preferredFamily = isIP(addresses[0] ?? "");
   // Sorted, since DNS servers rotate the order: a replica's name must be the same after each lookup, or its connections would be closed.
-  const fallbacks = addresses.filter((address) => isIP(address) !== preferred).sort();
-  return [...new Set(addresses.filter((address) => isIP(address) === preferred))].map((address) => {
+  const fallbacks = addresses.filter((address) => isIP(address) !== preferredFamily).sort();
+  return [...new Set(addresses.filter((address) => isIP(address) === preferredFamily))].map((address) => {
     const all = [address, ...fallbacks];
     return { name: `${url.href} (${all.join(", ")})`, origin, path, addresses: all };
   });

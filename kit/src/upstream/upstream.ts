@@ -201,6 +201,7 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     let result: UpstreamResult<Body> | undefined;
     try {
       const lookup = this.#addresses.refresh();
+      // A request that was aborted before this call has ended already: `waitWithin` would not notice it.
       if (lookup && !deadline.ended) await waitWithin(deadline, lookup);
       result = await this.#sendWithRetries({ request, transport, deadline, endsAtMs, tried: [] });
       return result;
@@ -257,8 +258,8 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     const timer = this.#startAttemptTimer(inProgress, startedAtMs);
     let result: TransportResult<Body> | undefined;
     try {
-      const sent = toTransportRequest(request, inProgress.endsAtMs - startedAtMs, span);
-      result = rejectInvalid(await transport(replica, sent, deadline));
+      const transportRequest = toTransportRequest(request, inProgress.endsAtMs - startedAtMs, span);
+      result = rejectInvalid(await transport(replica, transportRequest, deadline));
     } finally {
       clearTimeout(timer);
       if (span) endAttemptSpan(span, result);

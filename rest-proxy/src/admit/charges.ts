@@ -35,6 +35,7 @@ export function createRestCharges(limits: CallerLimits): RestCharges {
       // OPTIONS needs no service, and a browser does not expose to a page why its preflight was rejected.
       if (method === "OPTIONS") return;
       const requestClass = method === "GET" || method === "HEAD" ? "reads" : "writes";
+      // Undefined for a caller without a limit.
       const decision = limits.charge(caller, requestClass, 1);
       if (decision === undefined) return;
       limits.addHeaders(requestClass, decision, headers);

@@ -16,7 +16,7 @@ export interface RelayOptions {
 /**
  * Reads a body to its end and writes it to the client. While the body is collected, a slow client does not delay the other clients that wait for the
  * body: its unread part is buffered, at most `bytesMax`. If the body is not collected (any more), it is read at the client's pace.
- * @returns the whole body; undefined if it was not to be collected or is too long.
+ * @returns the whole body; undefined if it was not to be collected, is too long, or is not read to its end, since no client waits for it.
  * @throws Error for a truncated body. The client's connection is destroyed then, so that it does not take the body for complete (RFC 9112, 8).
  */
 export function relayBody(body: Buffer | Readable, o: RelayOptions): Promise<Buffer | undefined> {

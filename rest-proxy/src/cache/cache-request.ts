@@ -23,8 +23,8 @@ export interface CacheLookup {
   readonly heuristicSecondsMax?: number | undefined;
   readonly request: CacheableRequest;
   /**
-   * The client knows of a change that this cache may not know: it gets only responses that were requested from the origin after this call of
-   * `SharedCache.mark`. Default: it may get responses that were requested earlier.
+   * A result of `SharedCache.mark`. The client knows of a change that this cache may not know: it gets only responses that were requested from
+   * the origin after that call. Default: it may get responses that were requested earlier.
    */
   readonly sentAfter?: number | undefined;
   /** The client gets no stale response, neither while it is refreshed nor instead of an error. */

@@ -23,7 +23,7 @@ export function validatorsOf(headers: readonly string[], nowMs: number): Validat
   return { etag, lastModifiedMs: dateMs === undefined ? undefined : dateMs + 1_000 };
 }
 
-/** Whether the client already has this response, stored or just fetched and gets a 304 (RFC 9110, 13.2.2; RFC 9111, 4.3.2). */
+/** Whether the client already has this response (stored, or just fetched) and gets a 304 (RFC 9110, 13.2.2; RFC 9111, 4.3.2). */
 export function isNotModified(
   request: IncomingHttpHeaders,
   { etag, lastModifiedMs }: Validators,
@@ -64,8 +64,8 @@ export function validationConditions(headers: readonly string[]): readonly strin
 }
 
 /**
- * Whether a 304 proves that the stored response is as new as the request, which a read after a write requires. A date does not, with its resolution of
- * one second, nor a weak ETag.
+ * Whether a 304 proves that the stored response is as new as the request, which a read after a write requires. A date, with its
+ * resolution of one second, and a weak ETag do not prove it.
  */
 export function hasStrongEtag({ etag }: Validators): boolean {
   return etag?.startsWith('"') ?? false;

@@ -170,7 +170,7 @@ export function ageSeconds(
   return Math.max(0, Math.floor((nowMs - confirmedAtMs) / 1_000));
 }
 
-/** Seconds of freshness that remain; 0 or negative when stale. */
+/** Seconds of freshness that remain; 0 or negative when stale. If `head` is an `Entry`, its `confirmedAtMs` counts too (`ageSeconds`). */
 export function secondsLeft(head: StoredHead, nowMs: number): number {
   return head.lifetimeSeconds - ageSeconds(head, nowMs);
 }

@@ -48,7 +48,7 @@ export function createFreshening(o: FresheningOptions) {
   };
 }
 
-/** Headers about the body, which a 304 does not have (RFC 9111, 3.2 for `Content-Length`), and the ETag that it confirms. */
+/** Not replaced: headers about the body, which a 304 does not have (RFC 9111, 3.2 for `Content-Length`), and the ETag that it confirms. */
 const aboutTheBody: ReadonlySet<string> = new Set([
   "content-encoding",
   "content-length",

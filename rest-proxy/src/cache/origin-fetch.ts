@@ -243,8 +243,8 @@ function createReadSender(o: CacheFetchOptions): (read: OriginRead) => Promise<O
     const sent = invalidationLog.startRead(lookup, read.isValidation ? requestedAtMs : undefined);
     const conditions = read.entry && canConfirm(read.entry, lookup) ? validationConditions(read.entry.headers) : [];
     const entry = conditions.length > 0 ? read.entry : undefined;
-    const hasClientConditions = !read.entry && read.withConditions;
-    const headers = hasClientConditions
+    const sendsClientConditions = !read.entry && read.withConditions;
+    const headers = sendsClientConditions
       ? fetchers.headers
       : [...withoutHeaders(fetchers.headers, isCondition), ...conditions];
     const response = await fetch({ method: "GET", headers, signal });
@@ -253,7 +253,7 @@ function createReadSender(o: CacheFetchOptions): (read: OriginRead) => Promise<O
     const received = { requestedAtMs, receivedAtMs: nowMs(), wasAuthorized, varyValueOf, heuristicSecondsMax };
     if (response.status !== 304 || !entry) {
       // A 304 to the client's own conditions is about the client's copy, so there is nothing to store.
-      const isForClient = hasClientConditions && response.status === 304;
+      const isForClient = sendsClientConditions && response.status === 304;
       const head = isForClient ? undefined : toStoredHead({ ...response, ...received }, o.targetedFields);
       return { kind: "fetched", response, head, sent };
     }

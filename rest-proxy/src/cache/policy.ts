@@ -1,6 +1,6 @@
 /**
- * Whether a response may be stored, and for how long it is fresh (RFC 9111, 3, 4.2 and 5.2). `toStoredHead` in `entry.ts` calls it once per origin
- * response; whether a stored response may be reused for a request, `reuse-rules.ts` decides.
+ * Whether a response may be stored, and for how long it is fresh (RFC 9111, 3, 4.2 and 5.2). `toStoredHead` in `entry.ts` uses these rules for
+ * each origin response to a `GET`. `reuse-rules.ts` decides whether a stored response may be reused for a request.
  */
 import { parseHttpDate } from "@tributary/kit/http/http-date";
 import { findHeader, joinHeaderLines, listHeaderValues } from "@tributary/kit/http/raw-headers";

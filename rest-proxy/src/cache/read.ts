@@ -55,7 +55,7 @@ interface Miss {
   readonly response: ServerResponse;
   readonly fetchers: OriginFetchers;
   readonly addHeaders: AddHeaders;
-  /** The stored response that matches, if any: it is stale, or the client demands more than it. */
+  /** The stored response that matches, if any: it is stale, or does not meet the client's demands. */
   readonly entry: Entry | undefined;
   readonly forwarded: ForwardReason;
   /** The client demands a response that the origin has just confirmed (`mustValidate`). */
@@ -106,6 +106,7 @@ export function createReads(o: ReadOptions): Reads {
     const isValidation = mustValidate(request);
     const mayBeStale = entry !== undefined && acceptsStale(lookup, entry) && following.isCurrent(entry);
     const mayRefresh = mayBeStale && following.mayRefresh(entry) && stale.mayWhileRevalidating(entry);
+    // An entry that is fresh here is not fresh enough for this client (`max-age`, `min-fresh`), so this client must not get it.
     if (mayRefresh && !isValidation && !isFresh(entry, nowMs())) {
       refresh(lookup, fetchers, entry);
       observe({ kind: "stale", because: "while-revalidate" });

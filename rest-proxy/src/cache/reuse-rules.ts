@@ -142,7 +142,7 @@ export interface FollowOptions {
    * freshness, and no stale entry is sent while it is refreshed. Undefined, the default: only the freshness that the responses declare counts.
    */
   readonly isFollowed?: (origin: string) => boolean | undefined;
-  /** Default 60,000: a change that is never published is noticed after it at the latest. */
+  /** Default 60,000: a change that is never published is noticed after this time at the latest. */
   readonly followedMsMax?: number;
   /** Default 2,000. */
   readonly unfollowedMsMax?: number;

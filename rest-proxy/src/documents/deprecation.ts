@@ -1,4 +1,4 @@
-/** The documents of all versions, with the deprecation of those that end. */
+/** Parses the OpenAPI documents of all versions, once at the start (`createDocuments`), and marks those of deprecated versions. */
 import type { Retirement } from "../route/retirement.ts";
 import type { OpenApi, Operation } from "./open-api.ts";
 

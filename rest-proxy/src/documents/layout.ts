@@ -54,7 +54,7 @@ function searchForm(version: number): Html {
   </form>`;
 }
 
-/** The links to all pages; for one version also those to its operations and schemas. */
+/** The links to all pages; the link to the page at `path` is marked. With `contents`, also the links to that version's operations and schemas. */
 export function viewNavigation(versions: readonly VersionDocument[], path: string, contents?: VersionDocument): Html {
   const pages = [
     ["/docs", "Overview"],

@@ -107,6 +107,7 @@ export function responsesOf({ components }: OpenApi, { responses }: Operation): 
   ]);
 }
 
+/** An empty requirement in `security` means that a request without a token is accepted. */
 export function requiresToken({ security }: Operation): boolean {
   return !security.some((requirement) => Object.keys(requirement).length === 0);
 }
@@ -117,7 +118,7 @@ export interface DescriptionSection {
   readonly text: string;
   /** The bold words at the start; undefined for a paragraph without them. */
   readonly title: string | undefined;
-  /** The fragment of its URL. */
+  /** The fragment of its URL; undefined without a title. */
   readonly id: string | undefined;
 }
 

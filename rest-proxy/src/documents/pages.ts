@@ -107,12 +107,12 @@ const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
 function encode(type: string, text: string): Encoded {
   const bytes = Buffer.from(text);
-  const name = createHash("sha256").update(bytes).digest("base64url").slice(0, 16);
-  const charset = type.startsWith("text/") ? `${type}; charset=utf-8` : type;
+  const hash = createHash("sha256").update(bytes).digest("base64url").slice(0, 16);
+  const contentType = type.startsWith("text/") ? `${type}; charset=utf-8` : type;
   const variant = (encoding: Encoding, bytes: Buffer) => ({
-    etag: encoding === "identity" ? `"${name}"` : `"${name}-${encoding}"`,
+    etag: encoding === "identity" ? `"${hash}"` : `"${hash}-${encoding}"`,
     head: [
-      ...["Content-Type", charset, "Content-Length", String(bytes.length)],
+      ...["Content-Type", contentType, "Content-Length", String(bytes.length)],
       ...(encoding === "identity" ? [] : ["Content-Encoding", encoding]),
     ],
     bytes,

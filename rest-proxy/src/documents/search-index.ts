@@ -22,7 +22,7 @@ interface SearchEntry {
   readonly version?: number;
   /** The path of an operation, with its version and with parameters in braces. */
   readonly path?: string;
-  /** The searched texts, the most important first. search.js divides them into words. */
+  /** The searched texts, the most important first; "" if there is no text of an importance. search.js divides them into words. */
   readonly texts: readonly string[];
 }
 
@@ -109,6 +109,7 @@ function readNames(document: OpenApi, operation: Operation): ReadonlySet<string>
   return names;
 }
 
+/** @param open the references that led to this schema: they are not followed again, since a schema may contain itself. */
 function addPropertyNames(
   names: Set<string>,
   { $ref, properties = {}, items, anyOf = [] }: Schema,

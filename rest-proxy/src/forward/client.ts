@@ -107,19 +107,19 @@ export function createServiceClient(o: ServiceClientOptions): ServiceClient {
   ): Promise<ServiceResponse> {
     if (upstream.isFull) throw rejectOverload(observer);
     const { signal } = request;
-    const watched = observer?.begin();
+    const observed = observer?.begin();
     try {
       const response = await upstream.send(toUpstreamRequest(request, service, timeoutMs), transport);
       if (response.kind === "failed") throw toError(response);
       const { status, body, rawHeaders, pendingBody: pending } = response;
-      watched?.responded(status);
-      const onClosed = () => watched?.closed();
+      observed?.responded(status);
+      const onClosed = () => observed?.closed();
       if (pending && body instanceof Readable) watchBody(body, { pending, signal, readerExtraMs, onClosed });
       else onClosed();
       return { status, headers: toClientHeaders(decodeRawHeaders(rawHeaders)), body };
     } catch (error) {
-      watched?.failed(error);
-      watched?.closed();
+      observed?.failed(error);
+      observed?.closed();
       throw error;
     }
   }
@@ -175,11 +175,11 @@ function toEndToEnd(headers: readonly string[], isTraced: boolean): readonly str
   return list;
 }
 
-function rejectOverload(watch: ServiceClientObserver | undefined): AppError {
+function rejectOverload(observer: ServiceClientObserver | undefined): AppError {
   const error = new AppError("SERVICE_UNAVAILABLE", "Too many requests are in flight. Retry after 1 s.", {
     retryAfterSeconds: 1,
   });
-  watch?.refuse(error);
+  observer?.refuse(error);
   return error;
 }
 

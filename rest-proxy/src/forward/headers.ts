@@ -24,8 +24,9 @@ const hopByHop: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Request headers that a service never gets from the client: `Expect`, which the proxy has handled; headers that the proxy sets itself; and headers
- * in which a client could claim another identity or address. `isForService` also removes all `x-` headers.
+ * Request headers that a service never gets from the client: `Expect` and `Consistency-Token`, which the proxy has handled; headers that the proxy
+ * sets itself; headers in which a client could claim another identity or address; and `Write-Position`, which only services send. `isForService`
+ * also removes all `x-` headers.
  */
 const neverForwarded: ReadonlySet<string> = new Set([
   "cf-connecting-ip",

@@ -30,8 +30,8 @@ export class MiddlewareRequest {
   }
 
   /** Head and body are sent in one write. */
-  pipe(sent: ClientRequest): void {
-    sent.end(this.#body);
+  pipe(outgoing: ClientRequest): void {
+    outgoing.end(this.#body);
   }
 }
 

@@ -26,6 +26,7 @@ export function createMiddlewareTransport(connectTimeoutMs: number): Transport<R
     pathFilter: () => true,
     changeOrigin: true,
     selfHandleResponse: true,
+    // Without the middleware's default plugins: it uses only `plugins`.
     ejectPlugins: true,
     plugins: [createPlugin(connectTimeoutMs)],
   });
@@ -39,7 +40,7 @@ export function createMiddlewareTransport(connectTimeoutMs: number): Transport<R
 
 function createPlugin(connectTimeoutMs: number): Plugin {
   return (server) => {
-    server.on("proxyReq", (sent, request) => attemptOf(request).start(sent, connectTimeoutMs));
+    server.on("proxyReq", (outgoing, request) => attemptOf(request).start(outgoing, connectTimeoutMs));
     server.on("proxyRes", (response, request) => attemptOf(request).respond(response));
     server.on("error", (error, request) => request && attemptOf(request).fail(error));
   };
@@ -60,7 +61,7 @@ interface AttemptOptions {
 /** One attempt. It is also the request that the middleware gets, so its events identify the attempt. */
 class MiddlewareAttempt extends MiddlewareRequest implements EndListener {
   readonly #o: AttemptOptions;
-  #sent: ClientRequest | undefined;
+  #outgoing: ClientRequest | undefined;
   #isConnected = false;
   #isSettled = false;
 
@@ -82,22 +83,22 @@ class MiddlewareAttempt extends MiddlewareRequest implements EndListener {
 
   onEnd(reason: AttemptEndReason, cause: unknown): void {
     this.#settle({ kind: "failed", reason, cause });
-    this.#sent?.destroy();
+    this.#outgoing?.destroy();
   }
 
-  /** The request has a socket, which may have to be connected first. */
-  start(sent: ClientRequest, connectTimeoutMs: number): void {
-    if (this.#isSettled) return void sent.destroy();
-    this.#sent = sent;
+  /** Called when the request has a socket, which may have to be connected first. */
+  start(outgoing: ClientRequest, connectTimeoutMs: number): void {
+    if (this.#isSettled) return void outgoing.destroy();
+    this.#outgoing = outgoing;
     const { onInformation } = this.#o.request;
-    if (onInformation) sent.on("information", ({ statusCode, headers }) => onInformation(statusCode, headers));
+    if (onInformation) outgoing.on("information", ({ statusCode, headers }) => onInformation(statusCode, headers));
     // Without a listener, Node would close the connection without an error, and the caller would wait until the deadline.
-    sent.once("upgrade", (_response, socket) => {
+    outgoing.once("upgrade", (_response, socket) => {
       socket.destroy();
       this.fail(Object.assign(new Error("The service switched protocols"), { code: "EPROTO" }));
     });
     // Destroys the request after `connectTimeoutMs`: then `fail` reports `refused`.
-    whenConnected(sent, connectTimeoutMs, () => void (this.#isConnected = true));
+    whenConnected(outgoing, connectTimeoutMs, () => void (this.#isConnected = true));
   }
 
   respond(response: IncomingMessage): void {
@@ -112,7 +113,7 @@ class MiddlewareAttempt extends MiddlewareRequest implements EndListener {
     const isOfService = this.#isConnected ? isConnectionError(error) : !(error instanceof TypeError);
     if (!isOfService) return this.reject(error);
     this.#settle({ kind: "failed", reason: this.#isConnected ? "reset" : "refused", cause: error });
-    this.#sent?.destroy();
+    this.#outgoing?.destroy();
   }
 
   /** Called for a bug: it would occur with every replica, so the request is not sent to another replica. */
@@ -120,7 +121,7 @@ class MiddlewareAttempt extends MiddlewareRequest implements EndListener {
     if (this.#isSettled) return;
     this.#o.reject(error ?? new Error("http-proxy-middleware ignored a request"));
     this.#settle(undefined);
-    this.#sent?.destroy();
+    this.#outgoing?.destroy();
   }
 
   #settle(result: TransportResult<IncomingMessage> | undefined): void {

@@ -21,7 +21,7 @@ export interface RequestReceipts {
 export interface ReceiptRules {
   /** @throws AppError MALFORMED_REQUEST for receipts that cannot be read. */
   read(request: Pick<IncomingMessage, "headers">, service: string): RequestReceipts;
-  /** Limits the lookup to responses that include the writes. Until the feed has a write, only responses requested after its first receipt do. */
+  /** Limits the lookup to responses that include the writes; until the feed has a write, to responses requested after the write's first receipt. */
   limit(lookup: CacheLookup, receipts: RequestReceipts): CacheLookup;
   /**
    * If the cache has a fresh response that may not include the writes, waits until the feeds have delivered the changes of these writes.
@@ -78,7 +78,10 @@ export function createReceiptRules({ receipts, feeds, cache, timeoutMs }: Receip
   };
 }
 
-/** Replaces the position of a write, which the service sent, by a receipt for the client. In a response to a read, only removes the position. */
+/**
+ * Replaces the position of a write, which the service sent, by a receipt for the client. The receipt also names the `known` writes: those in the
+ * receipts of the request. In a response to a read, only removes the position.
+ */
 export function replaceWritePosition(
   response: OriginResponse,
   {

@@ -35,6 +35,7 @@ export function createResourceCache(limits: CacheLimits, o: ResourceCacheOptions
     nowMs,
     isFollowed,
     keysOf: createKeysOf(table),
+    // `forward/client.ts` throws this code only if it sends nothing.
     isUnsent: (error) => error instanceof AppError && error.code === "SERVICE_UNAVAILABLE",
     observe(observation) {
       observer?.count(observation);

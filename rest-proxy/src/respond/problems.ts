@@ -19,12 +19,12 @@ export function respondWithProblem(error: unknown, exchange: Exchange, observe: 
   if (!isExpected) observe({ kind: "bug", cause: error, ...describeRequest(exchange) });
   if (!isUnstarted(response)) return void response.destroy();
   discardBody(request, response);
-  const reported = isExpected ? error : new AppError("INTERNAL_SERVER_ERROR", internalErrorMessage);
-  record.code = reported.code;
-  if (reported instanceof ServiceFailure) record.failedReplica = reported.replica;
+  const clientError = isExpected ? error : new AppError("INTERNAL_SERVER_ERROR", internalErrorMessage);
+  record.code = clientError.code;
+  if (clientError instanceof ServiceFailure) record.failedReplica = clientError.replica;
   // `addVersionHeaders` in route/version.ts adds this `Vary` only after a version was chosen.
-  if (reported.code === "NOT_ACCEPTABLE") proxyHeaders.vary.push("Accept");
-  writeProblem(response, reported, { instance: instanceOf(url), requestId }, listProxyHeaders(proxyHeaders));
+  if (clientError.code === "NOT_ACCEPTABLE") proxyHeaders.vary.push("Accept");
+  writeProblem(response, clientError, { instance: instanceOf(url), requestId }, listProxyHeaders(proxyHeaders));
 }
 
 /** Whether a response can still be written from its beginning. */

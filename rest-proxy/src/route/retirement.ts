@@ -75,8 +75,8 @@ export function readDate(text: string, nowMs: number): number | undefined {
 
 /**
  * Parses lists of versions with a date each, such as `["1=2026-06-01", "2=+90d"]`. Of entries with the same version in one list, the last applies.
- * @param report called for each problem; nothing is thrown. Invalid entries are left out of the result. A version with a sunset before its
- * deprecation remains in it.
+ * @param report called for each problem; nothing is thrown. Invalid entries are left out of the result; a version with a sunset before its
+ * deprecation remains in the result.
  */
 export function readRetirements(
   lists: { readonly deprecated: readonly string[]; readonly sunset: readonly string[] },

@@ -29,7 +29,7 @@ export interface Route {
   readonly summary: string;
 }
 
-const version = z.int().min(1).max(999);
+const versionSchema = z.int().min(1).max(999);
 
 const declarationSchema = z.object({
   id: z.string().min(1),
@@ -42,11 +42,11 @@ const declarationSchema = z.object({
       (path) => !/^\/(?:v\d+|health|openapi|docs|problems)(?:\/|$)/.test(path),
       "begins with a version or with a path of the proxy itself",
     ),
-  versions: z.array(version).min(1),
+  versions: z.array(versionSchema).min(1),
   query: z.array(z.string().min(1)).default([]),
   cache: z.enum(["public", "private", "none"]),
   heuristicSecondsMax: z.int().min(1).max(heuristicSecondsLimit).optional(),
-  idempotencyKey: z.object({ optional: z.array(version), required: z.array(version) }).optional(),
+  idempotencyKey: z.object({ optional: z.array(versionSchema), required: z.array(versionSchema) }).optional(),
   priority: z.enum(priorityClasses).optional(),
   service: z.string().regex(/^[a-z][a-z0-9-]*$/, "is a service's name, such as things"),
   summary: z.string().default(""),

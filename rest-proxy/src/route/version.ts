@@ -60,13 +60,13 @@ export function createVersionResolver({
   const choose = createVersionChooser();
 
   /** Throws 406 if the path exists and the client accepts none of its media types, and 404 if the chosen version does not have the path. */
-  function resolveChoice(choice: VersionChoice, path: string, version?: number): ResolvedVersion {
-    // Without a version in the path, only versions that have the path were offered.
-    const exists = version === undefined || table.find(version, path) !== undefined;
+  function resolveChoice(choice: VersionChoice, path: string, pathVersion?: number): ResolvedVersion {
+    // Without a version in the path, `choices` has only versions that have the path; it is empty if there is none.
+    const exists = pathVersion === undefined || table.find(pathVersion, path) !== undefined;
     if (choice.kind === "not-acceptable" && exists && choice.choices.length > 0) throw notAcceptable(choice.choices);
     const entry = choice.kind === "chosen" ? table.find(choice.version, path) : undefined;
     if (choice.kind !== "chosen" || !entry) throw notFound();
-    return { entry, version: choice.version, media: choice.media, path, isNegotiated: version === undefined };
+    return { entry, version: choice.version, media: choice.media, path, isNegotiated: pathVersion === undefined };
   }
 
   /** `Allow` with the methods of all versions: the browser must not block the request after a preflight, whose version is not known yet. */

@@ -62,6 +62,7 @@ export async function createProxyTelemetry(
   const telemetry = await createTelemetry({ name: "rest-proxy", declarations: metricsOf.rest, config });
   const { log, metrics, trace } = telemetry;
   const failures = createFailureLog(log);
+  // Never -Infinity: the route table has at least one route, and each route a version (route/routes.ts).
   const newestVersion = Math.max(...routes.flatMap(({ versions }) => versions));
   announceRoutes(metrics, routes);
   announceClients(metrics, routes, { ...config, newestVersion });

@@ -52,6 +52,7 @@ export function createProxyRequestObserver(o: ProxyObserverOptions): RequestObse
 }
 
 function endSpan({ span, route, version, code }: RequestRecord, method: string, status: number): void {
+  // Only for the type: `onFinished` calls this only with a span.
   if (!span) return;
   const path = route?.path ?? "other";
   span.rename(`${method} ${path}`);

@@ -11,7 +11,7 @@ export interface RemoteLink {
   issuer(): RemoteIssuer | undefined;
   /**
    * If the remote was down at the start: warns, probes it until it responds, and restarts these parts with its issuer. Resolves when it has
-   * responded, or at the end of the start.
+   * responded, when a probe fails with a StartError (printed), or when `npm start` is stopped.
    */
   watch(parts: readonly Pick<SupervisedPart, "restart">[], print: (line: string) => void): Promise<void>;
 }

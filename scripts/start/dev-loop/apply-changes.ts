@@ -69,6 +69,7 @@ function createSchemaState({ readSources, dataDir, gatewaySwapMs, print }: Schem
   let lastComposition: Composed | undefined;
   let composed: Schemas | undefined;
 
+  /** The services whose schema in the last composition is not the one in use. Empty before the first composition. */
   function changed(): readonly ServiceName[] {
     return lastComposition
       ? serviceNames.filter((name) => lastComposition?.schemas.get(name) !== serving.get(name))

@@ -11,6 +11,7 @@ export interface BreakingChangeOptions {
   print(name: string, line: string): void;
 }
 
+/** How many changes a warning prints. */
 const changesMax = 3;
 
 /**
@@ -31,7 +32,7 @@ export function createBreakingChangeWarner({
     if (base === undefined) return;
     const { readBaseState } = await import("../../../supergraph/changes/platform-state.ts");
     if (cachedBase?.commit !== base.commit) cachedBase = { commit: base.commit, state: readBaseState(base, services) };
-    if (cachedBase.state === undefined) return;
+    if (cachedBase.state === undefined) return; // That commit has no supergraph/api.graphql.
     const { id, lines } = await describeBreakingChanges({ base, before: cachedBase.state.graph, now, root });
     if (id === lastWarningId) return;
     lastWarningId = id;
@@ -58,7 +59,7 @@ interface BaseComparison {
   readonly root: string;
 }
 
-/** The lines of the warning, empty without breaking changes. `id` depends on the changes, not on their line numbers. */
+/** The lines of the warning, and its `id`, which does not depend on line numbers. Both are empty without breaking changes. */
 async function describeBreakingChanges({
   base,
   before,
@@ -74,11 +75,11 @@ async function describeBreakingChanges({
   const changes = await findSchemaChanges(before, now);
   const { breaking, errors, unlisted } = applyAcceptedChanges(changes, entries.ok ? entries.entries : [], today);
   if (breaking.length === 0) return { id: "", lines: [] };
-  const unlistedCount = breaking.length - changesMax;
+  const omittedCount = breaking.length - changesMax;
   const problems = [...errors, ...(entries.ok ? [] : entries.errors)];
   const body = [
     ...breaking.slice(0, changesMax).flatMap((change) => printChange(change, base.name).split("\n")),
-    ...(unlistedCount > 0 ? [`and ${unlistedCount} more: npm run check`] : []),
+    ...(omittedCount > 0 ? [`and ${omittedCount} more: npm run check`] : []),
     ...problems,
     ...(unlisted.length > 0 ? [`npm run check prints the entry for ${acceptedChangesFile} that would accept it`] : []),
   ];

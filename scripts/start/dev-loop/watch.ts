@@ -7,6 +7,7 @@ export interface Watcher {
 }
 
 const watchedExtensions = new Set([".ts", ".js", ".mjs", ".json", ".graphql", ".sql", ".html", ".css"]);
+/** Further folders are not watched. */
 const foldersMax = 2_000;
 
 /**

@@ -5,7 +5,7 @@ import { isReady } from "./part-process.ts";
 export interface Balancer {
   /** The URL to which clients connect. */
   readonly url: string;
-  /** Whether this instance receives new connections. */
+  /** Whether this instance receives new connections. @param instance its base URL. */
   isInRotation(instance: string): boolean;
   stop(): Promise<void>;
 }

@@ -14,7 +14,7 @@ const readyRequestTimeoutMs = 1_000;
 const pollMs = 20;
 const outputCharsMax = 4_000;
 
-/** A process of a service, the gateway or the REST proxy. It is not restarted when it crashes. */
+/** A process of a service, the gateway, the REST proxy or the purger. It is not restarted when it crashes. */
 export interface PartProcess {
   /** Base URL. */
   readonly url: string;

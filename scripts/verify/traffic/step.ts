@@ -5,7 +5,7 @@ import { type HttpClientResponse, type HttpClientRequest, findResponseProblem } 
 export interface Step {
   readonly name: string;
   createRequest(count: number): HttpClientRequest;
-  /** Describes what is wrong with the response; undefined if it is as expected. Then calls `onSuccess`, so call it once for each response. */
+  /** Describes what is wrong with the response. If it is as expected, calls `onSuccess` and returns undefined: call it once for each response. */
   findProblem(response: HttpClientResponse, count: number): string | undefined;
 }
 

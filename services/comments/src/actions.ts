@@ -103,7 +103,7 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
       const { userId } = requireAnyScope(identity, "comments:write");
       const writtenSince = new Date(clock() - editableMs);
       const requireEditable = async (readConditions?: Precondition) => {
-        requireEdit(await requireExisting(id, deletedAs), { identity, writtenSince, precondition: readConditions });
+        requireMayEdit(await requireExisting(id, deletedAs), { identity, writtenSince, precondition: readConditions });
       };
       const { versions, change } = await readChange({ precondition, input }, requireEditable);
       const edited = await store.editComment(id, change, { authorId: userId, writtenSince, versions });
@@ -120,12 +120,12 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
       { precondition = () => anyVersion, unmodifiedSince, deletedAs = "INVALID_STATE" }: DeletionOptions = {},
     ): Promise<Comment> {
       const { userId } = requireAnyScope(identity, "comments:write", "comments:write:all");
-      const mayAny = hasScope(identity, "comments:write:all");
-      const authorId = mayAny ? null : userId;
+      const mayDeleteAny = hasScope(identity, "comments:write:all");
+      const authorId = mayDeleteAny ? null : userId;
       const removed = await store.deleteComment(id, { authorId, versions: precondition(), unmodifiedSince });
       if (removed !== undefined) return removed;
       const comment = await requireExisting(id, deletedAs);
-      if (!mayAny && !isUser(identity, comment.authorId)) {
+      if (!mayDeleteAny && !isUser(identity, comment.authorId)) {
         throw new AppError(
           "FORBIDDEN",
           "Only the comment's author, or a caller with the scope comments:write:all, may delete it.",
@@ -147,10 +147,11 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
 interface Edit {
   readonly identity: Identity;
   readonly writtenSince: Date;
+  /** Undefined: the version is not checked. */
   readonly precondition: Precondition | undefined;
 }
 
-function requireEdit(comment: Comment, { identity, writtenSince, precondition }: Edit): void {
+function requireMayEdit(comment: Comment, { identity, writtenSince, precondition }: Edit): void {
   if (!isUser(identity, comment.authorId)) throw new AppError("FORBIDDEN", "Only the comment's author may change it.");
   if (!isVisible(comment)) throw toDeletedError();
   if (comment.createdAt < writtenSince) {

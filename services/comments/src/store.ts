@@ -81,8 +81,8 @@ function createReads(database: Queryable) {
 
 interface ListKind<Row> {
   readonly selected: SelectList<Row>;
-  /** Distinguishes the statement's name if `selected` is not all columns. */
-  readonly rows?: string;
+  /** Part of the statement's name if `selected` is not all columns. */
+  readonly rowsName?: string;
   /** Excludes tombstones. */
   readonly visibleOnly: boolean;
 }
@@ -91,19 +91,26 @@ function createLists(database: Queryable) {
   async function list<Row>(
     { postId, authorId, sort }: CommentFilters,
     request: PageRequest,
-    { selected, rows, visibleOnly }: ListKind<Row>,
+    { selected, rowsName, visibleOnly }: ListKind<Row>,
   ): Promise<ListPage<Row>> {
     if ([postId, authorId].some((id) => id !== undefined && !isRowId(id)))
       return { items: [], hasNext: false, hasPrev: false };
-    const set = createKeyset("id", "$1::bigint", request, toIdOrder(sort));
-    const values: unknown[] = [set.id, set.limit];
-    const wheres = [set.where];
+    const keyset = createKeyset("id", "$1::bigint", request, toIdOrder(sort));
+    const values: unknown[] = [keyset.id, keyset.limit];
+    const wheres = [keyset.where];
     if (visibleOnly) wheres.push("deleted_at is null");
     if (postId !== undefined) wheres.push(`post_id = $${values.push(postId)}`);
     if (authorId !== undefined) wheres.push(`author_id = $${values.push(authorId)}`);
-    const variant = [rows, visibleOnly && "visible", set.direction, postId && "by-post", authorId && "by-author", sort];
+    const variant = [
+      rowsName,
+      visibleOnly && "visible",
+      keyset.direction,
+      postId && "by-post",
+      authorId && "by-author",
+      sort,
+    ];
     const name = ["list", ...variant].filter(Boolean).join("-");
-    const text = `select ${selected} from comments where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
+    const text = `select ${selected} from comments where ${wheres.join(" and ")} order by ${keyset.orderBy} limit $2`;
     return toPage(await database.rows<Row>(name, text, values), request);
   }
 
@@ -117,7 +124,7 @@ function createLists(database: Queryable) {
 
     /** The ids and versions of the rows that `listVisible` returns. */
     listVisibleVersions: (filters: CommentFilters, request: PageRequest) =>
-      list(filters, request, { selected: versionColumns, rows: "versions", visibleOnly: true }),
+      list(filters, request, { selected: versionColumns, rowsName: "versions", visibleOnly: true }),
 
     /** One page of each parent's list, with tombstones, in one statement; the result has one page per request, in the same sequence. */
     async listPagesOfParents(
@@ -179,6 +186,7 @@ function createChanges(database: Database) {
     ): Promise<VisibleComment | undefined> {
       if (!isRowId(id)) return undefined;
       const values: unknown[] = [id, ...toVersionValues(o.versions), o.authorId, o.writtenSince];
+      // `assignments` also appends the new values to `values`, after $5.
       const sets = table.assignments(change, values);
       const name = ["edit-comment", ...changedFields(change)].join("-");
       const text = `update comments set ${sets.join(", ")}, edited_at = date_trunc('milliseconds', now())

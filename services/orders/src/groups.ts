@@ -44,7 +44,7 @@ const fieldGroups: FieldGroups = {
 
 /**
  * The groups of a recorded change (migrations/0006-record-changes.sql), of the row before and after it: a statement outside this service can
- * change a sku. Undefined for an unknown kind: the feed then sends a `reset`.
+ * change a sku. Undefined for an unknown kind, or if the record has no sku: the feed then sends a `reset`.
  */
 export function groupsOfChange({ kind, before, after }: RecordedChange): readonly string[] | undefined {
   const skus = [before, after].flatMap((row) => row?.["sku"] ?? []);

@@ -135,7 +135,7 @@ export function linesOf<L extends z.ZodType<{ readonly sku: string }>>(line: L) 
     .min(1, countRule)
     .max(linesMax, countRule)
     .superRefine(rejectDuplicates, {
-      // By default Zod skips this check after other problems; all problems are reported together.
+      // Without `when`, Zod skips this check if there are other problems. All problems are reported together.
       when: ({ value }) => Array.isArray(value),
     });
 }

@@ -23,7 +23,7 @@ function withExponent(exponent: number, currencies: string): Record<string, numb
   return Object.fromEntries(currencies.split(" ").map((currency) => [currency, exponent]));
 }
 
-/** The amount as a decimal number with the currency's decimal places: `"12.99"`, `"1299"` for JPY. Works on digits, so nothing is rounded. */
+/** The amount as a decimal number with the currency's decimal places, as in REST version 1: `"12.99"`, `"1299"` for JPY. Rounds nothing. */
 export function toDecimal({ amountMinor, currency }: Money): `${number}` {
   const exponent = exponentOf(currency);
   if (exponent === 0) return `${amountMinor}`;
@@ -34,8 +34,8 @@ export function toDecimal({ amountMinor, currency }: Money): `${number}` {
 export type MoneyFormat = ReturnType<typeof createMoneyFormat>;
 
 /**
- * Formats amounts for display, in English: `€12.99`. Creating an Intl.NumberFormat is expensive, so one per currency is cached. A new one
- * beyond `formattersMax` empties the cache first.
+ * Formats amounts for `Money.display` in GraphQL, in English: `€12.99`. Creating an Intl.NumberFormat is expensive, so one per currency is
+ * cached. A new one beyond `formattersMax` empties the cache first.
  */
 export function createMoneyFormat(options: { readonly formattersMax?: number } = {}) {
   const { formattersMax = 200 } = options;

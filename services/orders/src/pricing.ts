@@ -25,7 +25,7 @@ interface OrderedProduct {
 /**
  * Prices the lines of a new order. Checks in this sequence that every sku exists, that all products have one currency, that the total is
  * at most `totalMinorMax`, and that enough is in stock. The first check that fails throws with all of its problems. Changes no stock.
- * @param products the existing products of the lines. The caller has locked their rows, so stock and prices remain until it commits.
+ * @param products the existing products of the lines. The caller (store.ts) has locked their rows, so stock and prices remain until it commits.
  * @throws AppError BAD_USER_INPUT, OUT_OF_STOCK.
  */
 export function priceOrder(lines: readonly NewLine[], products: readonly Product[]): PricedOrder {
@@ -59,6 +59,7 @@ function findOrderedProducts(lines: readonly NewLine[], products: readonly Produ
 }
 
 function requireOneCurrency(ordered: readonly OrderedProduct[]): string {
+  // `?? ""` is only for the type: an order has at least one line.
   const currency = ordered[0]?.product.currency ?? "";
   const others = ordered.filter(({ product }) => product.currency !== currency);
   if (others.length === 0) return currency;

@@ -64,7 +64,8 @@ const orderInsertion = orderTable.insertion<Pick<Order, "customerId" | "totalMin
 
 /**
  * All SQL of the orders service. A malformed id or sku matches no row (except in `findLines`). Every transaction locks rows in the same
- * sequence, the order first, then products by sku, so that transactions cannot deadlock. Checks no permissions.
+ * sequence, the order first, then products by sku, so that transactions cannot deadlock. One statement of each transaction is a `write`, which
+ * reads the position for the client's receipt; the others use `rows`. Checks no permissions.
  */
 export function createOrderStore(database: Database) {
   return { ...createProductReads(database), ...createOrderReads(database), ...createOrderWrites(database) };
@@ -93,10 +94,13 @@ function createProductReads(database: Queryable) {
     listProductVersions: (request: PageRequest) => list("product-versions", productVersionColumns, request),
   };
 
-  async function list<Row>(rows: string, selected: SelectList<Row>, request: PageRequest): Promise<ListPage<Row>> {
-    const set = createKeyset("p.sku", "$1::text", request, "ascending");
-    const text = `select ${selected} from products p where ${set.where} order by ${set.orderBy} limit $2`;
-    return toPage(await database.rows<Row>(`list-${rows}-${set.direction}`, text, [set.id, set.limit]), request);
+  async function list<Row>(rowsName: string, selected: SelectList<Row>, request: PageRequest): Promise<ListPage<Row>> {
+    const keyset = createKeyset("p.sku", "$1::text", request, "ascending");
+    const text = `select ${selected} from products p where ${keyset.where} order by ${keyset.orderBy} limit $2`;
+    return toPage(
+      await database.rows<Row>(`list-${rowsName}-${keyset.direction}`, text, [keyset.id, keyset.limit]),
+      request,
+    );
   }
 }
 
@@ -150,18 +154,18 @@ function createOrderReads(database: Queryable) {
   };
 
   async function list<Row>(
-    rows: string,
+    rowsName: string,
     selected: SelectList<Row>,
     { customerId, status, sort }: OrderFilters & { readonly customerId: string },
     request: PageRequest,
   ): Promise<ListPage<Row>> {
     if (!isRowId(customerId)) return { items: [], hasNext: false, hasPrev: false };
-    const set = createKeyset("o.id", "$1::uuid", request, toIdOrder(sort));
-    const wheres = ["o.customer_id = $3", set.where];
-    const values: unknown[] = [set.id, set.limit, customerId];
+    const keyset = createKeyset("o.id", "$1::uuid", request, toIdOrder(sort));
+    const wheres = ["o.customer_id = $3", keyset.where];
+    const values: unknown[] = [keyset.id, keyset.limit, customerId];
     if (status !== undefined) wheres.push(`o.status = $${values.push(status)}`);
-    const name = [`list-${rows}`, set.direction, status && "status", sort].filter(Boolean).join("-");
-    const text = `select ${selected} from orders o where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
+    const name = [`list-${rowsName}`, keyset.direction, status && "status", sort].filter(Boolean).join("-");
+    const text = `select ${selected} from orders o where ${wheres.join(" and ")} order by ${keyset.orderBy} limit $2`;
     return toPage(await database.rows<Row>(name, text, values), request);
   }
 }

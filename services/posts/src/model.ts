@@ -125,7 +125,7 @@ const textGivenTwice = {
   path: ["body"],
   error: "Send the text as content or as body, not as both.",
   params: { code: "given_twice" },
-  // By default Zod skips this check after other problems; all problems are reported together.
+  // Without `when`, Zod skips this check if there are other problems. All problems are reported together.
   when: () => true,
 };
 
@@ -187,7 +187,10 @@ function toText({ content, body }: TextInput): Partial<Content> | { readonly tex
   return content === null || body === null ? { text: null } : {};
 }
 
-/** @param input may be any JSON value: `when` of `textGivenTwice` runs this check also on input that the schema has rejected. */
+/**
+ * A null text counts as not given.
+ * @param input may be any JSON value: `when` of `textGivenTwice` runs this check also on input that the schema has rejected.
+ */
 function hasAtMostOneText(input: unknown): boolean {
   const { content, body } = Object(input) as Record<string, unknown>;
   return (content ?? undefined) === undefined || (body ?? undefined) === undefined;

@@ -52,6 +52,7 @@ interface InsertedPost extends Omit<NewPost, "idempotencyKey"> {
 
 const insertion = table.insertion<InsertedPost>()(["authorId", ...postFields.names, "text", "format"]);
 
+/** Only the first publication sets the time. Archiving keeps it: an archived post was published before. */
 const setPublishedAt = "published_at = coalesce(published_at, date_trunc('milliseconds', now()))";
 
 /**
@@ -114,37 +115,38 @@ function createLists(database: Database) {
       requests.map(({ limit }) => limit + 1),
     ];
     const rows = await database.rows<Row & { page: number }>(name, toAuthorPagesSql(selected), values);
-    const byPage = Map.groupBy(rows, ({ page }) => page); // `with ordinality` counts from 1.
+    const byPage = Map.groupBy(rows, ({ page }) => page);
     return requests.map(({ limit, after }, index) => {
+      // `with ordinality` counts from 1.
       const posts: readonly Row[] = byPage.get(index + 1) ?? [];
       return toPage(posts, { limit, position: after === undefined ? undefined : { direction: "next", id: after } });
     });
   }
 
   async function list<Row>(
-    rows: string,
+    rowsName: string,
     selected: SelectList<Row>,
     { status, authorId, visibleTo, search, sort }: VisibleFilters,
     request: PageRequest,
   ): Promise<ListPage<Row>> {
     if (authorId !== undefined && !isRowId(authorId)) return { items: [], hasNext: false, hasPrev: false };
-    const set = createKeyset("id", "$1::bigint", request, toIdOrder(sort));
-    const wheres = [set.where, "status = $3"];
-    const values: unknown[] = [set.id, set.limit, status];
+    const keyset = createKeyset("id", "$1::bigint", request, toIdOrder(sort));
+    const wheres = [keyset.where, "status = $3"];
+    const values: unknown[] = [keyset.id, keyset.limit, status];
     if (authorId !== undefined) wheres.push(`author_id = $${values.push(authorId)}`);
     if (visibleTo !== undefined) wheres.push(`author_id = $${values.push(visibleTo)}`);
     if (search !== undefined) {
       wheres.push(matchesWords("title", `$${values.push(toWordPrefixQuery(search))}`));
     }
     const bytesMax = request.limit > unmeasuredRowsMax ? request.bytesMax : undefined;
-    const variant = [set.direction, authorId && "author", visibleTo && "own", search && "search", sort];
-    const name = [`list-${rows}`, ...variant, bytesMax && "within"].filter(Boolean).join("-");
+    const variant = [keyset.direction, authorId && "author", visibleTo && "own", search && "search", sort];
+    const name = [`list-${rowsName}`, ...variant, bytesMax && "within"].filter(Boolean).join("-");
     const select = (selection: string) =>
-      `select ${selection} from posts where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
+      `select ${selection} from posts where ${wheres.join(" and ")} order by ${keyset.orderBy} limit $2`;
     const text =
       bytesMax === undefined
         ? select(selected)
-        : toSqlWithinBytes(select("*"), selected, set.orderBy, `$${values.push(bytesMax)}`);
+        : toSqlWithinBytes(select("*"), selected, keyset.orderBy, `$${values.push(bytesMax)}`);
     return toPage(await database.rows<Row>(name, text, values), request);
   }
 }
@@ -181,6 +183,7 @@ function createChanges(database: Database) {
       const values: unknown[] = [id, only && onlyRowIds(only), onlyRowIds(not)];
       const wheres = ["id = $1", "($2::bigint[] is null or row_version = any($2))", "row_version <> all($3::bigint[])"];
       const { published, status, ...contents } = changes;
+      // `assignments` also appends the new values to `values`, after $3.
       const sets = [...table.assignments(contents, values)];
       if (published === true) sets.push(`status = 'PUBLISHED', ${setPublishedAt}`);
       if (published === false) sets.push("status = case status when 'PUBLISHED' then 'ARCHIVED' else status end");

@@ -31,7 +31,7 @@ const fieldGroups: FieldGroups = {
 
 /**
  * The groups of a recorded change (migrations/0005-record-changes.sql), of the row before and after it: a statement outside this service can
- * change an id. Undefined for an unknown kind: the feed then sends a `reset`.
+ * change an id. Undefined for an unknown kind, or if the record has no id: the feed then sends a `reset`.
  */
 export function groupsOfChange({ kind, before, after }: RecordedChange): readonly string[] | undefined {
   const ids = [before, after].flatMap((row) => row?.["id"] ?? []);

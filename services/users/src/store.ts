@@ -82,22 +82,22 @@ function createReads(database: Database) {
   };
 
   async function list<Row>(
-    rows: string,
+    rowsName: string,
     selected: SelectList<Row>,
     { role, search, sort }: UserFilters,
     request: PageRequest,
   ): Promise<ListPage<Row>> {
-    const set = createKeyset("id", "$1::bigint", request, toIdOrder(sort));
-    const wheres = ["deactivated_at is null", set.where];
-    const values: unknown[] = [set.id, set.limit];
+    const keyset = createKeyset("id", "$1::bigint", request, toIdOrder(sort));
+    const wheres = ["deactivated_at is null", keyset.where];
+    const values: unknown[] = [keyset.id, keyset.limit];
     if (role !== undefined) wheres.push(`role = $${values.push(role)}`);
     if (search !== undefined) {
       wheres.push(matchesWords("name", `$${values.push(toWordPrefixQuery(search))}`));
     }
-    // The name of the prepared statement, one for each text. The first page in a direction has another text than the following ones.
-    const name = [`list-${rows}`, set.direction, role && "role", search !== undefined && "search", sort];
-    const text = `select ${selected} from users where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
-    return toPage(await database.rows<Row>(name.filter(Boolean).join("-"), text, values), request);
+    // The name of the prepared statement, one for each text. The first, the next and the previous page have different texts.
+    const nameParts = [`list-${rowsName}`, keyset.direction, role && "role", search !== undefined && "search", sort];
+    const text = `select ${selected} from users where ${wheres.join(" and ")} order by ${keyset.orderBy} limit $2`;
+    return toPage(await database.rows<Row>(nameParts.filter(Boolean).join("-"), text, values), request);
   }
 }
 
@@ -144,6 +144,7 @@ function createWrites(database: Database) {
     ): Promise<User | "email-taken" | undefined> {
       if (!isRowId(id)) return undefined;
       const values: unknown[] = [id, only && onlyRowIds(only), onlyRowIds(not)];
+      // `assignments` also appends the new values to `values`, after $3.
       const sets = table.assignments(changes, values, { prefs: mergePrefs });
       const text = `update users set ${sets.length > 0 ? sets.join(", ") : "name = name"}
         where id = $1 and deactivated_at is null and ($2::bigint[] is null or row_version = any($2))

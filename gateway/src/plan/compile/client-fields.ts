@@ -42,7 +42,7 @@ export function createClientFields(
   const applies = (typeCondition: string) => o.types.applies(typeCondition, typename);
   const shapeOf = createShapes(typename, positionType, o);
   const fields = [...collectFields(clientSets, applies, responseNameOf)].flatMap(([responseName, [field]], i) => {
-    if (!field) return [];
+    if (!field) return []; // Only for the type: each response name has a field.
     const isTypename = field.name.value === "__typename";
     // If `typename` is an interface, the object's type is not known, and its `__typename` cannot be written.
     const constant =

@@ -1,5 +1,5 @@
-// The compiled plan: what `run` follows and `shape` reads. Created once per variant of an operation, so that requests do no work on texts and
-// types.
+// The compiled plan: what `run` follows and `shape` reads. Created once per variant of an operation (../plan.ts explains variants), so that requests
+// do no work on texts and types.
 //
 // An example: subgraph `books` has `Book.title`, subgraph `stocks` has `Book.inStock`, and the key of Book is `isbn`.
 //

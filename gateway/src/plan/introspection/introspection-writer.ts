@@ -239,6 +239,7 @@ export function writeStandardIntrospection(schema: GraphQLSchema): readonly Intr
       fields?.selectionSet ?? { kind: Kind.SELECTION_SET, selections: [] },
       {},
     );
+    // Only for the type: without a limit, the values are never undefined.
     return { key: selection.key, values: writeIntrospection(schema, selection, Infinity) ?? {} };
   });
 }

@@ -1,5 +1,5 @@
 // Planner keys: the names that a client's fields have in the operation for the planner, and so in the data of subgraphs (unless the plan renames
-// the field: `renames` of a compiled fetch).
+// the field: `renames` of a compiled fetch). normalize.ts writes the operation with them, and compile.ts finds the client's fields by them.
 import { type FieldNode, Kind, type OperationDefinitionNode, print, type SelectionSetNode, visit } from "graphql";
 import { collectFields, selectionSetsOf } from "./collect-fields.ts";
 
@@ -36,6 +36,7 @@ function findAmbiguousKeys(root: SelectionSetNode, keyOf: PlannerKeys): Readonly
 
   function search(sets: readonly SelectionSetNode[]): void {
     for (const [key, fields] of collectFields(sets, () => true, keyOf)) {
+      // A single field is not ambiguous, so its call is not needed.
       const byCall = fields.length === 1 ? new Map([["", fields]]) : Map.groupBy(fields, fieldCallOf);
       if (byCall.size > 1) ambiguous.set(key, [...new Set([...(ambiguous.get(key) ?? []), ...byCall.keys()])]);
       for (const same of byCall.values()) {

@@ -118,6 +118,7 @@ export function addFragment(
 
 export const noDirectives: readonly DirectiveNode[] = [];
 
+/** Returns the same list if no directive is a condition: `resolveField` then need not copy the field. */
 function withoutConditions(directives = noDirectives): readonly DirectiveNode[] {
   return directives.some(isCondition) ? directives.filter((directive) => !isCondition(directive)) : directives;
 }

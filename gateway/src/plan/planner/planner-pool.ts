@@ -168,12 +168,12 @@ function hasWorkerDied(outcome: TaskOutcome): boolean {
  */
 function runSetupTask(slot: WorkerSlot, task: Task, timeoutMs: number): Promise<TaskOutcome> {
   return new Promise((resolve) => {
-    const giveUp = setTimeout(resolve, 2 * timeoutMs, { kind: "not-started", reason: "waited-too-long" });
+    const timer = setTimeout(resolve, 2 * timeoutMs, { kind: "not-started", reason: "waited-too-long" });
     slot.addSetupJob({
       task,
       timeoutMs,
       settle(outcome) {
-        clearTimeout(giveUp);
+        clearTimeout(timer);
         resolve(outcome);
       },
     });

@@ -30,6 +30,7 @@ export function createRejectedOperations(o: {
       entries.set(hash, { ttlMs, untilMs: o.clock() + ttlMs });
     },
     has(key) {
+      // Without entries, the operation need not be hashed.
       if (entries.size().entries === 0) return false;
       return (entries.get(hashOperation(key))?.untilMs ?? -Infinity) > o.clock();
     },

@@ -10,7 +10,10 @@ import {
   parse,
 } from "graphql";
 
-/** The size of the operation: levels, and leaf and composite fields of each level. Large enough to have fetches to several subgraphs, small enough to be planned in some 10 ms. */
+/**
+ * The size of the operation: levels below the root fields, and leaf and composite fields of each level. Large enough to have fetches to several
+ * subgraphs, small enough to be planned in some 10 ms.
+ */
 const depthMax = 3;
 const leavesMax = 3;
 const branchesMax = 3;
@@ -22,12 +25,12 @@ export function findWarmUpOperation(apiSdl: string): string | undefined {
 }
 
 function writeSelections(type: GraphQLObjectType, depth: number): string | undefined {
-  const free = Object.values(type.getFields()).filter(({ args }) => !args.some(isRequiredArgument));
-  const leaves = free
+  const selectable = Object.values(type.getFields()).filter(({ args }) => !args.some(isRequiredArgument));
+  const leaves = selectable
     .filter(isLeaf)
     .slice(0, leavesMax)
     .map(({ name }) => name);
-  const branches = depth === 0 ? [] : free.flatMap((field) => writeBranch(field, depth)).slice(0, branchesMax);
+  const branches = depth === 0 ? [] : selectable.flatMap((field) => writeBranch(field, depth)).slice(0, branchesMax);
   const selections = [...leaves, ...branches];
   return selections.length === 0 ? undefined : `{ ${selections.join(" ")} }`;
 }

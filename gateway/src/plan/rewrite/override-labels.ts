@@ -69,6 +69,7 @@ function addAll(dependents: Map<string, Set<string>>, coordinate: string, added:
 
 function withDependents(coordinates: readonly string[], dependents: Dependents): ReadonlySet<string> {
   const reached = new Set(coordinates);
+  // The loop also visits the coordinates that it adds to the set.
   for (const one of reached) dependents.get(one)?.forEach((dependent) => reached.add(dependent));
   return reached;
 }

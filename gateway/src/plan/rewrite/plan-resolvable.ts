@@ -1,5 +1,5 @@
 // Plans operations that may have fields which no subgraph can resolve: Apollo's query planner throws for these. Composition rejects most supergraphs
-// with unresolvable fields, but not all of them. query-planner.ts calls it for each operation.
+// with unresolvable fields, but not all of them. query-planner.ts calls one of the two exported functions for each operation.
 import type { QueryPlan } from "@apollo/query-planner";
 import { type FieldNode, Kind, type OperationDefinitionNode, type SelectionNode } from "graphql";
 
@@ -52,6 +52,7 @@ function findResolvable(operation: OperationDefinitionNode, plan: Plan, original
       if (selection.kind === Kind.FRAGMENT_SPREAD || !selection.selectionSet) return [];
       const inner = prune(selection.selectionSet.selections, (below) => wrap([withSelections(selection, below)]));
       if (inner.length > 0) return [withSelections(selection, inner)];
+      // The field itself may be resolvable, although no field that is selected in it is.
       const withTypename = withSelections(selection, [typenameField]);
       return selection.kind === Kind.FIELD && canPlan(wrap([withTypename])) ? [withTypename] : [];
     });

@@ -22,6 +22,7 @@ export interface PlannerSupergraph {
 export function createPlannerSupergraph(supergraphSdl: string): PlannerSupergraph {
   const draft = parseSupergraph(supergraphSdl);
   rejectUnsupportedFeatures(draft.document);
+  // Labels and names are read before the steps below change the draft: they are those of published fields.
   const overrideLabels = findOverrideLabels(draft);
   const fieldNames = [...draft.types.values()].flatMap(({ members }) => [...members.keys()]);
   putResolvableKeysFirst(draft);

@@ -77,6 +77,7 @@ export function createQueryPlanner(supergraphSdl: string): QueryPlanner {
       const conditions = new Map(enabledLabels.map((label) => [label, true]));
       const parts = splitMutation(parseOperation(operationText));
       const plans = parts.map((part) => planPart(part, (definition) => planOne(definition, conditions)));
+      // If one root field of a mutation has no plan, the whole mutation has none, so it is not executed in part.
       return plans.every(({ node }) => node) ? inSequence(plans) : { kind: "QueryPlan" };
     },
   };

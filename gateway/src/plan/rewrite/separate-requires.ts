@@ -115,6 +115,7 @@ function leadsTo(
   requiring: readonly RequiringField[],
 ): boolean {
   const reached = new Set([from]);
+  // The loop also visits the fields that it adds to the set.
   for (const field of reached) requiredBy(draft, field, requiring).forEach((required) => reached.add(required));
   return from !== to && reached.has(to);
 }

@@ -1,5 +1,5 @@
-// Replaces required fields with arguments by synthetic fields, which only the planner's supergraph has (planner-supergraph.ts). The planner identifies
-// a field by its response name, so it would use the client's `price(currency: USD)` for the `price(currency: EUR)` of a `@requires`.
+// Replaces required fields with arguments by synthetic fields, which only the planner's supergraph has (planner-supergraph.ts). The planner
+// identifies a field by its response name, so it would use the client's `price(currency: USD)` for the `price(currency: EUR)` of a `@requires`.
 import {
   type ConstArgumentNode,
   type FieldDefinitionNode,
@@ -34,8 +34,8 @@ export type SyntheticFields = ReadonlyMap<string, ReplacedField>;
  * `@requires` themselves. The `@requires` then selects the synthetic field.
  *
  * Fields with one name and equal arguments share one synthetic field, whatever their type. A composite field with its own `@requires` gets a
- * synthetic field for each field that requires it: below the client's `manager { bonus }`, where `bonus` requires `manager { salary }`, the planner would
- * otherwise fetch the second manager together with the first.
+ * synthetic field for each field that requires it: below the client's `manager { bonus }`, where `bonus` requires `manager { salary }`, the planner
+ * would otherwise fetch the second manager together with the first.
  */
 export function addSyntheticFields(draft: SupergraphDraft, prefix: string): SyntheticFields {
   const additions = new Map<string, SyntheticField>();

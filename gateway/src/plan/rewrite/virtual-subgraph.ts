@@ -142,7 +142,7 @@ function collectContents(draft: SupergraphDraft, graph: string, moved: readonly 
     addType(typeName);
     const fieldType = addField(typeName, fieldName, "internal");
     // External, so that a required object comes from the fetch that resolves it for the client, even if this service could resolve it too:
-    // objects of two fetches would have to be merged.
+    // objects of two fetches would have to be merged. "__typename" is for the type only: each moved field has a `@requires`.
     addSet(typeName, parseFieldSet((join && stringOf(join, "requires")) ?? "__typename"), "external");
     const provides = join && stringOf(join, "provides");
     if (fieldType !== undefined && provides !== undefined) addSet(fieldType, parseFieldSet(provides));
@@ -193,6 +193,7 @@ function joinType(type: TypeDraft, model: TypeDraft, { graph, virtual, fields }:
   const joins = model.directives.filter(isJoin("join__type", graph));
   const resolvable = joins.filter((one) => isResolvable(one) && stringOf(one, "key") !== undefined);
   const [first] = joins;
+  // A type without a resolvable key gets one `@join__type` without a key.
   const copied = resolvable.length > 0 || !first ? resolvable : [withoutKey(first)];
   type.directives = [
     ...type.directives,

@@ -43,6 +43,7 @@ const marksMax = 20_000;
 /** The shares of `bytesMax` for the texts of requests, and for whole results (whole-results.ts). The rest is for the entity store. */
 const textsShare = 0.1;
 const wholesShare = 0.4;
+/** Estimated memory of the entry for one text, besides the text. */
 const textBytes = 150;
 
 export function createEntityCache(o: EntityCacheOptions): EntityCache {

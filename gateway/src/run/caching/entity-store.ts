@@ -22,11 +22,11 @@ export interface StoredResult {
 }
 
 /** A feed confirms a result for this time after its request, or for `freshMs` if longer. Afterwards a change that was never published is seen. */
-const confirmedMsMax = 60_000;
+const confirmedMsMin = 60_000;
 
 /** How long after its request a result may be used while the service's feed, if it needs one, is up. */
 export function confirmedMsOf({ needsFeed, freshMs }: Pick<StoredResult, "needsFeed" | "freshMs">): number {
-  return needsFeed ? Math.max(confirmedMsMax, freshMs) : freshMs;
+  return needsFeed ? Math.max(confirmedMsMin, freshMs) : freshMs;
 }
 
 export type NewResult = Omit<StoredResult, "isStored">;
@@ -62,11 +62,11 @@ export function createEntityStore({
   const results = createBoundedMap<StoredResult>({
     entriesMax: Infinity,
     weightMax: bytesMax,
-    onRemoved: (result) => leave(result),
+    onRemoved: (result) => removeFromIndex(result),
     onEvicted,
   });
 
-  function leave(result: StoredResult): void {
+  function removeFromIndex(result: StoredResult): void {
     result.isStored = false;
     for (const group of result.groups) {
       const name = nameGroup(result.service, group);
@@ -80,6 +80,7 @@ export function createEntityStore({
     find: (key) => results.get(key),
     put(newResult) {
       const result = { ...newResult, isStored: true };
+      // A result that alone exceeds `bytesMax` is not stored.
       if (!results.set(result.key, result, estimateBytes(result))) return;
       for (const group of result.groups) {
         const name = nameGroup(result.service, group);

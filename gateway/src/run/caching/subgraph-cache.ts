@@ -65,7 +65,7 @@ export interface SubgraphCache {
 
 const markMs = 10_000;
 /** While the feed of a subgraph is down, its results are used for at most this long. */
-const unfedMsMax = 2_000;
+const feedDownMsMax = 2_000;
 /**
  * The most writes of this process to one subgraph that are remembered until the feed has delivered their changes, mostly for some milliseconds. With
  * more, all results of the subgraph are invalidated.
@@ -132,7 +132,7 @@ export class SubgraphCacheState implements SubgraphCache {
     if (ageMs >= (isConfirmed ? confirmedMsOf(result) : result.freshMs)) return undefined;
     if (!isUp) {
       // While the feed is down, and without a feed, only the writes of this process are known.
-      if (result.settledWrites !== settledWrites || (result.needsFeed && ageMs >= unfedMsMax)) return undefined;
+      if (result.settledWrites !== settledWrites || (result.needsFeed && ageMs >= feedDownMsMax)) return undefined;
     }
     return {
       stored: result,

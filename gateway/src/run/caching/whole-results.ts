@@ -1,5 +1,6 @@
-// Stage 4 of 5: run. The results of subgraph requests that were composed entirely from the entity cache. Every caller that sends an equal request gets the
-// same object, so values that are computed from it can be memoized on it (memoize-by-source.ts). subgraph-cache.ts has one store for each subgraph.
+// Stage 4 of 5: run. The results of subgraph requests that were composed entirely from the entity cache. Every caller that sends an equal request
+// gets the same object, so values that are computed from it can be memoized on it (memoize-by-source.ts). subgraph-cache.ts has one store for each
+// subgraph.
 import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bounded-map";
 import { confirmedMsOf, type StoredResult } from "./entity-store.ts";
 import type { SharedSource } from "./memoize-by-source.ts";

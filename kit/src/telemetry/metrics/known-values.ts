@@ -8,7 +8,7 @@ export function listKnownValues(known: Iterable<string>): readonly string[] {
   return [...new Set(["other", "unnamed", ...known])];
 }
 
-/** @param known from configuration or schema; their number bounds that of the labels. */
+/** @param known from configuration or schema, so that the number of labels is bounded. */
 export function createKnownValues(known: Iterable<string>): KnownValues {
   return labelsFrom(createNames(known));
 }

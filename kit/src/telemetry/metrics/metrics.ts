@@ -53,8 +53,8 @@ export interface Metrics<D extends MetricDeclarations> {
   histogram<N extends NamesOf<D, "histogram">>(name: N): Histogram<D[N]["labels"][number]>;
   /**
    * Exports 0 from now on for these label values, in every metric with these labels. Other labels take the values that the metric's declaration lists
-   * as `expected`. The rate of a
-   * counter misses the event that creates its series, so label values that are known before the first event are announced.
+   * as `expected`. The rate of a counter misses the event that creates its series, so label values that are known before the first event are
+   * announced.
    */
   announce(labels: Labels<string>): void;
   /** Metrics with announced label sets that have no 0, since a metric has at most 1,000 series without events; empty when off. */

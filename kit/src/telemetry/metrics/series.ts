@@ -113,7 +113,7 @@ function createBranch<Series>(): Branch<Series> {
   return { byValue: new Map(), series: undefined };
 }
 
-/** A number and its decimal text are the same label value. */
+/** A number and its decimal text are the same label value. Both are keys of the branch, so that a lookup needs no conversion. */
 function getOrAddBranch<Series>({ byValue }: Branch<Series>, value: string | number | undefined): Branch<Series> {
   const text = String(value);
   const branch = byValue.get(text) ?? createBranch<Series>();

@@ -22,7 +22,7 @@ export function createSampling(
 
 /**
  * A number in [0, 1) from the trace id's random digits, which are the last ones (Trace Context, level 2, section 2.2.3). Every process that receives
- * the trace id computes the same number; the one that begins the trace has no id yet, and decides by `random`.
+ * the trace id computes the same number. The process that begins the trace has no id yet, and decides by `random`.
  */
 function toFraction(traceId: string): number {
   return Number.parseInt(traceId.slice(-8), 16) / 2 ** 32;

@@ -25,7 +25,7 @@ const batchMs = 5_000;
  * in flight; further ones are lost, and so are batches that the collector does not accept within 10 s. Called by telemetry.ts if traces are on.
  */
 export async function createSpanExport({ endpoint, onLost, ...o }: SpanExportOptions): Promise<SpanExport> {
-  const send = await createSender({ ...o, url: `${endpoint.replace(/\/+$/, "")}/v1/traces` });
+  const sender = await createSender({ ...o, url: `${endpoint.replace(/\/+$/, "")}/v1/traces` });
   let queue: SpanRecord[] = [];
   /** Batches to which the collector has not responded yet. */
   const inFlight = new Set<Promise<void>>();
@@ -34,7 +34,7 @@ export async function createSpanExport({ endpoint, onLost, ...o }: SpanExportOpt
   let isStopped = false;
 
   async function sendBatch(spans: readonly SpanRecord[]): Promise<void> {
-    const error = await send.batch(spans).then(
+    const error = await sender.batch(spans).then(
       () => undefined,
       (reason: Error) => reason,
     );
@@ -64,7 +64,7 @@ export async function createSpanExport({ endpoint, onLost, ...o }: SpanExportOpt
     async stop() {
       isStopped = true;
       await flush();
-      await send.end();
+      await sender.end();
     },
   };
 }
@@ -78,10 +78,12 @@ async function createSender(o: ExportThreadOptions) {
   return {
     async batch(spans: readonly SpanRecord[]): Promise<void> {
       const current = thread;
+      // True for a thread that could not be started too.
       const hasEnded = await current.then(
         (one) => one.hasEnded(),
         () => true,
       );
+      // Another batch may have started the next thread already.
       if (hasEnded && thread === current) thread = startExportThread(o);
       await (await thread).send(spans);
     },

@@ -66,8 +66,8 @@ export interface Trace {
   /** Runs `work` with `span` as the current one, also in its asynchronous calls. If `span` is undefined, the current one remains. */
   run<T>(span: Span | undefined, work: () => T): T;
   /**
-   * Runs `work` in a child of the current span, which ends with it or with its promise. An error marks the child as failed and is rethrown. Without a
-   * current span only runs `work`.
+   * Runs `work` in a child of the current span. The child ends when `work` returns, or when the promise of `work` settles. An error marks the child
+   * as failed and is rethrown. Without a current span only runs `work`.
    */
   span<T>(name: string, work: (span: Span | undefined) => T, o?: SpanOptions): T;
   /** Sends the spans that have ended and stops. Waits at most 2 s. */

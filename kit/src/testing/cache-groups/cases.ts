@@ -21,7 +21,7 @@ export interface Read {
   readonly text: string;
 }
 
-/** What a representation has for one entity. */
+/** `__typename` and the key fields of one entity, as an `_entities` query sends them. */
 export type Representation = Readonly<Record<string, string>>;
 
 interface RestWrite {

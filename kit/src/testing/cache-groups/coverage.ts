@@ -18,6 +18,7 @@ export function findUncovered(
   ];
   const covered = new Set(requests.flatMap((request) => findRouteCases(o.routes, request)));
   const routeCases = o.routes.flatMap(({ id, method, versions, cache, query = [] }) => {
+    // Its responses are never stored, so they need no groups.
     if (method === "GET" && cache === "none") return [];
     return versions.flatMap((version) => [`v${version} ${id}`, ...query.map((name) => `v${version} ${id}?${name}`)]);
   });
@@ -31,7 +32,7 @@ export function findUncovered(
   ];
 }
 
-/** `v1 listThings` and `v1 listThings?limit` for `GET /v1/things?limit=1`. */
+/** `v1 listThings` and `v1 listThings?limit` for `GET /v1/things?limit=1`. A GraphQL read gets the id `unknown`, which is no route's. */
 function findRouteCases(routes: readonly RouteDeclaration[], request: string): readonly string[] {
   const [, method = "", version = "", path = ""] = /^(\w+) \/(v\d+)(\/.*)$/.exec(request) ?? [];
   const id = findRoute(routes, method, path)?.id ?? "unknown";

@@ -41,8 +41,8 @@ export async function findGraphqlReads(o: GraphqlReadCases, service: TestService
   const schema = readSchema(o.schema);
   const ofRoots = await Promise.all(
     o.queries.map(async (call) => {
-      const whole = toWhole(schema, call);
-      return (await isStorable(service, whole)) ? [whole] : listRootReads(schema, call);
+      const combined = toCombinedRead(schema, call);
+      return (await isStorable(service, combined)) ? [combined] : listRootReads(schema, call);
     }),
   );
   const reads = [...ofRoots.flat(), ...listEntityReads(schema, o.entities)];
@@ -54,7 +54,8 @@ async function isStorable(service: TestService, read: GraphqlRead): Promise<bool
   return (await readGraphql(service, read)).some((one) => one.isStorable);
 }
 
-function toWhole(schema: GraphQLSchema, call: string): GraphqlRead {
+/** One query with the call once for each selection, by aliases. */
+function toCombinedRead(schema: GraphQLSchema, call: string): GraphqlRead {
   const parts = listRootSelections(schema, call);
   const aliased = parts.map((selection, index) => `part${index}: ${call}${selection}`);
   return { subject: call, query: `{ ${aliased.join(" ")} }`, representations: [] };

@@ -48,7 +48,7 @@ async function findUrls({ reads, routes }: CacheGroupsCases, service: TestServic
 
 export type ReadAll = () => Promise<readonly Read[]>;
 
-/** Reads all responses. Those of REST come first, and their number does not change. */
+/** Each call of the result reads the same responses in the same order: REST first, then GraphQL. */
 export async function createReadAll(o: CacheGroupsCases, service: TestService): Promise<ReadAll> {
   const urls = await findUrls(o, service);
   const queries = await findGraphqlReads(o, service);
@@ -65,6 +65,7 @@ export async function createReadAll(o: CacheGroupsCases, service: TestService): 
 function toRead(url: string, response: RestTestAnswer): Read {
   const { status, headers, text } = response;
   if (status >= 500) throw new Error(`${url} has status ${status}.`);
+  // Without `Cache-Control` a cache may store the response; without `CDN-Cache-Control` there is no second policy.
   const policies = [headers.get("cache-control") ?? "", headers.get("cdn-cache-control")];
   const isStorable = policies.some((policy) => policy !== null && !/\b(?:no-store|private)\b/.test(policy));
   return {
@@ -149,6 +150,7 @@ async function save(client: pg.Client, tables: readonly string[]): Promise<void>
   await client.query(tables.map((table) => `create temporary table saved_${table} as table ${table}`).join(";"));
 }
 
+/** Empties `feed_changes` last, since triggers record the inserts too. */
 async function restore(client: pg.Client, tables: readonly string[]): Promise<void> {
   const inserts = tables.map((table) => `insert into ${table} select * from saved_${table}`);
   await client.query(

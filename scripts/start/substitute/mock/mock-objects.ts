@@ -80,6 +80,7 @@ function accept(type: GraphQLOutputType, place: MockPlace): unknown {
   return typeof given === "object" && !Array.isArray(given) ? createObject(type, place) : undefined;
 }
 
+/** A list of MockObjects is complete: `createConnection` has made it. */
 function acceptList(type: GraphQLOutputType, place: MockPlace, given: readonly unknown[]): unknown {
   return given.every((item) => item instanceof MockObject) ? given : createList(type, place, given);
 }
@@ -200,6 +201,7 @@ export function createFromRepresentation(representation: Values, context: MockCo
   const ofType = typeof typename === "string" ? (keys.get(typename) ?? []) : [];
   const key = ofType.find((names) => hasValues(given, names));
   if (ofType.length > 0 && key === undefined) return null;
+  // `chooseType` reads the key from `args`, so it gets the representation there.
   const concrete = isAbstractType(type)
     ? chooseType(type.name, { args: given, seed: writeSeed(given), context })
     : type;
@@ -230,10 +232,10 @@ function isSerializable(type: { serialize(value: unknown): unknown }, value: unk
   }
 }
 
-/** The number of items that the arguments permit, at most `fallback`. */
-function readCount({ first, limit }: Values, fallback: number): number {
-  const count = first ?? limit ?? fallback;
-  return typeof count === "number" ? Math.max(0, Math.min(count, fallback)) : fallback;
+/** The number of items that the arguments permit, at most `max`. */
+function readCount({ first, limit }: Values, max: number): number {
+  const count = first ?? limit ?? max;
+  return typeof count === "number" ? Math.max(0, Math.min(count, max)) : max;
 }
 
 const cursorPrefix = "mock:";
@@ -242,7 +244,7 @@ function writeCursor(index: number): string {
   return Buffer.from(`${cursorPrefix}${index}`).toString("base64url");
 }
 
-/** @returns -1 for no cursor, and for one of another list. */
+/** @returns -1 for no cursor, and for one that no mock has written. */
 function readCursor(cursor: unknown): number {
   const text = typeof cursor === "string" ? Buffer.from(cursor, "base64url").toString() : "";
   const index = text.startsWith(cursorPrefix) ? Number(text.slice(cursorPrefix.length)) : -1;

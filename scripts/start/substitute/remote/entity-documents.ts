@@ -59,11 +59,12 @@ export function createEntityDocuments(
   entities: readonly EntityRequest[],
   o: EntityDocumentsOptions,
 ): readonly EntityDocument[] {
-  const selections = new Map<string, FragmentDefinitionNode>();
+  const fragmentsByKey = new Map<string, FragmentDefinitionNode>();
   const fragmentOf = (entity: EntityRequest) => {
+    // The alias identifies the `_entities` field: each such field has its own selection.
     const key = `${entity.type} ${entity.lookup.returns} ${entity.field.alias?.value ?? ""}`;
-    const known = selections.get(key) ?? createFragment(entity, nameFragment(o.fragments, selections.size), o);
-    selections.set(key, known);
+    const known = fragmentsByKey.get(key) ?? createFragment(entity, nameFragment(o.fragments, fragmentsByKey.size), o);
+    fragmentsByKey.set(key, known);
     return known;
   };
   const weigh = createWeigher(o.fragments);
@@ -89,7 +90,7 @@ function nameFragment(fragments: readonly FragmentDefinitionNode[], index: numbe
   return name;
 }
 
-/** The selection of `_entities`, without the fragments that cannot apply to the type of the look-up. */
+/** A fragment with the selection of `_entities`. Fragments that cannot apply to the look-up's type are left out: the remote would reject them. */
 function createFragment(
   { field, type, lookup }: EntityRequest,
   name: string,

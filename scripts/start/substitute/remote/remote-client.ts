@@ -81,6 +81,7 @@ export function createRemoteClient(url: string, log: Log): RemoteClient {
         .send(request, transport)
         .catch((cause: unknown) => ({ kind: "error", cause }) as const);
       if (result.kind === "response") return readResponse(result.status, result.body.toString());
+      // A request that the local gateway has aborted does not mean that the remote is down.
       if (result.kind === "error" || result.reason !== "aborted") reportState("down", result.cause);
       return failedResult("SERVICE_UNAVAILABLE", "The remote does not respond.");
     },

@@ -25,7 +25,10 @@ const connectionHeaders = [
   "transfer-encoding",
   "upgrade",
 ];
-/** Written by the remote's REST proxy; the local one adds its own. The local one never forwards others, such as `Consistency-Token`. */
+/**
+ * Written by the remote's REST proxy; the local REST proxy adds its own. Headers such as the remote's `Consistency-Token` are not listed,
+ * because the local REST proxy never forwards them.
+ */
 const proxyHeaders = ["ratelimit", "ratelimit-policy", "deprecation", "sunset", "link", "cache-status", "date"];
 
 const requestHeadersDropped = new Set([...connectionHeaders, "accept-encoding", "expect"]);

@@ -42,6 +42,7 @@ export function translate(request: SubgraphOperation, o: TranslationOptions): Tr
   const operation = getOperationAST(document, request.operationName);
   const isMutation = operation?.operation === OperationTypeNode.MUTATION;
   const roots = operation?.selectionSet.selections ?? [];
+  // The request is forwarded unchanged, so there is one result: `??` is only for the type.
   if (!operation || !roots.some(isEntities))
     return { isMutation, operations: [request], merge: ([result]) => result ?? failedResult("", "No response.") };
   const fragments = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);

@@ -1,4 +1,4 @@
-// Runs the checks one after the other: configuration files, a short outage, a healthy platform, each fault, all queries.
+// `npm run verify -- alerts` runs these checks in order: configuration files, a short outage, a healthy platform, each fault, all queries.
 // faults.ts lists the faults, fault-run.ts runs one, and monitoring-settings.ts adapts the repository's rules to the check.
 import { setTimeout as sleep } from "node:timers/promises";
 import { startTraffic } from "../../traffic/traffic.ts";

@@ -82,7 +82,7 @@ async function waitFor(isTrue: () => Promise<boolean>, timeoutMs: number): Promi
 
 /** Times are those of `performance.now()`. */
 interface FaultOutcome {
-  /** Of all alerts that were first notified after the injection. */
+  /** All alerts that were first notified after the injection. */
   readonly notifications: readonly Notification[];
   /** When each inhibited alert was first seen, by `keyOf`. */
   readonly inhibitedMs: ReadonlyMap<string, number>;

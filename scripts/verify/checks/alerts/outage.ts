@@ -26,8 +26,8 @@ const perSecondMax = 60;
 const requestsMin = 40;
 
 /**
- * Sends requests to both endpoints before, during and after a short outage of one subgraph. Each request needs one fetch from it, and all
- * are different, so that no cache serves one. A failure is a failed request of the REST proxy, or an incomplete result of the gateway.
+ * Sends requests to both endpoints before, during and after a short outage of one subgraph. Each request needs one fetch from this subgraph, and
+ * requests another comment, so that no cache serves it. A failure is a failed request of the REST proxy, or an incomplete result of the gateway.
  */
 export async function driveOutage(
   o: OutageOptions,

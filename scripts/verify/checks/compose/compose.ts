@@ -3,13 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Balancer } from "../../platform/balancer.ts";
 import { checkJourney } from "../../traffic/journey-check.ts";
 import { defineVerification, SkippedError, type VerificationRun } from "../../verification.ts";
-import {
-  type FurtherStep,
-  perSecondOption,
-  type Rollout,
-  type RolloutReplica,
-  runRollout,
-} from "../rollout/rollout.ts";
+import { type FurtherStep, rolloutOptions, type Rollout, type RolloutReplica, runRollout } from "../rollout/rollout.ts";
 import { tryCommand } from "./command.ts";
 import {
   type Container,
@@ -56,7 +50,7 @@ through the published gateway and REST proxy, starts two replicas of each part a
 traffic, and restarts each container under load, one after the other: no request may fail. Then it kills one container, freezes the process
 of another (SIGSTOP), which must be restarted and ready within 75 s, and removes one replica of posts. Needs Docker; without it the check is
 skipped.`,
-  options: { perSecond: { ...perSecondOption, fallback: 16 } },
+  options: { ...rolloutOptions, perSecond: { ...rolloutOptions.perSecond, fallback: 16 } },
   control: "kills each container instead of stopping it",
   async run(run) {
     const missing = await ensureRequirements();
@@ -92,7 +86,7 @@ skipped.`,
     const rollout = await createRollout(project, token, onCleanup);
     printWithDuration("two replicas of each part and three of posts run");
     await checkShares(rollout, options.perSecond, run);
-    await runRollout(rollout, options.perSecond, run);
+    await runRollout(rollout, options, run);
     printWithDuration("all containers were restarted");
   },
 });
@@ -240,7 +234,7 @@ function createScaleDownStep(project: Project): FurtherStep {
       await sleep(dnsRefreshMs);
       const remaining = await listContainers(project.name, "posts");
       if (remaining.length !== 2) throw new Error(`posts has ${remaining.length} replicas instead of two.`);
-      return { exitCode: 0 };
+      return { exitCode: 0 }; // The container is removed with its exit code. 0 meets the claim about exit codes.
     },
   };
 }

@@ -12,7 +12,7 @@ import { findCompose } from "./requirements.ts";
 /** The parts with published ports. */
 export const publicParts = ["gateway", "rest-proxy"] as const;
 
-const portOf: Readonly<Record<string, number>> = { gateway: 4000, "rest-proxy": 4010, issuer: 4020 };
+const containerPortOf: Readonly<Record<string, number>> = { gateway: 4000, "rest-proxy": 4010, issuer: 4020 };
 const replicasOf = { ...replicasOfEachPart(2), posts: 3 };
 const probeEveryMs = 200;
 const removalsMax = 3;
@@ -65,7 +65,7 @@ export async function fetchWriterToken({ name }: Project): Promise<string> {
   const [issuer] = await listContainers(name, "issuer");
   if (issuer === undefined) throw new Error("The issuer does not run.");
   await waitUntilHealthy(issuer);
-  const url = await readUrl(issuer, portOf["issuer"] ?? 0);
+  const url = await readUrl(issuer, containerPortOf["issuer"] ?? 0);
   return fetchToken(url, { user: writerId, scope: journeyScopes.join(" "), ttlSeconds: 3_600 });
 }
 
@@ -74,7 +74,7 @@ export async function readPublicUrl({ name }: Project, part: (typeof publicParts
   const [first] = await listContainers(name, part);
   if (first === undefined) throw new Error(`${part} does not run.`);
   await waitUntilHealthy(first);
-  return readUrl(first, portOf[part] ?? 0);
+  return readUrl(first, containerPortOf[part] ?? 0);
 }
 
 /** Scales parts to the given numbers of replicas, by default all parts. The jobs do not run again. */
@@ -97,7 +97,7 @@ export async function waitForContainers(
 
 /** Starts a load balancer in front of the containers of one public part. */
 export async function balance(part: (typeof publicParts)[number], containers: readonly Container[]): Promise<Balancer> {
-  const urls = await Promise.all(containers.map((container) => readUrl(container, portOf[part] ?? 0)));
+  const urls = await Promise.all(containers.map((container) => readUrl(container, containerPortOf[part] ?? 0)));
   return startBalancer(urls, probeEveryMs);
 }
 

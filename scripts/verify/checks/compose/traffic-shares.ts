@@ -23,7 +23,7 @@ export interface SharesOptions {
   readonly perSecond: number;
 }
 
-const readMs = 8_000;
+const measureMs = 8_000;
 /** More requests than the other checks send: replicas are chosen at random, so few requests give no reliable shares. */
 const perSecondFactor = 3;
 const warmUpMs = 6_000;
@@ -39,6 +39,7 @@ export async function measureShares(o: SharesOptions): Promise<readonly TrafficS
   return [...(await measurePart("gateway", graphql.reads, o)), ...(await measurePart("rest-proxy", rest.reads, o))];
 }
 
+/** Whether each replica gets at least its minimum. False for fewer than two replicas: their shares prove nothing. */
 export function isFair({ replicaShares }: TrafficShare): boolean {
   return replicaShares.length > 1 && replicaShares.every((part) => part >= fairnessMin / replicaShares.length);
 }
@@ -66,7 +67,7 @@ async function measurePart(
   // Gateway and REST proxy look names up every five seconds; after this time they know all replicas.
   await sleep(warmUpMs);
   const before = await readAll(o.services);
-  await sleep(readMs);
+  await sleep(measureMs);
   const after = await readAll(o.services);
   await load.stop();
   client.close();

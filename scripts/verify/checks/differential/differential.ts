@@ -38,9 +38,9 @@ valid against the schema of the subgraph that receives it. A difference is print
   },
   control: "tests an unmodified Apollo Gateway, whose data differs for some operations",
   async run({ options, isControl, print, claim }) {
-    const { operations, seed, case: part = "" } = options;
-    const cases = supergraphCases.filter(({ name }) => name.includes(part));
-    if (cases.length === 0) throw new Error(`No case has a name that contains ${part}.`);
+    const { operations, seed, case: namePart = "" } = options;
+    const cases = supergraphCases.filter(({ name }) => name.includes(namePart));
+    if (cases.length === 0) throw new Error(`No case has a name that contains ${namePart}.`);
     // Each case runs twice (`runCase`), once for each kind of aliases.
     const operationCount = Math.ceil(operations / cases.length / 2);
     let differenceCount = 0;

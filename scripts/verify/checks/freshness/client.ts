@@ -26,7 +26,10 @@ interface RequestOptions {
   readonly ifMatch?: string;
 }
 
-/** The requests of the author of the posts. Without a response, the status of a result is 0. @param token of the author. */
+/**
+ * Writes and reads as the author of the posts; reads of lists and through GraphQL are anonymous. Without a response, the status of a result is 0.
+ * @param token of the author.
+ */
 export function createPostClient(token: string) {
   const authorization = `Bearer ${token}`;
   return { ...createWrites(authorization), ...createReads(authorization) };

@@ -27,6 +27,7 @@ export const conditionalPart: FreshnessPart = {
       const changed = await client.writeByGraphql(gateway, id, `change ${at}`);
       const receipt = isControl ? undefined : changed.receipt;
       const { etag } = await client.readByRest(reader ?? "", id, { receipt });
+      // No post has the ETag "none": after a GET without an ETag the PATCH fails too.
       const patched = await client.writeByRest(writer ?? "", id, `patch ${at}`, { receipt, ifMatch: etag ?? "none" });
       if (patched.status === 200) succeeded++;
     }

@@ -99,7 +99,9 @@ export const consistencyPart: FreshnessPart = {
 
 interface KillState {
   isOver: boolean;
-  /** By `performance.now`; `Infinity` until the killed process is ready again, so that `count` counts no request as calm. */
+  /**
+   * By `performance.now`. `-Infinity` before the first kill: every request is calm. `Infinity` from a kill until the process is ready again: none is.
+   */
   lastKillMs: number;
   kills: number;
 }
@@ -113,13 +115,13 @@ interface Client {
   readonly at: number;
 }
 
-/** Writes ascending numbers to posts that no other client writes, each through any endpoint, and reads each once, through any endpoint. */
+/** Writes ascending numbers as titles of posts that no other client writes, and reads each title once. The endpoint of each request is random. */
 async function writeAndRead({ client, platform, run, counts, state, at }: Client): Promise<void> {
-  const posts = Array.from({ length: postsCount / clientsCount }, (_, index) => postsCount - at - index * clientsCount);
+  const ids = Array.from({ length: postsCount / clientsCount }, (_, index) => postsCount - at - index * clientsCount);
   const operationsMax = run.options.operations / clientsCount;
-  for (let number = 1, post = 0; number * 2 <= operationsMax || state.kills < killsMin; number++) {
-    const index = post % Math.min(posts.length, activeCount / clientsCount);
-    const id = String(posts[index]);
+  for (let number = 1, turn = 0; number * 2 <= operationsMax || state.kills < killsMin; number++) {
+    const index = turn % Math.min(ids.length, activeCount / clientsCount);
+    const id = String(ids[index]);
     const title = String(number);
     const written = await count(counts, state, () =>
       Math.random() < 0.5
@@ -129,12 +131,13 @@ async function writeAndRead({ client, platform, run, counts, state, at }: Client
     if (written.receipt === undefined) {
       await sleep(afterFailureMs);
       // A service may execute this write later and overwrite a newer write to the post, so the client does not use the post any more.
-      if (!written.isUnsent) posts.splice(index, 1);
-      if (posts.length === 0) throw new Error("All posts of a client have writes without an answer.");
+      if (!written.isUnsent) ids.splice(index, 1);
+      if (ids.length === 0) throw new Error("All posts of a client have writes without an answer.");
       continue;
     }
     counts.acknowledged++;
     if (written.receipt === "none") counts.withoutReceipt++;
+    // The list contains only the author's 100 newest posts.
     const possible = Number(id) > postsCount - 100 ? reads : reads.filter((read) => read !== readList);
     const read = possible[Math.floor(Math.random() * possible.length)] as Read;
     const receipt = run.isControl ? undefined : written.receipt;
@@ -143,7 +146,7 @@ async function writeAndRead({ client, platform, run, counts, state, at }: Client
       counts.reads++;
       if (Number(found) < number) counts.stale++;
     }
-    post++;
+    turn++;
   }
 }
 

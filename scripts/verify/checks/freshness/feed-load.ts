@@ -19,10 +19,11 @@ export const feedLoadPart: FreshnessPart = {
   control: "more changes than fit in a batch are written at a time",
   async run({ options, isControl, claim, print, onCleanup }) {
     const platform = await startPlatform({ run: { onCleanup }, isSeeded: false, replicas: { posts: 2 } });
-    const committedMs = new Map<string, number>();
+    const sentMs = new Map<string, number>();
     const lagsMs: number[] = [];
     let received = 0;
     let resets = 0;
+    // The 2 s are for the followers to connect before the first write.
     const endMs = performance.now() + 2_000 + options.seconds * 1_000;
     const followers = Array.from({ length: readersCount }, (_, at) =>
       createFeedFollower({
@@ -33,7 +34,7 @@ export const feedLoadPart: FreshnessPart = {
         onChanges(groups) {
           const nowMs = performance.now();
           for (const group of groups) {
-            const atMs = committedMs.get(group);
+            const atMs = sentMs.get(group);
             if (atMs === undefined) continue;
             received++;
             if (atMs > endMs - judgedSeconds * 1_000) lagsMs.push(nowMs - atMs);
@@ -46,10 +47,11 @@ export const feedLoadPart: FreshnessPart = {
     // The first event of each reader's stream is a reset.
     resets = 0;
     const count = await writeChanges(platform.databaseUrls.posts, {
-      ...{ endMs, committedMs },
+      ...{ endMs, sentMs },
       batch: isControl ? 12_000 : 1,
       perSecond: isControl ? 24_000 : rowsPerSecond,
     });
+    // The last events arrive after the last write.
     await sleep(1_500);
     const p99 = quantile(lagsMs, 0.99);
     print(
@@ -71,14 +73,14 @@ export const feedLoadPart: FreshnessPart = {
 interface Writing {
   readonly endMs: number;
   /** By cache group: when the statement was sent, so that a lag includes the write. */
-  readonly committedMs: Map<string, number>;
+  readonly sentMs: Map<string, number>;
   /** Changes in each transaction. */
   readonly batch: number;
   readonly perSecond: number;
 }
 
 /** Inserts changes into the outbox of posts, and notifies its replicas as a replica does after its writes. @returns the number of changes. */
-async function writeChanges(url: string, { endMs, committedMs, batch, perSecond }: Writing): Promise<number> {
+async function writeChanges(url: string, { endMs, sentMs, batch, perSecond }: Writing): Promise<number> {
   const startedMs = performance.now();
   let count = 0;
   async function write(): Promise<void> {
@@ -92,7 +94,7 @@ async function writeChanges(url: string, { endMs, committedMs, batch, perSecond 
         }
         const first = firstId + count;
         count += batch;
-        for (let at = 0; at < batch; at++) committedMs.set(`posts:${first + at}`, nowMs);
+        for (let at = 0; at < batch; at++) sentMs.set(`posts:${first + at}`, nowMs);
         await client.query({ name: "change", text: insertChanges, values: [first, first + batch - 1] });
       }
     } finally {

@@ -21,7 +21,7 @@ interface Subject {
   readonly hasToken: boolean;
   /** The highest median of the ratios. */
   readonly medianMax: number;
-  /** What else the baseline lacks. */
+  /** The baseline's variables. The baseline also verifies no tokens, because it does not get `identity` (`createContender`). */
   readonly off: Variables;
   /** Variables with which the control makes its requests more expensive. */
   readonly slowing: Variables;
@@ -29,7 +29,7 @@ interface Subject {
 
 type Variables = Readonly<Record<string, string>>;
 
-/** So high that requests are counted and none is rejected; in no profile is the loopback address exempt. */
+/** So high that requests are counted and none is rejected. `none`: requests from the loopback address are counted too, in every profile. */
 const limits = { RATE_LIMIT_READS_PER_MINUTE: "100000000", RATE_LIMIT_EXEMPT: "none" };
 
 const restHit = {

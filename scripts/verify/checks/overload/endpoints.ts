@@ -69,6 +69,7 @@ export function toProcessCommand(
 }
 
 export interface RequestOptions {
+  /** The name under which the load's report counts the request; by default its priority. */
   readonly kind?: string;
   readonly priority?: Priority;
   readonly localAddress?: string;
@@ -79,7 +80,7 @@ export interface RequestOptions {
 /** A served response has 1,000 items from the gateway, 600 compressed items from the REST proxy, or one item (small). An error is shorter. */
 const bodyBytesMin = { gateway: 50_000, "rest-proxy": 1_000, small: 1 };
 
-/** A request to this process. The load process replaces `uniqueMark` each time it sends the request, so that no cache serves it. */
+/** A request to the endpoint at `port`. The load process replaces `uniqueMark` each time it sends the request, so that no cache serves it. */
 export function createRequest(
   { kind: endpoint, port }: { readonly kind: EndpointKind; readonly port: number },
   { kind, priority = "normal", localAddress = "127.0.0.1", isSmall = false }: RequestOptions = {},

@@ -110,6 +110,7 @@ export async function openLoadConnections(
     close() {
       for (const connection of connections) end(connection, failed("no response"));
       for (const { waiting } of pools.values()) for (const { onEnd } of waiting.splice(0)) onEnd(failed("not sent"));
+      // Without its listener for `close`, a destroyed connection is not replaced.
       for (const { socket } of connections) socket.removeAllListeners("close").destroy();
     },
   };

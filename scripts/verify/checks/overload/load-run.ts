@@ -91,6 +91,7 @@ function sendOpen({ seconds, perSecond = 0 }: LoadPhase, sendNext: SendNext): Pr
   });
 }
 
+/** Sends the next request of a connection after its response. @returns 0, since a request that is due at once is not sent late. */
 async function sendClosed({ seconds, connections = 1 }: LoadPhase, sendNext: SendNext): Promise<number> {
   let isRunning = true;
   const sendAgain = () => {

@@ -9,7 +9,7 @@ import { describePhase, quantileOf } from "./phase-summary.ts";
 const limitPerMinute = 8_000;
 const limitPerSecond = limitPerMinute / 60;
 const excess = 10;
-/** The rate of the other caller, below its limit of 133 per second. */
+/** The rate of the quiet caller, below its limit of 133 per second. */
 const quietPerSecond = 50;
 const latencyRatioMax = 1.5;
 /** The tolerance, for units that are replenished during the last responses. */
@@ -58,8 +58,8 @@ async function checkNoisyCaller(kind: EndpointKind, run: PartRun): Promise<void>
   });
   for (const phase of report.phases) print(describePhase(phase));
   const [, calmPhase, , noisyPhase] = report.phases;
-  const [calm, during, other] = [calmPhase?.kinds["quiet"], noisyPhase?.kinds["quiet"], noisyPhase?.kinds["noisy"]];
-  if (!calm || !during || !other) throw new Error("The load has no such phase");
+  const [calm, during, ofNoisy] = [calmPhase?.kinds["quiet"], noisyPhase?.kinds["quiet"], noisyPhase?.kinds["noisy"]];
+  if (!calm || !during || !ofNoisy) throw new Error("The load has no such phase");
   const [calmMs, duringMs] = [quantileOf(calm.latenciesMs, 0.99), quantileOf(during.latenciesMs, 0.99)];
   claim(
     `${kind}: p99 of another caller is at most ${latencyRatioMax} times that of calm`,
@@ -69,7 +69,7 @@ async function checkNoisyCaller(kind: EndpointKind, run: PartRun): Promise<void>
       control: "fails",
     },
   );
-  const servedPerSecond = (other.good + other.late) / options.seconds;
+  const servedPerSecond = (ofNoisy.good + ofNoisy.late) / options.seconds;
   claim(
     `${kind}: the caller is served up to its limit`,
     servedPerSecond <= servedRatioMax * limitPerSecond && servedPerSecond >= limitPerSecond / servedRatioMax,

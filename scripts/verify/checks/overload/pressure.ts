@@ -37,19 +37,19 @@ const recoveredRatioMax = 1.5;
 const probeMsMax = 100;
 
 const control = "ADMISSION=false: every request is admitted";
-const promise =
+const purpose =
   "at 2, 5 and 10 times its capacity it serves as many requests in time as it can, critical ones first, and recovers within 5 s";
 
 export const gatewayPart: OverloadPart = {
   name: "gateway",
-  purpose: promise,
+  purpose,
   control,
   run: (run) => checkPressure("gateway", run),
 };
 
 export const restProxyPart: OverloadPart = {
   name: "rest-proxy",
-  purpose: promise,
+  purpose,
   control,
   run: (run) => checkPressure("rest-proxy", run),
 };
@@ -97,21 +97,21 @@ async function checkPressure(kind: EndpointKind, run: PartRun): Promise<void> {
   let recovered: PhaseReport | undefined;
   for (const factor of loadFactors) {
     // Again before each step: on a shared machine the capacity changes by a fifth within minutes. Not in the control, whose process is still late.
-    const present = run.isControl
+    const current = run.isControl
       ? capacity
       : await measureCapacity(testbed, process, { warmUpSeconds: 1, seconds: rampSeconds });
-    const perSecond = factor * present.perSecond;
+    const perSecond = factor * current.perSecond;
     const phases = [
       phaseAt(`ramp to ${factor}x`, perSecond, rampSeconds, true),
       phaseAt(`${factor}x`, perSecond, run.options.seconds),
     ];
     if (factor === loadFactors.at(-1))
       phases.push(
-        phaseAt("recovering", recoveryShare * present.perSecond, recoverySeconds, true),
-        phaseAt("recovered", recoveryShare * present.perSecond, Math.max(run.options.seconds / 2, recoveredSecondsMin)),
+        phaseAt("recovering", recoveryShare * current.perSecond, recoverySeconds, true),
+        phaseAt("recovered", recoveryShare * current.perSecond, Math.max(run.options.seconds / 2, recoveredSecondsMin)),
       );
     const report = await runPhases(phases);
-    steps.push({ factor, capacity: present, summary: summarize(report.phases[1]) });
+    steps.push({ factor, capacity: current, summary: summarize(report.phases[1]) });
     recovered = report.phases[3];
   }
   claimSteps(steps, { calm, emptyHandlerSeconds }, run);
@@ -139,7 +139,7 @@ async function measureCapacity(testbed: LoadTestbed, process: TestedProcess, o: 
   return { perSecond, cpuSeconds: cpuSeconds / served };
 }
 
-/** The CPU time of one request to an empty handler at the highest load. */
+/** The CPU time of one request to the empty handler at the highest load. The handler rejects every request, so its responses count as rejected. */
 async function measureEmptyHandler(
   testbed: LoadTestbed,
   { kind, capacity }: { readonly kind: EndpointKind; readonly capacity: Capacity },
@@ -213,6 +213,7 @@ function claimSteps(
   // A rejection above the limit of the claim above does not lower the bound: otherwise its failure would make the goodput claim easier.
   const boundSeconds = Math.min(Math.max(rejectionSeconds, 0), rejectionSecondsMax);
   for (const { factor, capacity, summary: step } of steps) {
+    // In the control every request is admitted, so rejections take no CPU time.
     const bound = goodputBound(factor, isControl ? 0 : boundSeconds, capacity);
     const { good, sent } = step.kinds["critical"] ?? { good: 0, sent: 0 };
     claim(`goodput at ${factor}x is at least 90 % of the bound`, step.goodPerSecond >= goodputShareMin * bound, {

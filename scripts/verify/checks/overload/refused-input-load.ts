@@ -20,7 +20,7 @@ export interface RefusedInputLoad {
 const attackers = 4;
 const regularPerSecond = 100;
 const warmUpMs = 1_000;
-const restMs = 200;
+const pauseMs = 200;
 const waitMsMax = 100;
 const turnMsMax = 20;
 /** Each attacker has its own connection, and sends these one after another. */
@@ -39,11 +39,11 @@ export async function checkRefusedInputs(
     const { regular, turnMs, responses } = await measureInput(load, input);
     const expected = `${input.status} ${input.codes.join(" or ")}`;
     const total = [...responses.values()].reduce((sum, count) => sum + count, 0);
-    const right = input.codes.reduce((sum, code) => sum + (responses.get(`${input.status} ${code}`) ?? 0), 0);
+    const correct = input.codes.reduce((sum, code) => sum + (responses.get(`${input.status} ${code}`) ?? 0), 0);
     const latencies = [50, 99, 100].map((percent) => percentile(regular.latenciesMs, percent).toFixed(1));
     const seen = `p50 ${latencies[0]} ms, p99 ${latencies[1]} ms, longest ${latencies[2]} ms, turn ${turnMs.toFixed(1)} ms`;
     print(`${input.name}: ${seen}, ${(total / load.seconds).toFixed(0)} rejections/s`);
-    claim(`${input.name}: each response is ${expected}`, total > 0 && right === total, {
+    claim(`${input.name}: each response is ${expected}`, total > 0 && correct === total, {
       measured: describeFailures(responses),
     });
     claim(
@@ -85,9 +85,10 @@ async function measureInput(
   const turnMs = await measureTurn();
   const regular = await regularLoad.stop();
   stopping.abort();
+  // A copy, without the attackers' last responses, which are still pending.
   const counted = new Map(responses);
   await Promise.all(running);
-  await sleep(restMs);
+  await sleep(pauseMs);
   return { regular, turnMs, responses: counted };
 }
 

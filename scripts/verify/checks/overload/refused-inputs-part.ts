@@ -1,4 +1,4 @@
-// The part `refused-inputs`: clients send requests that the gateway rejects, each as expensive as the limits allow.
+// The part `refused-inputs` of overload: clients send requests that the gateway rejects, each as expensive as the limits allow.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -340,6 +340,7 @@ const bodies: readonly RefusedInput[] = [
     name: "a number of a megabyte in JSON",
     status: 400,
     codes: ["BAD_USER_INPUT", "MALFORMED_REQUEST"],
+    // `v + 1`, because variants start at 0 and a JSON number has no leading zero.
     build: (v) =>
       json(
         `{"query":"query ($first: Int!) { list(first: $first) }","variables":{"first":${v + 1}${"9".repeat(longText)}}}`,

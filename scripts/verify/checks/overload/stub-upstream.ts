@@ -39,6 +39,7 @@ export async function startStubUpstream(): Promise<number> {
     let isGet = false;
     const read = createHttpReader({
       onHead: (head) => (isGet = head.startsWith("GET")),
+      // A request body is short, so it is expected in one piece.
       onBody(body) {
         const [, response] = graphql.findLast(([field]) => body.includes(field)) ?? [];
         if (response) socket.write(response);

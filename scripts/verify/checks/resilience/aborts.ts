@@ -67,8 +67,9 @@ export const abortsCheck: ResilienceCheck = {
   },
 };
 
-/** Holds the fetches of clients, which are identified by their `authorization` header; gateways forward it. */
+/** Holds the fetches of clients. The `authorization` header of a fetch is the client's name, because gateways forward it. */
 interface HeldFetches {
+  /** Holds a client's fetch from this service. Call it before the client sends its request: other fetches get the normal response at once. */
   waitForFetch(service: SubgraphName, name: string): Promise<HeldFetch>;
   /** All fetches that the subgraphs have received. */
   readonly received: readonly { readonly service: SubgraphName; readonly name: string }[];
@@ -90,14 +91,14 @@ function createHeldFetches({ people, books, ratings }: Library): HeldFetches {
     ["ratings", ratings],
   ];
   for (const [service, subgraph] of subgraphs) {
-    const act: Fault = async (response, _body, { headers }, executeNormally) => {
+    const respondOrHold: Fault = async (response, _body, { headers }, executeNormally) => {
       const name = headers.authorization ?? "";
       received.push({ service, name });
       const onFetch = waiting.get(`${service} ${name}`);
       if (!onFetch) return respondJson(response, 200, JSON.stringify(await executeNormally()));
       onFetch(holdFetch(response, name, async () => JSON.stringify(await executeNormally())));
     };
-    subgraph.fault = act;
+    subgraph.fault = respondOrHold;
   }
   return {
     received,
@@ -154,14 +155,14 @@ async function abortRequest(
   await sleep(Math.random() * abortDelayMsMax);
   const abortedMs = performance.now();
   abort.abort();
-  const tookMs = await Promise.all(fetches.map(async ({ response }) => (await closed(response)) - abortedMs));
+  const tookMs = await Promise.all(fetches.map(async ({ response }) => (await waitForClose(response)) - abortedMs));
   // Fetches that were not aborted are completed.
   for (const { response, release } of fetches) if (!response.closed) await release();
   return tookMs;
 }
 
-/** The time at which the subgraph's connection closed; Infinity for never. */
-function closed(response: ServerResponse): Promise<number> {
+/** Resolves with the time at which the subgraph's connection closed; Infinity if it is still open after `closeTimeoutMs`. */
+function waitForClose(response: ServerResponse): Promise<number> {
   const close = new Promise<number>((resolve) => response.once("close", () => resolve(performance.now())));
   return withTimeout(closeTimeoutMs, close, () => "").catch(() => Infinity);
 }

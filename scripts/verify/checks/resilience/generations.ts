@@ -49,7 +49,7 @@ export const generationsCheck: ResilienceCheck = {
     await gateway.measureLoop();
     await publishMany(context, gateway, sdl, settledAfter + 1, generations);
     const loop = await gateway.measureLoop();
-    const tookMs = (performance.now() - startMs) / generations;
+    const msPerGeneration = (performance.now() - startMs) / generations;
     await sleep(releaseMs);
     const after = await measureMemory(gateway);
 
@@ -57,7 +57,7 @@ export const generationsCheck: ResilienceCheck = {
     reportLoop(context, loop);
     reportMemory(context, before, after, settledAfter);
     await reportLastGeneration(context, gateway, client, generations);
-    context.print(`${tookMs.toFixed(0)} ms from one generation to the next`);
+    context.print(`${msPerGeneration.toFixed(0)} ms from one generation to the next`);
   },
 };
 

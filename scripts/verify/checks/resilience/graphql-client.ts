@@ -1,3 +1,4 @@
+// The GraphQL client of the resilience checks and of the part refused-inputs of overload, and how they read the error code of a response.
 import { createHttpClient, type HttpClientResponse } from "../../traffic/http-client.ts";
 
 export interface GraphqlClient {
@@ -27,7 +28,7 @@ export function createGraphqlClient(gatewayUrl: string, timeoutMs?: number): Gra
   };
 }
 
-/** The code of the first error; "data" without errors. */
+/** The code of the first error, or "status N" if that error has no code; "data" without errors. */
 export function readCode({ status, text }: HttpClientResponse): string {
   const { errors } = JSON.parse(text) as { errors?: readonly { extensions?: { code?: string } }[] };
   return errors ? (errors[0]?.extensions?.code ?? `status ${status}`) : "data";
@@ -36,7 +37,7 @@ export function readCode({ status, text }: HttpClientResponse): string {
 /** The result of `sendForCode` begins with this if the request got no response, or a response that is not JSON. */
 export const noResponse = "no response";
 
-/** Sends a query. @returns the code of the first error; "data" without errors. */
+/** Sends a query. @returns like `readCode`, or a text that begins with `noResponse`. Never rejects. */
 export async function sendForCode(client: GraphqlClient, query: string): Promise<string> {
   try {
     return readCode(await client.send(query));

@@ -111,6 +111,7 @@ async function runAttack({ url, documents }: AttackData): Promise<ReadonlyMap<st
 
 // This file is also the worker's: `attack` starts it.
 if (!isMainThread) {
+  // On Linux, 0 is this thread and not the whole process.
   setPriority(0, 10);
   const codes = await runAttack(workerData as AttackData);
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window

@@ -54,7 +54,7 @@ export const memoryCheck: ResilienceCheck = {
 
 type MemoryOperation = readonly [query: string, variables?: object];
 
-const writers: readonly ((count: number) => MemoryOperation)[] = [
+const operationWriters: readonly ((count: number) => MemoryOperation)[] = [
   // A document over three subgraphs, and one with variables.
   (count) => [`{ a${count}: books { title stars author { name books { title } } } }`],
   (count) => [`query Q${count}($id: ID!) { person(id: $id) { name books { title comments } } }`, { id: String(count) }],
@@ -82,7 +82,7 @@ function list(count: number, write: (index: number) => string): string {
 
 /** Sends a request with a new `authorization`, so that no fetch is shared. @returns what is wrong with the response, or undefined. */
 async function sendNew(client: GraphqlClient, count: number): Promise<string | undefined> {
-  const [query, variables = {}] = writers[count % writers.length]?.(count) ?? [""];
+  const [query, variables = {}] = operationWriters[count % operationWriters.length]?.(count) ?? [""];
   const { status, text } = await client.send(query, { variables, authorization: `caller ${count}` });
   return status === 200 && text.startsWith('{"data":{') ? undefined : `${status} ${text}`;
 }

@@ -28,6 +28,7 @@ const resolutionMs = 2;
 export const pauseMsMax = 20;
 const responseDelayMs = 5 * resolutionMs;
 
+// Not in the gateway's worker threads, which load this file too, and not in generations.ts, which imports `pauseMsMax` from it.
 if (isMainThread && process.send) monitorLoop();
 
 function monitorLoop(): void {
@@ -65,6 +66,7 @@ function monitorLoop(): void {
   );
   // The parent process has ended and cannot stop this gateway.
   process.once("disconnect", () => process.exit());
+  // The IPC channel does not keep the gateway running.
   process.channel?.unref();
 }
 

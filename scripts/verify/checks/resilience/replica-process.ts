@@ -27,9 +27,11 @@ const ledger = await startSubgraph({
     Entry: { __resolveReference: respondLate, amount: ({ id }: LedgerEntry) => Number(id) },
   },
 });
+// replicas.ts waits for this first output: the replica is ready.
 process.stdout.write(`${ledger.url}\n`);
 // The parent process has ended and cannot stop this replica.
 process.once("disconnect", () => process.exit());
+// It may have ended before the listener was added.
 if (!process.connected) process.exit();
 // The recorded requests are not used here; clearing them bounds memory.
 setInterval(() => ledger.requests.splice(0), 1_000);

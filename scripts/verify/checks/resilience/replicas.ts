@@ -105,6 +105,7 @@ async function startClient(context: CheckContext, replicas: readonly LedgerRepli
   const urls = replicas.map(({ url }) => url);
   const ledger = {
     name: "ledger",
+    // The text before `type Query` is the federation header that `startSubgraph` adds.
     typeDefs: `${shelf.typeDefs.split("type Query")[0]}${ledgerDefs}`,
     url: urls[0] ?? "",
   };

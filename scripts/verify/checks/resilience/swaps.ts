@@ -20,9 +20,9 @@ export const swapsCheck: ResilienceCheck = {
     const newRatings = await startRatings();
     for (const subgraph of [...library.all, newRatings]) context.onCleanup(() => subgraph.close());
     const { people, books, ratings } = library;
-    const supergraphs = [ratings, newRatings].map((address) => ({
-      ratings: address,
-      sdl: composeSupergraph([people, books, address]),
+    const supergraphs = [ratings, newRatings].map((ratingsSubgraph) => ({
+      ratings: ratingsSubgraph,
+      sdl: composeSupergraph([people, books, ratingsSubgraph]),
     }));
     const gateway = await context.startGateway(supergraphs[0]?.sdl ?? "");
     const client = context.createClient(gateway);

@@ -76,7 +76,7 @@ export async function startTestedGateway(o: TestedGatewayOptions): Promise<Teste
     child.kill("SIGKILL");
     throw new Error(`The gateway does not start: ${String(error)}`, { cause: error });
   }
-  return describeProcess(child, log, o.supergraphFile);
+  return createTestedGateway(child, log, o.supergraphFile);
 }
 
 /** Replaces the file atomically by rename, so that the gateway never reads a part of it. */
@@ -91,7 +91,7 @@ function countLoads(log: GatewayLog): number {
 
 type GatewayLog = ReturnType<typeof readLog>;
 
-function describeProcess(child: ChildProcess, log: GatewayLog, supergraphFile: string): TestedGateway {
+function createTestedGateway(child: ChildProcess, log: GatewayLog, supergraphFile: string): TestedGateway {
   const pid = child.pid ?? 0;
   async function requestReport<Report>(request: MonitorRequest): Promise<Report> {
     if (child.exitCode !== null || child.signalCode !== null) throw new GatewayFault("The gateway has ended");
@@ -150,6 +150,7 @@ function readLog(child: ChildProcess) {
     },
     count: (observation: string) => counts.get(observation) ?? 0,
     recentOutput: () => output,
+    /** Resolves when the condition holds. Rejects with a GatewayFault if the gateway ends before that. */
     until: (condition: () => boolean) =>
       new Promise<void>((resolve, reject) => {
         const check = () => {

@@ -12,7 +12,7 @@ import {
   type StartReplica,
 } from "../../platform/platform.ts";
 import { defineVerification, type VerificationRun } from "../../verification.ts";
-import { type FurtherStep, perSecondOption, type RolloutReplica, runRollout } from "../rollout/rollout.ts";
+import { type FurtherStep, rolloutOptions, type RolloutReplica, runRollout } from "../rollout/rollout.ts";
 import { createDnsOverrides, hasLoopbackNetwork, type DnsOverrides } from "./test-dns.ts";
 
 const probeEveryMs = 200;
@@ -46,7 +46,8 @@ export const rolling = defineVerification({
 Under load it restarts each process, one after the other: no request may fail. Then it kills one process of posts and one of orders: no read
 may fail, and at most the writes that were in flight. Finally (on Linux) the addresses behind the name of posts change.`,
   options: {
-    perSecond: { ...perSecondOption, fallback: 40 },
+    ...rolloutOptions,
+    perSecond: { ...rolloutOptions.perSecond, fallback: 40 },
     logs: {
       kind: "text",
       placeholder: "FOLDER",
@@ -88,7 +89,7 @@ may fail, and at most the writes that were in flight. Finally (on Linux) the add
       addressRefreshMs,
       baselineTriesMax: 1,
     };
-    await runRollout(rollout, options.perSecond, run);
+    await runRollout(rollout, options, run);
   },
 });
 

@@ -18,5 +18,6 @@ async function lookup(host: string, options: { readonly all: true }): Promise<re
 // Worker threads may have another environment, without NAMES_FILE.
 if (file !== undefined) {
   Object.assign(dns, { lookup });
+  // So that `import { lookup }` in other modules is this function too.
   syncBuiltinESMExports();
 }

@@ -8,7 +8,7 @@ import { countFailures, countRequests, describeStep, type RestartStep, stepsHead
 
 /** A process or container of the platform. */
 export interface RolloutReplica {
-  /** Such as "posts 2". */
+  /** The part and the number of the replica, from 1, such as "posts 2". */
   readonly name: string;
   /** Ends the replica as a roll-out does, with SIGTERM. @returns its exit code; null if a signal ended it. */
   stop(): Promise<number | null>;
@@ -42,12 +42,28 @@ export interface Rollout {
   readonly baselineTriesMax: number;
 }
 
-export const perSecondOption = {
-  kind: "number",
-  min: 8,
-  max: 1_000,
-  why: "requests per second through gateway and REST proxy together, three of four are reads",
+/** Each check adds its own default of `perSecond`. */
+export const rolloutOptions = {
+  perSecond: {
+    kind: "number",
+    min: 8,
+    max: 1_000,
+    why: "requests per second through gateway and REST proxy together, three of four are reads",
+  },
+  restartsEach: {
+    kind: "number",
+    min: 1,
+    max: 3,
+    fallback: 3,
+    quick: 1,
+    why: "restarts at most this many replicas of each part; the others run without a restart",
+  },
 } as const;
+
+export interface RolloutOptions {
+  readonly perSecond: number;
+  readonly restartsEach: number;
+}
 
 const rampMs = 4_000;
 const baselineMs = 4_000;
@@ -62,7 +78,7 @@ const downMs = 3_000;
  */
 export async function runRollout(
   rollout: Rollout,
-  perSecond: number,
+  { perSecond, restartsEach }: RolloutOptions,
   { isControl, print, claim, onCleanup }: Pick<VerificationRun, "isControl" | "print" | "claim" | "onCleanup">,
 ): Promise<void> {
   const traffic = startTraffic({
@@ -82,7 +98,8 @@ export async function runRollout(
   // Discards the report of the ramp.
   await traffic.next();
   record(await measureBaseline(traffic, rollout, print));
-  for (const replica of rollout.replicas) record(await restart(replica, traffic, isControl));
+  const isRestarted = ({ name }: RolloutReplica) => Number(name.split(" ").at(-1)) <= restartsEach;
+  for (const replica of rollout.replicas.filter(isRestarted)) record(await restart(replica, traffic, isControl));
   if (!isControl) {
     for (const replica of rollout.killed) record(await kill(replica, traffic, rollout));
     for (const { kind, name, run } of rollout.furtherSteps)

@@ -6,7 +6,7 @@ export interface RestartStep {
   readonly kind: "baseline" | "restarted" | "moved" | "killed" | "frozen";
   readonly name: string;
   readonly report: TrafficReport;
-  /** The exit code of a process that received SIGTERM; null if it was killed. */
+  /** The exit code of a process that received SIGTERM; null if a signal ended it, and for the steps `baseline`, `killed` and `frozen`. */
   readonly exitCode: number | null;
   /** The number of writes that were in flight when the process was killed. */
   readonly writesInFlight: number;

@@ -37,6 +37,7 @@ const schemasV2: VersionSchemas = {
 };
 
 const path = { id: opaqueId("The comment's id.", "1") };
+/** Members whose values the test of the examples ignores. */
 const volatile = ["id", "postId", "authorId", "createdAt", "editedAt"];
 
 const links = {
@@ -57,22 +58,22 @@ const links = {
   },
 };
 
-function page(schemas: VersionSchemas, items: readonly object[]): unknown {
+function examplePageOf(schemas: VersionSchemas, items: readonly object[]): unknown {
   return schemas.list === bareList
     ? items
     : { data: items, page: { next: "TPrD0eO4pAhOgq0gIkPFym45OTk4", prev: null } };
 }
 
-function list(
+function documentList(
   schemas: VersionSchemas,
   description: string,
-  of: Pick<OperationDocument, "path" | "query">,
+  parameters: Pick<OperationDocument, "path" | "query">,
   url: string,
 ): OperationDocument {
   return {
     description,
     callers: "everyone",
-    ...of,
+    ...parameters,
     response: {
       status: 200,
       description: "A page of comments.",
@@ -85,7 +86,7 @@ function list(
         summary: "The newest comment",
         path: url,
         status: 200,
-        response: page(schemas, [schemas.examples.added.response]),
+        response: examplePageOf(schemas, [schemas.examples.added.response]),
         varies: [...volatile, "text", "body", ...commentFields.names, "next"],
       },
     ],
@@ -99,13 +100,13 @@ function listComments(schemas: VersionSchemas): OperationDocument {
     authorId: anyId("Only comments by this user; none for an unknown id.", "1"),
     ...sortField,
   };
-  return list(schemas, "All comments that are not deleted, newest first.", { query }, "/comments?limit=1");
+  return documentList(schemas, "All comments that are not deleted, newest first.", { query }, "/comments?limit=1");
 }
 
 function listPostComments(schemas: VersionSchemas): OperationDocument {
   const description = "Comments on one post, newest first. An empty list for an unknown post.";
-  const of = { path: { id: anyIdInPath("The post's id.", "1") }, query: { ...pageFields, ...sortField } };
-  return list(schemas, description, of, "/posts/1/comments?limit=1");
+  const parameters = { path: { id: anyIdInPath("The post's id.", "1") }, query: { ...pageFields, ...sortField } };
+  return documentList(schemas, description, parameters, "/posts/1/comments?limit=1");
 }
 
 function getComment(schemas: VersionSchemas): OperationDocument {

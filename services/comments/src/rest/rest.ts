@@ -117,6 +117,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
   }
 }
 
+/** `?? ""` is only for the type: the path of each route whose handler calls this has `:id`. */
 function idOf({ params }: RestRequest): string {
   return params["id"] ?? "";
 }

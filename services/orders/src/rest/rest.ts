@@ -60,6 +60,7 @@ function createOrderHandlers(
       return list(request, actions.getOwnCustomerId(request.identity));
     },
     async listUserOrders(request) {
+      // `?? ""` after a path parameter is only for the type, here and below: the path of the route has the parameter.
       return list(request, actions.getReadableCustomerId(request.identity, request.params["id"] ?? ""));
     },
     async getOrder(request) {

@@ -54,6 +54,7 @@ const status = postStatus.meta({
   description:
     "Any value other than `PUBLISHED` requires a token: authors see their own posts, the scope `posts:read:all` shows all.",
 });
+/** Members whose values the test of the examples ignores. */
 const volatile = ["id", "createdAt", "updatedAt", "publishedAt"];
 const volatileInPosts = [...volatile, "body", "content", "author", "authorId", ...postFields.names];
 
@@ -74,7 +75,7 @@ function linksOf({ version }: VersionSchemas) {
   };
 }
 
-function page({ version }: VersionSchemas, items: readonly object[]): unknown {
+function examplePageOf({ version }: VersionSchemas, items: readonly object[]): unknown {
   return version === 1 ? items : { data: items, page: { next: "TPrD0eO4pAhOgq0gIkPFym45OTk4", prev: null } };
 }
 
@@ -103,7 +104,7 @@ function listPosts(schemas: VersionSchemas): OperationDocument {
         summary: "The newest post",
         path: "/posts?limit=1",
         status: 200,
-        response: page(schemas, [schemas.examples.published]),
+        response: examplePageOf(schemas, [schemas.examples.published]),
         varies: [...volatileInPosts, "next"],
       },
     ],
@@ -128,7 +129,7 @@ function listUserPosts(schemas: VersionSchemas): OperationDocument {
         summary: "Grace's newest post",
         path: "/users/2/posts?limit=1",
         status: 200,
-        response: page(schemas, [schemas.examples.published]),
+        response: examplePageOf(schemas, [schemas.examples.published]),
         varies: [...volatileInPosts, "next"],
       },
     ],

@@ -92,6 +92,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     return respondWithList<Post>({
       request,
       cursors,
+      // The cursors of a list that depends on the caller are valid for this caller only.
       list: nameList("posts", { ...filters, lister: viewerId }),
       projection: version.projection,
       view: isPublic ? "public" : "private",
@@ -105,6 +106,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
   }
 }
 
+/** `?? ""` is only for the type: the path of each route whose handler calls this has `:id`. */
 function idOf({ params }: RestRequest): string {
   return params["id"] ?? "";
 }

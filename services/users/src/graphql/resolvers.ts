@@ -22,6 +22,7 @@ export const resolvers: Resolvers = {
     email: (user, _, { identity, actions }) => actions.readPrivate(identity, user).email,
     prefs: (user, _, { identity, actions }) => actions.readPrivate(identity, user).prefs,
   },
+  // Mutations do not clear the loaders: no field of their payloads reads from a loader.
   Mutation: {
     createUser: async (_, { input }, { identity, actions }) => {
       // `input` includes the idempotency key, which REST has in a header.

@@ -43,17 +43,17 @@ const search = withTextLimits(z.string(), { min: 1, max: 80 }).meta({
   description: "Each word matches the beginning of a word of the name.",
 });
 const path = { id: opaqueId("The user's id.", "1") };
-const toUser = {
+const userLink = {
   operation: "getUser",
   parameters: { id: "$response.body#/id" },
   description: "The new user, like `Location`.",
 };
-const toItsOrders = {
+const ordersLink = {
   operation: "listUserOrders",
   parameters: { id: "$response.body#/id" },
   description: "The user's orders.",
 };
-const toItsPosts = {
+const postsLink = {
   operation: "listUserPosts",
   parameters: { id: "$response.body#/id" },
   description: "The user's posts.",
@@ -78,6 +78,7 @@ function listUsers({ list, user, hiddenFields, examples }: VersionSchemas): Oper
   };
 }
 
+/** Members whose values the test of the examples ignores. */
 const volatile = ["id", "createdAt", "avatarUrl", "avatar"];
 
 function getUser({
@@ -114,7 +115,7 @@ function getUser({
       description: "The user.",
       schema: user,
       headers: ["ETag"],
-      links: { posts: toItsPosts, orders: toItsOrders },
+      links: { posts: postsLink, orders: ordersLink },
     },
     problems: deactivatedAs === "GONE" ? ["NOT_FOUND", "GONE"] : ["NOT_FOUND"],
     examples,
@@ -132,7 +133,7 @@ function createUser({ user, newUser, examples: { created } }: VersionSchemas): O
       description: "The new user.",
       schema: user,
       headers: ["ETag", "Location", "Idempotency-Replayed"],
-      links: { itself: toUser, posts: toItsPosts },
+      links: { itself: userLink, posts: postsLink },
     },
     problems: ["BAD_USER_INPUT", "CONFLICT", "GONE"],
     examples: [
@@ -170,7 +171,7 @@ function updateUser({
       description: "The changed user.",
       schema: user,
       headers: ["ETag"],
-      links: { itself: toUser },
+      links: { itself: userLink },
     },
     problems: ["BAD_USER_INPUT", "CONFLICT", "NOT_FOUND", ...(deactivatedAs === "GONE" ? [deactivatedAs] : [])],
     examples: [

@@ -97,6 +97,7 @@ function audienceOf(identity: Identity): Audience {
   return identity.kind === "anonymous" ? "everyone" : "caller";
 }
 
+/** `?? ""` is only for the type: the path of each route whose handler calls this has `:id`. */
 function idOf({ params }: RestRequest): string {
   return params["id"] ?? "";
 }
