@@ -13,6 +13,8 @@ export interface SchemaComparison {
   readonly direction: "input" | "output";
   readonly schemasBefore: Json;
   readonly schemasAfter: Json;
+  /** The pairs of references around the compared schemas: a schema may contain itself, such as a comment its replies. */
+  readonly enclosing?: ReadonlySet<string>;
 }
 
 /**
@@ -20,12 +22,11 @@ export interface SchemaComparison {
  * (`maxLength`, `pattern`, …) of output values.
  * @param location what messages begin with, such as `the body`.
  */
-export function compareSchemas(
-  before: Json,
-  after: Json,
-  comparison: SchemaComparison,
-  location: string,
-): SchemaChange[] {
+export function compareSchemas(before: Json, after: Json, outer: SchemaComparison, location: string): SchemaChange[] {
+  const pair = `${String(before["$ref"])} ${String(after["$ref"])}`;
+  const isPair = typeof before["$ref"] === "string" && typeof after["$ref"] === "string";
+  if (isPair && outer.enclosing?.has(pair)) return [];
+  const comparison = isPair ? { ...outer, enclosing: new Set(outer.enclosing).add(pair) } : outer;
   const alternativesBefore = listAlternatives(before, comparison.schemasBefore);
   const alternativesAfter = listAlternatives(after, comparison.schemasAfter);
   const [firstBefore, ...othersBefore] = alternativesBefore;
@@ -143,7 +144,11 @@ function requiredOnlyIn(one: Json, other: Json): readonly string[] {
 
 function compareItems(before: Json, after: Json, comparison: SchemaComparison, location: string): SchemaChange[] {
   const [was, is] = [before["items"], after["items"]] as readonly (Json | undefined)[];
-  return was === undefined || is === undefined ? [] : compareSchemas(was, is, comparison, `${location}/*`);
+  if (was !== undefined && is !== undefined) return compareSchemas(was, is, comparison, `${location}/*`);
+  // Without `items`, an entry may be any value.
+  const [accepted, current] = comparison.direction === "input" ? [is, was] : [was, is];
+  if (accepted === undefined || current !== undefined) return [];
+  return [breaking(`${location}/* ${comparison.direction === "input" ? "no longer accepts" : "may now be"} any value`)];
 }
 
 function propertiesOf(schema: Json): Readonly<Record<string, Json>> {
