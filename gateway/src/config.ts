@@ -3,6 +3,7 @@
 import { readAdmissionConfig } from "@tributary/kit/admission/admission-config";
 import { readCallerConfig } from "@tributary/kit/caller/caller-config";
 import { readConsistencyConfig } from "@tributary/kit/consistency/consistency-config";
+import { isHttpUrl } from "@tributary/kit/http/http-url";
 import { defaultJsonLimits } from "@tributary/kit/http/json-body";
 import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/process/env";
 import { readListenerConfig } from "@tributary/kit/process/listener-config";
@@ -303,8 +304,4 @@ function readIssuerUrl(env: EnvironmentReader, profile: "development" | "product
   if (profile === "production") env.problem("ISSUER_URL is for PROFILE=development: production has no local issuer");
   if (!isHttpUrl(url)) env.problem("ISSUER_URL is not an http(s) URL");
   return url;
-}
-
-function isHttpUrl(text: string): boolean {
-  return URL.canParse(text) && ["http:", "https:"].includes(new URL(text).protocol);
 }

@@ -35,7 +35,6 @@ export function writeResponseBody(plan: CompiledPlan, { root, joins, fieldErrors
   const newProblems = withoutPropagatedNulls(problems, fieldErrors);
   const errors = [...fieldErrors.map(toClientError), ...newProblems.map(toProblemError)];
   if (problemCount > problems.length) errors.push(toCountError(problemCount - problems.length));
-  if (errors.length === 0) return { body, problems: newProblems, summary: undefined };
   return {
     summary: { outcome: isNull(body) ? "failed" : "partial", codes: errors.map(({ extensions }) => extensions.code) },
     body: Buffer.concat([Buffer.from(`{"errors":${JSON.stringify(errors)},`), body.subarray(1)]),

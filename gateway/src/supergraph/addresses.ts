@@ -1,4 +1,5 @@
 // The subgraphs of a supergraph, with their addresses and settings. Read once per supergraph, by generation.ts.
+import { isHttpUrl } from "@tributary/kit/http/http-url";
 import { type DocumentNode, Kind, type ValueNode } from "graphql";
 
 interface Subgraph {
@@ -71,8 +72,4 @@ function readJoinGraph(supergraph: DocumentNode): readonly { service: string; ur
 
 function readText(value: ValueNode | undefined): string {
   return value?.kind === Kind.STRING ? value.value : "";
-}
-
-function isHttpUrl(text: string): boolean {
-  return URL.canParse(text) && ["http:", "https:"].includes(new URL(text).protocol);
 }

@@ -47,7 +47,6 @@ export function watchSupergraph(o: SupergraphWatcherOptions): () => void {
 
   /** Reads once and sets the timer for the next read. */
   async function poll(): Promise<void> {
-    if (isReading) return void (isHinted = true);
     isReading = true;
     isHinted = false;
     readBeforeMs = Infinity;

@@ -1,5 +1,6 @@
 // The environment variables of change feeds: `readServedFeedConfig` for a service, `readFollowedFeedsConfig` for the gateway, the REST proxy and the
 // purger.
+import { isHttpUrl } from "../http/http-url.ts";
 import type { EnvironmentReader } from "../process/env.ts";
 import { portOf } from "../upstream/addresses.ts";
 
@@ -65,7 +66,7 @@ export function readFollowedFeedsConfig(
       why: `the change feed of the ${service} service: scheme, host and port of each replica; by default ${portOffset} above the port of the service; none: it has no feed, and cached responses follow no writes of others`,
     });
     if (texts.length === 1 && texts[0] === "none") continue;
-    if (texts.some((url) => !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))) {
+    if (texts.some((url) => !isHttpUrl(url))) {
       env.problem(`${name} has to be http(s) addresses of scheme, host and port, separated by commas, or none`);
     }
     if (texts.length > 0) feedUrls[service] = texts;

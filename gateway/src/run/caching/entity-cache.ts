@@ -6,8 +6,8 @@ import { createNoteLog } from "@tributary/kit/collections/note-log";
 import { createFeeds } from "@tributary/kit/consistency/feeds";
 import type { ServiceWrite } from "@tributary/kit/consistency/receipts";
 import type { GatewayObserver } from "../../observations.ts";
-import { createEntityStore } from "./entity-store.ts";
-import { type CacheParts, nameGroup, type SubgraphCache, SubgraphCacheState } from "./subgraph-cache.ts";
+import { createEntityStore, nameGroup } from "./entity-store.ts";
+import { type CacheParts, type SubgraphCache, SubgraphCacheState } from "./subgraph-cache.ts";
 
 export interface EntityCacheOptions {
   /** The subgraphs whose results are cached, as `nameOf` names them. */

@@ -100,7 +100,7 @@ export function createEntityStore({
 }
 
 /** Group names contain no line break (RFC 9875, 2). */
-function nameGroup(service: string, group: string): string {
+export function nameGroup(service: string, group: string): string {
   return `${service}\n${group}`;
 }
 

@@ -6,7 +6,7 @@ import type { Feeds } from "@tributary/kit/consistency/feeds";
 import type { ServiceWrite } from "@tributary/kit/consistency/receipts";
 import type { WritePosition } from "@tributary/kit/feed/position";
 import type { EntityLookup, GatewayObserver } from "../../observations.ts";
-import { confirmedMsOf, type EntityStore, type StoredResult } from "./entity-store.ts";
+import { confirmedMsOf, type EntityStore, nameGroup, type StoredResult } from "./entity-store.ts";
 import { groupsMax } from "./response-caching.ts";
 import { type ComposedResult, createWholeResults, type WholeResult, type WholeResults } from "./whole-results.ts";
 
@@ -245,9 +245,4 @@ export class SubgraphCacheState implements SubgraphCache {
     if (log.isNotedAfter(position, this.#name)) return true;
     return groups.some((group) => log.isNotedAfter(position, nameGroup(this.#name, group)));
   }
-}
-
-/** Group names contain no line break (RFC 9875, 2). */
-export function nameGroup(service: string, group: string): string {
-  return `${service}\n${group}`;
 }
