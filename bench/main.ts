@@ -22,6 +22,7 @@ const benchmarks = new Map([
   ["telemetry", telemetryBenchmark],
 ]);
 
+// So that the listeners of `exit` kill the child processes (testbed/pinned-process.ts).
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 await main(process.argv.slice(2));
 
@@ -74,6 +75,7 @@ function installContenders(selected: readonly Contender[]) {
     ["peers", isRequired("peers") ? installPeers() : undefined],
     ["nginx", readNginxVersion() === undefined ? "nginx is not installed" : undefined],
   ]);
+  // "posts database" is never missing: the testbed starts it.
   const findProblem = ({ requires }: Contender) => problems.get(requires ?? "");
   const skipped = selected.flatMap((contender) => {
     const problem = findProblem(contender);
@@ -93,6 +95,7 @@ async function measureAll(args: BenchmarkArguments, testbed: Testbed) {
   for (const { contender, workload, round } of listCells(args)) {
     const hasFailed = failures.some((each) => each.contender === contender.name && each.workload === workload.name);
     if (hasFailed) continue;
+    // With probes, the pauses of the contender's event loop are measured too, by a preloaded script.
     const pauses = workload.probeEveryMs === undefined ? undefined : "loop-pauses";
     const preload = args.profiles ? "cpu-profile" : pauses;
     try {

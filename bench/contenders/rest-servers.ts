@@ -58,7 +58,7 @@ export const restServers: readonly Contender[] = [
     isOurs: true,
     requires: "posts database",
     workloads: ["service", "service-not-modified", "service-graphql"],
-    // Logs as in production, so traced requests write log lines.
+    // Without ACCESS_LOG the default of production applies: traced requests write log lines. Any free port for the feed.
     start: ({ port, databaseUrl }) => ({
       command: [join(bench, "../services/posts/src/main.ts")],
       environment: { PORT: String(port), HOST: "127.0.0.1", DATABASE_URL: databaseUrl, FEED_PORT: "0" },

@@ -27,6 +27,7 @@ export function createCannedResponses(name: BenchmarkSubgraphName, onCompute: ()
     const { query, variables, operationName, extensions } = JSON.parse(text);
     const document = parse(query);
     const result = await execute({ schema, document, variableValues: variables, operationName });
+    // Only Tributary's gateway requests metadata. `people` stands for private data, although its rows are the same for every caller.
     const isPublic = name !== "people" && extensions?.cacheMetadata;
     const cache = isPublic ? { extensions: { cache: toCacheMetadata(document, variables) } } : {};
     const response = toHttp(JSON.stringify({ ...result, ...cache }), ["Content-Type: application/json"]);
@@ -38,8 +39,8 @@ export function createCannedResponses(name: BenchmarkSubgraphName, onCompute: ()
 }
 
 /**
- * The metadata that a Tributary service sends with a response that is the same for every caller, as all subgraphs except `people` do. Each entity is
- * a cache group, and so is each root field.
+ * The metadata that a Tributary service adds to a response that is the same for every caller: each entity is a cache group, such as `Book:978-7`,
+ * and so is each root field.
  */
 function toCacheMetadata({ definitions }: DocumentNode, variables: Variables = {}): CacheMetadata {
   const fields = definitions.flatMap((definition) =>
@@ -60,6 +61,7 @@ function listEntities(field: SelectionNode, variables: Variables): readonly (rea
 }
 
 function nameOf(selection: SelectionNode): string {
+  // The gateway sends no fragment at the root.
   return selection.kind === Kind.FIELD ? selection.name.value : "all";
 }
 

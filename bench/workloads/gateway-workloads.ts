@@ -14,7 +14,7 @@ import {
   typenameOperation,
 } from "./operations.ts";
 
-/** More than there are connections, so that no two requests in flight are equal. */
+/** More than there are connections (32), so that no two requests in flight are equal. */
 const heavyVariants = 96;
 const smallVariants = 1_000;
 const documentsCount = 2_000;
@@ -73,6 +73,7 @@ export const gatewayWorkloads: readonly Workload[] = [
     title: "cold documents",
     requests: list(coldCount, (n) => ({ query: createColdDocument(coldPrimingCount + n), variables: { skip: 0 } })),
     primingRequests: list(coldPrimingCount, (n) => ({ query: createColdDocument(n), variables: { skip: 0 } })),
+    // Measures pauses: a third client sends a small query every millisecond while two send documents that have to be planned.
     connections: 2,
     order: "once",
     probeEveryMs: 1,

@@ -2,9 +2,9 @@
 export interface CodegenConfig {
   /** The service's TypeScript type for a GraphQL type: { "User": "../model.ts#User" }. */
   readonly mappers?: Readonly<Record<string, string>>;
-  /** The type of a resolver's third argument: "./context.ts#Context". */
+  /** The type of a resolver's third argument, such as "./context.ts#Context". Without it, the default of the generator. */
   readonly contextType?: string;
-  /** The TypeScript type of a custom scalar: { "DateTime": "Date" } (the default), { "URL": "string" }. */
+  /** The TypeScript types of custom scalars, such as { "URL": "string" }. Added to { "DateTime": "Date" }. */
   readonly scalars?: Readonly<Record<string, string>>;
 }
 
@@ -12,7 +12,7 @@ const referencePattern = /^\.{1,2}\/[\w./-]+\.ts#[A-Za-z]\w*$/;
 const keys = ["mappers", "contextType", "scalars"];
 
 /**
- * Parses the text of a codegen.json. Undefined gives the defaults.
+ * Parses the text of a codegen.json; without one, `text` is undefined and the defaults apply.
  * @throws Error that names the invalid part.
  */
 export function readCodegenConfig(text: string | undefined): CodegenConfig {

@@ -73,13 +73,16 @@ export async function seedEmpty(
   return empty;
 }
 
-/** The scale of the first database that is seeded; undefined if none is. */
+/** For `npm start`: the scale of the first database that is seeded; undefined if none is. */
 export async function findScale(urls: DatabaseUrls): Promise<number | undefined> {
   const scales = await Promise.all(servicesIn(urls).map((service) => withClient(urls, service, readMark)));
   return scales.find((scale) => scale !== undefined);
 }
 
-/** Finds the services that were seeded at another scale (`outdated`), and those with rows but without a seed mark (`unmarked`). */
+/**
+ * Finds the services that were seeded at another scale (`outdated`), which `npm start` seeds
+ * again, and those with rows but without a seed mark (`unmarked`), which it keeps.
+ */
 export async function findSeedMismatches(
   urls: DatabaseUrls,
   scale: number,

@@ -27,7 +27,10 @@ export interface PartContext extends Pick<StartOptions, "substitutes" | "remote"
   readonly secrets: Secrets;
   /** The supervisor's environment. Every part inherits it, so that `LOG_LEVEL=debug npm start` applies to all parts. */
   readonly inherited: Readonly<Record<string, string | undefined>>;
-  /** The issuer whose tokens the remote of `--against` accepts. Undefined without a remote, before it has responded, and if ISSUER names it. */
+  /**
+   * The issuer whose tokens the remote of `--against` accepts. Undefined without a remote, before it has responded, and if ISSUER
+   * and JWKS_URL are set.
+   */
   readonly findRemoteIssuer: () => RemoteIssuer | undefined;
 }
 
@@ -81,9 +84,9 @@ function specificFor(name: PartName, context: PartContext): Record<string, strin
       ...endpointKeys,
       ROUTES_FILE: published.routes,
       ...serviceUrls(ports),
-      ...withoutFeeds(substitutes, (prefix) => `${prefix}_FEED_URL`),
+      ...withoutFeeds(substitutes),
     };
-  // With a stored key, tokens remain valid after a restart of the issuer.
+  // The issuer. With a stored key, tokens remain valid after a restart of the issuer.
   return { KEY_FILE: join(dataDir, "issuer-key.json") };
 }
 
@@ -117,11 +120,8 @@ function entityCaches({ ports, substitutes }: PartContext): Record<string, strin
 }
 
 /** A substitute has no change feed. */
-function withoutFeeds(
-  substitutes: PartContext["substitutes"],
-  variableOf: (prefix: string) => string,
-): Record<string, string> {
-  return Object.fromEntries([...substitutes.keys()].map((name) => [variableOf(toVariablePrefix(name)), "none"]));
+function withoutFeeds(substitutes: PartContext["substitutes"]): Record<string, string> {
+  return Object.fromEntries([...substitutes.keys()].map((name) => [`${toVariablePrefix(name)}_FEED_URL`, "none"]));
 }
 
 /** The URL with which a service connects to its database. */

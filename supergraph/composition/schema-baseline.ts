@@ -1,3 +1,4 @@
+// Finds the earlier schemas with which the report of composition errors (composition-report.ts) compares the current ones.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Supergraph } from "@apollo/federation-internals";
@@ -5,11 +6,14 @@ import type { GitBase } from "../changes/git-base.ts";
 import { findBase } from "../changes/git-base.ts";
 import type { Subgraph } from "../subgraphs.ts";
 
-/** Earlier schemas that composed. A composition error lists the files that changed since (composition-report.ts). */
+/** Earlier schemas that composed. The report lists the files that changed since. */
 export interface SchemaBaseline {
   /** For the message "changed since NAME": a commit or branch, or "the committed supergraph". */
   readonly name: string;
-  /** False if the schemas are extracted from a supergraph: they lack descriptions and have other directives, so another text alone is no change. */
+  /**
+   * False if the schemas are extracted from a supergraph: they lack descriptions and have other directives. Then a file has changed
+   * only if the parsed schemas differ, not if the texts do.
+   */
   readonly isVerbatim: boolean;
   /** The text of a subgraph's schema; undefined if the baseline has no such subgraph. */
   find(subgraph: Subgraph): string | undefined;

@@ -44,7 +44,7 @@ function findProblem({ kind, value }: IntValueNode | FloatValueNode, type: Graph
 /**
  * Makes custom scalars reject variables with a number that is out of range, at any depth. Replaces `parseValue` of each custom scalar in the schema,
  * which a composed schema leaves at graphql-js's default. Inexact whole numbers need no check here: the JSON parser (kit/src/json/exact-json.ts) has
- * turned them into strings.
+ * turned them into strings, which Int and Float reject and custom scalars forward.
  */
 export function addRangeCheckToCustomScalars(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {

@@ -66,12 +66,12 @@ function countReplicas(metrics: Metrics<typeof gatewayMetrics>, ejected: Ejected
   const retriesOverBudget = metrics.counter("tributary_gateway_subgraph_retries_over_budget_total");
   const invalid = metrics.counter("tributary_gateway_subgraph_responses_invalid_total");
   const ejections = metrics.counter("tributary_gateway_replica_ejections_total");
-  const lookups = metrics.counter("tributary_gateway_lookup_failures_total");
+  const lookupFailures = metrics.counter("tributary_gateway_lookup_failures_total");
   return (observation) => {
     if (observation.kind === "retried") retries.add({ subgraph: observation.service });
     if (observation.kind === "retry-over-budget") retriesOverBudget.add({ subgraph: observation.service });
     if (observation.kind === "subgraph-response-invalid") invalid.add({ subgraph: observation.service });
-    if (observation.kind === "lookup-failed") lookups.add({ subgraph: observation.service });
+    if (observation.kind === "lookup-failed") lookupFailures.add({ subgraph: observation.service });
     if (observation.kind === "replica-restored" || observation.kind === "replica-removed")
       ejected.restore(observation.service, observation.replica);
     if (observation.kind !== "replica-ejected") return;
@@ -84,8 +84,10 @@ function countEntityCache(metrics: Metrics<typeof gatewayMetrics>): GatewayObser
   const lookups = metrics.counter("tributary_gateway_entity_cache_lookups_total");
   const repeats = metrics.counter("tributary_gateway_entity_cache_repeats_total");
   return (observation) => {
+    // A fetch that was sent without credentials is repeated with them.
     if (observation.kind === "entity-cache-repeat") repeats.add({ subgraph: observation.service });
     if (observation.kind !== "entity-cache-read") return;
+    // `bypass`: fetched with credentials, because an earlier result depended on the caller.
     for (const result of ["hit", "miss", "bypass"] as const)
       if (observation.results[result] > 0)
         lookups.add({ subgraph: observation.service, result }, observation.results[result]);
@@ -107,7 +109,7 @@ function countLoads(metrics: Metrics<typeof gatewayMetrics>): GatewayObserver {
   const loads = metrics.counter("tributary_gateway_supergraph_loads_total");
   const loadedAt = metrics.gauge("tributary_gateway_supergraph_loaded_timestamp_seconds");
   const unknownVariables = metrics.gauge("tributary_gateway_unknown_subgraph_variables");
-  /** Variables that name no subgraph of the supergraph that is being loaded; supergraphs are loaded one at a time. */
+  /** Environment variables of subgraphs that the supergraph lacks that is being loaded; supergraphs are loaded one at a time. */
   let unknownCount = 0;
   return (observation) => {
     const { kind } = observation;
@@ -117,6 +119,7 @@ function countLoads(metrics: Metrics<typeof gatewayMetrics>): GatewayObserver {
     if (kind === "supergraph-loaded") {
       loadedAt.set({}, Date.now() / 1_000);
       unknownVariables.set({}, unknownCount);
+      // Exports 0 for each subgraph, so that rates include its first event.
       for (const subgraph of observation.subgraphs) metrics.announce({ subgraph });
     }
     if (kind === "supergraph-loaded" || kind === "supergraph-rejected") unknownCount = 0;

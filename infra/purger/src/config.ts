@@ -16,7 +16,7 @@ const developmentAddresses: ReadonlyMap<string, string> = new Map([
   // END generated
 ]);
 
-/** Each URL is a label value of several metrics. */
+/** The most URLs in PURGE_URL: each is a label value of several metrics. */
 const cachesMax = 100;
 
 /**
@@ -57,13 +57,17 @@ function readFeeds(env: EnvironmentReader, local: ReadonlyMap<string, string> | 
     ...(local === undefined ? {} : { fallback: [...local.keys()] }),
     why: "the services whose responses caches store, separated by commas: the purger follows the feed of each; all services of the repository in development, required in production",
   });
-  const addressesOf = (service: string) => [local?.get(service) ?? []].flat();
-  const addresses = Object.fromEntries(services.map((service) => [service, addressesOf(service)]));
+  const addresses = Object.fromEntries(services.map((service) => [service, addressesOf(local?.get(service))]));
   const variableOf = (service: string) => `${service.toUpperCase().replaceAll("-", "_")}_FEED_URL`;
   const feeds = readFollowedFeedsConfig(env, local === undefined ? "production" : "development", addresses, variableOf);
+  // `none` is valid for others that follow feeds, not for the purger.
   const missing = services.filter((service) => !feeds.feedUrls[service]);
   for (const service of missing) env.problem(`${variableOf(service)} is required: ${service} is one of SERVICES`);
   return feeds;
+}
+
+function addressesOf(url: string | undefined): readonly string[] {
+  return url === undefined ? [] : [url];
 }
 
 function readTargets(env: EnvironmentReader): readonly PurgeTarget[] {

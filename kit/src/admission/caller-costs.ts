@@ -6,7 +6,10 @@ const halfLifeMs = 1_000;
 const rows = 2;
 /** Counters in each row. With 100 heavy callers, another caller shares both of its counters with heavy ones in 1 of 400 cases. */
 const columns = 2_048;
-/** Upper bounds of the first buckets in milliseconds of recent CPU time. A caller that constantly uses 10 ms per second has 14.4 ms (factor 1.44). */
+/**
+ * Upper bounds of all buckets but the last, in milliseconds of the decayed sum: that of a caller that constantly uses 10 ms per second is 14.4 ms
+ * (half-life / ln 2).
+ */
 const bucketBoundsMs = [5, 10, 20, 40, 80, 160, 320];
 
 export const bucketCount = bucketBoundsMs.length + 1;

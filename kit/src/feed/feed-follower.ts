@@ -1,5 +1,5 @@
-// Follows the change feed of one service: keeps one stream (feed-stream.ts) open and resumes it at another replica. Used by consistency/feeds.ts in
-// the gateway and the REST proxy, and by infra/purger.
+// Follows the change feed of one service: keeps one stream (feed-stream.ts) open and resumes it at another replica. Used by
+// kit/src/consistency/feeds.ts for the gateway and the REST proxy, and by infra/purger.
 import { setTimeout as sleep } from "node:timers/promises";
 import { createAddressBook, type ReplicaAddress, type ResolveHost } from "../upstream/addresses.ts";
 import type { FeedEvent } from "./change-feed.ts";
@@ -71,7 +71,9 @@ class StreamFollower implements FeedFollower {
     if (this.knows(write) || !isExpected || this.#waiters.size >= waitersMax) return this.knows(write);
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, timeoutMs);
-    const wake = () => void ((this.knows(write) || !this.#isFollowing) && resolve());
+    const wake = () => {
+      if (this.knows(write) || !this.#isFollowing) resolve();
+    };
     this.#waiters.add(wake);
     await promise;
     clearTimeout(timer);
@@ -101,6 +103,7 @@ class StreamFollower implements FeedFollower {
       try {
         if (!replica) throw new Error("No replica of the feed is known.");
         const onEvent = (event: FeedEvent) => this.#apply(event);
+        // Throws when the stream ends, whatever the reason.
         await readFeedStream({ replica, key: this.#o.key, since: this.#position, signal, onEvent });
       } catch (cause) {
         this.#lose(cause);

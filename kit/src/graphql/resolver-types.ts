@@ -6,7 +6,7 @@ export type Maybe<T> = T | null | undefined;
 
 export type InputMaybe<T> = Maybe<T>;
 
-/** Arguments with a default value are always given. */
+/** `T` in which the members `K` are present: the arguments with a default value, which GraphQL always passes. */
 export type RequireFields<T, K extends keyof T> = Omit<T, K> & { [P in K]-?: NonNullable<T[P]> };
 
 export type ResolverTypeWrapper<T> = Promise<T> | T;

@@ -32,6 +32,7 @@ function derive(all: Readonly<Record<string, PlainField>>, toSchema: (field: Pla
   return Object.fromEntries(Object.entries(all).map(([name, field]) => [name, toSchema(field)]));
 }
 
+/** A text of a response has only its maximum: `input` trims it, which JSON Schema cannot express. */
 function toResponse({ input, limits, description, example }: PlainField): z.ZodType {
   const schema = limits === undefined ? input.meta({ examples: [example] }) : responseText(limits.max, String(example));
   return describe(schema, description);

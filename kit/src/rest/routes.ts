@@ -26,16 +26,16 @@ export interface RouteDeclaration {
   /** The accepted query parameters. Any other is rejected with 400. */
   readonly query?: readonly string[];
   /**
-   * `public`: the body is the same for all callers. `private`: it may differ by caller; the handler decides for each response. `none`: it must
-   * not be stored, such as the response to a write.
+   * `public`: the body is the same for all callers. `private`: it may differ by caller; the handler decides by the `audience` of each response.
+   * `none`: it must not be stored, such as the response to a write.
    */
   readonly cache: "public" | "private" | "none";
   /** Only for responses that are the same for all callers. Without it caches must revalidate them at each use. */
   readonly freshness?: Freshness;
   /**
-   * Only for a `public` route of a service without `createRestEndpoint`, which always sends `Cache-Control`. A response without explicit freshness
-   * may be used from the REST proxy's cache for a tenth of the time since its last modification (RFC 9111, 4.2.2), but at most this long: 1 to
-   * `heuristicSecondsLimit` seconds. A write through GraphQL does not invalidate it.
+   * Only for a `public` route of a service that does not use `createRestEndpoint`, whose responses all have `Cache-Control`. A response without
+   * explicit freshness may be used from the REST proxy's cache for a tenth of the time since its last modification (RFC 9111, 4.2.2), but at most
+   * this long: 1 to `heuristicSecondsLimit` seconds. A write through GraphQL does not invalidate it.
    */
   readonly heuristicSecondsMax?: number;
   /** Query parameters with which the response of a `public` route differs by caller, such as `status`. */

@@ -1,4 +1,5 @@
-// A process that adds and removes objects, sixteen at a time, in an InFlightList or a Set. For in-flight-list.test.ts; needs --expose-gc.
+// A process that adds and removes objects, sixteen at a time, in an InFlightList or a Set. in-flight-list.test.ts
+// starts it with --trace-gc and --expose-gc, and reads how many bytes V8 promotes to the old generation.
 import { InFlightList } from "../collections/in-flight-list.ts";
 
 const objectCount = 150_000;

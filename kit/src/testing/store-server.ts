@@ -32,6 +32,7 @@ export async function startStoreServer(program: string): Promise<StoreServer> {
     url: `redis://127.0.0.1:${port}`,
     async start() {
       child = spawn(program, ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]);
+      // Without a limit: the timeout of the test ends it.
       while (!(await accepts(port))) await sleep(10);
     },
     async kill() {

@@ -105,6 +105,7 @@ test("a feed reports about how many changes its outbox has", async () => {
   onTestFinished(async () => void (await database.database.rows("empty", "delete from feed_changes")));
   // PostgreSQL counts the rows within a second.
   const reportSize = async () => {
+    await database.database.rows("flush", "select 1");
     const { feed, outboxSizes } = startFeed();
     feed.onCommit();
     await expect.poll(() => outboxSizes.length).toBe(1);

@@ -1,4 +1,5 @@
-// Stage 1 of 5: admit. Validates the request target and `Host`. pipeline.ts calls `readTarget` unless the route cache has the target.
+// Stage 1 of 5: admit. Validates the request target and `Host`. pipeline.ts calls `readHost` for each request, and `readTarget` for a
+// target that is not in the route cache.
 import type { IncomingMessage } from "node:http";
 import { AppError } from "@tributary/kit/errors/app-error";
 import { hasOneHost } from "@tributary/kit/http/host";

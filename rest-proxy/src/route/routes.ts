@@ -14,7 +14,10 @@ export interface Route {
   readonly versions: readonly number[];
   /** The names of its query parameters; requests with others are rejected. */
   readonly query: readonly string[];
-  /** What the service declares about caching. The proxy only distinguishes `none`: on reads of such a route, the service gets `Forwarded`. */
+  /**
+   * What the service declares about caching. The proxy distinguishes only `none`: such a response is sent to no other client, so the
+   * service may depend on the client's address, and gets `Forwarded`.
+   */
   readonly cache: "public" | "private" | "none";
   /**
    * Upper bound, in seconds, of the heuristic freshness of responses without explicit freshness (RFC 9111, 4.2.2). Without it, such a response is

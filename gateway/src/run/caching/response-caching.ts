@@ -1,5 +1,6 @@
 // Stage 4 of 5: run. Reads from a subgraph's response whether caches may store the response or its entities (subgraph-response.ts calls it). Collects
-// this for a client request (fetch.ts): caches may store the client's response only if every subgraph permits it for its whole response.
+// this for a client request (fetch.ts): caches in front of the gateway may store the client's response only if every subgraph permits it for its
+// whole response.
 import { isGroupName } from "@tributary/kit/rest/caching";
 
 /** What a cache must know of a response. */
@@ -21,7 +22,10 @@ export interface SubgraphCaching {
    * declares none, for example because it is not a service of this platform.
    */
   readonly entities: Readonly<Record<string, readonly (readonly string[] | null)[]>> | undefined;
-  /** True for a service of this platform: `seconds` assumes its change feed, and without the feed nothing is fresh for so long. */
+  /**
+   * True for a service of this platform: `seconds` assumes that its change feed reports every change. While the feed is down, no result
+   * is fresh for so long.
+   */
   readonly needsFeed: boolean;
 }
 
@@ -94,7 +98,7 @@ function readPublicSeconds(cacheControl = ""): number | undefined {
     .split(",")
     .map((directive) => directive.trim());
   if (!directives.includes("public")) return undefined;
-  // In reverse alphabetical order `s-maxage` comes before `max-age`, which it overrides in shared caches (RFC 9111, 5.2.2.10).
+  // `s-maxage` overrides `max-age` in shared caches (RFC 9111, 5.2.2.10): in reverse order it comes first, so the pattern finds it first.
   const [, seconds] =
     /(?:^|,)(?:s-maxage|max-age)=(\d{1,9})(?:,|$)/.exec(directives.toSorted().reverse().join(",")) ?? [];
   return seconds === undefined ? undefined : Number(seconds);

@@ -57,13 +57,13 @@ function createReads(database: Queryable) {
   async function list<Row>(
     filters: SpareGadgetFilters,
     request: PageRequest,
-    { selected, rows }: { readonly selected: SelectList<Row>; readonly rows: string },
+    { selected, rowsName }: { readonly selected: SelectList<Row>; readonly rowsName: string },
   ): Promise<ListPage<Row>> {
     const set = createKeyset("id", "$1::bigint", request, toIdOrder(filters.sort));
     const values: unknown[] = [set.id, set.limit];
     const wheres = [set.where];
     // A statement is prepared once by its name, so each text has its own.
-    const name = ["list", rows, set.direction, filters.sort ?? "newest"];
+    const name = ["list", rowsName, set.direction, filters.sort ?? "newest"];
     // BEGIN parent
     const { parentThingId } = filters;
     if (parentThingId !== undefined) {
@@ -93,11 +93,11 @@ function createReads(database: Queryable) {
     },
 
     list: (filters: SpareGadgetFilters, request: PageRequest) =>
-      list(filters, request, { selected: columns, rows: "whole" }),
+      list(filters, request, { selected: columns, rowsName: "whole" }),
 
     /** The ids and versions of the rows that `list` returns. */
     listVersions: (filters: SpareGadgetFilters, request: PageRequest) =>
-      list(filters, request, { selected: versionColumns, rows: "versions" }),
+      list(filters, request, { selected: versionColumns, rowsName: "versions" }),
     // BEGIN parent
 
     /** One page of each parent thing's list, in one statement; the result has one page per request, in the same sequence. */
@@ -160,7 +160,10 @@ function createWrites(database: Database) {
     ): Promise<SpareGadget | undefined> {
       if (!isRowId(id)) return undefined;
       const values: unknown[] = [id, ...toVersionValues(versions), authorId];
-      const sets = [...table.assignments(change, values), "updated_at = date_trunc('milliseconds', now())"];
+      const sets = [
+        ...table.assignments(change, values),
+        /* Instants of the API have milliseconds. */ "updated_at = date_trunc('milliseconds', now())",
+      ];
       const name = ["update-row", ...changedFields(change)].join("-");
       const text = `update spare_gadgets set ${sets.join(", ")}
         where id = $1 and ${versionIsAccepted} and author_id = $4 returning ${columns}`;

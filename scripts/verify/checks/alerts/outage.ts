@@ -86,12 +86,12 @@ export interface RecordedRatio {
 
 const outageMs = 4_000;
 const healthyMs = 4_000;
-/** Its window of 5 minutes is longer than the whole check. */
+/** The error ratio of the last 5 minutes: the check is shorter, so the value includes all its requests. */
 const recordedSeries = "tributary:service_level_error:ratio_rate5m";
 const pollMs = 100;
 /** Four scrape intervals. */
 const scrapedTimeoutMs = 60_000;
-/** The time for two scrapes and an evaluation. */
+/** The wait after the last request: two scrapes and one evaluation, each every 15 s. */
 const recordedMs = 45_000;
 
 /**

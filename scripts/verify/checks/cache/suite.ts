@@ -17,7 +17,7 @@ export interface SuiteTest {
   readonly dependsOn: readonly string[];
 }
 
-/** By id: true, or the kind of failure (`Setup`, `Assertion`, or an error's name) with its message. */
+/** By id: true, or the kind of failure (`Setup` for a request that prepares the test, `Assertion`, or an error's name) with its message. */
 export type SuiteResults = Readonly<Record<string, true | readonly [kind: string, message: string]>>;
 
 export interface Suite {

@@ -46,7 +46,7 @@ const routes = Object.keys(stubFields).map((priority) => ({
   summary: `Items, ${priority}`,
 }));
 
-/** The settings of production, without rate limits and without token verification. */
+/** How to start the process under test: the settings of production, without rate limits and without token verification (no JWKS_URL). */
 export function toProcessCommand(
   kind: EndpointKind,
   { supergraphFile, routesFile, stubPort, port, adminPort }: EndpointSettings & { port: number; adminPort: number },
@@ -73,7 +73,7 @@ export interface RequestOptions {
   readonly kind?: string;
   readonly priority?: Priority;
   readonly localAddress?: string;
-  /** A response of some 100 bytes instead of some 80 KB, from the gateway. */
+  /** For the gateway only: a response of some 100 bytes instead of some 80 KB. */
   readonly isSmall?: boolean;
 }
 
@@ -109,7 +109,10 @@ function toGet(path: string): string {
   return `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: application/json\r\nAccept-Encoding: br\r\n\r\n`;
 }
 
-/** A list of requests, of which `share` (0 to 1) are from `some`, evenly distributed, and the rest from `others`. Each list is used in turn. */
+/**
+ * A list of requests, of which `share` (0 to 1) are from `some`, evenly distributed, and the rest from `others`. The
+ * requests of each list are used one after the other, again and again.
+ */
 export function interleave(
   share: number,
   some: readonly RequestTemplate[],
@@ -125,4 +128,5 @@ export function interleave(
   });
 }
 
+/** The length of the list, which the load repeats: `share` is exact to 1/600. */
 const mixLength = 600;

@@ -19,6 +19,7 @@ const currency = z
   .length(3)
   .regex(/^[A-Z]{3}$/)
   .meta({ description: "An ISO 4217 currency code.", examples: ["EUR"] });
+/** No currency has one decimal place (money.ts). */
 const decimal = z
   .string()
   .max(16)

@@ -133,7 +133,7 @@ const create: OperationDocument = {
       path: "/spare-gadgets",
       body: created,
       // BEGIN parent
-      // A different parent thing for each request, so that a rule such as one row of each author does not break every test.
+      // Tests send it several times, each time for another parent thing: so they also pass if a rule allows one row for each author and parent thing.
       uniqueBody: (number) => ({ ...created, parentThingId: String(1_000 + number) }),
       // END parent
       status: 201,
