@@ -180,11 +180,18 @@ interface TextInput {
   readonly body?: string | null | undefined;
 }
 
-/** The deprecated `body` sets the text alone; the format remains. An empty result changes neither. */
-function toText({ content, body }: TextInput): Partial<Content> | { readonly text?: null } {
+/**
+ * The deprecated `body` sets the text alone; the format remains. `content: null` deletes the text and resets the format. An empty result changes
+ * neither.
+ */
+function toText({
+  content,
+  body,
+}: TextInput): Partial<Content> | { readonly text: null; readonly format?: ContentFormat } {
   if (content) return content;
   if (typeof body === "string") return { text: body };
-  return content === null || body === null ? { text: null } : {};
+  if (content === null) return { text: null, format: defaultFormat };
+  return body === null ? { text: null } : {};
 }
 
 /**

@@ -286,6 +286,7 @@ test("a change of the content sets updatedAt, and absent fields remain", async (
   expect(await change({ body: "*Two*" })).toMatchObject({ content: { format: "MARKDOWN", text: "*Two*" } });
   expect(await change({ title: "Another" })).toMatchObject({ title: "Another", content: { text: "*Two*" } });
   expect(await change({ content: null })).toMatchObject({ title: "Another", content: null });
+  expect(await change({ body: "Three" })).toMatchObject({ content: { format: "PLAIN", text: "Three" } });
   const { updatedAt } = await change({});
   expect((await change({ title: "Another" })).updatedAt).toBe(updatedAt);
 });
