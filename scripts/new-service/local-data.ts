@@ -17,6 +17,8 @@ export async function deleteLocalData(dataDir: string, name: string): Promise<bo
   if (secrets.databasePasswords?.[name] === undefined) return false;
   const run = acquireRunFile(dataDir);
   try {
+    // `release` forgets the processes that a killed start left running, and they may use the database.
+    await run.endLeftovers();
     if (existsSync(join(dataDir, "postgres"))) await dropDatabase(join(dataDir, "postgres"), name);
     // The password last: without it, a second call after an error would delete nothing.
     const { [name]: _, ...databasePasswords } = secrets.databasePasswords;
