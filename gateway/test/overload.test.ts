@@ -2,6 +2,7 @@ import { connect } from "node:net";
 import { createAdmissionObserver } from "@tributary/kit/admission/admission-telemetry";
 import { silentLog } from "@tributary/kit/process/log";
 import { metricsOf } from "@tributary/kit/telemetry/metrics/declarations/metrics-of-processes";
+import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
 import { noTrace } from "@tributary/kit/telemetry/tracing/trace";
 import { sendAtOnce } from "@tributary/kit/testing/send-at-once";
@@ -98,13 +99,11 @@ async function postAtOnce(
 const repeat = <T>(count: number, request: T) => Array.from({ length: count }, () => request);
 
 test.each(["true", "false"])(
-  "an overloaded gateway serves all mutations and rejects queries, fast path: %s",
+  "an overloaded gateway serves some queries and rejects the others, fast path: %s",
   async (fastPath) => {
     const gateway = await startOverloadable({ FAST_PATH: fastPath, FETCH_SHARING: "false" });
     blockEventLoop();
-    const responses = await postAtOnce(gateway, [...repeat(150, { query }), ...repeat(5, { query: mutation })]);
-    // So few that they are served within 500 ms, after which a critical request is rejected, on a busy machine too.
-    for (const { body } of responses.slice(150)) expect(body.data).toEqual({ rename: { name: "Augusta" } });
+    const responses = await postAtOnce(gateway, repeat(150, { query }));
     const rejections = responses.filter(({ body }) => body.errors !== undefined);
     expect(rejections.length).toBeGreaterThan(0);
     expect(rejections.length).toBeLessThan(150);
@@ -145,33 +144,48 @@ test.each(["true", "false"])(
   },
 );
 
-test("a client lowers the class of its own requests by the header Priority", async () => {
-  const gateway = await startOverloadable({ FETCH_SHARING: "false" });
-  blockEventLoop();
-  const background = repeat(300, { query: mutation, headers: ["Priority: u=7"] });
-  // Few mutations of class critical, for the same reason as above.
-  const responses = await postAtOnce(gateway, [...background, ...repeat(5, { query: mutation })]);
-  expect(responses.slice(0, 300).filter(({ body }) => body.errors !== undefined).length).toBeGreaterThan(0);
-  for (const { body } of responses.slice(300)) expect(body.errors).toBeUndefined();
-});
+// Which class is served first: kit/src/admission/admission.test.ts, and under load `npm run verify -- overload`.
+test.each(["true", "false"])(
+  "admitted and rejected requests are counted by their class, fast path: %s",
+  async (fastPath) => {
+    const { metrics, observers } = await createObservers();
+    const gateway = await startOverloadable({ FAST_PATH: fastPath, FETCH_SHARING: "false" }, observers);
+    const startCounts = await countByClass(metrics);
+    blockEventLoop();
+    // A client can lower the class of its own requests.
+    const background = { query: mutation, headers: ["Priority: u=7"] };
+    const groups = {
+      normal: repeat(200, { query }),
+      critical: repeat(20, { query: mutation }),
+      background: repeat(80, background),
+    };
+    const responses = await postAtOnce(gateway, Object.values(groups).flat());
+    const rejected = responses.map(({ body }) => body.errors !== undefined);
+    const countRejected = (from: number, to: number) => rejected.slice(from, to).filter(Boolean).length;
+    const expected = {
+      normal: countRejected(0, 200),
+      critical: countRejected(200, 220),
+      background: countRejected(220, 300),
+    };
+    expect(expected.normal).toBeGreaterThan(0);
+    const counts = await countByClass(metrics);
+    for (const priority of ["normal", "critical", "background"] as const) {
+      expect(counts.rejections(priority) - startCounts.rejections(priority)).toBe(expected[priority]);
+      expect(counts.admitted(priority) - startCounts.admitted(priority)).toBe(
+        groups[priority].length - expected[priority],
+      );
+    }
+  },
+);
 
-test("admitted and rejected requests are counted by their class", async () => {
-  const { metrics, observers } = await createObservers();
-  const gateway = await startOverloadable({ FETCH_SHARING: "false" }, observers);
-  blockEventLoop();
-  const responses = await postAtOnce(gateway, [...repeat(300, { query }), ...repeat(20, { query: mutation })]);
-  const countRejected = (some: typeof responses) => some.filter(({ body }) => body.errors !== undefined).length;
-  const [queries, mutations] = [countRejected(responses.slice(0, 300)), countRejected(responses.slice(300))];
-  expect(queries).toBeGreaterThan(0);
+async function countByClass(metrics: Pick<Metrics<typeof metricsOf.gateway>, "write">) {
   const text = await metrics.write();
-  const expectCount = (metric: string, priority: string, count: number) =>
-    expect(text).toContain(`\ntributary_admission_${metric}{endpoint="graphql",class="${priority}"} ${count}\n`);
-  // startOverloadable has sent both documents before. A document that the gateway has not seen is normal.
-  expectCount("admitted_total", "normal", 2 + 300 - queries);
-  expectCount("admitted_total", "critical", 20 - mutations);
-  expectCount("rejections_total", "normal", queries);
-  expectCount("rejections_total", "critical", mutations);
-});
+  const read = (metric: string) => (priority: string) =>
+    Number(
+      text.split(`\ntributary_admission_${metric}{endpoint="graphql",class="${priority}"} `)[1]?.split("\n", 1)[0],
+    );
+  return { admitted: read("admitted_total"), rejections: read("rejections_total") };
+}
 
 test("with ADMISSION=false every request is served", async () => {
   const gateway = await startOverloadable({ FETCH_SHARING: "false", ADMISSION: "false" });
