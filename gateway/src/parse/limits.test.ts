@@ -43,6 +43,8 @@ describe("limits of an operation", () => {
     ["{ a(b: [[[{}]]]) }", "DEPTH_LIMIT_EXCEEDED"],
     ["{ ... @x(b: [[[[]]]]) { a } }", "DEPTH_LIMIT_EXCEEDED"],
     ["{ ...F } fragment F on T { a(b: [[[[]]]]) }", "DEPTH_LIMIT_EXCEEDED"],
+    ["{ a } fragment F on T { a(b: [[[[]]]]) }", "DEPTH_LIMIT_EXCEEDED"],
+    ["{ a } fragment F on T { a { b { c { d } } } }", undefined],
     ["query ($a: T = [[[[]]]]) { a }", "DEPTH_LIMIT_EXCEEDED"],
     ["query ($a: [[[T!]!]!]!) { a }", undefined],
     ["query ($a: [[[[T]]]]) { a }", "DEPTH_LIMIT_EXCEEDED"],

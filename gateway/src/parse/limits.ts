@@ -71,6 +71,13 @@ const noSizes: Sizes = {
   characters: 0,
 };
 
+const valueDepthRule = [
+  "valueDepth",
+  "valueDepthMax",
+  "DEPTH_LIMIT_EXCEEDED",
+  "levels of lists and objects in one value or type",
+] as const;
+
 const rules = [
   ["variables", "variablesMax", "VARIABLE_LIMIT_EXCEEDED", "variables"],
   ["selections", "selectionsMax", "SELECTION_LIMIT_EXCEEDED", "selections, fragments expanded"],
@@ -79,7 +86,7 @@ const rules = [
   ["rootFields", "rootFieldsMax", "ROOT_FIELD_LIMIT_EXCEEDED", "root fields"],
   ["directives", "directivesMax", "DIRECTIVE_LIMIT_EXCEEDED", "directives"],
   ["listEntries", "listEntriesMax", "LIST_LIMIT_EXCEEDED", "entries in one list, object or list of arguments"],
-  ["valueDepth", "valueDepthMax", "DEPTH_LIMIT_EXCEEDED", "levels of lists and objects in one value or type"],
+  valueDepthRule,
   ["characters", "charactersMax", "LENGTH_LIMIT_EXCEEDED", "characters of names and values, fragments expanded"],
 ] as const;
 
@@ -96,17 +103,20 @@ export function findExceededLimit(document: DocumentNode, limits: OperationLimit
     };
   const measure = createMeasure(document);
   for (const definition of document.definitions) {
-    if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
+    const isOperation = definition.kind === Kind.OPERATION_DEFINITION;
+    if (!isOperation && definition.kind !== Kind.FRAGMENT_DEFINITION) continue;
     const sizes = measure(definition);
-    for (const [size, limit, code, what] of rules) {
+    // Validation also reads the values of a fragment that no operation uses. The other limits are about operations.
+    for (const [size, limit, code, what] of isOperation ? rules : [valueDepthRule])
       if (sizes[size] > limits[limit]) return { code, message: `An operation has at most ${limits[limit]} ${what}.` };
-    }
   }
   return undefined;
 }
 
 /** Each fragment is measured once, so the cost depends on the document's length, not on its length with expanded fragments. */
-function createMeasure(document: DocumentNode): (operation: OperationDefinitionNode) => Sizes {
+function createMeasure(
+  document: DocumentNode,
+): (definition: OperationDefinitionNode | FragmentDefinitionNode) => Sizes {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of document.definitions) {
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
@@ -142,7 +152,9 @@ function createMeasure(document: DocumentNode): (operation: OperationDefinitionN
     return combineSiblings({ ...noSizes, characters: typeCondition?.name.value.length ?? 0 }, ofSet(selectionSet));
   }
 
-  return ({ selectionSet, directives, variableDefinitions = [] }) => {
+  return (definition) => {
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) return ofFragment(definition.name.value);
+    const { selectionSet, directives, variableDefinitions = [] } = definition;
     const sizes = withDirectives(ofSet(selectionSet), directives);
     return variableDefinitions.length === 0 ? sizes : combineSiblings(sizes, ofVariables(variableDefinitions));
   };

@@ -1,6 +1,7 @@
 // The part `calm-cost` of overload: while no process is overloaded and no caller is limited, compares the CPU time of a request with that of the same
-// process without token verification and admission, the gateway's also without rate limits. The REST proxy has rate limits on both sides: with
-// their two header lines they are some 4 % of a cache hit. `npm run bench -- --against FOLDER` compares two checkouts.
+// process without token verification and admission, the gateway's also without rate limits. The REST proxy has rate limits on both
+// sides, since a cache hit is so cheap that their two header lines alone exceed the limit. `npm run bench -- --against FOLDER` compares two
+// checkouts.
 import { startTestIssuer } from "@tributary/kit/testing/issuer";
 import type { Contender, Workload } from "../../../../bench/benchmark.ts";
 import { gateways } from "../../../../bench/contenders/gateways.ts";
