@@ -9,6 +9,7 @@ import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { pickFreePort } from "@tributary/kit/process/free-port";
 import { identifyProcess } from "@tributary/kit/process/process-identity";
 import { formerSubgraph } from "../../supergraph/subgraphs.ts";
+import { deleteLocalData } from "../new-service/local-data.ts";
 import { environmentOf, type PartContext } from "./environments.ts";
 import { partNames, serviceNames } from "./parts.ts";
 import { findPortProblems, readPorts } from "./ports.ts";
@@ -186,6 +187,22 @@ test("processes that a killed supervisor left are ended; another process with a 
   expect(identifyProcess(leftover.pid!)).toBe(undefined);
   expect(identifyProcess(unrelated.pid!)).not.toBe(undefined);
   run.release();
+});
+
+test("removing a service's data ends the processes that a killed start left, and deletes its password alone", async () => {
+  const folder = newFolder();
+  const leftover = sleeper();
+  const parts = [{ name: "users", ...identifyProcess(leftover.pid!) }];
+  writeFileSync(join(folder, "run.json"), JSON.stringify({ supervisor: endedProcess, parts }));
+  const databasePasswords = { users: "a", reviews: "b" };
+  writeFileSync(join(folder, "secrets.json"), JSON.stringify({ feedKey: "k", databasePasswords }));
+  expect(await deleteLocalData(folder, "reviews")).toBe(true);
+  expect(identifyProcess(leftover.pid!)).toBe(undefined);
+  const secrets = { feedKey: "k", databasePasswords: { users: "a" } };
+  expect(JSON.parse(readFileSync(join(folder, "secrets.json"), "utf8"))).toEqual(secrets);
+  expect(await deleteLocalData(folder, "reviews")).toBe(false);
+  writeFileSync(join(folder, "secrets.json"), "{");
+  await expect(deleteLocalData(folder, "users")).rejects.toThrow("secrets.json is not valid JSON");
 });
 
 test("leftover processes remain recorded until they are ended, also if the start that ends them is killed", () => {

@@ -91,8 +91,7 @@ function createMockResolver(
   }
 }
 
-/** Only an error of the execution has a path. */
 function toError({ message, path, extensions }: GraphQLError) {
-  const code = extensions?.["code"] ?? (path ? "INTERNAL_SERVER_ERROR" : "GRAPHQL_VALIDATION_FAILED");
+  const code = extensions?.["code"] ?? "GRAPHQL_VALIDATION_FAILED";
   return { message, ...(path ? { path } : {}), extensions: { code } };
 }
