@@ -16,8 +16,9 @@ import type { CacheMetadata } from "../../graphql/cache-metadata.ts";
 import type { TestService } from "../service.ts";
 import type { Read, Representation } from "./cases.ts";
 
-// The GraphQL responses of a service that caches may store. For each call of a root field: one response with every selection if caches may store it,
-// else one for each selection. For each entity: one for each selection, so that the groups of one field do not hide that another lacks a group.
+// The GraphQL responses of a service that caches may store. For each call of a root field: one response with all selections that caches may store. For
+// each entity: one read for each selection, so that the groups of one field do not hide that another lacks a group. One request reads all selections
+// of all entities of a type: the cache metadata are separate for each `_entities` field and each entity.
 
 export interface GraphqlReadCases {
   readonly schema: URL;
@@ -26,63 +27,72 @@ export interface GraphqlReadCases {
   readonly entities: readonly Representation[];
 }
 
-interface GraphqlRead {
+interface GraphqlRequest {
   /** The call, or the name of the entities' type. */
   readonly subject: string;
   readonly query: string;
+  /** The selections of the entities, each in its own `_entities` field. Without entities the response is one read. */
+  readonly selections: readonly string[];
   readonly representations: readonly Representation[];
 }
 
 /** Levels of objects from a field to a leaf. Of an entity at the last level only its first field. */
 const depthMax = 3;
 
-/** The reads whose responses caches may store with the rows that are now in the database. */
-export async function findGraphqlReads(o: GraphqlReadCases, service: TestService): Promise<readonly GraphqlRead[]> {
+/** The requests for all that caches may store with the rows that are now in the database. */
+export async function findGraphqlRequests(
+  o: GraphqlReadCases,
+  service: TestService,
+): Promise<readonly GraphqlRequest[]> {
   const schema = readSchema(o.schema);
-  const ofRoots = await Promise.all(
-    o.queries.map(async (call) => {
-      const combined = toCombinedRead(schema, call);
-      return (await isStorable(service, combined)) ? [combined] : listRootReads(schema, call);
+  const byType = Map.groupBy(o.entities, ({ __typename = "" }) => __typename);
+  const requests = await Promise.all([
+    ...o.queries.map((call) => {
+      const field = schema.getQueryType()?.getFields()[nameOf(call)];
+      if (field === undefined) throw new Error(`The schema has no root field for ${call}.`);
+      return findRequest(service, listSelections(field), (selections) => createRootRequest(call, selections));
     }),
-  );
-  const reads = [...ofRoots.flat(), ...listEntityReads(schema, o.entities)];
-  const areStorable = await Promise.all(reads.map((read) => isStorable(service, read)));
-  return reads.filter((_, index) => areStorable[index]);
+    ...[...byType].map(([type, representations]) => {
+      const all = listFields(getObjectType(schema, type)).flatMap((field) =>
+        listSelections(field).map((selection) => `${field.name}${selection}`),
+      );
+      return findRequest(service, all, (selections) => createEntitiesRequest(type, selections, representations));
+    }),
+  ]);
+  return requests.filter((request) => request !== undefined);
 }
 
-async function isStorable(service: TestService, read: GraphqlRead): Promise<boolean> {
-  return (await readGraphql(service, read)).some((one) => one.isStorable);
+/** The request for the selections that caches may store. Each is read alone first: one that is private makes the whole response private. */
+async function findRequest(
+  service: TestService,
+  selections: readonly string[],
+  createRequest: (selections: readonly string[]) => GraphqlRequest,
+): Promise<GraphqlRequest | undefined> {
+  const reads = await Promise.all(selections.map((selection) => readGraphql(service, createRequest([selection]))));
+  const storable = selections.filter((_, index) => reads[index]?.some(({ isStorable }) => isStorable));
+  return storable.length === 0 ? undefined : createRequest(storable);
 }
 
 /** One query with the call once for each selection, by aliases. */
-function toCombinedRead(schema: GraphQLSchema, call: string): GraphqlRead {
-  const parts = listRootSelections(schema, call);
-  const aliased = parts.map((selection, index) => `part${index}: ${call}${selection}`);
-  return { subject: call, query: `{ ${aliased.join(" ")} }`, representations: [] };
+function createRootRequest(call: string, selections: readonly string[]): GraphqlRequest {
+  const fields = selections.map((selection, index) => `${aliasOf(index)}: ${call}${selection}`);
+  return { subject: call, query: `{ ${fields.join(" ")} }`, selections: [], representations: [] };
 }
 
-function listRootReads(schema: GraphQLSchema, call: string): readonly GraphqlRead[] {
-  const selections = listRootSelections(schema, call);
-  return selections.map((selection) => ({ subject: call, query: `{ ${call}${selection} }`, representations: [] }));
-}
-
-function listRootSelections(schema: GraphQLSchema, call: string): readonly string[] {
-  const field = schema.getQueryType()?.getFields()[nameOf(call)];
-  if (field === undefined) throw new Error(`The schema has no root field for ${call}.`);
-  return listSelections(field);
-}
-
-function listEntityReads(schema: GraphQLSchema, entities: readonly Representation[]): readonly GraphqlRead[] {
-  const byType = Map.groupBy(entities, ({ __typename = "" }) => __typename);
-  return [...byType].flatMap(([name, representations]) =>
-    listFields(getObjectType(schema, name)).flatMap((field) =>
-      listSelections(field).map((selection) => ({
-        subject: name,
-        query: `query ($r: [_Any!]!) { _entities(representations: $r) { ... on ${name} { ${field.name}${selection} } } }`,
-        representations,
-      })),
-    ),
+function createEntitiesRequest(
+  type: string,
+  selections: readonly string[],
+  representations: readonly Representation[],
+): GraphqlRequest {
+  const fields = selections.map(
+    (selection, index) => `${aliasOf(index)}: _entities(representations: $r) { ... on ${type} { ${selection} } }`,
   );
+  return { subject: type, query: `query ($r: [_Any!]!) { ${fields.join(" ")} }`, selections, representations };
+}
+
+/** The response name of a selection. */
+function aliasOf(index: number): string {
+  return `part${index}`;
 }
 
 /** Root fields and entity types without a case. */
@@ -98,36 +108,39 @@ export function findUncoveredReads({ schema: url, queries, entities }: GraphqlRe
   ];
 }
 
-/** One read for a root field, and one for each entity. @throws Error if the service failed. */
+/** One read for a root field, and one for each selection of each entity. @throws Error if the service failed. */
 export async function readGraphql(
   service: TestService,
-  { subject, query, representations }: GraphqlRead,
+  { subject, query, selections, representations }: GraphqlRequest,
 ): Promise<readonly Read[]> {
-  const { status, data, errors, extensions } = await service.graphql(query, { r: representations }, undefined, {
-    cacheMetadata: true,
-  });
+  const answer = await service.graphql(query, { r: representations }, undefined, { cacheMetadata: true });
+  const { status, errors = [] } = answer;
   if (status !== 200) throw new Error(`${query} has status ${status}.`);
-  const cache = extensions?.["cache"] as CacheMetadata | undefined;
-  const common = { status, etag: "" };
-  if (representations.length === 0) {
-    const text = JSON.stringify({ data: data as unknown, errors });
-    return [
-      { ...common, subject, url: query, isStorable: cache?.groups !== undefined, groups: cache?.groups ?? [], text },
-    ];
+  const cache = answer.extensions?.["cache"] as CacheMetadata | undefined;
+  const data = answer.data as Readonly<Record<string, readonly unknown[] | null>> | null;
+  if (selections.length === 0) {
+    const text = JSON.stringify({ data, errors });
+    const groups = cache?.groups;
+    return [{ subject, url: query, status, etag: "", isStorable: groups !== undefined, groups: groups ?? [], text }];
   }
-  const list = (data as { readonly _entities: readonly unknown[] } | null)?._entities ?? [];
-  return representations.map((representation, index) => {
-    const groups = cache?.entities?.["_entities"]?.[index] ?? undefined;
-    const entity = list[index] ?? null;
-    return {
-      ...common,
-      subject: JSON.stringify(representation),
-      url: `${query} of ${JSON.stringify(representation)}`,
-      // The gateway stores no null.
-      isStorable: groups !== undefined && entity !== null && errors === undefined,
-      groups: groups ?? [],
-      text: JSON.stringify(entity),
-    };
+  return selections.flatMap((selection, selectionIndex) => {
+    const alias = aliasOf(selectionIndex);
+    const isFailed = errors.some(({ path }) => path?.[0] === alias);
+    return representations.map((representation, index) => {
+      const entity = data?.[alias]?.[index] ?? null;
+      const groups = cache?.entities?.[alias]?.[index] ?? undefined;
+      const subjectText = JSON.stringify(representation);
+      return {
+        subject: subjectText,
+        url: `${selection} of ${subjectText}`,
+        status,
+        etag: "",
+        // The gateway stores no null.
+        isStorable: groups !== undefined && entity !== null && !isFailed,
+        groups: groups ?? [],
+        text: JSON.stringify(entity),
+      };
+    });
   });
 }
 

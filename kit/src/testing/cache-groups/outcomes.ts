@@ -3,7 +3,7 @@ import type pg from "pg";
 import type { RecordedChange } from "../../feed/outbox.ts";
 import { etagOf, findLink } from "../response-headers.ts";
 import type { RestTestAnswer, TestService } from "../service.ts";
-import { findGraphqlReads, readGraphql } from "./graphql-reads.ts";
+import { findGraphqlRequests, readGraphql } from "./graphql-reads.ts";
 import {
   type CacheGroupsCases,
   describeWrite,
@@ -51,12 +51,12 @@ export type ReadAll = () => Promise<readonly Read[]>;
 /** Each call of the result reads the same responses in the same order: REST first, then GraphQL. */
 export async function createReadAll(o: CacheGroupsCases, service: TestService): Promise<ReadAll> {
   const urls = await findUrls(o, service);
-  const queries = await findGraphqlReads(o, service);
+  const requests = await findGraphqlRequests(o, service);
   // Problem documents contain the request id.
   const headers = { "x-request-id": "groups" };
   return async () => {
     const ofRest = urls.map(async (url) => [toRead(url, await service.rest("GET", url, { headers }))]);
-    const ofGraphql = queries.map((query) => readGraphql(service, query));
+    const ofGraphql = requests.map((request) => readGraphql(service, request));
     return (await Promise.all([...ofRest, ...ofGraphql])).flat();
   };
 }
