@@ -28,10 +28,14 @@ const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slic
 });
 const timeout = setTimeout(() => child.kill("SIGKILL"), startMsMax);
 let output = "";
+let isStopping = false;
 for (const stream of [child.stdout, child.stderr]) {
   stream.setEncoding("utf8").on("data", (text: string) => {
     output += text;
-    if (isListening(output)) child.kill("SIGTERM");
+    // Once: at a second signal the process exits immediately, without writing its compiled code.
+    if (isStopping || !isListening(output)) return;
+    isStopping = true;
+    child.kill("SIGTERM");
   });
 }
 await once(child, "close");

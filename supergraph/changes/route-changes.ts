@@ -1,5 +1,5 @@
 import type { Change, ChangePlace } from "./changes.ts";
-import { findRouteLine, shapeOf } from "../routes/route-problems.ts";
+import { findRoutePosition, shapeOf } from "../routes/route-problems.ts";
 import type { Route } from "../routes/routes.ts";
 import type { Subgraph } from "../subgraphs.ts";
 
@@ -72,7 +72,7 @@ function placesOf(
   if (!subgraph) return [];
   const file = `${subgraph.folder}/src/rest/routes.ts`;
   const place = { subgraph: service, owner: subgraph.owner, file };
-  const current = findRouteLine(now.read(file) ?? "", id);
+  const current = findRoutePosition(now.read(file) ?? "", id);
   if (current) return [{ ...place, ...current, onlyInBase: false }];
-  return [{ ...place, ...(findRouteLine(base.read(file) ?? "", id) ?? { line: 1, column: 1 }), onlyInBase: true }];
+  return [{ ...place, ...(findRoutePosition(base.read(file) ?? "", id) ?? { line: 1, column: 1 }), onlyInBase: true }];
 }

@@ -9,16 +9,31 @@ interface DeclaredRoute {
   readonly place: Place;
 }
 
-const methods: readonly string[] = ["GET", "POST", "PATCH", "DELETE"];
-const caches: readonly string[] = ["public", "private", "none"];
-const priorities: readonly string[] = priorityClasses;
+/** Where a route is declared in its file; both from 1. */
+interface RoutePosition {
+  readonly line: number;
+  readonly column: number;
+}
+
+const methods: readonly unknown[] = ["GET", "POST", "PATCH", "DELETE"];
+const caches: readonly unknown[] = ["public", "private", "none"];
+const priorities: readonly unknown[] = priorityClasses;
 const pathPattern = /^(?:\/(?:[a-z0-9][a-z0-9-]*|:[a-z][A-Za-z0-9]*))+$/;
 /** Paths that the proxy handles itself; a first segment like `v1` is a version. */
 const reservedPattern = /^\/(?:v\d+|health|openapi|docs|problems|graphql)(?:\/|$)/;
 
+const freshnessNames = ["browserSeconds", "sharedSeconds", "staleWhileRevalidateSeconds", "staleIfErrorSeconds"];
+const freshnessSecondsLimit = 86_400;
+const sharedSecondsLimit = 10;
+const freshnessRule =
+  "freshness belongs to a route with cacheable responses, in whole seconds up to a day; sharedSeconds are at most 10, as shared caches other than the REST proxy do not follow writes";
+const heuristicRule = `heuristicSecondsMax belongs to a public route, in whole seconds from 1 to ${heuristicSecondsLimit}`;
+const routesMissing =
+  "This file is missing. Restore it, or delete the service's service.json; a service without routes exports an empty list.";
+
 /** All problems that prevent merging the services' routes: every invalid declaration; if there is none, every duplicate. */
 export function describeRouteProblems(sources: readonly RouteSource[]): CompositionError[] {
-  const problems = sources.flatMap(describeShapeProblems);
+  const problems = sources.flatMap(describeInvalidDeclarations);
   // A malformed declaration has no method or path to compare.
   if (problems.length > 0) return problems;
   const routes = sources.flatMap(declaredRoutesOf);
@@ -34,20 +49,16 @@ export function shapeOf({ method, path }: Pick<RouteDeclaration, "method" | "pat
 }
 
 /** Finds a route's declaration in the text of its file by its id; undefined if it is not written as `id: "…"`. */
-export function findRouteLine(
-  text: string,
-  id: string,
-): { readonly line: number; readonly column: number } | undefined {
-  const lines = text.split("\n");
+export function findRoutePosition(text: string, id: string): RoutePosition | undefined {
   const property = `id: ${JSON.stringify(id)}`;
-  const index = lines.findIndex((line) => line.includes(property));
-  return index < 0 ? undefined : { line: index + 1, column: (lines[index]?.indexOf(property) ?? 0) + 1 };
+  for (const [index, line] of text.split("\n").entries()) {
+    const start = line.indexOf(property);
+    if (start >= 0) return { line: index + 1, column: start + 1 };
+  }
+  return undefined;
 }
 
-const routesMissing =
-  "This file is missing. Restore it, or delete the service's service.json; a service without routes exports an empty list.";
-
-function describeShapeProblems(source: RouteSource): CompositionError[] {
+function describeInvalidDeclarations(source: RouteSource): CompositionError[] {
   const { text, declarations, failure } = source;
   if (text === undefined) {
     return [problemIn(source, "ROUTES_MISSING", routesMissing)];
@@ -57,10 +68,10 @@ function describeShapeProblems(source: RouteSource): CompositionError[] {
   }
   return declarations.flatMap((declaration: unknown, index) => {
     const id = idOfUnknown(declaration);
-    const place = findRouteLine(text, id ?? "");
+    const position = id === undefined ? undefined : findRoutePosition(text, id);
     const name = `Route ${id ?? `number ${index + 1}`}`;
-    return problemsOfDeclaration(declaration).map((problem) =>
-      problemIn(source, "ROUTES_INVALID", `${name}: ${problem}`, place),
+    return listBrokenRules(declaration).map((rule) =>
+      problemIn(source, "ROUTES_INVALID", `${name}: ${rule}`, position),
     );
   });
 }
@@ -69,58 +80,106 @@ function problemIn(
   { name, owner, file }: RouteSource,
   code: string,
   message: string,
-  place?: { readonly line: number; readonly column: number },
+  position?: RoutePosition,
 ): CompositionError {
-  return { message, code, subgraph: name, owner, file, ...place };
+  return { message, code, subgraph: name, owner, file, ...position };
 }
 
-function problemsOfDeclaration(declaration: unknown): string[] {
-  // The declaration may be any value: null or a number becomes an object without members.
-  const declared = { ...(declaration as Partial<RouteDeclaration>) };
-  const { id, method, path, versions, query = [], cache, freshness, privateWith = [], summary } = declared;
-  const { heuristicSecondsMax, priority } = declared;
-  const checks: readonly (readonly [boolean, string])[] = [
-    [typeof id === "string" && id !== "", "id is a name"],
-    [methods.includes(String(method)), `method is one of ${methods.join(", ")}`],
-    [pathPattern.test(String(path)), "path is like /books/:id/pages, without version and without a slash at the end"],
-    [
-      !reservedPattern.test(String(path)),
-      "path does not begin with a version or with a path that the proxy handles itself",
-    ],
-    [isListOf(versions, isVersion) && versions.length > 0, "versions lists whole numbers from 1, ascending"],
-    [isListOf(query, (name) => typeof name === "string"), "query lists the names of parameters"],
-    [caches.includes(String(cache)), `cache is one of ${caches.join(", ")}`],
-    [freshness === undefined || (cache !== "none" && isFreshness(freshness)), freshnessRule],
-    [heuristicSecondsMax === undefined || (cache === "public" && isHeuristicBound(heuristicSecondsMax)), heuristicRule],
-    [isListOf(privateWith, (name) => query.includes(String(name))), "privateWith lists names that query lists"],
-    [hasValidKeyVersions(declared), "idempotencyKey lists versions of the route, which is a POST"],
-    [priority === undefined || priorities.includes(priority), `priority is one of ${priorities.join(", ")}`],
-    [typeof summary === "string" && summary !== "", "summary is a sentence"],
+/** A declaration whose members may be missing or of any type: TypeScript does not check the services when they are composed. */
+type UncheckedDeclaration = { readonly [Name in keyof RouteDeclaration]?: unknown };
+
+/** The rules that a declaration breaks. @param declaration any value: of null or a number, every required member is missing. */
+function listBrokenRules(declaration: unknown): string[] {
+  const declared: UncheckedDeclaration = { ...(declaration as object) };
+  const { id, method, path, cache, freshness, heuristicSecondsMax, priority, summary } = declared;
+  const versions = toList(declared.versions);
+  const query = toList(declared.query);
+  const hasSharedCache = cache === "public";
+  const hasCache = hasSharedCache || cache === "private";
+  const rules = [
+    { rule: "id is a name", isObeyed: isText(id) },
+    { rule: `method is one of ${methods.join(", ")}`, isObeyed: methods.includes(method) },
+    {
+      rule: "path is like /books/:id/pages, without version and without a slash at the end",
+      isObeyed: isText(path) && pathPattern.test(path),
+    },
+    {
+      rule: "path does not begin with a version or with a path that the proxy handles itself",
+      isObeyed: !(isText(path) && reservedPattern.test(path)),
+    },
+    {
+      rule: "versions lists whole numbers from 1, ascending",
+      isObeyed: versions !== undefined && versions.length > 0 && versions.every(isVersion),
+    },
+    {
+      rule: "query lists the names of parameters",
+      isObeyed: declared.query === undefined || (query !== undefined && query.every(isText)),
+    },
+    { rule: `cache is one of ${caches.join(", ")}`, isObeyed: caches.includes(cache) },
+    { rule: freshnessRule, isObeyed: freshness === undefined || (hasCache && isFreshness(freshness)) },
+    {
+      rule: heuristicRule,
+      isObeyed: heuristicSecondsMax === undefined || (hasSharedCache && isHeuristicLimit(heuristicSecondsMax)),
+    },
+    {
+      rule: "privateWith lists names that query lists",
+      isObeyed: declared.privateWith === undefined || isSubset(declared.privateWith, query ?? []),
+    },
+    {
+      rule: "idempotencyKey lists versions of the route, which is a POST",
+      isObeyed:
+        declared.idempotencyKey === undefined || hasValidKeyVersions(declared.idempotencyKey, method, versions ?? []),
+    },
+    {
+      rule: `priority is one of ${priorities.join(", ")}`,
+      isObeyed: priority === undefined || priorities.includes(priority),
+    },
+    { rule: "summary is a sentence", isObeyed: isText(summary) },
   ];
-  return checks.flatMap(([holds, rule]) => (holds ? [] : [`${rule}.`]));
+  return rules.filter(({ isObeyed }) => !isObeyed).map(({ rule }) => `${rule}.`);
 }
 
-const freshnessRule =
-  "freshness belongs to a route with cacheable responses, in whole seconds up to a day; sharedSeconds are at most 10, as shared caches other than the REST proxy do not follow writes";
-
-const heuristicRule = `heuristicSecondsMax belongs to a public route, in whole seconds from 1 to ${heuristicSecondsLimit}`;
-
-function isHeuristicBound(seconds: number): boolean {
-  return Number.isInteger(seconds) && seconds >= 1 && seconds <= heuristicSecondsLimit;
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
 }
 
-function isFreshness(freshness: object): boolean {
-  const names = ["browserSeconds", "sharedSeconds", "staleWhileRevalidateSeconds", "staleIfErrorSeconds"];
-  const seconds: Readonly<Record<string, unknown>> = { ...freshness };
-  const areSeconds = names.every((name) => Number.isInteger(seconds[name]) && Number(seconds[name]) >= 0);
-  return areSeconds && names.every((name) => Number(seconds[name]) <= 86_400) && Number(seconds["sharedSeconds"]) <= 10;
+function toList(value: unknown): readonly unknown[] | undefined {
+  return Array.isArray(value) ? value : undefined;
 }
 
-function hasValidKeyVersions({ method, versions = [], idempotencyKey }: Partial<RouteDeclaration>): boolean {
-  if (idempotencyKey === undefined) return true;
-  const { optional, required } = idempotencyKey;
-  const areVersions = (list: unknown) => isListOf(list, (version) => versions.includes(Number(version)));
-  return method === "POST" && areVersions(optional) && areVersions(required);
+/** Of a list of versions: a whole number above the version before it, or from 1. */
+function isVersion(version: unknown, index: number, versions: readonly unknown[]): boolean {
+  const previous = index === 0 ? 0 : Number(versions[index - 1]);
+  return isIntegerFrom(previous + 1, version);
+}
+
+function isIntegerFrom(min: number, value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= min;
+}
+
+function isHeuristicLimit(seconds: unknown): boolean {
+  return isIntegerFrom(1, seconds) && seconds <= heuristicSecondsLimit;
+}
+
+function isFreshness(freshness: unknown): boolean {
+  const seconds: Readonly<Record<string, unknown>> = { ...(freshness as object) };
+  return freshnessNames.every((name) => {
+    const limit = name === "sharedSeconds" ? sharedSecondsLimit : freshnessSecondsLimit;
+    const value = seconds[name];
+    return isIntegerFrom(0, value) && value <= limit;
+  });
+}
+
+function hasValidKeyVersions(idempotencyKey: unknown, method: unknown, versions: readonly unknown[]): boolean {
+  const { optional, required } = {
+    ...(idempotencyKey as { readonly optional?: unknown; readonly required?: unknown }),
+  };
+  return method === "POST" && isSubset(optional, versions) && isSubset(required, versions);
+}
+
+/** Whether the value is a list whose items all are in the other list. */
+function isSubset(value: unknown, all: readonly unknown[]): boolean {
+  return Array.isArray(value) && value.every((item) => all.includes(item));
 }
 
 function describeDuplicates(
@@ -144,7 +203,7 @@ function declaredRoutesOf({ name, owner, file, text, declarations }: RouteSource
       subgraph: name,
       owner,
       file,
-      ...(findRouteLine(text ?? "", declaration.id) ?? { line: 1, column: 1 }),
+      ...(findRoutePosition(text ?? "", declaration.id) ?? { line: 1, column: 1 }),
     };
     return { declaration, place };
   });
@@ -157,15 +216,4 @@ function idOf({ id }: RouteDeclaration): string {
 function idOfUnknown(declaration: unknown): string | undefined {
   const { id } = { ...(declaration as { readonly id?: unknown }) };
   return typeof id === "string" ? id : undefined;
-}
-
-function isListOf(
-  value: unknown,
-  isItem: (item: unknown, index: number, list: readonly unknown[]) => boolean,
-): value is readonly unknown[] {
-  return Array.isArray(value) && value.every(isItem);
-}
-
-function isVersion(version: unknown, index: number, list: readonly unknown[]): boolean {
-  return Number.isInteger(version) && Number(version) > Number(index === 0 ? 0 : list[index - 1]);
 }

@@ -128,6 +128,19 @@ test("a declaration that is not an object is rejected", () => {
   expect(codesOf(source)).toContain("ROUTES_INVALID");
 });
 
+const memberNames = ["id", "method", "path", "versions", "query", "cache", "freshness", "heuristicSecondsMax"];
+
+test.each([...memberNames, "privateWith", "idempotencyKey", "priority", "summary"])(
+  "a declaration whose %s has another type is rejected",
+  (name) => {
+    const others = { query: ["limit"], privateWith: ["limit"], idempotencyKey: { optional: [1], required: [] } };
+    for (const value of [null, 5, true, {}, [null]]) {
+      expect(codesOf(routesOf("users", { [name]: value }))).toEqual(["ROUTES_INVALID"]);
+      expect(codesOf(routesOf("users", { ...others, [name]: value }))).toContain("ROUTES_INVALID");
+    }
+  },
+);
+
 test("a file without a list of routes is rejected, with the message of a failed import", () => {
   const source = { ...routesOf("users"), declarations: undefined };
   expect(mergeRoutes([source])).toMatchObject({ errors: [{ message: expect.stringContaining("called routes") }] });

@@ -76,7 +76,8 @@ async function startOnce(folder: PartFolder, url: string, o: ProcessOptions): Pr
   const { child, recentOutput } = spawnMain(folder, o);
   o.onCleanup?.(() => end(child, "SIGKILL"));
   const deadline = performance.now() + readyTimeoutMs;
-  while (child.exitCode === null && performance.now() < deadline) {
+  const isRunning = () => child.exitCode === null && child.signalCode === null;
+  while (isRunning() && performance.now() < deadline) {
     if (await isReady(url)) return child;
     await sleep(pollMs);
   }
