@@ -15,10 +15,12 @@ const lockWaitMsMax = 10 * 60_000;
 const lockPollMs = 200;
 const parentPollMs = 500;
 const forwardedSignals = ["SIGINT", "SIGTERM", "SIGHUP"];
+const scriptFile = /\.(ts|js|mjs)$/;
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const bin = join(root, "node_modules", ".bin");
-const node = join(bin, "node");
+const binFolder = join(root, "node_modules", ".bin");
+const projectNode = join(binFolder, "node");
+/** Contains the pid of the process that installs. */
 const lockFile = join(root, ".data", "install.lock");
 
 /** Why `npm ci` must run; undefined if node_modules matches package-lock.json. */
@@ -27,23 +29,28 @@ function findReasonToInstall() {
   if (installed === undefined) return "node_modules is missing or incomplete";
   const locked = readPackages(join(root, "package-lock.json"));
   if (locked === undefined) throw new Error("package-lock.json is missing or not valid JSON.");
-  const changed = findDifference(locked, installed);
-  if (changed !== undefined) return `node_modules differs from package-lock.json (${changed})`;
-  return readNodeMajor() === nodeMajor ? undefined : `Node ${nodeMajor} is missing from node_modules`;
+  const differingPath = findDifferingPackage(locked, installed);
+  if (differingPath !== undefined) return `node_modules differs from package-lock.json (${differingPath})`;
+  if (readNodeMajor() !== nodeMajor) return `Node ${nodeMajor} is missing from node_modules`;
+  return undefined;
 }
 
 // The path of the first package that differs; undefined if none does. Compares contents, because a checkout or a restored cache
 // changes modification times. A locked optional package may be missing: npm skips those for other platforms.
-function findDifference(locked, installed) {
+function findDifferingPackage(locked, installed) {
   for (const [path, { version, integrity, optional, devOptional }] of Object.entries(locked)) {
+    // The root of the repository.
     if (path === "") continue;
     const present = installed[path];
-    if (present === undefined && (optional || devOptional)) continue;
-    if (present === undefined || present.version !== version || present.integrity !== integrity) return path;
+    const mayBeMissing = optional || devOptional;
+    if (present === undefined && mayBeMissing) continue;
+    const isSame = present !== undefined && present.version === version && present.integrity === integrity;
+    if (!isSame) return path;
   }
   return Object.keys(installed).find((path) => locked[path] === undefined);
 }
 
+/** The entries of a lock file, by path; undefined if the file is missing or not valid JSON. */
 function readPackages(file) {
   try {
     return JSON.parse(readFileSync(file, "utf8")).packages;
@@ -54,8 +61,8 @@ function readPackages(file) {
 
 function readNodeMajor() {
   try {
-    const text = execFileSync(node, ["--version"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
-    return Number(/^v(\d+)\./.exec(text)?.[1]);
+    const version = execFileSync(projectNode, ["--version"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+    return Number(/^v(\d+)\./.exec(version)?.[1]);
   } catch {
     return undefined;
   }
@@ -85,12 +92,14 @@ async function acquireLock() {
   mkdirSync(dirname(lockFile), { recursive: true });
   writeFileSync(temporary, `${process.pid}\n`);
   try {
-    const deadline = Date.now() + lockWaitMsMax;
-    for (let waiting = false; !tryLink(temporary, lockFile); waiting = true) {
+    const deadlineMs = Date.now() + lockWaitMsMax;
+    let isWaiting = false;
+    while (!tryLink(temporary, lockFile)) {
       const owner = readOwner();
       if (owner !== undefined && !isAlive(owner)) removeStaleLock(owner);
-      if (!waiting) process.stderr.write("Another process is installing; waiting for it.\n");
-      if (Date.now() > deadline)
+      if (!isWaiting) process.stderr.write("Another process is installing; waiting for it.\n");
+      isWaiting = true;
+      if (Date.now() > deadlineMs)
         throw new Error(
           `Process ${owner} has not finished installing within 10 minutes. If it does not run any more, delete ${lockFile}.`,
         );
@@ -118,13 +127,15 @@ function removeStaleLock(owner) {
   const stale = `${lockFile}.stale.${process.pid}`;
   try {
     renameSync(lockFile, stale);
-    if (Number(readFileSync(stale, "utf8")) !== owner) tryLink(stale, lockFile);
+    const renamedOwner = Number(readFileSync(stale, "utf8"));
+    if (renamedOwner !== owner) tryLink(stale, lockFile);
     rmSync(stale, { force: true });
   } catch {
     // Another process has removed it.
   }
 }
 
+/** The pid in the lock file; undefined if the file was removed, or contains no pid. */
 function readOwner() {
   try {
     return Number(readFileSync(lockFile, "utf8")) || undefined;
@@ -135,10 +146,10 @@ function readOwner() {
 
 function isAlive(pid) {
   try {
-    process.kill(pid, 0);
+    process.kill(pid, 0); // Signal 0 only checks whether the process exists.
     return true;
   } catch (error) {
-    return error.code === "EPERM";
+    return error.code === "EPERM"; // It exists, and belongs to another user.
   }
 }
 
@@ -151,29 +162,29 @@ function run(command, args, env) {
     const child = spawn(command, args, { cwd: root, env, stdio: "inherit" });
     const forward = (signal) => child.kill(signal);
     for (const signal of forwardedSignals) process.on(signal, forward);
-    const stopWatching = onNpmExit(() => child.kill("SIGTERM"));
-    const finish = () => {
+    const stopPolling = onNpmExit(() => child.kill("SIGTERM"));
+    const removeListeners = () => {
       for (const signal of forwardedSignals) process.off(signal, forward);
-      stopWatching();
+      stopPolling();
     };
     child.once("error", (error) => {
-      finish();
+      removeListeners();
       reject(error);
     });
     child.once("exit", (code, signal) => {
-      finish();
+      removeListeners();
       resolveCode(code ?? 128 + constants.signals[signal]);
     });
   });
 }
 
 // Polls whether npm has ended, because `kill -9` of npm sends no signal to this script. If this script was started without npm
-// (`node scripts/bootstrap.mjs … &`), it may outlive its parent, and `listener` is never called.
+// (`node scripts/bootstrap.mjs … &`), it may outlive its parent, and `listener` is never called. Returns a function that ends the polling.
 function onNpmExit(listener) {
   if (process.env.npm_lifecycle_event === undefined) return () => {};
-  const before = readAncestors();
+  const initialAncestors = readAncestors();
   const timer = setInterval(() => {
-    if (readAncestors() === before) return;
+    if (readAncestors() === initialAncestors) return;
     clearInterval(timer);
     listener();
   }, parentPollMs);
@@ -184,32 +195,37 @@ function onNpmExit(listener) {
 function readAncestors() {
   const { ppid } = process;
   try {
+    // `pid (name) state ppid …`, see proc(5). The name may contain spaces and parentheses.
     const stat = readFileSync(`/proc/${ppid}/stat`, "utf8");
-    return `${ppid} ${stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]}`;
+    const [, grandparent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return `${ppid} ${grandparent}`;
   } catch {
     return `${ppid}`;
   }
 }
 
+/** The program to run for the words of the command line, and the environment variables that only this program gets. */
 function toCommand([name, ...args]) {
-  if (/\.(ts|js|mjs)$/.test(name)) {
-    const compileCache = { NODE_COMPILE_CACHE: join(root, ".data", "compile-cache") };
-    return { command: node, args: [resolve(root, name), ...args], extra: compileCache };
+  if (scriptFile.test(name)) {
+    const variables = { NODE_COMPILE_CACHE: join(root, ".data", "compile-cache") };
+    return { command: projectNode, args: [resolve(root, name), ...args], variables };
   }
-  if (!existsSync(join(bin, name))) throw new Error(`node_modules/.bin has no program ${name}.`);
-  return { command: join(bin, name), args, extra: {} };
+  const program = join(binFolder, name);
+  if (!existsSync(program)) throw new Error(`node_modules/.bin has no program ${name}.`);
+  return { command: program, args, variables: {} };
 }
 
 // BOOTSTRAP_PID is for start/command.ts, which stops `npm start` when this process has ended.
-function withProjectsBin(env) {
-  return { ...env, PATH: [bin, env.PATH].filter(Boolean).join(delimiter), BOOTSTRAP_PID: String(process.pid) };
+function createChildEnvironment(env) {
+  const path = env.PATH ? `${binFolder}${delimiter}${env.PATH}` : binFolder;
+  return { ...env, PATH: path, BOOTSTRAP_PID: String(process.pid) };
 }
 
 async function main(words) {
   if (words.length === 0) throw new Error("Usage: node scripts/bootstrap.mjs <script or program> [arguments]");
   await install();
-  const { command, args, extra } = toCommand(words);
-  process.exitCode = await run(command, args, { ...withProjectsBin(process.env), ...extra });
+  const { command, args, variables } = toCommand(words);
+  process.exitCode = await run(command, args, { ...createChildEnvironment(process.env), ...variables });
 }
 
 main(process.argv.slice(2)).catch((error) => {

@@ -9,7 +9,8 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const sources = join(root, "gateway/graphiql");
 const publicFolder = join(root, "gateway/public");
 const bundle = join(publicFolder, "graphiql");
-const stamp = join(publicFolder, "graphiql.stamp");
+/** Contains the hash of the sources from which the present bundle was built. */
+const hashFile = join(publicFolder, "graphiql.stamp");
 const isPrepare = process.env.npm_lifecycle_event === "prepare";
 
 try {
@@ -23,28 +24,35 @@ try {
 
 async function main() {
   const hash = hashSources();
-  if (existsSync(join(bundle, "index.html")) && existsSync(stamp) && readFileSync(stamp, "utf8") === hash) return;
+  const hasBundle = existsSync(join(bundle, "index.html")) && existsSync(hashFile);
+  if (hasBundle && readFileSync(hashFile, "utf8") === hash) return;
   const vite = await findVite();
-  if (!vite) return console.log("GraphiQL is not bundled: vite is a development dependency, and is not installed.");
+  if (!vite) {
+    console.log("GraphiQL is not bundled: vite is a development dependency, and is not installed.");
+    return;
+  }
   await replaceBundle(vite);
-  writeFileSync(stamp, hash);
+  writeFileSync(hashFile, hash);
 }
 
 /** Hashes the contents of everything that determines the bundle. Modification times would not do: a checkout changes them. */
 function hashSources() {
-  const names = readdirSync(sources, { recursive: true, withFileTypes: true })
+  const sourceFiles = readdirSync(sources, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.name.endsWith(".test.ts"))
+    // The first versions of Node 20 have only `path`.
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
-  const files = [...names.sort(), fileURLToPath(import.meta.url), join(root, "package-lock.json")];
+  const thisFile = fileURLToPath(import.meta.url);
+  const files = [...sourceFiles.sort(), thisFile, join(root, "package-lock.json")];
   const hash = createHash("sha256");
-  for (const file of files)
-    hash
-      .update(`${relative(root, file)}\0`)
-      .update(readFileSync(file))
-      .update("\0");
+  for (const file of files) {
+    hash.update(`${relative(root, file)}\0`);
+    hash.update(readFileSync(file));
+    hash.update("\0");
+  }
   return hash.digest("hex");
 }
 
+/** Undefined if vite is not installed. */
 async function findVite() {
   try {
     return await import("vite");

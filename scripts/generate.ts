@@ -28,37 +28,37 @@ const newServiceTemplate: Subgraph = {
 export async function generateRepository(
   root: string,
   options: GeneratorOptions,
-  list: readonly Service[] = readServices(root),
+  services: readonly Service[] = readServices(root),
 ): Promise<GeneratorResult> {
   // Composition runs first, because its errors are better than those of the type generator.
-  const composition = await composeRepository(root, options, list);
+  const composition = await composeRepository(root, options, services);
   if (!composition.ok) return composition;
-  const documents = await composeDocuments(root, options, list);
+  const documents = await composeDocuments(root, options, services);
   if (!documents.ok) return documents;
-  const sources = readSubgraphs(root, [...list, newServiceTemplate]).filter(({ sdl }) => sdl !== undefined);
-  const results = await Promise.all(sources.map((source) => generateTypes(root, source)));
-  const errors = results.filter((result) => "code" in result);
+  const sources = readSubgraphs(root, [...services, newServiceTemplate]).filter(({ sdl }) => sdl !== undefined);
+  const typeResults = await Promise.all(sources.map((source) => generateTypes(root, source)));
+  const errors = typeResults.filter((result) => "code" in result);
   if (errors.length > 0) return { ok: false, errors };
-  const derived = deriveFiles(root, addResources(list, composition.files));
+  const derived = deriveFiles(root, addResources(services, composition.files));
   if (!derived.ok) return derived;
-  const types = results.filter((result) => "path" in result);
-  const files = [...composition.files, ...documents.files, ...types, ...derived.files];
+  const typeFiles = typeResults.filter((result) => "path" in result);
+  const files = [...composition.files, ...documents.files, ...typeFiles, ...derived.files];
   return { ...composition, files };
 }
 
 /** Adds each service's resources: the first path segments of its routes, such as `users`, that no earlier service in the list has. */
-function addResources(list: readonly Service[], files: readonly GeneratedFile[]): readonly DerivedService[] {
-  const text = files.find(({ path }) => path === routesFile)?.content ?? '{ "routes": [] }';
-  const { routes } = JSON.parse(text) as {
+function addResources(services: readonly Service[], files: readonly GeneratedFile[]): readonly DerivedService[] {
+  const routesJson = files.find(({ path }) => path === routesFile)?.content ?? '{ "routes": [] }';
+  const { routes } = JSON.parse(routesJson) as {
     readonly routes: readonly { readonly service: string; readonly path: string }[];
   };
-  const known = new Set<string>();
-  return list.map((service) => {
+  const earlierResources = new Set<string>();
+  return services.map((service) => {
     const segments = routes
       .filter((route) => route.service === service.name)
       .map(({ path }) => path.split("/")[1] ?? "");
-    const resources = [...new Set(segments)].filter((segment) => !known.has(segment));
-    for (const resource of resources) known.add(resource);
+    const resources = [...new Set(segments)].filter((segment) => !earlierResources.has(segment));
+    for (const resource of resources) earlierResources.add(resource);
     return { ...service, resources };
   });
 }
@@ -68,9 +68,9 @@ async function generateTypes(
   { name, owner, folder, sdl = "" }: SubgraphSource,
 ): Promise<GeneratedFile | CompositionError> {
   const file = `${folder}/codegen.json`;
-  const text = existsSync(join(root, file)) ? readFileSync(join(root, file), "utf8") : undefined;
+  const configText = existsSync(join(root, file)) ? readFileSync(join(root, file), "utf8") : undefined;
   try {
-    const content = await generateResolverTypes(sdl, readCodegenConfig(text));
+    const content = await generateResolverTypes(sdl, readCodegenConfig(configText));
     return { path: `${folder}/src/graphql/schema-types.ts`, content };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);

@@ -22,14 +22,16 @@ const warmUpMs = 1_000;
 /** A warm process is several times as fast as a cold one (JIT, caches), so it is first loaded at the maximum rate. */
 const firstWarmUpMs = 12_000;
 const warmUpClients = 16;
+/** In the metrics of a process, as Prometheus text. */
+const cpuSecondsLine = /^process_cpu_seconds_total (\S+)$/m;
 
 /** A kind of requests. */
 interface CapacityWorkload {
   readonly name: string;
   /** The part that receives the requests. */
   readonly part: PartName;
-  /** @param count the request's number, counted anew for the warm-up and for each rate. It selects the data, so successive requests differ. */
-  createRequest(count: number, token: string): HttpClientRequest;
+  /** @param requestNumber counted anew for the warm-up and for each rate; `n` below. It selects the data, so successive requests differ. */
+  createRequest(requestNumber: number, token: string): HttpClientRequest;
 }
 
 /** Uses all four services, and only fields that every client may read. */
@@ -41,12 +43,12 @@ const workloads: readonly CapacityWorkload[] = [
   {
     name: "users",
     part: "users",
-    createRequest: (n) => get(mixed(n, `/rest/v1/users/${userAt(n)}`, "/rest/v1/users")),
+    createRequest: (n) => get(mixedPath(n, `/rest/v1/users/${userAt(n)}`, "/rest/v1/users")),
   },
   {
     name: "posts",
     part: "posts",
-    createRequest: (n) => get(mixed(n, `/rest/v1/posts/${postAt(n)}`, "/rest/v1/posts")),
+    createRequest: (n) => get(mixedPath(n, `/rest/v1/posts/${postAt(n)}`, "/rest/v1/posts")),
   },
   {
     name: "comments",
@@ -56,13 +58,13 @@ const workloads: readonly CapacityWorkload[] = [
   {
     name: "orders",
     part: "orders",
-    createRequest: (n) => get(mixed(n, `/rest/v1/products/${skuAt(n)}`, "/rest/v1/products")),
+    createRequest: (n) => get(mixedPath(n, `/rest/v1/products/${skuAt(n)}`, "/rest/v1/products")),
   },
   { name: "rest-cached", part: "rest-proxy", createRequest: (n) => get(`/v1/posts/${postAt(n % 10)}`) },
   {
     name: "rest-forwarded",
     part: "rest-proxy",
-    createRequest: (n, token) => get(mixed(n, `/v1/users/${userAt(n)}`, "/v1/users"), token),
+    createRequest: (n, token) => get(mixedPath(n, `/v1/users/${userAt(n)}`, "/v1/users"), token),
   },
   {
     name: "graphql-small",
@@ -77,7 +79,8 @@ const workloads: readonly CapacityWorkload[] = [
 ];
 
 function get(path: string, token?: string): HttpClientRequest {
-  return { method: "GET", path, headers: token === undefined ? {} : { authorization: `Bearer ${token}` } };
+  const headers: Readonly<Record<string, string>> = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  return { method: "GET", path, headers };
 }
 
 function graphql(query: string, variables: object, token: string): HttpClientRequest {
@@ -85,9 +88,10 @@ function graphql(query: string, variables: object, token: string): HttpClientReq
   return { method: "POST", path: "/graphql", headers, body: JSON.stringify({ query, variables }) };
 }
 
-/** Every fourth request reads a list, the others a single resource. */
-function mixed(count: number, one: string, list: string): string {
-  return count % 4 === 3 ? `${list}?limit=${limitAt(count)}` : one;
+/** The path of a request: every fourth request reads a list, the others a single resource. */
+function mixedPath(requestNumber: number, resourcePath: string, listPath: string): string {
+  const isList = requestNumber % 4 === 3;
+  return isList ? `${listPath}?limit=${limitAt(requestNumber)}` : resourcePath;
 }
 
 const workloadNames = workloads.map(({ name }) => name);
@@ -105,30 +109,36 @@ the 99th percentile of latencies exceeds the limit, or a request fails. Use an i
 interface CapacityOptions {
   readonly p99MsMax: number;
   readonly seconds: number;
+  /** The names of the workloads to measure. */
   readonly only: readonly string[];
-  readonly isWrite: boolean;
+  readonly writesPage: boolean;
 }
 
 /** @throws Error for an invalid command line. */
 function readOptions(args: readonly string[]): CapacityOptions {
-  const text = (fallback: string) => ({ type: "string", default: fallback }) as const;
   const { values } = parseArgs({
     args: [...args],
     options: {
-      "p99-ms": text("100"),
-      seconds: text("5"),
-      only: text(workloadNames.join()),
+      "p99-ms": { type: "string", default: "100" },
+      seconds: { type: "string", default: "5" },
+      only: { type: "string", default: workloadNames.join(",") },
       write: { type: "boolean", default: false },
     },
   });
-  const [p99MsMax, seconds, only] = [Number(values["p99-ms"]), Number(values.seconds), values.only.split(",")];
-  if (!(p99MsMax >= 1 && p99MsMax <= 10_000)) throw new Error("--p99-ms is out of range.");
-  if (!(seconds >= 1 && seconds <= 600)) throw new Error("--seconds is out of range.");
-  const unknown = only.find((name) => !workloadNames.includes(name));
-  if (unknown !== undefined) throw new Error(`There is no workload "${unknown}".`);
-  return { p99MsMax, seconds, only, isWrite: values.write };
+  const p99MsMax = Number(values["p99-ms"]);
+  const seconds = Number(values.seconds);
+  const only = values.only.split(",");
+  // NaN is in no range.
+  const isP99InRange = p99MsMax >= 1 && p99MsMax <= 10_000;
+  if (!isP99InRange) throw new Error("--p99-ms is out of range.");
+  const areSecondsInRange = seconds >= 1 && seconds <= 600;
+  if (!areSecondsInRange) throw new Error("--seconds is out of range.");
+  const unknownName = only.find((name) => !workloadNames.includes(name));
+  if (unknownName !== undefined) throw new Error(`There is no workload "${unknownName}".`);
+  return { p99MsMax, seconds, only, writesPage: values.write };
 }
 
+/** Undefined if the command line is invalid: then the error and the usage are printed, and the exit code is 2. */
 function tryReadOptions(): CapacityOptions | undefined {
   try {
     return readOptions(process.argv.slice(2));
@@ -144,7 +154,9 @@ async function measureAll({ p99MsMax, seconds, only }: CapacityOptions): Promise
   const cleanups: (() => unknown)[] = [];
   const results: WorkloadResult[] = [];
   try {
-    const platform = await startMeasuredPlatform((cleanUp) => void cleanups.push(cleanUp));
+    const platform = await startMeasuredPlatform((cleanUp) => {
+      cleanups.push(cleanUp);
+    });
     print("one process of each service, the gateway and the REST proxy run, with seeded databases");
     for (const workload of workloads.filter(({ name }) => only.includes(name))) {
       await warmUp(platform, workload);
@@ -153,7 +165,8 @@ async function measureAll({ p99MsMax, seconds, only }: CapacityOptions): Promise
         print(describe(workload, result));
         return result;
       };
-      results.push({ workload: workload.name, ...(await findHighestRate({ p99MsMax, measure })) });
+      const { sustained, failed } = await findHighestRate({ p99MsMax, measure });
+      results.push({ workload: workload.name, sustained, failed });
     }
   } finally {
     for (const cleanUp of cleanups.reverse()) await cleanUp();
@@ -175,9 +188,13 @@ function startMeasuredPlatform(onCleanup: (cleanUp: () => unknown) => void): Pro
 async function warmUp(platform: Platform, workload: CapacityWorkload): Promise<void> {
   const client = createHttpClient(replicaOf(platform, workload.part).url);
   const endMs = performance.now() + firstWarmUpMs;
-  let count = 0;
+  let requestNumber = 0;
   const sendRepeatedly = async () => {
-    while (performance.now() < endMs) await client.send(workload.createRequest(count++, platform.token));
+    while (performance.now() < endMs) {
+      const request = workload.createRequest(requestNumber, platform.token);
+      requestNumber++;
+      await client.send(request);
+    }
   };
   await Promise.all(Array.from({ length: warmUpClients }, sendRepeatedly));
   client.close();
@@ -191,34 +208,42 @@ async function measureRate(
   const client = createHttpClient(replicaOf(platform, workload.part).url);
   const load = startLoad({
     perSecond,
-    send: async (count) =>
-      findResponseProblem(await client.send(workload.createRequest(count, platform.token)), [200], () => true),
+    send: async (requestNumber) => {
+      const response = await client.send(workload.createRequest(requestNumber, platform.token));
+      return findResponseProblem(response, [200], () => true);
+    },
   });
   await sleep(warmUpMs);
   load.reset();
-  const [before, startedMs] = [await readCpu(platform), performance.now()];
+  const cpuBefore = await readCpuSeconds(platform);
+  const startedMs = performance.now();
   await sleep(seconds * 1_000);
-  const [after, endedMs] = [await readCpu(platform), performance.now()];
+  const cpuAfter = await readCpuSeconds(platform);
+  const endedMs = performance.now();
   const { count, latenciesMs, sendDelayMsMax, failures } = await load.stop();
   client.close();
+  const cpuSeconds = new Map<string, number>();
+  for (const [part, cpuSecondsAfter] of cpuAfter) cpuSeconds.set(part, cpuSecondsAfter - (cpuBefore.get(part) ?? 0));
   return {
     perSecond,
     requests: count,
-    failures: [...failures.values()].reduce((sum, times) => sum + times, 0),
+    // `failures` has the number of requests for each failure.
+    failures: [...failures.values()].reduce((sum, failedRequests) => sum + failedRequests, 0),
     p99Ms: percentile(latenciesMs, 99),
     sendDelayMsMax,
-    cpuSeconds: new Map([...after].map(([part, cpu]) => [part, cpu - (before.get(part) ?? 0)])),
+    cpuSeconds,
     seconds: (endedMs - startedMs) / 1_000,
   };
 }
 
 /** The CPU seconds that each part has used since its start, from its metrics. */
-async function readCpu({ replicas }: Platform): Promise<ReadonlyMap<string, number>> {
-  const reading = Object.entries(replicas).map(async ([part, [replica]]) => {
-    const text = await (await fetch(`http://${replica?.admin}/metrics`)).text();
-    return [part, Number(/^process_cpu_seconds_total (\S+)$/m.exec(text)?.[1])] as const;
+async function readCpuSeconds({ replicas }: Platform): Promise<ReadonlyMap<string, number>> {
+  const readings = Object.entries(replicas).map(async ([part, [replica]]) => {
+    const response = await fetch(`http://${replica?.admin}/metrics`);
+    const metrics = await response.text();
+    return [part, Number(cpuSecondsLine.exec(metrics)?.[1])] as const;
   });
-  return new Map(await Promise.all(reading));
+  return new Map(await Promise.all(readings));
 }
 
 function describe({ name }: CapacityWorkload, { perSecond, p99Ms, failures, sendDelayMsMax }: RateResult): string {
@@ -232,7 +257,8 @@ function print(line: string): void {
 
 const options = tryReadOptions();
 if (options) {
-  const text = formatTables(await measureAll(options), options);
-  print(`\n${text}`);
-  if (options.isWrite) writeFileSync(page, putBetweenMarkers(readFileSync(page, "utf8"), text));
+  const results = await measureAll(options);
+  const tables = formatTables(results, options);
+  print(`\n${tables}`);
+  if (options.writesPage) writeFileSync(page, putBetweenMarkers(readFileSync(page, "utf8"), tables));
 }

@@ -26,6 +26,11 @@ Adds the service NAME, which owns ENTITY: npm run new:service -- reviews --entit
   --port PORT       of its endpoints; by default the next free one
   --force           also with uncommitted changes`;
 
+/** Up to five digits: enough for the ports, which end at 65,535. */
+const portPattern = /^\d{1,5}$/;
+/** How many uncommitted files an error lists. */
+const listedChangesMax = 5;
+
 interface NewServiceRequest {
   readonly names: NewServiceNames;
   readonly force: boolean;
@@ -33,33 +38,38 @@ interface NewServiceRequest {
 
 /** @throws CommandError with the usage. */
 function readRequest(args: readonly string[], services: readonly Service[]): NewServiceRequest {
-  const text = { type: "string" } as const;
-  const options = {
-    help: { type: "boolean" },
-    entity: text,
-    extends: text,
-    plural: text,
-    team: text,
-    port: text,
-    force: { type: "boolean" },
-  } as const;
-  const { values, positionals } = asUsageError(() => parseArgs({ args: [...args], options, allowPositionals: true }));
+  const { values, positionals } = parseCommandLine(args);
   if (values.help) throw new CommandError(usage, 0);
   const [service, ...others] = positionals;
-  if (service === undefined || others.length > 0) throw new CommandError(`Write one name.\n\n${usage}`, 2);
-  const { entity, plural = pluralize(entity ?? ""), extends: parent, force = false } = values;
-  if (!entity) throw new CommandError(`Write the type that the service owns, such as --entity Review.\n\n${usage}`, 2);
-  const { team = `@tributary/${service}-team`, port = String(findFreePort(services)) } = values;
-  if (!/^\d{1,5}$/.test(port)) throw new CommandError(`--port takes a number, not "${port}".\n\n${usage}`, 2);
+  if (service === undefined || others.length > 0) throw createUsageError("Write one name.");
+  const { entity, extends: parent, force = false } = values;
+  if (!entity) throw createUsageError("Write the type that the service owns, such as --entity Review.");
+  const plural = values.plural ?? pluralize(entity);
+  const team = values.team ?? `@tributary/${service}-team`;
+  const port = values.port ?? String(findFreePort(services));
+  if (!portPattern.test(port)) throw createUsageError(`--port takes a number, not "${port}".`);
   return { names: { service, entity, plural, parent, team, port: Number(port) }, force };
 }
 
-function asUsageError<T>(parse: () => T): T {
+function parseCommandLine(args: readonly string[]) {
+  const options = {
+    help: { type: "boolean" },
+    entity: { type: "string" },
+    extends: { type: "string" },
+    plural: { type: "string" },
+    team: { type: "string" },
+    port: { type: "string" },
+    force: { type: "boolean" },
+  } as const;
   try {
-    return parse();
+    return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
-    throw new CommandError(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`, 2);
+    throw createUsageError(error instanceof Error ? error.message : String(error));
   }
+}
+
+function createUsageError(message: string): CommandError {
+  return new CommandError(`${message}\n\n${usage}`, 2);
 }
 
 async function addService(args: readonly string[]): Promise<void> {
@@ -79,6 +89,7 @@ async function addService(args: readonly string[]): Promise<void> {
     recordNewService(root, service);
     process.stdout.write(describeResult(names, files.size, generated));
   } catch (error) {
+    // Undoes all of the above.
     rmSync(join(root, "services", service), { recursive: true, force: true });
     removeWorkspace(root, service);
     forgetNewService(root, service);
@@ -89,14 +100,17 @@ async function addService(args: readonly string[]): Promise<void> {
 
 /** @throws CommandError that lists the uncommitted changes, if there are any; generated files do not count. */
 async function requireCleanTree(): Promise<void> {
-  const changes = findForeignChanges(root, new Set((await generateFiles(root)).map(({ path }) => path)));
+  const generated = await generateFiles(root);
+  const changes = findForeignChanges(root, new Set(generated.map(({ path }) => path)));
   if (changes.length === 0) return;
+  const listed = changes.slice(0, listedChangesMax).join(", ");
+  const ellipsis = changes.length > listedChangesMax ? " …" : "";
   throw new CommandError(
-    `There are uncommitted changes, which would be mixed with the new service: ${changes.slice(0, 5).join(", ")}${changes.length > 5 ? " …" : ""}\n` +
-      "Commit or stash them, or add --force.",
+    `There are uncommitted changes, which would be mixed with the new service: ${listed}${ellipsis}\nCommit or stash them, or add --force.`,
   );
 }
 
+/** @throws if the file exists. */
 function writeNew(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text, { flag: "wx" });
@@ -104,16 +118,17 @@ function writeNew(path: string, text: string): void {
 
 function describeResult(names: NewServiceNames, fileCount: number, generated: readonly string[]): string {
   const { service, entity, plural } = names;
-  const [one, many] = [spell(entity), spell(plural)];
-  const outside = generated.filter((path) => !path.startsWith(`services/${service}/`)).length;
-  return `Added services/${service} (${fileCount} files), and updated ${outside} generated files and package-lock.json.
+  const entitySpellings = spell(entity);
+  const pluralSpellings = spell(plural);
+  const updatedFiles = generated.filter((path) => !path.startsWith(`services/${service}/`));
+  return `Added services/${service} (${fileCount} files), and updated ${updatedFiles.length} generated files and package-lock.json.
 
 Next:
   npm start                                    serves it; then
-  curl localhost:4010/v2/${many.kebab}
-  curl localhost:4000/graphql --json '{"query": "{ ${many.camel} { nodes { id title author { id } } } }"}'
+  curl localhost:4010/v2/${pluralSpellings.kebab}
+  curl localhost:4000/graphql --json '{"query": "{ ${pluralSpellings.camel} { nodes { id title author { id } } } }"}'
   npx vitest run services/${service}           its tests
-  services/${service}/src/model.ts             the fields of ${one.prose}; docs/add-a-service.md says what else to edit
+  services/${service}/src/model.ts             the fields of ${entitySpellings.prose}; docs/add-a-service.md says what else to edit
   npm run remove:service -- ${service}         undoes all this
 `;
 }

@@ -15,15 +15,15 @@ if (paths.length === 0) {
 const changesets = paths.toSorted().map((path) => parseChangeset(read(path), path));
 
 // Sets the version of all packages, and deletes the changesets.
-execFileSync(process.execPath, [fileURLToPath(import.meta.resolve("@changesets/cli/bin.js")), "version"], {
-  cwd: root,
-  stdio: "inherit",
-});
+const changesetsProgram = fileURLToPath(import.meta.resolve("@changesets/cli/bin.js"));
+execFileSync(process.execPath, [changesetsProgram, "version"], { cwd: root, stdio: "inherit" });
+// All packages have the version of the kit.
 const { version } = JSON.parse(read("kit/package.json")) as { readonly version: string };
 const day = new Date().toISOString().slice(0, 10);
 write("CHANGELOG.md", addRelease(read("CHANGELOG.md"), { version, day, changesets }));
 // The root is no workspace, so changesets does not change its version.
-write("package.json", read("package.json").replace(/("version": )"[^"]*"/, `$1"${version}"`));
+const rootManifest = read("package.json").replace(/("version": )"[^"]*"/, `$1"${version}"`);
+write("package.json", rootManifest);
 // Updates the versions of the workspaces in the lock file, because `npm ci` compares them. Downloads no package.
 execFileSync("npm", ["install", "--package-lock-only", "--ignore-scripts", "--offline"], {
   cwd: root,

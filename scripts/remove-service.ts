@@ -22,6 +22,9 @@ Deletes services/NAME, what the generated files say of it, and its local databas
   --keep-data   keep the database and its password in the data folder of npm start
   --force       although edits would be lost, or other files depend on it`;
 
+/** How many paths an error lists. */
+const listedPathsMax = 5;
+
 interface RemovalRequest {
   readonly name: string;
   readonly keepData: boolean;
@@ -46,30 +49,31 @@ function readRequest(args: readonly string[]): RemovalRequest {
 
 async function removeService(args: readonly string[]): Promise<void> {
   const { name, keepData, force } = readRequest(args);
-  const services = readServices(root);
-  if (!services.some((service) => service.name === name))
-    throw new CommandError(
-      `There is no service ${name}. The services are ${services.map((one) => one.name).join(", ")}.`,
-    );
+  const serviceNames = readServices(root).map((service) => service.name);
+  if (!serviceNames.includes(name))
+    throw new CommandError(`There is no service ${name}. The services are ${serviceNames.join(", ")}.`);
   if (!force) requireRemovable(name, await listGenerated(name));
   // First, because it throws while `npm start` uses the data folder: then no file has been removed.
   const hadData = keepData ? false : await deleteData(name);
   rmSync(join(root, "services", name), { recursive: true });
   removeWorkspace(root, name);
   forgetNewService(root, name);
-  const changed = await regenerate(root);
+  const updatedFiles = await regenerate(root);
+  const removed = hadData ? `services/${name} and its local database` : `services/${name}`;
   process.stdout.write(
-    `Removed services/${name}${hadData ? " and its local database" : ""}, and updated ${changed.length} generated files and package-lock.json.\n`,
+    `Removed ${removed}, and updated ${updatedFiles.length} generated files and package-lock.json.\n`,
   );
 }
 
 /** The paths of the generated files, also of those that the removal deletes. Composes without this service: its schema may be invalid. */
 async function listGenerated(name: string): Promise<ReadonlySet<string>> {
-  const others = readServices(root).filter((service) => service.name !== name);
+  const otherServices = readServices(root).filter((service) => service.name !== name);
   try {
-    return new Set((await generateFiles(root, others)).map(({ path }) => path));
+    const files = await generateFiles(root, otherServices);
+    return new Set(files.map(({ path }) => path));
   } catch (error) {
-    if (error instanceof CommandError) return new Set(); // The others do not compose without this service: findDependents reports why.
+    // The other services do not compose without this service: findDependents reports why.
+    if (error instanceof CommandError) return new Set();
     throw error;
   }
 }
@@ -77,10 +81,10 @@ async function listGenerated(name: string): Promise<ReadonlySet<string>> {
 /** @throws CommandError that names the files that depend on the service, the edits that would be lost, or other uncommitted changes. */
 function requireRemovable(name: string, generated: ReadonlySet<string>): void {
   const dependents = findDependents(root, readServices(root), name, generated);
-  if (dependents.length > 0)
-    throw new CommandError(
-      `Other files depend on the service ${name}:\n${dependents.map((line) => `  ${line}\n`).join("")}Change them first, or add --force.`,
-    );
+  if (dependents.length > 0) {
+    const lines = dependents.map((dependent) => `  ${dependent}\n`).join("");
+    throw new CommandError(`Other files depend on the service ${name}:\n${lines}Change them first, or add --force.`);
+  }
   // schema-types.ts is generated: no edit would be lost.
   const edits = findUnsavedEdits(root, name).filter((path) => !path.endsWith("/schema-types.ts"));
   if (edits.length > 0)
@@ -93,10 +97,11 @@ function requireRemovable(name: string, generated: ReadonlySet<string>): void {
 }
 
 function listSome(paths: readonly string[]): string {
-  const shown = paths.slice(0, 5).join(", ");
-  return paths.length > 5 ? `${shown} and ${paths.length - 5} more` : shown;
+  const listed = paths.slice(0, listedPathsMax).join(", ");
+  return paths.length > listedPathsMax ? `${listed} and ${paths.length - listedPathsMax} more` : listed;
 }
 
+/** @returns whether the service had local data. @throws CommandError while `npm start` uses the data folder. */
 async function deleteData(name: string): Promise<boolean> {
   try {
     return await deleteLocalData(dataFolder(root, process.env), name);

@@ -2,19 +2,20 @@
 // and were never seeded: a developer may have emptied a seeded database on purpose.
 import { seededServices, seedEmpty, type SeededService } from "./seed/seed.ts";
 
-const urls = Object.fromEntries(seededServices.map((name) => [name, databaseUrl(name)])) as Record<
-  SeededService,
-  string
->;
-const progress = (line: string) => void process.stdout.write(`${line}\n`);
-const seeded = await seedEmpty({ urls, progress });
-if (seeded.length === 0) progress("nothing to seed: every database was seeded before or has rows");
+const urlEntries = seededServices.map((name) => [name, databaseUrlOf(name)] as const);
+const urls = Object.fromEntries(urlEntries) as Record<SeededService, string>;
+const seededNow = await seedEmpty({ urls, progress: print });
+if (seededNow.length === 0) print("nothing to seed: every database was seeded before or has rows");
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
 
 /**
  * The URL in USERS_DATABASE_URL (and so on for each service) if it is set. Otherwise a URL from DATABASE_HOST, one server for all services,
  * and USERS_PASSWORD, the password of the service's role.
  */
-function databaseUrl(name: SeededService): string {
+function databaseUrlOf(name: SeededService): string {
   const prefix = name.toUpperCase().replaceAll("-", "_");
   const url = process.env[`${prefix}_DATABASE_URL`];
   if (url) return url;

@@ -15,6 +15,7 @@ import { type Platform, startPlatform } from "../test/browser/platform.ts";
 import { referenceChecks } from "../test/browser/reference.browser.ts";
 
 const checkTimeoutMs = 30_000;
+const trailingSlash = /\/$/;
 // Chromium must not contact other hosts: only localhost resolves, and background networking is off.
 const chromiumArguments = [
   "--headless",
@@ -64,28 +65,33 @@ async function testIn(executablePath: string): Promise<number> {
 /** The platform that GATEWAY_URL=http://127.0.0.1:4000 and REST_URL=http://127.0.0.1:4010 name; undefined unless both are set. */
 function readRunningPlatform({ GATEWAY_URL, REST_URL }: NodeJS.ProcessEnv): Platform | undefined {
   if (GATEWAY_URL === undefined || REST_URL === undefined) return undefined;
-  return { url: GATEWAY_URL.replace(/\/$/, ""), restUrl: REST_URL.replace(/\/$/, ""), stop: async () => {} };
+  const url = GATEWAY_URL.replace(trailingSlash, "");
+  const restUrl = REST_URL.replace(trailingSlash, "");
+  return { url, restUrl, stop: async () => {} };
 }
 
 async function runAll(browser: Browser, { url, restUrl }: Platform): Promise<number> {
   const page = await browser.newPage({ viewport: { width: 1360, height: 820 } });
   page.setDefaultTimeout(checkTimeoutMs);
-  const folder = mkdtempSync(join(tmpdir(), "tributary-screenshots-"));
+  const screenshotFolder = mkdtempSync(join(tmpdir(), "tributary-screenshots-"));
   const capture = async (name: string) => {
-    await page.screenshot({ path: join(folder, `${name}.png`) });
+    await page.screenshot({ path: join(screenshotFolder, `${name}.png`) });
   };
-  const browsing = { page, url, restUrl, capture, ...listen(page) };
-  let failed = 0;
+  const { outsideRequests, browserErrors } = recordProblems(page);
+  const browsing = { page, url, restUrl, capture, outsideRequests, browserErrors };
+  let failedCount = 0;
   for (const [index, check] of checks.entries()) {
-    if (!(await runCheck(check, browsing))) failed += 1;
+    const passed = await runCheck(check, browsing);
+    if (!passed) failedCount++;
     await capture(String(index + 1));
   }
-  console.log(`\nScreenshots: ${folder}`);
-  console.log(`${checks.length - failed} passed, ${failed} failed`);
-  return failed === 0 ? 0 : 1;
+  console.log(`\nScreenshots: ${screenshotFolder}`);
+  console.log(`${checks.length - failedCount} passed, ${failedCount} failed`);
+  return failedCount === 0 ? 0 : 1;
 }
 
-function listen(page: Page): Pick<Browsing, "outsideRequests" | "browserErrors"> {
+/** The returned lists grow while the page is used. */
+function recordProblems(page: Page): Pick<Browsing, "outsideRequests" | "browserErrors"> {
   const outsideRequests: string[] = [];
   const browserErrors: string[] = [];
   page.on("request", (request) => {

@@ -3,16 +3,18 @@
 import { runVerification } from "./verify/runner.ts";
 import { verifications } from "./verify/verifications.ts";
 
-const print = (line: string) => void process.stdout.write(`${line}\n`);
-const [name, ...args] = process.argv.slice(2);
-const verification = verifications.find((one) => one.name === name);
+const print = (line: string) => {
+  process.stdout.write(`${line}\n`);
+};
+const [requestedName, ...args] = process.argv.slice(2);
+const verification = verifications.find(({ name }) => name === requestedName);
 if (verification) {
   process.exitCode = await runVerification(verification, args, print);
   // After SIGINT or SIGTERM the verification itself still runs, so this ends the process as soon as the output is written.
   process.stdout.write("", () => process.exit());
 } else {
-  const isHelp = name === undefined || name === "--help";
-  if (!isHelp) print(`There is no verification ${name}.`);
+  const isHelp = requestedName === undefined || requestedName === "--help";
+  if (!isHelp) print(`There is no verification ${requestedName}.`);
   print("Usage: npm run verify -- NAME [options]\n");
   for (const { name, summary } of verifications) print(`  ${name.padEnd(14)}${summary}`);
   print(

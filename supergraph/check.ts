@@ -34,6 +34,13 @@ export interface CheckRun {
 /** Exit codes. 0: no breaking change. 1: composition fails, or a change breaks clients. 2: wrong usage, or the check itself failed. */
 export type CheckExitCode = 0 | 1 | 2;
 
+interface CheckOptions {
+  readonly against?: string | undefined;
+  readonly all: boolean;
+}
+
+/** Printed digits of a commit's hash. */
+const commitDigits = 10;
 const howToAccept = `To accept a change that no client depends on, add it to ${acceptedChangesFile} with a reason:`;
 
 /**
@@ -54,30 +61,34 @@ export async function runCheck(command: CheckRun): Promise<CheckExitCode> {
     if (!base && options.against !== undefined) return finish(2, `Unknown commit ${options.against}.`);
     const current = await readCurrentState(root, subgraphs);
     if (!current.ok) {
-      const context = { sources: readSubgraphs(root, subgraphs), baseline: findSchemaBaseline(root, options.against) };
-      return finish(1, ...reportCompositionErrors(current.errors, { ...context, all: options.all }));
+      const report = reportCompositionErrors(current.errors, {
+        sources: readSubgraphs(root, subgraphs),
+        baseline: findSchemaBaseline(root, options.against),
+        all: options.all,
+      });
+      return finish(1, ...report);
     }
-    const before = base && readBaseState(base, subgraphs);
-    const entries = readAcceptedChanges(root);
-    if (!entries.ok) return finish(1, ...entries.errors);
-    if (!base || !before) return finish(0, `The supergraph composes. ${explainMissingBase(base)}`);
-    const changes = await findChanges(before, current.state);
-    const result = applyAcceptedChanges(changes, entries.entries, today);
-    return finish(result.breaking.length > 0 ? 1 : 0, ...reportChanges(changes, result, base, today));
+    const baseState = base && readBaseState(base, subgraphs);
+    const acceptedChanges = readAcceptedChanges(root);
+    if (!acceptedChanges.ok) return finish(1, ...acceptedChanges.errors);
+    if (!base || !baseState) return finish(0, `The supergraph composes. ${explainMissingBase(base)}`);
+    const changes = await findChanges(baseState, current.state);
+    const result = applyAcceptedChanges(changes, acceptedChanges.entries, today);
+    const exitCode = result.breaking.length > 0 ? 1 : 0;
+    return finish(exitCode, ...reportChanges(changes, result, base, today));
   } catch (error) {
     if (error instanceof DescriptorError) return finish(1, error.message);
-    return finish(
-      2,
-      `The check itself failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
-    );
+    const details = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return finish(2, `The check itself failed: ${details}`);
   }
 }
 
-async function findChanges(before: PlatformState, now: PlatformState): Promise<Change[]> {
-  const schemaChanges = await findSchemaChanges(before.graph, now.graph);
-  const routeChanges = findRouteChanges(before.routes, now.routes, before.subgraphs);
-  const placesOf = (id: string) => findRoutePlaces(id, before.routes, now.routes, before.subgraphs);
-  return [...schemaChanges, ...routeChanges, ...findDocumentChanges(before.documents, now.documents, placesOf)];
+async function findChanges(base: PlatformState, now: PlatformState): Promise<Change[]> {
+  const schemaChanges = await findSchemaChanges(base.graph, now.graph);
+  const routeChanges = findRouteChanges(base.routes, now.routes, base.subgraphs);
+  const placesOf = (operationId: string) => findRoutePlaces(operationId, base.routes, now.routes, base.subgraphs);
+  const documentChanges = findDocumentChanges(base.documents, now.documents, placesOf);
+  return [...schemaChanges, ...routeChanges, ...documentChanges];
 }
 
 function reportChanges(
@@ -86,26 +97,32 @@ function reportChanges(
   base: GitBase,
   today: string,
 ): string[] {
+  // An accepted breaking change is reported by its entry.
   const reported = changes.filter((change) => change.level === "dangerous" || breaking.includes(change));
+  const unusedLines = unused.map(
+    ({ line, change }) =>
+      `UNUSED ${acceptedChangesFile}:${line} ${change}: no breaking change matches it, compared with ${base.name}. Remove the entry.`,
+  );
+  const proposedEntries = unlisted.length > 0 ? [howToAccept, ...printEntriesFor(unlisted, today)] : [];
   return [
     ...reported.map((change) => printChange(change, base.name)),
     ...accepted.map(({ change, owner, until, reason }) => `ACCEPTED ${change} (${owner}) until ${until}: ${reason}`),
     ...errors,
-    ...unused.map(
-      ({ line, change }) =>
-        `UNUSED ${acceptedChangesFile}:${line} ${change}: no breaking change matches it, compared with ${base.name}. Remove the entry.`,
-    ),
-    ...(unlisted.length > 0 ? [howToAccept, ...printEntriesFor(unlisted, today)] : []),
+    ...unusedLines,
+    ...proposedEntries,
     summarize(breaking.length, accepted.length, base),
   ];
 }
 
-function summarize(breaking: number, accepted: number, { name, commit }: GitBase): string {
-  const compared = `compared with ${name} (${commit.slice(0, 10)}).`;
-  const acceptedCount = accepted > 0 ? `, ${accepted} accepted` : "";
-  if (breaking > 0) return `${breaking} breaking ${breaking === 1 ? "change" : "changes"}${acceptedCount}, ${compared}`;
-  if (accepted === 1) return `The supergraph composes; 1 breaking change is accepted, ${compared}`;
-  if (accepted > 1) return `The supergraph composes; ${accepted} breaking changes are accepted, ${compared}`;
+function summarize(breakingCount: number, acceptedCount: number, { name, commit }: GitBase): string {
+  const compared = `compared with ${name} (${commit.slice(0, commitDigits)}).`;
+  if (breakingCount > 0) {
+    const changes = breakingCount === 1 ? "change" : "changes";
+    const accepted = acceptedCount > 0 ? `, ${acceptedCount} accepted` : "";
+    return `${breakingCount} breaking ${changes}${accepted}, ${compared}`;
+  }
+  if (acceptedCount === 1) return `The supergraph composes; 1 breaking change is accepted, ${compared}`;
+  if (acceptedCount > 1) return `The supergraph composes; ${acceptedCount} breaking changes are accepted, ${compared}`;
   return `The supergraph composes and breaks no client, ${compared}`;
 }
 
@@ -113,7 +130,8 @@ function explainMissingBase(base: GitBase | undefined): string {
   return base ? `${base.name} has no supergraph to compare with.` : "The repository has no commit to compare with.";
 }
 
-function readOptions(args: readonly string[]): { against?: string | undefined; all: boolean } | undefined {
+/** Undefined for wrong usage. */
+function readOptions(args: readonly string[]): CheckOptions | undefined {
   const options = { against: { type: "string" }, all: { type: "boolean", default: false } } as const;
   try {
     return parseArgs({ args: [...args], options, strict: true }).values;

@@ -2,7 +2,7 @@
 // supergraph.graphql, api.graphql and routes.json.
 import { fileURLToPath } from "node:url";
 import { composeServices } from "@apollo/composition";
-import type { CompositionSuccess } from "@apollo/composition";
+import type { CompositionResult, CompositionSuccess } from "@apollo/composition";
 import { GraphQLError, lexicographicSortSchema, printSchema } from "graphql";
 import type { CompositionError } from "./composition/composition-errors.ts";
 import {
@@ -51,10 +51,9 @@ export function composeSubgraphs(sources: readonly SubgraphSource[]): Compositio
   if (parseErrors.length > 0) return { ok: false, errors: parseErrors };
   const priorityErrors = describePriorityProblems(parsed);
   const result = compose(parsed);
-  if ("exception" in result || result.errors) {
-    const errors = "exception" in result ? [result.exception] : result.errors;
-    const described = errors.map((error) => describeCompositionError(error, parsed));
-    return { ok: false, errors: [...described, ...priorityErrors] };
+  if (result.errors) {
+    const compositionErrors = result.errors.map((error) => describeCompositionError(error, parsed));
+    return { ok: false, errors: [...compositionErrors, ...priorityErrors] };
   }
   if (priorityErrors.length > 0) return { ok: false, errors: priorityErrors };
   return {
@@ -69,22 +68,22 @@ export function composeSubgraphs(sources: readonly SubgraphSource[]): Compositio
 export async function composeRepository(
   root: string,
   { partial }: GeneratorOptions,
-  list: readonly Subgraph[] = readServices(root),
+  subgraphs: readonly Subgraph[] = readServices(root),
 ): Promise<GeneratorResult> {
-  const sources = readSubgraphs(root, list).filter(({ sdl }) => !partial || sdl !== undefined);
-  const routeSources = (await readRoutes(root, list)).filter(({ text }) => !partial || text !== undefined);
+  // A missing file is an error, except with `partial`, which leaves its service out.
+  const sources = readSubgraphs(root, subgraphs).filter(({ sdl }) => !partial || sdl !== undefined);
+  const routeSources = (await readRoutes(root, subgraphs)).filter(({ text }) => !partial || text !== undefined);
   const graph = composeSubgraphs(sources);
-  const routes = mergeRoutes(routeSources);
-  if (!graph.ok || !routes.ok) {
-    return {
-      ok: false,
-      errors: [...(graph.ok ? [] : graph.errors), ...(routes.ok ? [] : routes.errors)],
-    };
+  const merged = mergeRoutes(routeSources);
+  if (!graph.ok || !merged.ok) {
+    const schemaErrors = graph.ok ? [] : graph.errors;
+    const routeErrors = merged.ok ? [] : merged.errors;
+    return { ok: false, errors: [...schemaErrors, ...routeErrors] };
   }
   const files = [
     { path: "supergraph/supergraph.graphql", content: graph.supergraphSdl },
     { path: "supergraph/api.graphql", content: graph.apiSdl },
-    { path: routesFile, content: printRoutes(routes.routes) },
+    { path: routesFile, content: printRoutes(merged.routes) },
   ];
   const warnings = graph.hints.filter(({ level }) => level === "WARN");
   return { ok: true, files, warnings: warnings.map(({ code, message }) => `${code}: ${message}`) };
@@ -110,17 +109,20 @@ function parseAll(sources: readonly SubgraphSource[]): {
   return { parsed, errors };
 }
 
-function compose(parsed: readonly ParsedSubgraph[]) {
+function compose(parsed: readonly ParsedSubgraph[]): CompositionResult {
+  const services = parsed.map(({ source, document }) => ({ name: source.name, url: source.url, typeDefs: document }));
   try {
-    return composeServices(parsed.map(({ source: { name, url }, document }) => ({ name, url, typeDefs: document })));
+    return composeServices(services);
   } catch (error) {
     // composeServices throws for a few malformed schemas. `npm start` must keep running, as after a reported error.
-    return { exception: error instanceof GraphQLError ? error : new GraphQLError(String(error)) };
+    return { errors: [error instanceof GraphQLError ? error : new GraphQLError(String(error))] };
   }
 }
 
 function printApi({ schema }: CompositionSuccess): string {
-  return `${notice}${printSchema(lexicographicSortSchema(schema.toAPISchema().toGraphQLJSSchema())).trim()}\n`;
+  const apiSchema = schema.toAPISchema().toGraphQLJSSchema();
+  const apiSdl = printSchema(lexicographicSortSchema(apiSchema)).trim();
+  return `${notice}${apiSdl}\n`;
 }
 
 function toHints({ hints }: CompositionSuccess): CompositionHint[] {

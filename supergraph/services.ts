@@ -43,6 +43,7 @@ const reservedNames = new Set(
 );
 /** The migration of the service NAME is `migrate-NAME`, its database cluster `NAME-db`, its feed's variable NAME_FEED_URL. */
 const reservedPattern = /^(?:every|migrate)-|-(?:db|feed|secrets|keys|to-database)$/;
+const scopeWordPattern = /^[a-z]+(-[a-z]+)*$/;
 /** Ports of the platform's other processes, with their variables in scripts/start/parts.ts. */
 const reservedPorts = new Map([
   [4000, "the gateway"],
@@ -123,7 +124,7 @@ export function toVariablePrefix(name: string): string {
 
 function readDescriptor(root: string, folder: string, problems: string[]): readonly Service[] {
   const file = `services/${folder}/${descriptorName}`;
-  const report = (text: string) => problems.push(`${file}: ${text}`);
+  const report = (problem: string) => problems.push(`${file}: ${problem}`);
   let json: unknown;
   try {
     json = JSON.parse(readFileSync(join(root, file), "utf8"));
@@ -137,7 +138,7 @@ function readDescriptor(root: string, folder: string, problems: string[]): reado
 /** The problems of the descriptor of a new service (`npm run new:service`) beside the others, without file names; empty if it may be added. */
 export function findDescriptorProblems(json: { readonly name: string }, others: readonly Service[]): readonly string[] {
   const problems: string[] = [];
-  const services = parseDescriptor(json, json.name, (text) => problems.push(text));
+  const services = parseDescriptor(json, json.name, (problem) => problems.push(problem));
   return problems.length > 0 ? problems : findCollisions([...others, ...services]);
 }
 
@@ -149,6 +150,7 @@ export function findFreePort(services: readonly Service[]): number {
   return port;
 }
 
+/** Reports every problem. Returns the service, even with an unsuitable name, scope or port; empty if the descriptor does not match its schema. */
 function parseDescriptor(json: unknown, folder: string, report: (text: string) => unknown): readonly Service[] {
   const result = descriptor.safeParse(json);
   if (!result.success) {
@@ -159,33 +161,43 @@ function parseDescriptor(json: unknown, folder: string, report: (text: string) =
   if (name !== folder) report(`name is "${name}", but the folder is services/${folder}. Give both the same name.`);
   if (reservedNames.has(name) || reservedPattern.test(name))
     report(`name "${name}" is reserved for another part of the platform. Choose another name.`);
-  for (const scope of Object.keys(scopes).filter((text) => !isScopeOf(name, text)))
+  const invalidScopes = Object.keys(scopes).filter((scope) => !isScopeOf(name, scope));
+  for (const scope of invalidScopes)
     report(`scopes: "${scope}" has to begin with the service's name, such as ${name}:write or ${name}:write:all`);
-  for (const taken of [port, feedPortOf(port)].filter((number) => reservedPorts.has(number)))
+  const takenPorts = [port, feedPortOf(port)].filter((ownPort) => reservedPorts.has(ownPort));
+  for (const taken of takenPorts)
     report(`port ${port}: ${taken} is the port of ${reservedPorts.get(taken)}. Choose another port.`);
   return [describeService(result.data)];
 }
 
+/** True for the service's name with one or two words after it, such as `NAME:write` and `NAME:write:all`. */
 function isScopeOf(name: string, scope: string): boolean {
-  const [owner, ...parts] = scope.split(":");
-  return owner === name && [1, 2].includes(parts.length) && parts.every((part) => /^[a-z]+(-[a-z]+)*$/.test(part));
+  const [owner, ...words] = scope.split(":");
+  if (owner !== name) return false;
+  const hasOneOrTwoWords = words.length === 1 || words.length === 2;
+  return hasOneOrTwoWords && words.every((word) => scopeWordPattern.test(word));
 }
 
-/** `slice(1)` omits `$schema`, the first field. */
 function describeIssue({ code, path, message, ...issue }: z.core.$ZodIssue): string {
-  if (code === "unrecognized_keys" && "keys" in issue)
-    return `${issue.keys.join(", ")} is unknown. The fields are ${Object.keys(descriptor.shape).slice(1).join(", ")}.`;
+  if (code === "unrecognized_keys" && "keys" in issue) {
+    // The first field, `$schema`, is only for editors.
+    const [, ...fields] = Object.keys(descriptor.shape);
+    return `${issue.keys.join(", ")} is unknown. The fields are ${fields.join(", ")}.`;
+  }
   return path.length === 0 ? "has to be a JSON object" : `${path.join(".")} ${message}`;
 }
 
 /** One problem for each port that several services or change feeds have. */
 function findCollisions(services: readonly Service[]): readonly string[] {
-  const users = new Map<number, string[]>();
+  const listenersByPort = new Map<number, string[]>();
+  const add = (port: number, listener: string) =>
+    listenersByPort.set(port, [...(listenersByPort.get(port) ?? []), listener]);
   for (const { name, port, feedPort } of services) {
-    users.set(port, [...(users.get(port) ?? []), `${name} (services/${name}/${descriptorName})`]);
-    users.set(feedPort, [...(users.get(feedPort) ?? []), `the change feed of ${name} (its port plus 100)`]);
+    add(port, `${name} (services/${name}/${descriptorName})`);
+    add(feedPort, `the change feed of ${name} (its port plus 100)`);
   }
-  return [...users]
-    .filter(([, sharing]) => sharing.length > 1)
-    .map(([port, sharing]) => `${sharing.join(" and ")} have the same port ${port}. Change the port of one of them.`);
+  const collisions = [...listenersByPort].filter(([, listeners]) => listeners.length > 1);
+  return collisions.map(
+    ([port, listeners]) => `${listeners.join(" and ")} have the same port ${port}. Change the port of one of them.`,
+  );
 }

@@ -27,15 +27,16 @@ export const platformTeam = "@tributary/platform-team";
  * Reads each subgraph's schema.graphql below `root`. A missing file is not an error here: composition reports it with the
  * owner, so that a schema that was deleted by accident does not silently leave the supergraph.
  */
-export function readSubgraphs(root: string, list: readonly Subgraph[]): SubgraphSource[] {
-  return list.map((subgraph) => {
+export function readSubgraphs(root: string, subgraphs: readonly Subgraph[]): SubgraphSource[] {
+  return subgraphs.map((subgraph) => {
     const file = `${subgraph.folder}/schema.graphql`;
     const path = join(root, file);
-    return { ...subgraph, file, sdl: existsSync(path) ? readFileSync(path, "utf8") : undefined };
+    const sdl = existsSync(path) ? readFileSync(path, "utf8") : undefined;
+    return { ...subgraph, file, sdl };
   });
 }
 
-/** A subgraph that was removed from the list, with the conventional folder and owner for messages about its former schema. */
+/** A subgraph that was removed from the repository, with the conventional folder and owner for messages about its former schema. */
 export function formerSubgraph(name: string): Subgraph {
   return { name, folder: `services/${name}`, url: "http://127.0.0.1:0/graphql", owner: `@tributary/${name}-team` };
 }

@@ -53,7 +53,10 @@ export async function loadCallers(o: CallersOptions): Promise<Callers> {
       chosen = isKnown(name) ? name : anonymous;
       o.storage.setItem(storageKey, chosen);
     },
-    authorization: async () => (chosen === anonymous ? undefined : `Bearer ${await tokenOf(chosen)}`),
+    async authorization() {
+      if (chosen === anonymous) return undefined;
+      return `Bearer ${await tokenOf(chosen)}`;
+    },
   };
 }
 
@@ -73,9 +76,9 @@ function createTokenSource(o: CallersOptions): (name: string) => Promise<string>
     async function load(): Promise<string> {
       try {
         const body = await fetchJson(o, "/token", { user: name });
-        const { access_token: token, expires_in: seconds } = body as { access_token: string; expires_in: number };
-        cached.refreshAtMs = o.now() + seconds * 1_000 - refreshBeforeMs;
-        return token;
+        const response = body as { access_token: string; expires_in: number };
+        cached.refreshAtMs = o.now() + response.expires_in * 1_000 - refreshBeforeMs;
+        return response.access_token;
       } catch (error) {
         tokens.delete(name);
         throw error;
@@ -93,12 +96,15 @@ function createTokenSource(o: CallersOptions): (name: string) => Promise<string>
   };
 }
 
+/** Sends a POST if there is a body, else a GET. */
 async function fetchJson({ issuer, fetch }: CallersOptions, path: string, body?: unknown): Promise<unknown> {
-  const signal = AbortSignal.timeout(issuerTimeoutMs);
-  const post = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
-  const response = await fetch(issuer + path, body === undefined ? { signal } : { ...post, signal }).catch(
-    () => undefined,
-  );
+  const init: RequestInit = { signal: AbortSignal.timeout(issuerTimeoutMs) };
+  if (body !== undefined) {
+    init.method = "POST";
+    init.headers = { "content-type": "application/json" };
+    init.body = JSON.stringify(body);
+  }
+  const response = await fetch(issuer + path, init).catch(() => undefined);
   if (!response)
     throw new Error(
       `The token issuer does not respond at ${issuer}. Start it with npm start, or choose the caller "anonymous".`,

@@ -6,10 +6,12 @@ export interface PageConfig {
   readonly issuer: string | null;
 }
 
+const trailingSlashes = /\/+$/;
+
 /** @throws Error with a message for the reader of the page. */
 export async function loadConfig(fetchConfig: (url: string) => Promise<Response>): Promise<PageConfig> {
   const response = await fetchConfig("/graphiql/config.json");
   if (!response.ok) throw new Error(`/graphiql/config.json has status ${response.status}.`);
   const { endpoint, issuer } = (await response.json()) as Partial<PageConfig>;
-  return { endpoint: endpoint ?? "/graphql", issuer: issuer?.replace(/\/+$/, "") ?? null };
+  return { endpoint: endpoint ?? "/graphql", issuer: issuer?.replace(trailingSlashes, "") ?? null };
 }

@@ -19,6 +19,9 @@ export interface FetcherOptions {
   readonly authorization: () => Promise<string | undefined>;
 }
 
+/** Of a body that is not JSON, in the message for the reader of the page. */
+const excerptCharactersMax = 200;
+
 /**
  * Sends GraphiQL's operations to the gateway by POST. Never rejects: failures are shown as GraphQL errors. Introspection is sent without a
  * token, since the schema is public.
@@ -42,14 +45,13 @@ async function send({ endpoint, fetch }: FetcherOptions, operation: Operation, h
   const response = await fetch(endpoint, post).catch(() => undefined);
   if (!response) return toErrorResult(`The gateway does not respond at ${endpoint}.`);
   const text = await response.text();
-  return (
-    parseResult(text) ??
-    toErrorResult(
-      `The gateway responded with status ${response.status} and a body that is not JSON: ${text.slice(0, 200)}`,
-    )
-  );
+  const result = parseResult(text);
+  if (result) return result;
+  const excerpt = text.slice(0, excerptCharactersMax);
+  return toErrorResult(`The gateway responded with status ${response.status} and a body that is not JSON: ${excerpt}`);
 }
 
+/** Undefined for a text that is not a JSON object. */
 function parseResult(text: string): Result | undefined {
   try {
     const result: unknown = JSON.parse(text);

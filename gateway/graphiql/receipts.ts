@@ -13,18 +13,24 @@ type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
  */
 export function rememberReceipts(fetch: Fetch): Fetch {
   let receipts: readonly string[] = [];
-  // The receipts of parallel requests remain: a new receipt includes only what its own request has sent.
-  const forget = (sent: readonly string[]) => (receipts = receipts.filter((receipt) => !sent.includes(receipt)));
+  const forget = (sent: readonly string[]) => {
+    receipts = receipts.filter((receipt) => !sent.includes(receipt));
+  };
 
   return async (url, init) => {
-    const sent = new Headers(init?.headers).has(receiptHeader) ? [] : receipts;
+    const hasOwnReceipts = new Headers(init?.headers).has(receiptHeader);
+    const sent = hasOwnReceipts ? [] : receipts;
     let response = await fetch(url, withReceipts(init, sent));
     if (sent.length > 0 && (await rejectsReceipts(response))) {
       forget(sent);
       response = await fetch(url, init);
     }
     const received = response.headers.get(receiptHeader);
-    if (received !== null) receipts = [...forget(sent), received].slice(-receiptsMax);
+    if (received !== null) {
+      // The new receipt includes only what its own request has sent: the receipts of parallel requests remain.
+      forget(sent);
+      receipts = [...receipts, received].slice(-receiptsMax);
+    }
     return response;
   };
 }
@@ -38,5 +44,7 @@ function withReceipts(init: RequestInit | undefined, receipts: readonly string[]
 
 /** The gateway's message for receipts that it cannot read names the header. */
 async function rejectsReceipts(response: Response): Promise<boolean> {
-  return response.status === 400 && (await response.clone().text()).includes(receiptHeader);
+  if (response.status !== 400) return false;
+  const body = await response.clone().text();
+  return body.includes(receiptHeader);
 }

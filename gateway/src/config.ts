@@ -122,7 +122,8 @@ function readSupergraph(env: EnvironmentReader) {
   const url = env.optional("SUPERGRAPH_URL", {
     why: "the supergraph's URL, polled with its ETag; this or SUPERGRAPH_FILE is required",
   });
-  if ((file === undefined) === (url === undefined)) {
+  const isExactlyOneSet = (file === undefined) !== (url === undefined);
+  if (!isExactlyOneSet) {
     env.problem(
       "Exactly one of SUPERGRAPH_FILE and SUPERGRAPH_URL is required: the gateway loads its supergraph from there",
     );
@@ -139,26 +140,24 @@ function readSupergraph(env: EnvironmentReader) {
 
 /** The URLs of each subgraph, by the whole variable name, such as SUBGRAPH_URL_USERS. supergraph/addresses.ts maps each variable to its subgraph. */
 function readSubgraphUrls(env: EnvironmentReader): Readonly<Record<string, readonly string[]>> {
-  const variables = Object.entries(env.withPrefix("SUBGRAPH_URL_"));
-  return Object.fromEntries(
-    variables.map(([name, text]) => {
-      const urls = text.split(",").map((url) => url.trim());
-      if (urls.length > subgraphUrlsMax) env.problem(`${name} lists more than ${subgraphUrlsMax} URLs`);
-      if (!urls.every(isHttpUrl)) env.problem(`${name} is not an http(s) URL, or a list of them separated by commas`);
-      return [name, urls];
-    }),
-  );
+  const urlsByVariable: Record<string, readonly string[]> = {};
+  for (const [name, value] of Object.entries(env.withPrefix("SUBGRAPH_URL_"))) {
+    const urls = value.split(",").map((url) => url.trim());
+    if (urls.length > subgraphUrlsMax) env.problem(`${name} lists more than ${subgraphUrlsMax} URLs`);
+    if (!urls.every(isHttpUrl)) env.problem(`${name} is not an http(s) URL, or a list of them separated by commas`);
+    urlsByVariable[name] = urls;
+  }
+  return urlsByVariable;
 }
 
 /** Whether the gateway checks the keys of entities from one subgraph (run/entities.ts), by the whole variable name. Without a variable it does. */
 function readKeyChecks(env: EnvironmentReader): Readonly<Record<string, boolean>> {
-  const variables = Object.entries(env.withPrefix("SUBGRAPH_KEY_CHECK_"));
-  return Object.fromEntries(
-    variables.map(([name, text]) => {
-      if (text !== "on" && text !== "off") env.problem(`${name} is neither on nor off`);
-      return [name, text !== "off"];
-    }),
-  );
+  const checksByVariable: Record<string, boolean> = {};
+  for (const [name, value] of Object.entries(env.withPrefix("SUBGRAPH_KEY_CHECK_"))) {
+    if (value !== "on" && value !== "off") env.problem(`${name} is neither on nor off`);
+    checksByVariable[name] = value !== "off";
+  }
+  return checksByVariable;
 }
 
 function readBounds(env: EnvironmentReader) {

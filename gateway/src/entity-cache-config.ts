@@ -15,7 +15,8 @@ export interface EntityCacheConfig {
 
 const cachePrefix = "ENTITY_CACHE_";
 const feedPrefix = "SUBGRAPH_FEED_URL_";
-const bytesName = "ENTITY_CACHE_BYTES_MAX";
+/** Has the prefix of the variables of the subgraphs, but names no subgraph. */
+const bytesMaxVariable = "ENTITY_CACHE_BYTES_MAX";
 
 /**
  * @param subgraphUrls the URLs in `SUBGRAPH_URL_<NAME>`, by variable.
@@ -26,22 +27,25 @@ export function readEntityCacheConfig(
   profile: "development" | "production",
   subgraphUrls: Readonly<Record<string, readonly string[]>>,
 ): EntityCacheConfig | undefined {
-  const bytesMax = env.integer(bytesName, {
+  const bytesMax = env.integer(bytesMaxVariable, {
     fallback: 67_108_864,
     min: 100_000,
     max: 10_000_000_000,
     why: "estimated memory of the entity cache; the results that were not used for the longest time are evicted",
   });
-  const variables = Object.entries(env.withPrefix(cachePrefix)).filter(([name]) => name !== bytesName);
-  for (const [name, text] of variables)
-    if (text !== "on" && text !== "off") env.problem(`${name} is neither on nor off`);
-  const services = variables.flatMap(([name, text]) => (text === "on" ? name.slice(cachePrefix.length) : []));
+  const services: string[] = [];
+  for (const [name, value] of Object.entries(env.withPrefix(cachePrefix))) {
+    if (name === bytesMaxVariable) continue;
+    if (value === "on") services.push(name.slice(cachePrefix.length));
+    else if (value !== "off") env.problem(`${name} is neither on nor off`);
+  }
   // Declares the prefix, so that these variables are not reported as misspelt when no subgraph is cached.
   env.withPrefix(feedPrefix);
   if (services.length === 0) return undefined;
-  const addresses = services.map((service) => [service, subgraphUrls[`SUBGRAPH_URL_${service}`] ?? []] as const);
+  const urlsByService: Record<string, readonly string[]> = {};
+  for (const service of services) urlsByService[service] = subgraphUrls[`SUBGRAPH_URL_${service}`] ?? [];
   const variableOf = (service: string) => `${feedPrefix}${service}`;
-  const feeds = readFollowedFeedsConfig(env, profile, Object.fromEntries(addresses), variableOf);
+  const feeds = readFollowedFeedsConfig(env, profile, urlsByService, variableOf);
   return { services: new Set(services), bytesMax, ...feeds };
 }
 

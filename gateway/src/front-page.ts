@@ -15,45 +15,51 @@ export function createFrontPageResponder(
   { build, introspection, profile }: Pick<Config, "build" | "introspection" | "profile">,
   hasGraphiql: boolean,
 ): (request: Pick<IncomingMessage, "method" | "headers">) => ClientResponse {
+  const links = [endpointLink];
+  if (hasGraphiql) links.push(graphiqlLink);
+  if (introspection) links.push(schemaLink);
+  if (profile === "development") links.push(healthLink);
   const page = createFrontPage({
     name: "Tributary gateway",
     description: "One GraphQL API over the data of all services.",
     version: build.version,
-    links: [
-      endpointLink,
-      ...(hasGraphiql ? [graphiqlLink] : []),
-      ...(introspection ? [schemaLink] : []),
-      ...(profile === "development" ? [healthLink] : []),
-    ],
+    links,
   });
-  const headers = [
-    ...["Cache-Control", "public, no-cache"],
-    ...["Content-Security-Policy", page.policy, "Referrer-Policy", "no-referrer"],
-  ];
-  const toResponse = (type: string, text: string): ClientResponse => {
-    const body = Buffer.from(text);
+  // Names and values in turn.
+  const headers = ["Cache-Control", "public, no-cache"];
+  headers.push("Content-Security-Policy", page.policy);
+  headers.push("Referrer-Policy", "no-referrer");
+  const toResponse = (type: string, content: string): ClientResponse => {
+    const body = Buffer.from(content);
     const etag = createHash("sha256").update(body).digest("base64url").slice(0, 16);
     return { status: 200, contentType: `${type}; charset=utf-8`, headers, body, etag };
   };
   const json = toResponse("application/json", page.json);
   const html = toResponse("text/html", page.html);
   return (request) => {
-    if (request.method !== "GET" && request.method !== "HEAD")
-      throw new Rejection("METHOD_NOT_ALLOWED", undefined, { Allow: "GET, HEAD" });
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    if (!isRead) throw new Rejection("METHOD_NOT_ALLOWED", undefined, { Allow: "GET, HEAD" });
     const type = chooseMediaType(request.headers.accept, ["application/json", "text/html"]);
     return type === "text/html" ? html : json;
   };
 }
 
 const endpointLink: FrontPageLink = {
-  ...{ key: "graphql", path: "/graphql", title: "GraphQL endpoint", method: "POST" },
+  key: "graphql",
+  path: "/graphql",
+  title: "GraphQL endpoint",
+  method: "POST",
   text: "Send an operation as JSON: query, variables, operationName.",
 };
 const graphiqlLink: FrontPageLink = {
-  ...{ key: "graphiql", path: "/graphiql", title: "GraphiQL" },
+  key: "graphiql",
+  path: "/graphiql",
+  title: "GraphiQL",
   text: "Write and run operations in the browser, with the documentation of every field.",
 };
 const schemaLink: FrontPageLink = {
-  ...{ key: "schema", path: "/schema.graphql", title: "API schema" },
+  key: "schema",
+  path: "/schema.graphql",
+  title: "API schema",
   text: "Every type and field that clients can use, as text.",
 };

@@ -67,16 +67,23 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
     reportUnusedLabels(planner.overrideLabels, o);
     reportDirectives(planner.ineffectiveDirectives, o.observe);
     clients = createClients(subgraphs, o);
-    const { plansMax, plansBytesMax: bytesMax } = o.planning;
-    const plans = createPlanCache({ planner, plansMax, bytesMax, observe: o.observe });
-    const uncheckedSubgraphs = new Set(subgraphs.flatMap(({ service, checksKeys }) => (checksKeys ? [] : service)));
-    const stages = await buildStages(supergraph, { planner, plans, clients, uncheckedSubgraphs }, o);
-    const names = [...clients.keys()];
-    return await addValidation(
-      { apiSdl: planner.apiSdl, subgraphs: names, sizeOfPlans: plans.size, stages, release },
+    const plans = createPlanCache({
       planner,
-      o,
-    );
+      plansMax: o.planning.plansMax,
+      bytesMax: o.planning.plansBytesMax,
+      observe: o.observe,
+    });
+    const unchecked = subgraphs.filter(({ checksKeys }) => !checksKeys);
+    const uncheckedSubgraphs = new Set(unchecked.map(({ service }) => service));
+    const stages = await buildStages(supergraph, { planner, plans, clients, uncheckedSubgraphs }, o);
+    const built: WithoutValidation = {
+      apiSdl: planner.apiSdl,
+      subgraphs: [...clients.keys()],
+      sizeOfPlans: plans.size,
+      stages,
+      release,
+    };
+    return await addValidation(built, planner, o);
   } catch (error) {
     await release();
     throw error;
@@ -132,36 +139,42 @@ async function buildStages(
   });
 }
 
+/** What a generation has before its documents can be validated. */
 interface WithoutValidation extends Pick<Generation, "apiSdl" | "subgraphs" | "stages" | "sizeOfPlans"> {
   release(): Promise<void>;
 }
 
 async function addValidation(
-  { release, ...built }: WithoutValidation,
+  built: WithoutValidation,
   { rootFieldPriorities }: SupergraphPlanner,
   o: GenerationOptions,
 ): Promise<Generation> {
-  const { stages } = built;
+  const { apiSdl, subgraphs, sizeOfPlans, stages } = built;
   const onEvicted = () => o.observe({ kind: "cache-evicted", cache: "documents" });
   const bytesMax = o.planning.operationsBytesMax;
   const operations = createOperationStore({ documentsMax, bytesMax, rootFieldPriorities, onEvicted });
-  const { apiSchema } = stages;
-  const validation = await createDocumentValidator({ ...o, apiSchema, operations });
+  // `o` has the other options of the validator.
+  const validation = await createDocumentValidator({ ...o, apiSchema: stages.apiSchema, operations });
   return {
-    ...built,
+    apiSdl,
+    subgraphs,
+    sizeOfPlans,
+    stages,
     validation,
     operations,
-    listMostUsed: (operationsMax) =>
-      operations.listMostUsed(operationsMax).map(({ source, operationName, operation }) => ({
+    listMostUsed(operationsMax) {
+      const mostUsed = operations.listMostUsed(operationsMax);
+      return mostUsed.map(({ source, operationName, operation }) => ({
         source,
         operationName,
         conditions: stages.conditionsOf(operation),
-      })),
+      }));
+    },
     warm: (used, signal) => warm(used, signal, validation, stages),
     retire: operations.clear,
     async close() {
       await validation.close();
-      await release();
+      await built.release();
     },
   };
 }
@@ -206,9 +219,9 @@ function createClients(subgraphs: Addresses["subgraphs"], o: GenerationOptions):
 }
 
 function reportUnusedLabels(overrideLabels: SupergraphPlanner["overrideLabels"], o: GenerationOptions): void {
-  const used = new Set([...overrideLabels.values()].flat());
-  for (const label of o.overrideLabels)
-    if (!used.has(label)) o.observe({ kind: "override-label-without-field", label });
+  const usedLabels = new Set([...overrideLabels.values()].flat());
+  const unusedLabels = o.overrideLabels.filter((label) => !usedLabels.has(label));
+  for (const label of unusedLabels) o.observe({ kind: "override-label-without-field", label });
 }
 
 function reportDirectives(
@@ -220,7 +233,7 @@ function reportDirectives(
 }
 
 function reportAddresses(observe: GatewayObserver, { subgraphs, unknownVariables }: Addresses): void {
-  for (const { service, urls } of subgraphs)
-    if (urls.length === 0) observe({ kind: "subgraph-without-address", service });
+  const withoutAddress = subgraphs.filter(({ urls }) => urls.length === 0);
+  for (const { service } of withoutAddress) observe({ kind: "subgraph-without-address", service });
   for (const variable of unknownVariables) observe({ kind: "variable-without-subgraph", variable });
 }

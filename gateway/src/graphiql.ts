@@ -17,7 +17,8 @@ export interface Graphiql {
   readonly isBuilt: boolean;
 }
 
-const yearSeconds = 31_536_000;
+const yearMs = 31_536_000_000;
+const headTag = /<head>/i;
 
 /**
  * GraphiQL, served by server.ts from the built bundle (`npm run bundle:graphiql`). The page is read once, here; its Content-Security-Policy
@@ -50,10 +51,11 @@ export function createGraphiql({ folder, issuerUrl }: GraphiqlOptions): Graphiql
   return { router, sendPage, isBuilt: page !== undefined };
 }
 
-/** The page is also served at /graphql, so its relative URLs need a base. */
+/** The page is also served at /graphql, so its relative URLs need a base. Undefined if the bundle is not built. */
 function readPage(folder: string): string | undefined {
   try {
-    return readFileSync(join(folder, "index.html"), "utf8").replace(/<head>/i, '$&<base href="/graphiql/">');
+    const page = readFileSync(join(folder, "index.html"), "utf8");
+    return page.replace(headTag, '$&<base href="/graphiql/">');
   } catch {
     return undefined;
   }
@@ -66,7 +68,7 @@ function serveFiles(folder: string, policy: string) {
     redirect: false,
     etag: true,
     immutable: true,
-    maxAge: yearSeconds * 1_000,
+    maxAge: yearMs,
     setHeaders: (response) => {
       response.setHeader("Content-Security-Policy", policy);
       response.setHeader("X-Content-Type-Options", "nosniff");

@@ -31,18 +31,24 @@ async function serve(config: Config): Promise<void> {
   const { log, observe } = telemetry;
   warnOfMisspeltVariables(log, config.misspeltVariables);
   // Created before server.ts is imported: the planner threads load Apollo Gateway while this thread loads Apollo Server.
-  const plannerPool = createPlannerPool({ ...config.planning, observe });
+  const { workers, planTimeoutMs } = config.planning;
+  const plannerPool = createPlannerPool({ workers, planTimeoutMs, observe });
   const { createGateway } = await import("./server.ts");
   const graphiqlFolder = join(import.meta.dirname, "../public/graphiql");
   const gateway = createGateway({ config, observe, plannerPool, graphiqlFolder, observers: telemetry });
-  ({ supergraphId } = gateway);
+  supergraphId = gateway.supergraphId;
   telemetry.exposeGauges({ cacheSizes: gateway.cacheSizes, countQueuedJobs: plannerPool.countQueuedJobs });
   const admin = await telemetry.startAdmin();
   const server = await startServer({
-    ...config,
-    ...gateway,
     name: "gateway",
+    handler: gateway.handler,
+    host: config.host,
+    port: config.port,
     log,
+    isReady: gateway.isReady,
+    drainDelayMs: config.drainDelayMs,
+    shutdownGraceMs: config.shutdownGraceMs,
+    requestsInFlightMax: config.requestsInFlightMax,
     overloadedResponse,
     // Above REQUESTS_IN_FLIGHT_MAX a request is rejected before it is read, so its priority is unknown.
     onOverloaded: () => telemetry.admissionObserver?.onRejected("unread"),

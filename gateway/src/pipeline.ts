@@ -41,14 +41,16 @@ import type { SupergraphStages } from "./supergraph-stages.ts";
 export interface PipelineOptions {
   /** The longest request body, decompressed. */
   readonly graphqlBodyBytesMax: number;
+  /** All bodies that are being received at once, decompressed. */
   readonly graphqlBodiesBytesMax: number;
   readonly jsonLimits: JsonLimits;
   readonly documentCharactersMax: number;
-  /** Large bodies wait for it before they are parsed. */
+  /** Delays the parsing of each large body. */
   readonly nextIteration: NextIteration;
   readonly requestTimeoutMs: number;
   /** Whether `X-Query-Plan` adds the query plan to the response: development only. */
   readonly exposesPlans: boolean;
+  /** Whether responses have the header `Server-Timing`. */
   readonly serverTiming: boolean;
   readonly callers: Callers;
   readonly charges: Charges;
@@ -72,8 +74,8 @@ export interface Pipeline {
    */
   identify(exchange: GatewayExchange): Error | undefined | Promise<Error | undefined>;
   /**
-   * Stages 1 and 2 for the caller and the body of a POST. `done` gets the parameters, or a Rejection or a bug, once. It is a callback for the
-   * reason that receiveBody gives.
+   * Stages 1 and 2 for the caller and the body of a POST. `done` gets the parameters, or a Rejection or a bug, once. A callback instead of a
+   * promise, so that the fast path continues in the same iteration of the event loop.
    */
   receive(exchange: GatewayExchange, done: (received: GraphqlRequest | Error) => void): void;
   /** Charges the CPU time of a document that stage 2 rejected to the caller's rate limit. */
@@ -85,17 +87,26 @@ export interface Pipeline {
   respond(stages: SupergraphStages, operation: ValidatedOperation, request: ParsedRequest): Promise<ClientResponse>;
 }
 
-export function createPipeline(o: PipelineOptions): Pipeline {
-  let executionCount = 0;
-  const bodies = { bytes: 0, bytesMax: o.graphqlBodiesBytesMax };
-  return {
-    identify: (exchange) => admitCaller(o, exchange),
+/** Of each 8 requests one is measured, and its CPU time counts for all 8: measuring each request takes about 1 % of a small request. */
+const cpuSampleEvery = 8;
 
-    receive: (exchange, done) => receive(o, bodies, exchange, done),
+/** A body up to this length is parsed as soon as it is received. JSON of this length takes up to 1 ms, of a megabyte up to 10 ms. */
+const promptBytesMax = 16_384;
+
+const noHeaders: readonly string[] = [];
+
+export function createPipeline(options: PipelineOptions): Pipeline {
+  const { charges, observe } = options;
+  let executionCount = 0;
+  const bodies = { bytes: 0, bytesMax: options.graphqlBodiesBytesMax };
+  return {
+    identify: (exchange) => admitCaller(options, exchange),
+
+    receive: (exchange, done) => receive(options, bodies, exchange, done),
 
     chargeRejected(exchange, cpuMs) {
       exchange.cpuMs = cpuMs;
-      o.charges.debitDocument(exchange, cpuMs);
+      charges.debitDocument(exchange, cpuMs);
     },
 
     respond(stages, operation, parsed) {
@@ -117,19 +128,20 @@ export function createPipeline(o: PipelineOptions): Pipeline {
   ): Promise<ClientResponse> {
     const { request, response, requestId, trace, record } = exchange;
     const { identity } = operation;
-    const isSampled = executionCount++ % cpuSampleEvery === 0;
-    const isTimed = o.serverTiming || isSampled;
-    const deadline = createDeadline(response, o.requestTimeoutMs, () =>
-      o.observe({ kind: "client-disconnected", requestId, traceId: trace.traceId, ...identity }),
+    const isSampled = executionCount % cpuSampleEvery === 0;
+    executionCount++;
+    const isTimed = options.serverTiming || isSampled;
+    const deadline = createDeadline(response, options.requestTimeoutMs, () =>
+      observe({ kind: "client-disconnected", requestId, traceId: trace.traceId, ...identity }),
     );
     try {
-      const receipts = readOperationReceipts(o.receipts, exchange, graphql);
+      const receipts = readOperationReceipts(options.receipts, exchange, graphql);
       const scope = openScope(exchange, receipts, identity, deadline);
       record?.enter("plan");
       const beforePlanMs = isTimed ? performance.now() : 0;
       const planned = stages.plan(operation, variables, trace.traceId);
       const plan = planned instanceof Promise ? await planned : planned;
-      o.charges.chargeOperation(exchange, plan.kind, plan.fetches.length);
+      charges.chargeOperation(exchange, plan.kind, plan.fetches.length);
 
       record?.enter("run");
       const beforeRunMs = isTimed ? performance.now() : 0;
@@ -140,36 +152,39 @@ export function createPipeline(o: PipelineOptions): Pipeline {
       record?.enter("shape");
       const beforeShapeMs = isTimed ? performance.now() : 0;
       const { body, summary } = stages.shape(plan, result, operation, scope);
-      // The sum of shape and the synchronous start of run. In between, the CPU time of subgraph responses is not measured; it grows with the size
-      // of the response, as that of shape does.
-      if (isSampled) exchange.cpuMs = cpuSampleEvery * (performance.now() - beforeShapeMs + afterStartMs - beforeRunMs);
+      if (isSampled) exchange.cpuMs = cpuSampleEvery * measureCpuMs(beforeRunMs, afterStartMs, beforeShapeMs);
 
-      const timings = o.serverTiming
+      const timings = options.serverTiming
         ? listTimings([exchange.startedMs, beforePlanMs, beforeRunMs, beforeShapeMs])
         : noHeaders;
       const clientResponse = toClientResponse(responseType, { body, summary, headers: timings });
       // A response with a summary has errors, so caches must not store it.
       const caching = summary ? undefined : scope.caching?.read();
-      if (caching) return toCacheableResponse(clientResponse, caching, o.tagHeader);
-      const exposesPlan = o.exposesPlans && request.headers["x-query-plan"] !== undefined;
-      if (!scope.writes && !exposesPlan) return clientResponse;
+      if (caching) return toCacheableResponse(clientResponse, caching, options.tagHeader);
+      const exposesPlan = options.exposesPlans && request.headers["x-query-plan"] !== undefined;
+      if (scope.writes === undefined && !exposesPlan) return clientResponse;
       const queryPlan = exposesPlan ? await stages.explain(operation, variables, trace.traceId) : undefined;
-      const receipt = scope.writes && o.receipts.write(receipts.writes, scope.writes);
+      const receipt = scope.writes === undefined ? undefined : options.receipts.write(receipts.writes, scope.writes);
       return addPlanAndReceipt(clientResponse, { queryPlan, receipt, isReceiptInBody: receipts.isExtensionWanted });
     } catch (error) {
-      return rejectRequest(o.observe, exchange, responseType, error, identity);
+      return rejectRequest(observe, exchange, responseType, error, identity);
     } finally {
       deadline.clear();
     }
   }
 }
 
-/** Of each 8 requests one is measured, and its CPU time counts for all 8: measuring each request takes about 1 % of a small request. */
-const cpuSampleEvery = 8;
+/**
+ * The time of shape, which ends now, and of the synchronous start of run. In between, the CPU time of subgraph responses is not measured; it grows
+ * with the size of the response, as that of shape does.
+ */
+function measureCpuMs(beforeRunMs: number, afterStartMs: number, beforeShapeMs: number): number {
+  return performance.now() - beforeShapeMs + afterStartMs - beforeRunMs;
+}
 
 function openScope(
   { request, requestId, trace, caller, record }: GatewayExchange,
-  { text, writes }: OperationReceipts,
+  receipts: OperationReceipts,
   identity: OperationIdentity,
   deadline: RequestScopeOptions["deadline"],
 ): RequestScope {
@@ -179,8 +194,8 @@ function openScope(
     trace,
     identity,
     authorization,
-    receipts: text,
-    provenWrites: writes,
+    receipts: receipts.text,
+    provenWrites: receipts.writes,
     isCallerVerified: authorization === undefined || caller?.identity.kind === "user",
     caching: mayBeCached(request) ? createCachingCollector() : undefined,
     deadline,
@@ -193,55 +208,67 @@ function mayBeCached(request: GatewayExchange["request"]): boolean {
   return isCacheableGet(request) && request.headers.authorization === undefined;
 }
 
+/** Gets the parameters of a request, or the reason to reject it. */
+type ReceiveCallback = (received: GraphqlRequest | Error) => void;
+
+function receive(
+  options: PipelineOptions,
+  bodies: BodiesInFlight,
+  exchange: GatewayExchange,
+  done: ReceiveCallback,
+): void {
+  const { request } = exchange;
+  // Stage 1, admit: the caller and its rate limit. A token that is not in the cache is verified while the body is received.
+  const identification = admitCaller(options, exchange);
+  if (identification instanceof Error) {
+    discardRest(request);
+    return done(identification);
+  }
+  // Stage 1, admit, and stage 2, parse: the parameters.
+  receiveBody(request, { bytesMax: options.graphqlBodyBytesMax, bodies }, (body) => {
+    if (body instanceof Error) finishWhenIdentified(identification, body, done);
+    else if (body.length > promptBytesMax) void readLater({ exchange, body, identification }, options, done);
+    else finishWhenIdentified(identification, readParameters(body, options), done);
+  });
+}
+
+/** Resolves with the reason to reject the request, if there is one. Undefined if the caller is already identified. */
+type Identification = Promise<Error | undefined> | undefined;
+
+function finishWhenIdentified(
+  identification: Identification,
+  received: GraphqlRequest | Error,
+  done: ReceiveCallback,
+): void {
+  if (identification === undefined) done(received);
+  else void finishAfter(identification, received, done);
+}
+
+async function finishAfter(
+  identification: Promise<Error | undefined>,
+  received: GraphqlRequest | Error,
+  done: ReceiveCallback,
+): Promise<void> {
+  const rejection = await identification;
+  done(rejection ?? received);
+}
+
 interface ReceivedBody {
   readonly exchange: GatewayExchange;
   readonly body: Buffer;
-  /** Resolves with the reason to reject the request, if there is one. Undefined if the caller is already identified. */
-  readonly identified: Promise<Error | undefined> | undefined;
+  readonly identification: Identification;
 }
 
 /** Parses a large body in a later iteration of the event loop. */
 async function readLater(
-  { exchange, body, identified }: ReceivedBody,
-  o: PipelineOptions,
-  done: (received: GraphqlRequest | Error) => void,
+  { exchange, body, identification }: ReceivedBody,
+  options: PipelineOptions,
+  done: ReceiveCallback,
 ): Promise<void> {
-  const rejection = await identified;
+  const rejection = await identification;
   if (rejection) return done(rejection);
-  await o.nextIteration(exchange.caller?.key ?? "");
-  done(readParameters(body, o));
-}
-
-function receive(
-  o: PipelineOptions,
-  bodies: BodiesInFlight,
-  exchange: GatewayExchange,
-  done: (received: GraphqlRequest | Error) => void,
-): void {
-  const { request } = exchange;
-  // Stage 1, admit: the caller and its rate limit. A token that is not in the cache is verified while the body is received.
-  const identified = admitCaller(o, exchange);
-  if (identified instanceof Error) {
-    discardRest(request);
-    return done(identified);
-  }
-  // Stage 1, admit, and stage 2, parse: the parameters.
-  receiveBody(request, { bytesMax: o.graphqlBodyBytesMax, bodies }, (body) => {
-    if (!(body instanceof Error) && body.length > promptBytesMax)
-      return void readLater({ exchange, body, identified }, o, done);
-    const received = body instanceof Error ? body : readParameters(body, o);
-    if (identified === undefined) done(received);
-    else void afterIdentification(identified, received, done);
-  });
-}
-
-async function afterIdentification(
-  identified: Promise<Error | undefined>,
-  received: GraphqlRequest | Error,
-  done: (received: GraphqlRequest | Error) => void,
-): Promise<void> {
-  const rejection = await identified;
-  done(rejection ?? received);
+  await options.nextIteration(exchange.caller?.key ?? "");
+  done(readParameters(body, options));
 }
 
 function readParameters(body: Buffer, { jsonLimits, documentCharactersMax }: PipelineOptions): GraphqlRequest | Error {
@@ -251,8 +278,3 @@ function readParameters(body: Buffer, { jsonLimits, documentCharactersMax }: Pip
     return error instanceof Error ? error : new Error(String(error));
   }
 }
-
-/** A body up to this length is parsed as soon as it is received. JSON of this length takes up to 1 ms, of a megabyte up to 10 ms. */
-const promptBytesMax = 16_384;
-
-const noHeaders: readonly string[] = [];

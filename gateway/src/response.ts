@@ -44,5 +44,6 @@ export function contentTypeOf(responseType: ResponseType): string {
  * (rejections.ts).
  */
 export function statusFor(status: number, responseType: ResponseType): number {
-  return (status === 400 || status === 429) && responseType === "application/json" ? 200 : status;
+  const isRejection = status === 400 || status === 429;
+  return isRejection && responseType === "application/json" ? 200 : status;
 }

@@ -111,10 +111,11 @@ export function createGateway({
   const cors = createOperationCors(config.corsOrigins);
   const createExchange = createExchangeFactory(cors, observers?.requestObserver);
   const graphiql = createGraphiql({ folder: graphiqlFolder, issuerUrl: config.issuerUrl });
-  const operations = { admission: createOperationAdmission(admission), generations, persistedQueries };
-  const parts = { ...operations, pipeline, send, observe };
-  const app = createApp({ ...parts, config, cors, graphiql, fullPath: createFullPath(parts) });
-  const handle = config.fastPath ? createFastPath({ ...parts, continueInFull: app }) : app;
+  const operationAdmission = createOperationAdmission(admission);
+  const pathOptions = { pipeline, admission: operationAdmission, generations, persistedQueries, send, observe };
+  const fullPath = createFullPath(pathOptions);
+  const app = createApp({ config, cors, observe, generations, send, graphiql, fullPath });
+  const handle = config.fastPath ? createFastPath({ ...pathOptions, continueInFull: app }) : app;
   const stopWatching = watchSupergraph({
     source: createSource(config),
     pollMs: config.supergraph.pollMs,
@@ -155,8 +156,13 @@ function listCacheSizes(
 function createConfiguredEntityCache(config: Config, observe: GatewayObserver): EntityCache | undefined {
   const { entityCacheConfig, requestTimeoutMs } = config;
   if (!entityCacheConfig) return undefined;
-  const names = { nameOf: variableSuffixOf, serviceOf: serviceOfVariableSuffix };
-  return createEntityCache({ ...entityCacheConfig, ...names, requestTimeoutMs, observe });
+  return createEntityCache({
+    ...entityCacheConfig,
+    nameOf: variableSuffixOf,
+    serviceOf: serviceOfVariableSuffix,
+    requestTimeoutMs,
+    observe,
+  });
 }
 
 /** Who sends a request, and how many requests each caller may send. */
@@ -218,15 +224,15 @@ function createApp({ config, cors, observe, generations, send, graphiql, fullPat
   });
   app.all("/graphql", (request, response, next) => {
     const { exchange, received } = localsOf(response);
-    if (request.method !== "GET" || !prefersPage(request.headers.accept)) return void fullPath(exchange, received);
+    const isForPage = request.method === "GET" && prefersPage(request.headers.accept);
+    if (!isForPage) {
+      void fullPath(exchange, received);
+      return;
+    }
     applyHeaders(exchange);
     if (graphiql.sendPage(response)) return;
-    next(
-      new Rejection(
-        "NOT_FOUND",
-        "GraphiQL is not built: run npm run bundle:graphiql. Clients send Accept: application/json.",
-      ),
-    );
+    const message = "GraphiQL is not built: run npm run bundle:graphiql. Clients send Accept: application/json.";
+    next(new Rejection("NOT_FOUND", message));
   });
   // The string "/" would match the path // too.
   app.all(/^\/$/, (request, response) => send(localsOf(response).exchange, respondWithFrontPage(request)));
@@ -235,7 +241,10 @@ function createApp({ config, cors, observe, generations, send, graphiql, fullPat
   );
   app.use(
     "/graphiql",
-    (_request, response, next) => (applyHeaders(localsOf(response).exchange), next()),
+    (_request, response, next) => {
+      applyHeaders(localsOf(response).exchange);
+      next();
+    },
     graphiql.router,
   );
   app.use(() => {
@@ -280,9 +289,9 @@ function readSchema({ method }: Request, { current }: Generations, isIntrospecti
  * other error unchanged: a Rejection, or a bug.
  */
 function convertExpressError(error: unknown): unknown {
+  if (error instanceof Rejection) return error;
   const status = error instanceof Error && "status" in error ? error.status : undefined;
-  if (error instanceof Rejection || typeof status !== "number" || status >= 500) return error;
-  return status === 404
-    ? new Rejection("NOT_FOUND")
-    : new Rejection("MALFORMED_REQUEST", "The request could not be parsed.");
+  if (status === 404) return new Rejection("NOT_FOUND");
+  const isClientFault = typeof status === "number" && status < 500;
+  return isClientFault ? new Rejection("MALFORMED_REQUEST", "The request could not be parsed.") : error;
 }

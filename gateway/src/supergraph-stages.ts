@@ -81,13 +81,14 @@ export function buildSupergraphSchema(supergraph: DocumentNode): GraphQLSchema {
 export function createSupergraphStages(o: SupergraphStagesOptions): SupergraphStages {
   const types = createSupergraphTypes(o.supergraphSchema);
   const stoppedKeyAdditions = createStoppedKeyAdditions();
-  const compile = createCompiler({ types, stoppedKeyAdditions, ...o });
+  const { apiSchema, aliasPrefix, checksKeys } = o;
+  const compile = createCompiler({ types, stoppedKeyAdditions, apiSchema, aliasPrefix, checksKeys });
   const onCompiled = ({ isMerged, fetches }: CompiledPlan) =>
     o.observe({ kind: "plan-compiled", isMerged, fetchCount: fetches.length });
   const listCombinations = createOverrideCombinations(o);
-  const planning = createPlanStage({ ...o, compile, onCompiled, listCombinations });
+  const planStage = createPlanStage({ aliasPrefix, plan: o.plan, compile, onCompiled, listCombinations });
   const introspection = createIntrospection({
-    apiSchema: o.apiSchema,
+    apiSchema,
     ...o.introspection,
     onEvicted: () => o.observe({ kind: "cache-evicted", cache: "introspection" }),
   });
@@ -111,18 +112,18 @@ export function createSupergraphStages(o: SupergraphStagesOptions): SupergraphSt
     { identity }: ValidatedOperation,
     { record, requestId, trace: { traceId } }: RequestScope,
   ): void {
+    // The access log and the observation name the subgraph and the code of the first problem only.
     const [first] = problems;
     if (!first) return;
     const { service = "gateway", code } = first;
     record?.addFailure({ service, replica: undefined, reason: code });
     const redacted = problems.map((problem) => ({ path: redactPath(problem.path), code: problem.code }));
-    const about = { requestId, traceId, ...identity, service, code };
-    o.observe({ kind: "values-rejected", ...about, problems: redacted });
+    o.observe({ kind: "values-rejected", requestId, traceId, ...identity, service, code, problems: redacted });
   }
 
   return {
-    apiSchema: o.apiSchema,
-    plan: planning.plan,
+    apiSchema,
+    plan: planStage.plan,
     run(plan, operation, variables, scope) {
       const introspected = introspection.read(plan, operation, variables);
       if (!(introspected instanceof Promise)) return runFetches(plan, variables, scope, introspected);
@@ -134,9 +135,9 @@ export function createSupergraphStages(o: SupergraphStagesOptions): SupergraphSt
       if (body.problems.length > 0) reportRejectedValues(body.problems, operation, scope);
       return body;
     },
-    explain: planning.explain,
-    prepare: planning.prepare,
-    conditionsOf: planning.conditionsOf,
+    explain: planStage.explain,
+    prepare: planStage.prepare,
+    conditionsOf: planStage.conditionsOf,
     sizeOfIntrospection: introspection.size,
   };
 }

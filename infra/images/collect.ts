@@ -3,9 +3,9 @@
 //   node infra/images/collect.ts gateway/src/main.ts /installed
 //
 // The first argument is the process's main file, relative to the current folder. The second is the folder in which `npm ci` has installed the
-// packages of all processes; the lock file has decided their versions. No process loads all packages that the kit's manifest lists: the gateway and
-// the REST proxy load neither its PostgreSQL client nor its GraphQL server. So the first packages are found by following the imports from the main
-// file; the packages that these need are found by the dependencies in their manifests.
+// packages of all processes; the lock file has decided their versions. The kit's manifest cannot say which packages a process loads: the gateway and
+// the REST proxy load neither the PostgreSQL client nor the GraphQL server in it. So the packages are found in two steps: those that the repository's
+// files import, from the main file on, then the dependencies of these packages, by their manifests.
 import { cpSync, existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { findPackageImports } from "./imports.ts";
@@ -25,24 +25,24 @@ const markdownFile = /\.(?:md|markdown)$/;
 /** Licences require that their text is distributed with the package; some packages have it only as LICENSE.md. */
 const licenceFile = /licen[cs]e|notice|copying/i;
 
-const [main = "", installed = ""] = process.argv.slice(2);
-const imports = findPackageImports(process.cwd(), main);
+const [mainFile = "", installedFolder = ""] = process.argv.slice(2);
+const imports = findPackageImports(process.cwd(), mainFile);
+/** The folders of the packages to copy. */
 const packageFolders = new Set<string>();
 for (const [name, importingFolders] of imports) {
   for (const importingFolder of importingFolders) {
-    const folder = findPackage(name, join(installed, importingFolder));
+    const folder = findPackage(name, join(installedFolder, importingFolder));
     if (folder === undefined) throw new Error(`${importingFolder} imports ${name}, which is not installed.`);
     addWithDependencies(folder);
   }
 }
 for (const folder of packageFolders) copyPackage(folder);
-process.stdout.write(
-  `${main} loads ${[...imports.keys()].sort().join(", ")}: ${packageFolders.size} packages with their dependencies\n`,
-);
+const importedNames = [...imports.keys()].sort().join(", ");
+process.stdout.write(`${mainFile} loads ${importedNames}: ${packageFolders.size} packages with their dependencies\n`);
 
 /** Finds a package's folder as Node does: in the nearest node_modules, from the folder `from` upwards. Undefined if it is not installed. */
 function findPackage(name: string, from: string): string | undefined {
-  for (let folder = from; folder.startsWith(installed); folder = dirname(folder)) {
+  for (let folder = from; folder.startsWith(installedFolder); folder = dirname(folder)) {
     const candidate = join(folder, "node_modules", name);
     if (existsSync(join(candidate, "package.json"))) return candidate;
   }
@@ -58,10 +58,11 @@ function addWithDependencies(folder: string): void {
   packageFolders.add(folder);
   const { dependencies, optionalDependencies, peerDependencies } = readManifest(folder);
   for (const name of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {
-    const dependency = findPackage(name, folder);
-    if (dependency !== undefined) addWithDependencies(dependency);
-    else if (dependencies?.[name] && !optionalDependencies?.[name])
-      throw new Error(`${folder} depends on ${name}, which is not installed.`);
+    const dependencyFolder = findPackage(name, folder);
+    // A name may be in both lists: then the dependency is optional.
+    const isRequired = Boolean(dependencies?.[name]) && !optionalDependencies?.[name];
+    if (dependencyFolder !== undefined) addWithDependencies(dependencyFolder);
+    else if (isRequired) throw new Error(`${folder} depends on ${name}, which is not installed.`);
   }
 }
 
@@ -71,13 +72,14 @@ function readManifest(folder: string): Manifest {
 
 /** Copies a package to the same place below the current folder, without its nested node_modules: their packages are copied separately, if used. */
 function copyPackage(folder: string): void {
-  const nested = join(folder, "node_modules");
-  cpSync(folder, relative(installed, folder), {
+  const nestedPackages = join(folder, "node_modules");
+  cpSync(folder, relative(installedFolder, folder), {
     recursive: true,
-    filter: (path) => path !== nested && !isUnused(path),
+    filter: (path) => path !== nestedPackages && !isUnused(path),
   });
 }
 
 function isUnused(path: string): boolean {
-  return unusedPath.test(path) || (markdownFile.test(path) && !licenceFile.test(basename(path)));
+  const isLicence = licenceFile.test(basename(path));
+  return unusedPath.test(path) || (markdownFile.test(path) && !isLicence);
 }

@@ -11,6 +11,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const importPattern = /^(?:import|export)\s+(?!type\b)(?:[^"';]*?\sfrom\s+)?"([^"]+)"|\bimport\(\s*"([^"]+)"\s*\)/gm;
 /** The file of a worker thread, which imports packages too. */
 const workerFilePattern = /new URL\("([^"]+\.ts)", import\.meta\.url\)/g;
+const kitModulePattern = /^@tributary\/kit\/(.+)$/;
 
 /**
  * By package name: the folders of the repository with a file that imports the package, relative to the root. The folders matter because npm may
@@ -25,29 +26,35 @@ export type PackageImports = ReadonlyMap<string, ReadonlySet<string>>;
  */
 export function findPackageImports(root: string, main: string): PackageImports {
   const foldersByPackage = new Map<string, Set<string>>();
-  const visited = new Set<string>();
-  const visit = (file: string): void => {
-    if (visited.has(file)) return;
-    visited.add(file);
-    const text = readFileSync(file, "utf8");
+  const visitedFiles = new Set<string>();
+
+  function addImport(packageName: string, folder: string): void {
+    const folders = foldersByPackage.get(packageName) ?? new Set<string>();
+    folders.add(folder);
+    foldersByPackage.set(packageName, folders);
+  }
+
+  function visit(file: string): void {
+    if (visitedFiles.has(file)) return;
+    visitedFiles.add(file);
+    const source = readFileSync(file, "utf8");
     const resolve = (path: string) => fileURLToPath(new URL(path, pathToFileURL(file)));
-    for (const [, statement, dynamic] of text.matchAll(importPattern)) {
-      const specifier = statement ?? dynamic ?? "";
-      const kitModule = /^@tributary\/kit\/(.+)$/.exec(specifier)?.[1];
+    for (const [, staticSpecifier, dynamicSpecifier] of source.matchAll(importPattern)) {
+      const specifier = staticSpecifier ?? dynamicSpecifier ?? "";
+      const kitModule = kitModulePattern.exec(specifier)?.[1];
       if (kitModule !== undefined) visit(join(root, "kit/src", `${kitModule}.ts`));
       else if (specifier.startsWith(".")) visit(resolve(specifier));
       else if (!specifier.startsWith("node:")) addImport(toPackageName(specifier), relative(root, dirname(file)));
     }
-    for (const [, path = ""] of text.matchAll(workerFilePattern)) visit(resolve(path));
-  };
-  const addImport = (name: string, folder: string): void => {
-    foldersByPackage.set(name, (foldersByPackage.get(name) ?? new Set()).add(folder));
-  };
+    for (const [, workerFile = ""] of source.matchAll(workerFilePattern)) visit(resolve(workerFile));
+  }
+
   visit(join(root, main));
   return foldersByPackage;
 }
 
 /** `@apollo/server/express4` → `@apollo/server`, `zod/v4` → `zod`. */
 function toPackageName(specifier: string): string {
-  return specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
+  const segmentCount = specifier.startsWith("@") ? 2 : 1;
+  return specifier.split("/", segmentCount).join("/");
 }

@@ -90,21 +90,29 @@ function variablePrefix(service: string): string {
   return service.toUpperCase().replaceAll("-", "_");
 }
 
+/** The origins of the service's replicas, each once. Required if the profile has no default for the service. */
 function readAddresses(env: EnvironmentReader, service: string, profile: Profile): readonly string[] {
   const name = `${variablePrefix(service)}_URL`;
+  const why = `the ${service} service: scheme, host and port of each replica; a host name stands for each of its addresses`;
   const fallback = profile === "development" ? developmentAddresses.get(service) : undefined;
-  const texts = env.list(name, {
-    ...(fallback === undefined ? {} : { fallback: [fallback] }),
-    why: `the ${service} service: scheme, host and port of each replica; a host name stands for each of its addresses`,
-  });
-  const origins = texts.map((text) => {
-    const url = URL.canParse(text) ? new URL(text) : undefined;
-    if (url && /^https?:$/.test(url.protocol) && [url.origin, `${url.origin}/`].includes(text)) return url.origin;
+  const addresses = fallback === undefined ? env.list(name, { why }) : env.list(name, { fallback: [fallback], why });
+  const origins = addresses.map((address) => {
+    const origin = parseHttpOrigin(address);
+    if (origin !== undefined) return origin;
     env.problem(`${name} has to be http(s) addresses of scheme, host and port only, separated by commas`);
     // Never used: `readEnvironment` throws after it has collected all problems.
-    return text;
+    return address;
   });
   return [...new Set(origins)];
+}
+
+/** @returns undefined for an address that is not an http(s) URL, or that has more than scheme, host and port. */
+function parseHttpOrigin(address: string): string | undefined {
+  if (!URL.canParse(address)) return undefined;
+  const { protocol, origin } = new URL(address);
+  const isHttp = protocol === "http:" || protocol === "https:";
+  const isOriginOnly = address === origin || address === `${origin}/`;
+  return isHttp && isOriginOnly ? origin : undefined;
 }
 
 /**
@@ -141,12 +149,14 @@ function readKnownClients(env: EnvironmentReader): readonly string[] {
 function readListOrNone(
   env: EnvironmentReader,
   name: string,
-  o: { readonly fallback?: readonly string[]; readonly why: string },
+  variable: { readonly fallback?: readonly string[]; readonly why: string },
 ): readonly string[] {
-  const texts = env.list(name, o);
-  return texts.length === 1 && texts[0] === "none" ? [] : texts;
+  const members = env.list(name, variable);
+  const isNone = members.length === 1 && members[0] === "none";
+  return isNone ? [] : members;
 }
 
+/** See `SharedCacheOptions` for what each limit means to the cache. */
 function readCacheLimits(env: EnvironmentReader) {
   env.renamed("CACHE_ASIDE_MAX", "CACHE_BACKGROUND_MAX");
   const limits = {

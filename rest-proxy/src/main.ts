@@ -25,6 +25,7 @@ await runMain(async () => {
     handler: proxy.handler,
     prepare: proxy.prepare,
     optimizeEmptyRequests: true,
+    // `unread`: the server rejects such a request before it is read.
     onOverloaded: () => observers.admission?.onRejected("unread"),
     log,
     isReady: () => true,

@@ -18,9 +18,9 @@ export interface RestProxy {
 }
 
 /** The proxy as a request listener and server hooks, which `main.ts` passes to `startServer`. `pipeline.ts` handles the requests. */
-export function createRestProxy(o: RestProxyOptions): RestProxy {
-  const { observe, observers } = o;
-  const stages = createStages(o);
+export function createRestProxy(options: RestProxyOptions): RestProxy {
+  const { observe, observers } = options;
+  const stages = createStages(options);
   const stopReports = reportUsage(stages.usage, (counts) => observe({ kind: "old-versions", usage: counts }));
 
   return {

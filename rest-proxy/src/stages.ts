@@ -102,54 +102,81 @@ export interface Stages {
 /** Responses, of at most 2 MiB each, that are compressed at once: several for each thread of Node's pool. */
 const compressionsMax = 32;
 
-export function createStages(o: RestProxyOptions): Stages {
-  const { observe, table, nowMs = Date.now, observers } = o;
+export function createStages(options: RestProxyOptions): Stages {
+  const { observe, table, retirements, nowMs = Date.now, observers, upstreamTimeoutMs, responseTimeoutMs } = options;
   const callers = createCallers({
-    ...o.callerConfig,
+    ...options.callerConfig,
     onKeysError: (cause) => observe({ kind: "token-keys-failed", cause }),
     onKeysFetched: (isOk) => observe({ kind: "token-keys-fetched", isOk }),
   });
   const callerLimits = createCallerLimits({
-    ...{ ...o.rateLimitConfig, ...o.callerConfig, callers },
-    ...{ nowMs: o.monotonicNowMs, observe: observers?.rateLimits },
+    ...options.rateLimitConfig,
+    trustedProxies: options.callerConfig.trustedProxies,
+    callers,
+    nowMs: options.monotonicNowMs,
+    observe: observers?.rateLimits,
   });
-  const cache = createResourceCache(o.cacheLimits, {
-    ...{ table, nowMs, observe, observer: observers?.cache },
-    // The cache and the feeds refer to each other. The cache calls this function only for requests, when `feeds` is initialized.
+  const { cache, feeds } = createCacheWithFeeds(options, nowMs);
+  const receipts = createReceipts(options.consistencyKeys);
+  return {
+    cors: createResourceCors(options.corsOrigins),
+    callers,
+    callerLimits,
+    charges: createRestCharges(callerLimits),
+    admission: createAdmission({ isOn: options.admission, observer: observers?.admission }),
+    documents: createDocuments({
+      texts: options.documents,
+      retirements,
+      frontPage: { version: options.build.version, linksHealth: options.profile === "development" },
+    }),
+    table,
+    routeCache: createRouteCache(),
+    resolveVersion: createVersionResolver({ table, defaultVersion: options.defaultVersion }),
+    retirements: createRetirements({ retirements, nowMs }),
+    usage: createUsage({ knownClients: options.knownClients, newestVersion: table.versions.at(-1) ?? 1 }),
+    chooseCoding: createCodingChooser(),
+    receipts,
+    receiptRules: createReceiptRules({ receipts, feeds, cache, timeoutMs: upstreamTimeoutMs }),
+    cache,
+    feeds,
+    readBody: createBodyReader({
+      bodyBytesMax: options.bodyBytesMax,
+      bodiesInFlightMax: options.bodiesInFlightMax,
+    }),
+    addCacheTags: (response) => addCacheTags(response, options.tagHeader),
+    compress: createCompression({ compressionsMax }),
+    services: createServices({
+      addresses: options.addresses,
+      inFlightMax: options.inFlightMax,
+      upstreamTimeoutMs,
+      responseTimeoutMs,
+      observe,
+      observers: observers?.services,
+    }),
+    responseTimeout: createResponseTimeout(responseTimeoutMs, observe),
+    observe,
+  };
+}
+
+/** The cache and the feeds refer to each other: a feed invalidates cached responses, and they are fresh for longer while it is up. */
+function createCacheWithFeeds(
+  { cacheLimits, table, observe, observers, feedUrls, feedKey }: RestProxyOptions,
+  nowMs: () => number,
+): Pick<Stages, "cache" | "feeds"> {
+  const cache = createResourceCache(cacheLimits, {
+    table,
+    nowMs,
+    observe,
+    observer: observers?.cache,
+    // The cache calls this function only for requests, when `feeds` is initialized.
     isFollowed: (service) => feeds.isUp(service),
   });
   const feeds = createFeeds({
-    ...o,
+    feedUrls,
+    feedKey,
     onChanges: (service, groups) => cache.invalidate({ groups, origin: service }),
     onReset: (service) => cache.invalidateOrigin(service),
     onState: (service, state, cause) => observe({ kind: "feed-state", service, state, cause }),
   });
-  const receipts = createReceipts(o.consistencyKeys);
-  return {
-    cors: createResourceCors(o.corsOrigins),
-    callers,
-    callerLimits,
-    charges: createRestCharges(callerLimits),
-    admission: createAdmission({ isOn: o.admission, observer: observers?.admission }),
-    documents: createDocuments({
-      ...{ texts: o.documents, retirements: o.retirements },
-      frontPage: { version: o.build.version, linksHealth: o.profile === "development" },
-    }),
-    table,
-    routeCache: createRouteCache(),
-    resolveVersion: createVersionResolver(o),
-    retirements: createRetirements({ retirements: o.retirements, nowMs }),
-    usage: createUsage({ knownClients: o.knownClients, newestVersion: table.versions.at(-1) ?? 1 }),
-    chooseCoding: createCodingChooser(),
-    receipts,
-    receiptRules: createReceiptRules({ receipts, feeds, cache, timeoutMs: o.upstreamTimeoutMs }),
-    cache,
-    feeds,
-    readBody: createBodyReader(o),
-    addCacheTags: (response) => addCacheTags(response, o.tagHeader),
-    compress: createCompression({ compressionsMax }),
-    services: createServices({ ...o, observers: observers?.services }),
-    responseTimeout: createResponseTimeout(o.responseTimeoutMs, observe),
-    observe,
-  };
+  return { cache, feeds };
 }

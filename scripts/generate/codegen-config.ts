@@ -8,8 +8,9 @@ export interface CodegenConfig {
   readonly scalars?: Readonly<Record<string, string>>;
 }
 
+/** A type in a file of the service, such as "../model.ts#User". */
 const referencePattern = /^\.{1,2}\/[\w./-]+\.ts#[A-Za-z]\w*$/;
-const keys = ["mappers", "contextType", "scalars"];
+const knownKeys = ["mappers", "contextType", "scalars"];
 
 /**
  * Parses the text of a codegen.json; without one, `text` is undefined and the defaults apply.
@@ -19,27 +20,32 @@ export function readCodegenConfig(text: string | undefined): CodegenConfig {
   if (text === undefined) return {};
   const config: unknown = JSON.parse(text);
   if (!isRecord(config)) throw new Error("codegen.json must contain one object.");
-  const unknownKey = Object.keys(config).find((key) => !keys.includes(key));
-  if (unknownKey) throw new Error(`codegen.json has the unknown key ${unknownKey}. Its keys are ${keys.join(", ")}.`);
-  const { mappers = {}, contextType, scalars = {} } = config;
-  const references = [
-    ...Object.values(readStrings("mappers", mappers)),
-    ...(contextType === undefined ? [] : [contextType]),
-  ];
-  const wrong = references.find((reference) => typeof reference !== "string" || !referencePattern.test(reference));
-  if (wrong !== undefined) throw new Error(`${JSON.stringify(wrong)} is not a reference like "../model.ts#User".`);
-  return {
-    mappers: readStrings("mappers", mappers),
-    scalars: readStrings("scalars", scalars),
-    ...(typeof contextType === "string" && { contextType }),
-  };
+  const unknownKey = Object.keys(config).find((key) => !knownKeys.includes(key));
+  if (unknownKey)
+    throw new Error(`codegen.json has the unknown key ${unknownKey}. Its keys are ${knownKeys.join(", ")}.`);
+  const mappers = readStrings("mappers", config["mappers"]);
+  for (const reference of Object.values(mappers)) requireReference(reference);
+  const contextType = readContextType(config["contextType"]);
+  const scalars = readStrings("scalars", config["scalars"]);
+  return contextType === undefined ? { mappers, scalars } : { mappers, scalars, contextType };
+}
+
+function readContextType(value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  requireReference(value);
+  return value;
+}
+
+function requireReference(value: unknown): asserts value is string {
+  const isReference = typeof value === "string" && referencePattern.test(value);
+  if (!isReference) throw new Error(`${JSON.stringify(value)} is not a reference like "../model.ts#User".`);
 }
 
 function readStrings(name: string, value: unknown): Readonly<Record<string, string>> {
-  const texts = isRecord(value) ? Object.entries(value) : undefined;
-  if (!texts?.every(([, text]) => typeof text === "string"))
-    throw new Error(`${name} must be an object whose values are strings.`);
-  return Object.fromEntries(texts) as Record<string, string>;
+  if (value === undefined) return {};
+  const isValid = isRecord(value) && Object.values(value).every((text) => typeof text === "string");
+  if (!isValid) throw new Error(`${name} must be an object whose values are strings.`);
+  return value as Readonly<Record<string, string>>;
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

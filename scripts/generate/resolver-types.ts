@@ -9,6 +9,8 @@ import type { CodegenConfig } from "./codegen-config.ts";
 const notice =
   "// Made from schema.graphql and codegen.json by `npm run generate`. Do not edit.\n/* oxlint-disable */\n";
 
+const declarationPattern = /^\s*export (?:type|interface) (\w+)/gm;
+
 /** The types that `kit/src/graphql/resolver-types.ts` exports: they do not depend on the schema. */
 const sharedTypes = new Set([
   "GraphQLRecursivePick",
@@ -29,6 +31,8 @@ export async function generateResolverTypes(sdl: string, config: CodegenConfig):
   const schema = withoutDefinedDirectives(parse(sdl));
   const { mappers = {}, scalars = {}, contextType } = config;
   requireTypes(schema, mappers);
+  const aliasedMappers = Object.entries(mappers).map(([type, reference]) => [type, withAlias(reference)] as const);
+  const contextOption = contextType === undefined ? {} : { contextType };
   const text = await codegen({
     filename: "schema-types.ts",
     schema,
@@ -44,8 +48,8 @@ export async function generateResolverTypes(sdl: string, config: CodegenConfig):
       strictScalars: true,
       // The generator adds _FieldSet, the argument type of @key and @requires.
       scalars: { _FieldSet: "string", ID: "string", DateTime: "Date", ...scalars },
-      mappers: Object.fromEntries(Object.entries(mappers).map(([type, reference]) => [type, withAlias(reference)])),
-      ...(contextType !== undefined && { contextType }),
+      mappers: Object.fromEntries(aliasedMappers),
+      ...contextOption,
     },
   });
   return `${notice}${tidy(importSharedTypes(text))}`;
@@ -53,12 +57,12 @@ export async function generateResolverTypes(sdl: string, config: CodegenConfig):
 
 /** Removes the directives that the schema defines, such as `@priority`, and their uses: no resolver reads them. */
 function withoutDefinedDirectives(schema: DocumentNode): DocumentNode {
-  const names = new Set(
-    schema.definitions.flatMap((node) => (node.kind === Kind.DIRECTIVE_DEFINITION ? node.name.value : [])),
-  );
+  const definitions = schema.definitions.filter((node) => node.kind === Kind.DIRECTIVE_DEFINITION);
+  const definedNames = new Set(definitions.map(({ name }) => name.value));
+  // A visitor function removes the node by null, and keeps it by undefined.
   return visit(schema, {
     DirectiveDefinition: () => null,
-    Directive: ({ name }) => (names.has(name.value) ? null : undefined),
+    Directive: ({ name }) => (definedNames.has(name.value) ? null : undefined),
   });
 }
 
@@ -67,11 +71,12 @@ function withAlias(reference: string): string {
   return `${reference} as ${reference.split("#")[1]}Model`;
 }
 
+/** @throws Error if a mapper names a type that the schema does not define. */
 function requireTypes({ definitions }: DocumentNode, mappers: Readonly<Record<string, string>>): void {
-  const types = new Set(definitions.map((definition) => ("name" in definition ? definition.name?.value : undefined)));
-  const unknown = Object.keys(mappers).find((type) => !types.has(type));
-  if (unknown !== undefined)
-    throw new Error(`codegen.json maps ${unknown}, but schema.graphql does not define this type.`);
+  const names = new Set(definitions.map((definition) => ("name" in definition ? definition.name?.value : undefined)));
+  const unknownType = Object.keys(mappers).find((type) => !names.has(type));
+  if (unknownType !== undefined)
+    throw new Error(`codegen.json maps ${unknownType}, but schema.graphql does not define this type.`);
 }
 
 /**
@@ -81,19 +86,17 @@ function requireTypes({ definitions }: DocumentNode, mappers: Readonly<Record<st
 function importSharedTypes(text: string): string {
   const helpers = findBlock(text, "export type Maybe<T>", "/** All built-in");
   const signatures = findBlock(text, "export type ResolverTypeWrapper<T>", "/** Mapping");
-  const rest = text
-    .replace(helpers, "")
-    .replace(signatures, "")
-    .replace(/GraphQLResolveInfo(?:, )?/, "")
-    .replace("import type {  } from 'graphql';\n", "");
-  const declared = [...`${helpers}${signatures}`.matchAll(/^\s*export (?:type|interface) (\w+)/gm)].map(
-    ([, name]) => name,
-  );
+  const withoutBlocks = text.replace(helpers, "").replace(signatures, "");
+  // Only the signatures use GraphQLResolveInfo. Its import statement may be empty without it.
+  const rest = withoutBlocks.replace(/GraphQLResolveInfo(?:, )?/, "").replace("import type {  } from 'graphql';\n", "");
+  const declarations = `${helpers}${signatures}`.matchAll(declarationPattern);
+  const declaredNames = [...declarations].map(([, name = ""]) => name);
   // The generator declares `Omit` again. Without that declaration, the file uses TypeScript's own.
-  const used = declared.filter((name) => name !== "Omit" && new RegExp(`\\b${name}<`).test(rest));
-  const missing = used.find((name = "") => !sharedTypes.has(name));
-  if (missing !== undefined) throw new Error(`kit/src/graphql/resolver-types.ts does not export ${missing} yet.`);
-  return `import type { ${used.join(", ")} } from '@tributary/kit/graphql/resolver-types';\n${rest}`;
+  const usedNames = declaredNames.filter((name) => name !== "Omit" && new RegExp(`\\b${name}<`).test(rest));
+  const missingName = usedNames.find((name) => !sharedTypes.has(name));
+  if (missingName !== undefined)
+    throw new Error(`kit/src/graphql/resolver-types.ts does not export ${missingName} yet.`);
+  return `import type { ${usedNames.join(", ")} } from '@tributary/kit/graphql/resolver-types';\n${rest}`;
 }
 
 /** The text from `start` up to `end`. */
@@ -104,10 +107,9 @@ function findBlock(text: string, start: string, end: string): string {
   return text.slice(from, to);
 }
 
+/** Removes spaces at the ends of lines, and repeated empty lines. */
 function tidy(text: string): string {
   const lines = text.split("\n").map((line) => line.trimEnd());
-  return `${lines
-    .join("\n")
-    .replaceAll(/\n{3,}/g, "\n\n")
-    .trim()}\n`;
+  const withSingleEmptyLines = lines.join("\n").replaceAll(/\n{3,}/g, "\n\n");
+  return `${withSingleEmptyLines.trim()}\n`;
 }

@@ -19,10 +19,11 @@ const placeholders: Readonly<Record<string, (service: DerivedService) => readonl
   "<resource>": ({ resources }) => resources,
 };
 
-const multipleValues: ReadonlySet<string> = new Set(["<own-scope>", "<operator-scope>", "<resource>"]);
+/** The placeholders that can have several values for one service. */
+const multipleValuePlaceholders: ReadonlySet<string> = new Set(["<own-scope>", "<operator-scope>", "<resource>"]);
 
 /** All names, joined by the text after the colon: `<names:|>` is `users|posts`. */
-const joinedNames = /<names:([^>]+)>/g;
+const joinedNamesPattern = /<names:([^>]+)>/g;
 const placeholderPattern = /<[a-zA-Z]+(?:-[a-z]+)*>/g;
 
 /**
@@ -31,27 +32,28 @@ const placeholderPattern = /<[a-zA-Z]+(?:-[a-z]+)*>/g;
  * @throws Error for an unknown placeholder, and for two placeholders in one line that can both have several values.
  */
 export function expandLine(line: string, services: readonly DerivedService[]): readonly string[] {
-  const joined = line.replaceAll(joinedNames, (_, separator: string) =>
-    services.map(({ name }) => name).join(separator),
-  );
-  const used = [...new Set(joined.match(placeholderPattern))];
+  const names = services.map(({ name }) => name);
+  const lineWithNames = line.replaceAll(joinedNamesPattern, (_, separator: string) => names.join(separator));
+  const used = [...new Set(lineWithNames.match(placeholderPattern))];
   const unknown = used.filter((placeholder) => !Object.hasOwn(placeholders, placeholder));
   if (unknown.length > 0)
     throw new Error(`Unknown placeholder ${unknown.join(", ")}. Known: ${Object.keys(placeholders).join(", ")}.`);
-  const several = used.filter((placeholder) => multipleValues.has(placeholder));
-  if (several.length > 1) throw new Error(`${several.join(" and ")} are in one line. Write a line for each.`);
-  if (used.length === 0) return [joined];
-  return services.flatMap((service) => expandFor(joined, used, service));
+  const withMultipleValues = used.filter((placeholder) => multipleValuePlaceholders.has(placeholder));
+  if (withMultipleValues.length > 1)
+    throw new Error(`${withMultipleValues.join(" and ")} are in one line. Write a line for each.`);
+  if (used.length === 0) return [lineWithNames];
+  return services.flatMap((service) => expandForService(lineWithNames, used, service));
 }
 
-function expandFor(line: string, used: readonly string[], service: DerivedService): readonly string[] {
-  return used.reduce<readonly string[]>(
-    (lines, placeholder) =>
-      lines.flatMap((text) =>
-        (placeholders[placeholder]?.(service) ?? []).map((value) => text.replaceAll(placeholder, () => value)),
-      ),
-    [line],
-  );
+/** @param used the placeholders in the line. */
+function expandForService(line: string, used: readonly string[], service: DerivedService): readonly string[] {
+  let lines: readonly string[] = [line];
+  for (const placeholder of used) {
+    const values = placeholders[placeholder]?.(service) ?? [];
+    // A function as the replacement: in a text, `$` would have a meaning.
+    lines = lines.flatMap((template) => values.map((value) => template.replaceAll(placeholder, () => value)));
+  }
+  return lines;
 }
 
 /** `orders:read` is for the caller's own data, `orders:read:all` for the data of others. */

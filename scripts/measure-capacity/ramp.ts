@@ -15,6 +15,7 @@ export interface RateResult {
 
 export interface RampOptions {
   readonly p99MsMax: number;
+  /** Sends requests at this rate and measures them. */
   measure(perSecond: number): Promise<RateResult>;
 }
 
@@ -30,26 +31,33 @@ const perSecondFirst = 50;
 const perSecondMax = 20_000;
 const growthFactor = 1.6;
 /** The number of bisection steps between the last sustained rate and the first that was not: the result is exact to about 6 %. */
-const halvings = 3;
+const bisectionSteps = 3;
 
 /** Raises the rate by a factor until it is not sustained, then bisects (geometrically) between the last two rates. */
-export async function findHighestRate(o: RampOptions): Promise<RampResult> {
-  let best: RampResult = { sustained: undefined, failed: undefined };
-  for (let rate = perSecondFirst; !best.failed && rate <= perSecondMax; rate *= growthFactor)
-    best = await tryRate(rate, best, o);
-  for (let index = 0; index < halvings; index++) {
-    const { sustained, failed } = best;
-    if (!sustained || !failed) break;
-    best = await tryRate(Math.sqrt(sustained.perSecond * failed.perSecond), best, o);
+export async function findHighestRate(options: RampOptions): Promise<RampResult> {
+  let bounds: RampResult = { sustained: undefined, failed: undefined };
+  let rate = perSecondFirst;
+  while (!bounds.failed && rate <= perSecondMax) {
+    bounds = await tryRate(rate, bounds, options);
+    rate *= growthFactor;
   }
-  return best;
+  for (let step = 0; step < bisectionSteps; step++) {
+    const { sustained, failed } = bounds;
+    // The first rate was not sustained, or every rate was.
+    if (!sustained || !failed) break;
+    const geometricMean = Math.sqrt(sustained.perSecond * failed.perSecond);
+    bounds = await tryRate(geometricMean, bounds, options);
+  }
+  return bounds;
 }
 
-async function tryRate(rate: number, best: RampResult, { p99MsMax, measure }: RampOptions): Promise<RampResult> {
+/** Measures a rate. @returns the bounds with this rate as the highest sustained or the lowest failed one. */
+async function tryRate(rate: number, bounds: RampResult, { p99MsMax, measure }: RampOptions): Promise<RampResult> {
   const perSecond = Math.round(rate);
   const isSustained = (result: RateResult) => result.failures === 0 && result.p99Ms <= p99MsMax;
-  const first = await measure(perSecond);
+  const firstResult = await measure(perSecond);
   // Another process on the machine may have caused one failed measurement, so it is repeated once.
-  const result = isSustained(first) ? first : await measure(perSecond);
-  return isSustained(result) ? { ...best, sustained: result } : { ...best, failed: result };
+  const result = isSustained(firstResult) ? firstResult : await measure(perSecond);
+  if (isSustained(result)) return { sustained: result, failed: bounds.failed };
+  return { sustained: bounds.sustained, failed: result };
 }

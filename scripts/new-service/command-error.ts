@@ -16,7 +16,8 @@ export async function runCommand(command: () => Promise<void>): Promise<void> {
     await command();
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    (error.exitCode === 0 ? process.stdout : process.stderr).write(`${error.message}\n`);
+    const stream = error.exitCode === 0 ? process.stdout : process.stderr;
+    stream.write(`${error.message}\n`);
     process.exitCode = error.exitCode;
   }
 }

@@ -2,12 +2,14 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type DocumentNode, Kind, parse, type TypeNode } from "graphql";
+import { type DocumentNode, Kind, type ObjectTypeDefinitionNode, parse, type TypeNode } from "graphql";
 import { composeSubgraphs } from "../../supergraph/compose.ts";
 import type { Service } from "../../supergraph/services.ts";
 import { readSubgraphs } from "../../supergraph/subgraphs.ts";
 
 const shownFilesMax = 20;
+/** The files that can import from a service's folder, read it or link to it. */
+const searchedFile = /\.(?:ts|mjs|json|ya?ml|md)$/;
 
 /**
  * Finds what breaks if a service is removed, a line each.
@@ -24,40 +26,36 @@ export function findDependents(
 
 function findDependentSubgraphs(root: string, services: readonly Service[], name: string): readonly string[] {
   const others = services.filter((service) => service.name !== name);
-  const owned = findOwnedEntities(readSchema(root, `services/${name}`));
-  const dependents = others.flatMap(({ name: other, folder }) => {
-    const used = typeNamesOf(readSchema(root, folder)).filter((type) => owned.has(type));
-    return used.length === 0 ? [] : [`services/${other}/schema.graphql uses ${used.join(", ")}`];
+  const ownedEntities = findOwnedEntities(readSchema(root, `services/${name}`));
+  const dependents = others.flatMap((other) => {
+    const usedEntities = objectTypeNamesOf(readSchema(root, other.folder)).filter((type) => ownedEntities.has(type));
+    return usedEntities.length === 0 ? [] : [`services/${other.name}/schema.graphql uses ${usedEntities.join(", ")}`];
   });
   const composition = composeSubgraphs(readSubgraphs(root, others));
-  return composition.ok
-    ? dependents
-    : [...dependents, ...composition.errors.map(({ message }) => `composition: ${message.split("\n")[0]}`)];
+  if (composition.ok) return dependents;
+  const firstLines = composition.errors.map(({ message }) => message.split("\n")[0]);
+  return [...dependents, ...firstLines.map((line) => `composition: ${line}`)];
 }
 
 /** The entities that a field of Query returns. A schema's other entities belong to other services. */
 function findOwnedEntities({ definitions }: DocumentNode): ReadonlySet<string> {
-  const objects = definitions.filter((node) => node.kind === Kind.OBJECT_TYPE_DEFINITION);
-  const returned = new Set(
-    objects
-      .filter(({ name }) => name.value === "Query")
-      .flatMap(({ fields = [] }) => fields.map(({ type }) => nameOf(type))),
-  );
-  const isEntity = ({ directives = [] }: (typeof objects)[number]) =>
-    directives.some((directive) => directive.name.value === "key");
-  return new Set(
-    objects
-      .filter(isEntity)
-      .map(({ name }) => name.value)
-      .filter((name) => returned.has(name)),
-  );
+  const objectTypes = definitions.filter((node) => node.kind === Kind.OBJECT_TYPE_DEFINITION);
+  const rootFields = objectTypes.filter(({ name }) => name.value === "Query").flatMap(({ fields = [] }) => fields);
+  const returnedTypes = new Set(rootFields.map(({ type }) => namedTypeOf(type)));
+  const entities = objectTypes.filter(hasKey).map(({ name }) => name.value);
+  return new Set(entities.filter((entity) => returnedTypes.has(entity)));
 }
 
-function nameOf(type: TypeNode): string {
-  return type.kind === Kind.NAMED_TYPE ? type.name.value : nameOf(type.type);
+function hasKey({ directives = [] }: ObjectTypeDefinitionNode): boolean {
+  return directives.some((directive) => directive.name.value === "key");
 }
 
-function typeNamesOf({ definitions }: DocumentNode): readonly string[] {
+/** `Post` for the type `[Post!]!`. */
+function namedTypeOf(type: TypeNode): string {
+  return type.kind === Kind.NAMED_TYPE ? type.name.value : namedTypeOf(type.type);
+}
+
+function objectTypeNamesOf({ definitions }: DocumentNode): readonly string[] {
   return definitions.flatMap((node) =>
     node.kind === Kind.OBJECT_TYPE_DEFINITION || node.kind === Kind.OBJECT_TYPE_EXTENSION ? [node.name.value] : [],
   );
@@ -67,20 +65,24 @@ function readSchema(root: string, folder: string): DocumentNode {
   return parse(readFileSync(join(root, folder, "schema.graphql"), "utf8"));
 }
 
-/** Files outside its folder that import from it, read it by a relative path or link to it, without generated ones. */
+/**
+ * Finds the files outside the service's folder that import from the folder, read it by a relative path or link to it, without generated files.
+ * @returns a line for each of the first files, and one for the number of others.
+ */
 function findFiles(root: string, name: string, generated: ReadonlySet<string>): readonly string[] {
   const folder = `services/${name}`;
-  const files = execFileSync(
+  const paths = execFileSync(
     "git",
     ["ls-files", "--cached", "--others", "--exclude-standard", "--", ".", `:!${folder}`, ":!package-lock.json"],
     { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] },
   ).split("\n");
-  const pattern = new RegExp(String.raw`(?:\.\./|\]\()services/${name}(?![\w-])`);
-  const naming = files.filter(
-    (path) => /\.(?:ts|mjs|json|ya?ml|md)$/.test(path) && !generated.has(path) && fileMatches(root, path, pattern),
-  );
-  const shown = naming.slice(0, shownFilesMax).map((path) => `${path} names ${folder}`);
-  return naming.length > shown.length ? [...shown, `and ${naming.length - shown.length} more files`] : shown;
+  // `../services/NAME` of an import or a path, and `](services/NAME` of a link in Markdown.
+  const reference = new RegExp(String.raw`(?:\.\./|\]\()services/${name}(?![\w-])`);
+  const searchedPaths = paths.filter((path) => searchedFile.test(path) && !generated.has(path));
+  const found = searchedPaths.filter((path) => fileMatches(root, path, reference));
+  const lines = found.slice(0, shownFilesMax).map((path) => `${path} names ${folder}`);
+  const hiddenFiles = found.length - lines.length;
+  return hiddenFiles > 0 ? [...lines, `and ${hiddenFiles} more files`] : lines;
 }
 
 function fileMatches(root: string, path: string, pattern: RegExp): boolean {

@@ -15,10 +15,12 @@ export async function generateFiles(
   const result = await generateRepository(root, { partial: false }, services);
   if (result.ok) return result.files;
   const context = { sources: readSubgraphs(root, services), baseline: findSchemaBaseline(root) };
-  throw new CommandError(reportCompositionErrors(result.errors, context).join("\n"));
+  const report = reportCompositionErrors(result.errors, context).join("\n");
+  throw new CommandError(report);
 }
 
 /** Writes the stale files of all services. @returns their paths. */
 export async function regenerate(root: string): Promise<readonly string[]> {
-  return writeStaleFiles(root, await generateFiles(root)).map(({ path }) => path);
+  const files = await generateFiles(root);
+  return writeStaleFiles(root, files).map(({ path }) => path);
 }

@@ -17,9 +17,10 @@ export async function deleteLocalData(dataDir: string, name: string): Promise<bo
   if (secrets.databasePasswords?.[name] === undefined) return false;
   const run = acquireRunFile(dataDir);
   try {
-    // `release` forgets the processes that a killed start left running, and they may use the database.
+    // Processes that a killed start left running may use the database. They are ended now, because `release` forgets them.
     await run.endLeftovers();
-    if (existsSync(join(dataDir, "postgres"))) await dropDatabase(join(dataDir, "postgres"), name);
+    const postgresFolder = join(dataDir, "postgres");
+    if (existsSync(postgresFolder)) await dropDatabase(postgresFolder, name);
     // The password last: without it, a second call after an error would delete nothing.
     const { [name]: _, ...databasePasswords } = secrets.databasePasswords;
     writeFileSync(secretsFile, `${JSON.stringify({ ...secrets, databasePasswords }, null, 2)}\n`, { mode: 0o600 });

@@ -1,5 +1,6 @@
 // The spellings of the names in a new service, from what the developer writes: `line-items` and `LineItem` give the table line_items, the path
 // /line-items, the fields lineItem and lineItems, and "a line item" in texts.
+import { feedPortOf } from "@tributary/kit/feed/feed-config";
 
 /** One name in each spelling that the template has. */
 interface Spellings {
@@ -44,62 +45,81 @@ export const templateNames: NewServiceNames = {
   port: 4900,
 };
 
+const endsInConsonantAndY = /[^aeiou]y$/;
+const endsInHiss = /(?:s|x|z|ch|sh)$/;
+/** A first letter that is spoken alone, and whose name begins with a vowel: `x2 thing`. */
+const beginsWithVowelLetter = /^[aefhilmnorsx](?![a-z])/i;
+/** Not a `u` as in `unit`, `user`, `utility` and `uranium`. */
+const beginsWithVowelSound = /^(?:[aeio]|u(?!ni|s[aeiu]|t[ei]|r[aeiou]))/i;
+const wholeNumber = /^\d+$/;
+
 export function spell(pascal: string): Spellings {
   const words = pascal.match(/[A-Z][a-z0-9]*/g) ?? [pascal];
-  const lower = words.map((word) => word.toLowerCase());
-  const prose = lower.join(" ");
+  const lowerWords = words.map((word) => word.toLowerCase());
+  const prose = lowerWords.join(" ");
   return {
     pascal,
     camel: pascal.charAt(0).toLowerCase() + pascal.slice(1),
-    snake: lower.join("_"),
-    kebab: lower.join("-"),
+    snake: lowerWords.join("_"),
+    kebab: lowerWords.join("-"),
     prose,
-    sentence: prose.charAt(0).toUpperCase() + prose.slice(1),
+    sentence: capitalize(prose),
   };
 }
 
 /** The plural of most English nouns, by spelling; others need `--plural`. */
 export function pluralize(noun: string): string {
-  if (/[^aeiou]y$/.test(noun)) return `${noun.slice(0, -1)}ies`;
-  return /(?:s|x|z|ch|sh)$/.test(noun) ? `${noun}es` : `${noun}s`;
+  if (endsInConsonantAndY.test(noun)) return `${noun.slice(0, -1)}ies`;
+  if (endsInHiss.test(noun)) return `${noun}es`;
+  return `${noun}s`;
 }
 
 /** `an` before a noun that begins with the sound of a vowel: `an invoice`, `a user`, `an x2 thing`. */
 function articleOf(noun: string): "a" | "an" {
-  if (/^[aefhilmnorsx](?![a-z])/i.test(noun)) return "an";
-  return /^(?:[aeio]|u(?!ni|s[aeiu]|t[ei]|r[aeiou]))/i.test(noun) ? "an" : "a";
+  const isVowelFirst = beginsWithVowelLetter.test(noun) || beginsWithVowelSound.test(noun);
+  return isVowelFirst ? "an" : "a";
 }
 
-/** Creates a function that replaces the names of the template in a text or a path. */
+function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Creates a function that replaces the names of the template in a text or a path, and the articles `a` before them. */
 export function createRenaming(names: NewServiceNames): (text: string) => string {
-  const spellings = replacements(names);
-  // The longest first, because SpareGadgets contains SpareGadget. A port is replaced only as a whole number.
-  const sources = [...spellings.keys()]
-    .toSorted((a, b) => b.length - a.length)
-    .map((text) => (/^\d+$/.test(text) ? String.raw`(?<!\d)${text}(?!\d)` : text));
+  const replacements = listReplacements(names);
+  // The longest first, because SpareGadgets contains SpareGadget.
+  const sources = [...replacements.keys()].toSorted((a, b) => b.length - a.length).map(toPatternSource);
   const nouns = [templateNames.entity, templateNames.parent ?? ""].map((name) => spell(name).prose);
-  const pattern = new RegExp(String.raw`\b([Aa]) (?=(${nouns.join("|")})\b)|${sources.join("|")}`, "g");
+  const articleSource = String.raw`\b([Aa]) (?=(${nouns.join("|")})\b)`;
+  const pattern = new RegExp([articleSource, ...sources].join("|"), "g");
   return (text) =>
     text.replaceAll(pattern, (found: string, article?: string, noun?: string) => {
-      if (article === undefined || noun === undefined) return spellings.get(found) ?? found;
-      const right = articleOf(spellings.get(noun) ?? noun);
-      return `${article === "A" ? right.charAt(0).toUpperCase() + right.slice(1) : right} `;
+      if (article === undefined || noun === undefined) return replacements.get(found) ?? found;
+      const newArticle = articleOf(replacements.get(noun) ?? noun);
+      return article === "A" ? `${capitalize(newArticle)} ` : `${newArticle} `;
     });
 }
 
-function replacements(names: NewServiceNames): ReadonlyMap<string, string> {
-  const pairs = (["entity", "plural", "parent"] as const).flatMap((key) => {
-    const [from, to] = [templateNames[key], names[key]];
-    if (from === undefined || to === undefined) return [];
-    const [old, current] = [spell(from), spell(to)];
-    return (Object.keys(old) as (keyof Spellings)[]).map((spelling) => [old[spelling], current[spelling]] as const);
-  });
-  return new Map([
-    ...pairs,
-    [templateNames.service, names.service],
-    [templateNames.team, names.team],
-    [`${templateNames.port}`, `${names.port}`],
-    // The port of the change feed.
-    [`${templateNames.port + 100}`, `${names.port + 100}`],
-  ]);
+/** A port is found only as a whole number, all other names also within words. */
+function toPatternSource(name: string): string {
+  return wholeNumber.test(name) ? String.raw`(?<!\d)${name}(?!\d)` : name;
+}
+
+/** By each name of the template, in each spelling: the name of the new service. */
+function listReplacements(names: NewServiceNames): ReadonlyMap<string, string> {
+  const replacements = new Map<string, string>();
+  for (const key of ["entity", "plural", "parent"] as const) {
+    const templateName = templateNames[key];
+    const newName = names[key];
+    if (templateName === undefined || newName === undefined) continue;
+    const templateSpellings = spell(templateName);
+    const newSpellings = spell(newName);
+    for (const spelling of Object.keys(templateSpellings) as (keyof Spellings)[])
+      replacements.set(templateSpellings[spelling], newSpellings[spelling]);
+  }
+  replacements.set(templateNames.service, names.service);
+  replacements.set(templateNames.team, names.team);
+  replacements.set(`${templateNames.port}`, `${names.port}`);
+  replacements.set(`${feedPortOf(templateNames.port)}`, `${feedPortOf(names.port)}`);
+  return replacements;
 }

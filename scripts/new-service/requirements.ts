@@ -11,9 +11,31 @@ const nameLengthMax = 18;
 const entityLengthMax = 30;
 /** Keywords of PostgreSQL that a plural can be. */
 const reservedTables = new Set(["analyse", "grants", "references", "values"]);
+/** Types that each subgraph defines. */
+const sharedCoordinate = /^(?:Query|Mutation|DateTime|PageInfo(?:\..*)?)$/;
 
 interface RoutesTable {
   readonly routes: readonly { readonly id: string; readonly path: string; readonly service: string }[];
+}
+
+interface NamedSchema {
+  /** The service's name. */
+  readonly name: string;
+  readonly document: DocumentNode;
+}
+
+interface ObjectType {
+  readonly name: string;
+  readonly directives: readonly ConstDirectiveNode[];
+  readonly fields: readonly { readonly name: string; readonly type: TypeNode }[];
+}
+
+interface OpenApiSchemas {
+  readonly components: {
+    readonly schemas: Readonly<
+      Record<string, { readonly properties?: { readonly id?: { readonly format?: string } } }>
+    >;
+  };
 }
 
 /**
@@ -21,8 +43,8 @@ interface RoutesTable {
  * @param root the repository's folder.
  */
 export function findProblems(root: string, services: readonly Service[], names: NewServiceNames): readonly string[] {
-  const invalid = [...findNameProblems(root, names, services), ...findEntityProblems(names)];
-  if (invalid.length > 0) return invalid;
+  const nameProblems = [...findNameProblems(root, names, services), ...findEntityProblems(names)];
+  if (nameProblems.length > 0) return nameProblems;
   const schemas = services.map(({ name, folder }) => ({ name, document: readSchema(join(root, folder)) }));
   const parents = findParents(root, schemas);
   if (names.parent !== undefined && !parents.includes(names.parent))
@@ -37,32 +59,22 @@ function findNameProblems(root: string, names: NewServiceNames, services: readon
   if (existsSync(join(root, "services", name)))
     return [`The folder services/${name} exists already. Choose another name, or delete it.`];
   // The description is any valid one: the service gets that of the template.
-  const problems = findDescriptorProblems(
-    { name, description: "It.", team, port } as { readonly name: string },
-    services,
-  );
+  const descriptor = { name, description: "It.", team, port };
+  const problems = findDescriptorProblems(descriptor, services);
+  if (name.length <= nameLengthMax) return problems;
   const lengthProblem = `name has to have at most ${nameLengthMax} characters: the names of cache groups begin with it, and have at most 32`;
-  return name.length > nameLengthMax ? [...problems, lengthProblem] : problems;
+  return [...problems, lengthProblem];
 }
 
 function findEntityProblems(names: NewServiceNames): readonly string[] {
   const { entity, plural } = names;
-  for (const [option, value] of [
-    ["--entity", entity],
-    ["--plural", plural],
-  ] as const) {
-    if (!entityPattern.test(value))
-      return [
-        `${option} ${value} has to be words with a capital letter each, such as Review or LineItem; write Url, not URL.`,
-      ];
-    if (value.length > entityLengthMax)
-      return [`${option} ${value} has to have at most ${entityLengthMax} characters.`];
-  }
+  const spellingProblem = findSpellingProblem("--entity", entity) ?? findSpellingProblem("--plural", plural);
+  if (spellingProblem !== undefined) return [spellingProblem];
   if (entity === plural)
     return [
       `The plural of ${entity} has to differ from it, for the names of lists: choose --plural ${entity}List, for example.`,
     ];
-  const table = spell(names.plural).snake;
+  const table = spell(plural).snake;
   const taken = reservedTables.has(table) ? table : findTakenIdentifiers(names)[0];
   if (taken === undefined) return [];
   return [
@@ -70,19 +82,15 @@ function findEntityProblems(names: NewServiceNames): readonly string[] {
   ];
 }
 
-interface NamedSchema {
-  readonly name: string;
-  readonly document: DocumentNode;
+function findSpellingProblem(option: string, name: string): string | undefined {
+  if (!entityPattern.test(name))
+    return `${option} ${name} has to be words with a capital letter each, such as Review or LineItem; write Url, not URL.`;
+  if (name.length > entityLengthMax) return `${option} ${name} has to have at most ${entityLengthMax} characters.`;
+  return undefined;
 }
 
 function readSchema(folder: string): DocumentNode {
   return parse(readFileSync(join(folder, "schema.graphql"), "utf8"));
-}
-
-interface ObjectType {
-  readonly name: string;
-  readonly directives: readonly ConstDirectiveNode[];
-  readonly fields: readonly { readonly name: string; readonly type: TypeNode }[];
 }
 
 function objectTypesOf({ definitions }: DocumentNode): readonly ObjectType[] {
@@ -100,36 +108,30 @@ function findParents(root: string, schemas: readonly NamedSchema[]): readonly st
   return [...new Set(types.map(({ name }) => name))].filter((name) => !uuids.has(name));
 }
 
+/** Whether the type has a field `id: ID!` and a `@key(fields: "id")`. */
 function hasIdKey({ directives, fields }: ObjectType): boolean {
-  const id = fields.find(({ name }) => name === "id")?.type;
-  const isId = id?.kind === Kind.NON_NULL_TYPE && id.type.kind === Kind.NAMED_TYPE && id.type.name.value === "ID";
-  return (
-    isId && directives.some((directive) => directive.name.value === "key" && argumentOf(directive, "fields") === "id")
-  );
+  const idField = fields.find(({ name }) => name === "id");
+  const keys = directives.filter((directive) => directive.name.value === "key");
+  return isNonNullId(idField?.type) && keys.some((key) => stringArgumentOf(key, "fields") === "id");
 }
 
-function argumentOf({ arguments: all = [] }: ConstDirectiveNode, name: string): string | undefined {
-  const value = all.find((argument) => argument.name.value === name)?.value;
+function isNonNullId(type: TypeNode | undefined): boolean {
+  return type?.kind === Kind.NON_NULL_TYPE && type.type.kind === Kind.NAMED_TYPE && type.type.name.value === "ID";
+}
+
+function stringArgumentOf(directive: ConstDirectiveNode, name: string): string | undefined {
+  const value = directive.arguments?.find((argument) => argument.name.value === name)?.value;
   return value?.kind === Kind.STRING ? value.value : undefined;
 }
 
-interface OpenApiSchemas {
-  readonly components: {
-    readonly schemas: Readonly<
-      Record<string, { readonly properties?: { readonly id?: { readonly format?: string } } }>
-    >;
-  };
-}
-
+/** The types whose ids are UUIDs. Only the REST schemas have the format of an id. */
 function findTypesWithUuids(root: string): ReadonlySet<string> {
   const file = join(root, "supergraph/openapi/v2.json");
   if (!existsSync(file)) return new Set();
   const { components } = JSON.parse(readFileSync(file, "utf8")) as OpenApiSchemas;
-  return new Set(
-    Object.entries(components.schemas).flatMap(([name, { properties }]) =>
-      properties?.id?.format === "uuid" ? [name] : [],
-    ),
-  );
+  const schemas = Object.entries(components.schemas);
+  const schemasWithUuid = schemas.filter(([, { properties }]) => properties?.id?.format === "uuid");
+  return new Set(schemasWithUuid.map(([name]) => name));
 }
 
 function describeUnknownParent(parent: string, parents: readonly string[]): string {
@@ -138,15 +140,16 @@ function describeUnknownParent(parent: string, parents: readonly string[]): stri
 
 /** Types, root fields and fields of the parent that another service has under the same name. */
 function findTypeCollisions(schemas: readonly NamedSchema[], names: NewServiceNames): readonly string[] {
-  // `Post` and `Post.id` are in both subgraphs; another field of Post is not.
+  // Types of other services to which the new service adds fields. `Post` and `Post.id` are in both subgraphs; another field of Post is not.
+  const extendedTypes = [authorType, names.parent];
   const isShared = (coordinate: string) =>
-    /^(?:Query|Mutation|DateTime|PageInfo(?:\..*)?)$/.test(coordinate) ||
-    [authorType, names.parent].some((type) => coordinate === type || coordinate === `${type}.id`);
-  const schema = parse(renderTemplate(names).get("schema.graphql") ?? "");
-  const added = coordinatesOf(schema).filter((coordinate) => !isShared(coordinate));
+    sharedCoordinate.test(coordinate) ||
+    extendedTypes.some((type) => coordinate === type || coordinate === `${type}.id`);
+  const newSchema = parse(renderTemplate(names).get("schema.graphql") ?? "");
+  const newCoordinates = coordinatesOf(newSchema).filter((coordinate) => !isShared(coordinate));
   return schemas.flatMap(({ name, document }) => {
     const existing = new Set(coordinatesOf(document));
-    const taken = added.filter((coordinate) => existing.has(coordinate));
+    const taken = newCoordinates.filter((coordinate) => existing.has(coordinate));
     if (taken.length === 0) return [];
     return [`The service ${name} has ${taken.join(", ")} already. Choose another --entity or --plural.`];
   });

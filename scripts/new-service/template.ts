@@ -15,18 +15,29 @@ const globalTypes = new Set(
 );
 /** The version in the template's package.json. A new service gets the version that all packages have. */
 const templateVersion = "0.0.0";
-const { version } = JSON.parse(readFileSync(new URL("../../kit/package.json", import.meta.url), "utf8")) as {
-  readonly version: string;
-};
+const { version: currentVersion } = JSON.parse(
+  readFileSync(new URL("../../kit/package.json", import.meta.url), "utf8"),
+) as { readonly version: string };
 /** The type of an entity's author. */
 export const authorType = "User";
+
+/** Every name in code that is not a member: not after a dot, and not before a colon. */
+const identifierPattern = /(?<![.\w])[A-Za-z_]\w*(?!\w|\??:)/g;
+/** A line that begins or ends a block, as a comment in the syntax of its file. */
+const blockMark = /^\s*(?:\/\/|#|--|<!--) (BEGIN|END) (parent|author)(?: -->)?$/;
+/** A block within one line. */
+const inlineBlock = /\/\* BEGIN (\w+) \*\/(.*?)\/\* END \1 \*\//g;
+/** A line that is code only without a parent. */
+const aloneLine = /^(\s*)\/\/ ALONE (.*)$/;
 
 /** The text of each file by its path in the service's folder. */
 export function renderTemplate(names: NewServiceNames): ReadonlyMap<string, string> {
   const rename = createRenaming(names);
-  return new Map(
-    readTemplate().map(([path, text]) => [rename(path), rename(selectBlocks(path, text, names))] as const),
-  );
+  const files = new Map<string, string>();
+  for (const [path, text] of readTemplate()) {
+    files.set(rename(path), rename(selectBlocks(path, text, names.parent)));
+  }
+  return files;
 }
 
 /**
@@ -37,12 +48,17 @@ export function findTakenIdentifiers(names: NewServiceNames): readonly string[] 
   const rename = createRenaming(names);
   const { entity, plural } = templateNames;
   const placeholder = new RegExp(`${spell(entity).camel}|${spell(plural).camel}`, "i");
-  const identifiers = readTemplate()
-    .filter(([path]) => path.endsWith(".ts"))
-    .flatMap(([, text]) => removeTexts(text).match(/(?<![.\w])[A-Za-z_]\w*(?!\w|\??:)/g) ?? []);
-  const others = new Set(identifiers.filter((identifier) => !placeholder.test(identifier)));
-  const own = new Set(identifiers.filter((identifier) => placeholder.test(identifier)));
-  return [...own].map(rename).filter((identifier) => others.has(identifier) || globalTypes.has(identifier));
+  const fixedIdentifiers = new Set<string>();
+  const placeholderIdentifiers = new Set<string>();
+  for (const [path, text] of readTemplate()) {
+    if (!path.endsWith(".ts")) continue;
+    for (const identifier of removeTexts(text).match(identifierPattern) ?? []) {
+      if (placeholder.test(identifier)) placeholderIdentifiers.add(identifier);
+      else fixedIdentifiers.add(identifier);
+    }
+  }
+  const newIdentifiers = [...placeholderIdentifiers].map(rename);
+  return newIdentifiers.filter((identifier) => fixedIdentifiers.has(identifier) || globalTypes.has(identifier));
 }
 
 function readTemplate(): readonly (readonly [path: string, text: string])[] {
@@ -54,33 +70,39 @@ function readTemplate(): readonly (readonly [path: string, text: string])[] {
 }
 
 /** Keeps or removes the marked blocks, and removes the marks. A block `author` is removed if the parent is the type User. */
-function selectBlocks(path: string, text: string, { parent }: NewServiceNames): string {
-  const isKept = (block: string) => (block === "parent" ? parent !== undefined : parent !== authorType);
-  const isUnused = (line: string) => line.includes(`"${templateNames.parent}"`) && (!parent || parent === authorType);
-  // JSON has no comments, so `isUnused` finds the lines about the parent by the name of its type.
-  if (path.endsWith(".json"))
-    return filterLines(text, (line) => !isUnused(line)).replaceAll(`"${templateVersion}"`, `"${version}"`);
-  let removing = false;
-  const lines = text.split("\n").flatMap((line) => {
-    const [, edge, block = ""] = /^\s*(?:\/\/|#|--|<!--) (BEGIN|END) (parent|author)(?: -->)?$/.exec(line) ?? [];
-    if (edge !== undefined) {
-      removing = edge === "BEGIN" && !isKept(block);
-      return [];
-    }
-    if (removing) return [];
-    const [, indent = "", code] = /^(\s*)\/\/ ALONE (.*)$/.exec(line) ?? [];
-    if (code === undefined) return [line];
-    return parent === undefined ? [`${indent}${code}`] : [];
-  });
-  return lines
-    .join("\n")
-    .replaceAll(/\/\* BEGIN (\w+) \*\/(.*?)\/\* END \1 \*\//g, (_, block: string, kept: string) =>
-      isKept(block) ? kept : "",
-    );
+function selectBlocks(path: string, text: string, parent: string | undefined): string {
+  if (path.endsWith(".json")) return selectJsonLines(text, parent);
+  return selectLines(text, parent).replaceAll(inlineBlock, (_, block: string, content: string) =>
+    isKept(block, parent) ? content : "",
+  );
 }
 
-function filterLines(text: string, isIncluded: (line: string) => boolean): string {
-  return text.split("\n").filter(isIncluded).join("\n");
+function isKept(block: string, parent: string | undefined): boolean {
+  return block === "parent" ? parent !== undefined : parent !== authorType;
+}
+
+/** JSON has no comments, so the lines about the parent are found by the name of its type. Also sets the version of the service. */
+function selectJsonLines(text: string, parent: string | undefined): string {
+  const hasOwnLine = parent !== undefined && parent !== authorType;
+  const lines = text.split("\n").filter((line) => hasOwnLine || !line.includes(`"${templateNames.parent}"`));
+  return lines.join("\n").replaceAll(`"${templateVersion}"`, `"${currentVersion}"`);
+}
+
+function selectLines(text: string, parent: string | undefined): string {
+  const lines: string[] = [];
+  let isRemoving = false;
+  for (const line of text.split("\n")) {
+    const [, edge, block = ""] = blockMark.exec(line) ?? [];
+    if (edge !== undefined) {
+      isRemoving = edge === "BEGIN" && !isKept(block, parent);
+      continue;
+    }
+    if (isRemoving) continue;
+    const [, indent = "", code] = aloneLine.exec(line) ?? [];
+    if (code === undefined) lines.push(line);
+    else if (parent === undefined) lines.push(`${indent}${code}`);
+  }
+  return lines.join("\n");
 }
 
 /** Removes comments and strings, also template literals: they contain SQL or GraphQL. */

@@ -4,9 +4,10 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
-/** The hash of each file as `npm run new:service` wrote it, by its path, so that a removal loses no edit. Not committed. */
+/** Contains the hash of each file as `npm run new:service` wrote it, so that a removal loses no edit. Not committed. */
 const recordsFile = ".data/new-services.json";
 
+/** The hash of each file, by its path relative to the root. */
 type Records = Readonly<Record<string, string>>;
 
 /**
@@ -15,52 +16,55 @@ type Records = Readonly<Record<string, string>>;
  * @param name of a service whose folder is left out.
  */
 export function findForeignChanges(root: string, generated: ReadonlySet<string>, name?: string): readonly string[] {
-  // Without a name no path is left out: git lists none that begins with `services/./`.
-  return findEdits(root).filter(
-    (path) => !generated.has(path) && path !== "package-lock.json" && !isIn(path, name ?? "."),
-  );
+  const edits = findEdits(root).filter((path) => !generated.has(path) && path !== "package-lock.json");
+  return name === undefined ? edits : edits.filter((path) => !isInService(path, name));
 }
 
 /** The uncommitted files of a service's folder that `npm run new:service` did not write, or that were edited after that. */
 export function findUnsavedEdits(root: string, name: string): readonly string[] {
-  return findEdits(root).filter((path) => isIn(path, name));
+  return findEdits(root).filter((path) => isInService(path, name));
 }
 
+/** Records the files of a service that has just been written, so that they count as unedited. */
 export function recordNewService(root: string, name: string): void {
   const folder = join(root, "services", name);
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+  const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(root, join(entry.parentPath, entry.name)));
-  const records = files.map((path) => [path, hashFile(join(root, path))] as const);
-  writeRecords(root, { ...readRecords(root), ...Object.fromEntries(records) });
+  const newRecords = paths.map((path) => [path, hashFile(join(root, path))] as const);
+  writeRecords(root, { ...readRecords(root), ...Object.fromEntries(newRecords) });
 }
 
+/** Removes the records of a service. Without any other record, deletes their file. */
 export function forgetNewService(root: string, name: string): void {
   if (!existsSync(join(root, recordsFile))) return;
-  const others = Object.entries(readRecords(root)).filter(([path]) => !isIn(path, name));
-  if (others.length > 0) writeRecords(root, Object.fromEntries(others));
+  const otherRecords = Object.entries(readRecords(root)).filter(([path]) => !isInService(path, name));
+  if (otherRecords.length > 0) writeRecords(root, Object.fromEntries(otherRecords));
   else rmSync(join(root, recordsFile));
 }
 
+/** The uncommitted paths without the files that are as `npm run new:service` wrote them. */
 function findEdits(root: string): readonly string[] {
   const records = readRecords(root);
-  return listChanges(root).filter((path) => !isUnedited(root, path, records[path]));
+  return listUncommittedPaths(root).filter((path) => !isUnedited(root, path, records[path]));
 }
 
-function listChanges(root: string): readonly string[] {
+function listUncommittedPaths(root: string): readonly string[] {
   const args = ["status", "--porcelain", "--untracked-files=all", "--no-renames", "-z"];
-  const text = execFileSync("git", args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  const output = execFileSync("git", args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  const entries = output.split("\0").filter((entry) => entry !== "");
   // Each entry is two status letters, a space and the path.
-  return text.split("\0").flatMap((line) => (line === "" ? [] : [line.slice(3)]));
+  return entries.map((entry) => entry.slice(3));
 }
 
-function isIn(path: string, name: string): boolean {
+function isInService(path: string, name: string): boolean {
   return path.startsWith(`services/${name}/`);
 }
 
-function isUnedited(root: string, path: string, hash: string | undefined): boolean {
+/** @param recordedHash undefined if `npm run new:service` did not write the file. */
+function isUnedited(root: string, path: string, recordedHash: string | undefined): boolean {
   const file = join(root, path);
-  return hash !== undefined && existsSync(file) && hashFile(file) === hash;
+  return recordedHash !== undefined && existsSync(file) && hashFile(file) === recordedHash;
 }
 
 function hashFile(file: string): string {

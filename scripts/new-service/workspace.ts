@@ -3,13 +3,12 @@
 import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-interface LockFile {
-  readonly packages: Readonly<Record<string, unknown>>;
-}
+/** The entries of a lock file, by path. */
+type Packages = Readonly<Record<string, unknown>>;
 
-const lockFile = "package-lock.json";
-/** npm's record of what is installed; scripts/bootstrap.mjs compares it with package-lock.json. */
-const installedFile = "node_modules/.package-lock.json";
+interface LockFile {
+  readonly packages: Packages;
+}
 
 interface Manifest {
   readonly name: string;
@@ -17,14 +16,18 @@ interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
 }
 
+const lockFile = "package-lock.json";
+/** npm's record of what is installed; scripts/bootstrap.mjs compares it with package-lock.json. */
+const installedFile = "node_modules/.package-lock.json";
+
 /** Adds the entries of `services/<name>`, whose package.json exists, and the link in node_modules. */
 export function addWorkspace(root: string, name: string): void {
   const folder = `services/${name}`;
-  const { version, dependencies, name: packageName } = readJson(join(root, folder, "package.json")) as Manifest;
+  const manifest = readJson(join(root, folder, "package.json")) as Manifest;
   const link = linkOf(name);
-  edit(root, (packages) => ({
+  editLockFiles(root, (packages) => ({
     ...packages,
-    [folder]: { name: packageName, version, dependencies },
+    [folder]: { name: manifest.name, version: manifest.version, dependencies: manifest.dependencies },
     [link]: { resolved: folder, link: true },
   }));
   if (!isInstalled(root)) return;
@@ -35,11 +38,16 @@ export function addWorkspace(root: string, name: string): void {
 
 /** Removes what `addWorkspace` added. */
 export function removeWorkspace(root: string, name: string): void {
-  const removed = new Set([`services/${name}`, linkOf(name)]);
-  edit(root, (packages) => Object.fromEntries(Object.entries(packages).filter(([path]) => !removed.has(path))));
-  if (isInstalled(root)) rmSync(join(root, linkOf(name)), { force: true });
+  const link = linkOf(name);
+  const removedPaths = new Set([`services/${name}`, link]);
+  editLockFiles(root, (packages) => {
+    const otherEntries = Object.entries(packages).filter(([path]) => !removedPaths.has(path));
+    return Object.fromEntries(otherEntries);
+  });
+  if (isInstalled(root)) rmSync(join(root, link), { force: true });
 }
 
+/** The path of the symbolic link by which npm installs a workspace. */
 function linkOf(name: string): string {
   return `node_modules/@tributary/${name}`;
 }
@@ -49,13 +57,16 @@ function isInstalled(root: string): boolean {
   return existsSync(join(root, installedFile)) && !lstatSync(join(root, "node_modules")).isSymbolicLink();
 }
 
-function edit(root: string, change: (packages: LockFile["packages"]) => LockFile["packages"]): void {
-  for (const file of [lockFile, ...(isInstalled(root) ? [installedFile] : [])]) {
+/** Changes the entries of package-lock.json and, if node_modules is installed, those of npm's record. */
+function editLockFiles(root: string, change: (packages: Packages) => Packages): void {
+  const files = isInstalled(root) ? [lockFile, installedFile] : [lockFile];
+  for (const file of files) {
     const path = join(root, file);
     const lock = readJson(path) as LockFile;
     // In npm's order.
-    const packages = Object.entries(change(lock.packages)).toSorted(([a], [b]) => a.localeCompare(b, "en"));
-    writeFileSync(path, `${JSON.stringify({ ...lock, packages: Object.fromEntries(packages) }, null, 2)}\n`);
+    const entries = Object.entries(change(lock.packages)).toSorted(([a], [b]) => a.localeCompare(b, "en"));
+    const editedLock = { ...lock, packages: Object.fromEntries(entries) };
+    writeFileSync(path, `${JSON.stringify(editedLock, null, 2)}\n`);
   }
 }
 

@@ -16,6 +16,14 @@ export interface Changeset {
 const bumps = ["major", "minor", "patch"] as const;
 type Bump = (typeof bumps)[number];
 
+const titles: Readonly<Record<Bump, string>> = {
+  major: "Incompatible changes",
+  minor: "Compatible changes",
+  patch: "Corrections",
+};
+const unreleasedHeading = "## Unreleased\n";
+/** The bump of each package, and the text below it. */
+const changesetPattern = /^---\n(.*?)\n---\n(.*)$/s;
 const frontMatter = z.record(z.string(), z.enum(bumps));
 
 /**
@@ -23,26 +31,25 @@ const frontMatter = z.record(z.string(), z.enum(bumps));
  * @throws Error for a file that is not a changeset, names no package or has no text.
  */
 export function parseChangeset(source: string, path: string): Changeset {
-  const [, head = "", text = ""] = /^---\n(.*?)\n---\n(.*)$/s.exec(source) ?? [];
+  const [, head = "", text = ""] = changesetPattern.exec(source) ?? [];
+  // Undefined if the head does not map packages to bumps.
   const bumpByPackage = frontMatter.safeParse(parse(head)).data;
   if (bumpByPackage === undefined || Object.keys(bumpByPackage).length === 0 || text.trim() === "") {
     throw new Error(
       `${path} is not a changeset. It needs lines such as "@tributary/gateway": minor between two lines ---, and below them the text for CHANGELOG.md. npm run changeset writes such a file.`,
     );
   }
-  const named = Object.values(bumpByPackage);
+  const bumpsOfPackages = Object.values(bumpByPackage);
   return {
-    // `?? "patch"` is only for the type: `named` is not empty.
-    bump: bumps.find((bump) => named.includes(bump)) ?? "patch",
+    // `?? "patch"` is only for the type: there is at least one package.
+    bump: bumps.find((bump) => bumpsOfPackages.includes(bump)) ?? "patch",
     packages: Object.keys(bumpByPackage).map((name) => name.replace("@tributary/", "")),
     text: text.trim(),
   };
 }
 
-const unreleased = "## Unreleased\n";
-
 /**
- * Adds a release above the previous ones. A section "Unreleased" becomes part of it, below the texts of the changesets.
+ * Adds a release above the previous releases. The text of a section "Unreleased" becomes part of it, below the texts of the changesets.
  * @param day the day of the release, such as 2030-01-31.
  * @throws Error if the changelog has the version already.
  */
@@ -53,23 +60,22 @@ export function addRelease(
   if (changelog.includes(`\n## ${version},`)) throw new Error(`CHANGELOG.md has a section for ${version} already.`);
   const sections = bumps.flatMap((bump) => renderSection(bump, changesets));
   const release = [`## ${version}, ${day}`, ...sections].join("\n\n");
-  if (changelog.includes(unreleased)) return changelog.replace(unreleased, () => `${release}\n`);
-  const firstRelease = /^## /m.exec(changelog)?.index ?? changelog.length;
-  const [before, after] = [changelog.slice(0, firstRelease).trimEnd(), changelog.slice(firstRelease)];
-  return `${before}\n\n${release}\n${after === "" ? "" : `\n${after}`}`;
+  if (changelog.includes(unreleasedHeading)) return changelog.replace(unreleasedHeading, () => `${release}\n`);
+  const firstReleaseIndex = /^## /m.exec(changelog)?.index ?? changelog.length;
+  const introduction = changelog.slice(0, firstReleaseIndex).trimEnd();
+  const earlierReleases = changelog.slice(firstReleaseIndex);
+  const withRelease = `${introduction}\n\n${release}\n`;
+  return earlierReleases === "" ? withRelease : `${withRelease}\n${earlierReleases}`;
 }
 
-const titles: Readonly<Record<Bump, string>> = {
-  major: "Incompatible changes",
-  minor: "Compatible changes",
-  patch: "Corrections",
-};
-
+/** The heading and the list of a kind of changes; empty if no changeset is of this kind. */
 function renderSection(bump: Bump, changesets: readonly Changeset[]): readonly string[] {
-  const items = changesets
-    .filter((changeset) => changeset.bump === bump)
-    .map(
-      ({ packages, text }) => `- **${packages.join(", ")}**: ${text.replaceAll("\n", "\n  ").replaceAll(/^ +$/gm, "")}`,
-    );
+  const items = changesets.filter((changeset) => changeset.bump === bump).map(renderItem);
   return items.length === 0 ? [] : [`### ${titles[bump]}`, items.join("\n")];
+}
+
+/** A list item: all lines but the first are indented, except empty ones. */
+function renderItem({ packages, text }: Changeset): string {
+  const indentedText = text.replaceAll("\n", "\n  ").replaceAll(/^ +$/gm, "");
+  return `- **${packages.join(", ")}**: ${indentedText}`;
 }

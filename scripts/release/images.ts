@@ -37,11 +37,12 @@ export function listReleasedImages(compose: string): readonly ReleasedImage[] {
     return [{ name, target: build.target, args: renderArguments(build.args) }];
   });
   // Each image once: a service and its migration have the same image.
-  return [...new Map(images.map((image) => [image.name, image])).values()];
+  const imageByName = new Map(images.map((image) => [image.name, image]));
+  return [...imageByName.values()];
 }
 
 /** Leaves out the arguments whose values compose reads from its environment. */
 function renderArguments(args: Readonly<Record<string, string>>): string {
-  const fixed = Object.entries(args).filter(([, value]) => !value.includes("${"));
-  return fixed.map(([name, value]) => `${name}=${value}`).join("\n");
+  const fixedArguments = Object.entries(args).filter(([, value]) => !value.includes("${"));
+  return fixedArguments.map(([name, value]) => `${name}=${value}`).join("\n");
 }

@@ -30,9 +30,16 @@ export function countsAt(scale: number): RowCounts {
   };
 }
 
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
 /** The data covers two years that end at a fixed instant, so it does not depend on the day of seeding. */
 const endMs = Date.UTC(2026, 9, 31);
-const spanMs = 2 * 365 * 86_400_000;
+const spanMs = 2 * 365 * 24 * hourMs;
+/** The last two digits of the ids of posts that are drafts, or archived. */
+const draftDigits: ReadonlySet<number> = new Set([13, 37, 61, 89]);
+const archivedDigits: ReadonlySet<number> = new Set([7, 43, 97]);
+
+// The order of the random draws of a row must not change: a change gives other rows.
 
 const demoUsers: readonly (readonly [name: string, role: string])[] = [
   ["Ada Lovelace", "AUTHOR"],
@@ -53,8 +60,11 @@ export function usersTable({ users }: RowCounts): Table {
 }
 
 function toUser(random: Random, id: number, users: number): readonly Value[] {
-  const [name, role] = demoUsers[id - 1] ?? [personName(random), random.next() < 0.15 ? "AUTHOR" : "READER"];
-  const email = `${name.toLowerCase().replaceAll(/[^a-z]+/g, ".")}${id > demoUsers.length ? `.${id}` : ""}@example.org`;
+  const [name, role] = demoUsers[id - 1] ?? randomUser(random);
+  const isDemoUser = id <= demoUsers.length;
+  const dottedName = name.toLowerCase().replaceAll(/[^a-z]+/g, ".");
+  // Random names repeat, ids do not.
+  const email = isDemoUser ? `${dottedName}@example.org` : `${dottedName}.${id}@example.org`;
   const prefs = {
     locale: random.pick(["en-GB", "de", "fr", "pt-BR", "ja", "sw"]),
     timeZone: random.pick(["Europe/London", "Europe/Berlin", "America/Sao_Paulo", "Asia/Tokyo", "Africa/Nairobi"]),
@@ -62,7 +72,15 @@ function toUser(random: Random, id: number, users: number): readonly Value[] {
     newsletter: random.next() < 0.5,
   };
   const avatar = random.next() < 0.7 ? `https://avatars.example.org/${id}.png` : null;
-  return [id, name, email, avatar, role, random.next() < 0.8 ? prefs : null, instant(random, id / users)];
+  const hasPrefs = random.next() < 0.8;
+  const created = instant(random, id / users);
+  return [id, name, email, avatar, role, hasPrefs ? prefs : null, created];
+}
+
+function randomUser(random: Random): readonly [name: string, role: string] {
+  const name = personName(random);
+  const isAuthor = random.next() < 0.15;
+  return [name, isAuthor ? "AUTHOR" : "READER"];
 }
 
 export function postsTable({ users, posts }: RowCounts): Table {
@@ -71,21 +89,26 @@ export function postsTable({ users, posts }: RowCounts): Table {
     columns: ["id", "author_id", "title", "body", "status", "created_at", "updated_at", "published_at"],
     *rows() {
       const random = createRandom(2);
-      for (let id = 1; id <= posts; id++) {
-        const status = statusOfPost(id);
-        const created = instant(random, id / posts);
-        const published = status === "DRAFT" ? null : new Date(created.getTime() + random.integer(1, 48) * 3_600_000);
-        const author = random.skewed(users, 3);
-        yield [id, author, postTitle(random), postBody(random), status, created, published ?? created, published];
-      }
+      for (let id = 1; id <= posts; id++) yield toPost(random, id, users, posts);
     },
   };
 }
 
+function toPost(random: Random, id: number, users: number, posts: number): readonly Value[] {
+  const status = statusOfPost(id);
+  const created = instant(random, id / posts);
+  const published = status === "DRAFT" ? null : new Date(created.getTime() + random.integer(1, 48) * hourMs);
+  const updated = published ?? created;
+  const author = random.skewed(users, 3);
+  return [id, author, postTitle(random), postBody(random), status, created, updated, published];
+}
+
 /** Of 100 posts 4 are drafts and 3 are archived. The id determines the status. */
 function statusOfPost(id: number): "DRAFT" | "ARCHIVED" | "PUBLISHED" {
-  const number = id % 100;
-  return [13, 37, 61, 89].includes(number) ? "DRAFT" : [7, 43, 97].includes(number) ? "ARCHIVED" : "PUBLISHED";
+  const lastDigits = id % 100;
+  if (draftDigits.has(lastDigits)) return "DRAFT";
+  if (archivedDigits.has(lastDigits)) return "ARCHIVED";
+  return "PUBLISHED";
 }
 
 export function commentsTable({ users, posts, comments }: RowCounts): Table {
@@ -99,25 +122,28 @@ export function commentsTable({ users, posts, comments }: RowCounts): Table {
   };
 }
 
-/** A comment is newer than its post. Half of the comments belong to a few popular posts, half to recent posts. */
+/** @param fraction of the two years at which the comment was written: 1 is the newest. */
 function toComment(random: Random, id: number, fraction: number, users: number, posts: number): readonly Value[] {
-  const postsSoFar = Math.max(1, Math.floor(posts * fraction));
-  const post =
-    random.next() < 0.5 ? random.skewed(postsSoFar, 4) : postsSoFar + 1 - random.skewed(Math.min(postsSoFar, 500), 1.5);
+  // A comment is newer than its post.
+  const olderPosts = Math.max(1, Math.floor(posts * fraction));
+  const post = commentedPost(random, olderPosts);
   const created = instant(random, fraction);
-  const later = new Date(created.getTime() + random.integer(1, 14) * 60_000);
-  const deleted = random.next() < 0.02;
+  const changed = new Date(created.getTime() + random.integer(1, 14) * minuteMs);
+  const isDeleted = random.next() < 0.02;
   const body = commentBody(random);
-  const edited = random.next() < 0.05;
-  return [
-    id,
-    post,
-    random.skewed(users, 2),
-    deleted ? null : body,
-    created,
-    edited ? later : null,
-    deleted ? later : null,
-  ];
+  const isEdited = random.next() < 0.05;
+  const author = random.skewed(users, 2);
+  const deletedAt = isDeleted ? changed : null;
+  const editedAt = isEdited ? changed : null;
+  return [id, post, author, isDeleted ? null : body, created, editedAt, deletedAt];
+}
+
+/** Half of the comments belong to a few popular posts, half to recent posts. @param posts the posts to choose from, by ids from 1. */
+function commentedPost(random: Random, posts: number): number {
+  const isPopular = random.next() < 0.5;
+  if (isPopular) return random.skewed(posts, 4);
+  const recentPosts = Math.min(posts, 500);
+  return posts + 1 - random.skewed(recentPosts, 1.5);
 }
 
 interface SeedProduct {
@@ -141,21 +167,29 @@ export function productsTable(counts: RowCounts): Table {
   };
 }
 
+/** The number of a product determines the product. */
 function productAt(number: number): SeedProduct {
-  const currency = number % 10 === 0 ? "JPY" : number % 7 === 0 ? "USD" : "EUR";
+  const currency = currencyAt(number);
   const amount = 5 + ((number * 37) % 60);
   return {
     sku: `PRINT-${String(number).padStart(4, "0")}`,
     currency,
+    // A yen has no minor unit. Other prices end in .99.
     priceMinor: currency === "JPY" ? amount * 150 : amount * 100 - 1,
   };
 }
 
+function currencyAt(number: number): string {
+  if (number % 10 === 0) return "JPY";
+  if (number % 7 === 0) return "USD";
+  return "EUR";
+}
+
+/** The id of a random published post. */
 function publishedPost(random: Random, posts: number): number {
-  for (;;) {
-    const post = random.skewed(posts, 1.5);
-    if (statusOfPost(post) === "PUBLISHED") return post;
-  }
+  let post = random.skewed(posts, 1.5);
+  while (statusOfPost(post) !== "PUBLISHED") post = random.skewed(posts, 1.5);
+  return post;
 }
 
 interface SeedOrder {
@@ -187,26 +221,34 @@ export function orderLinesTable(counts: RowCounts): Table {
 function* makeOrders(counts: RowCounts): Generator<SeedOrder> {
   const random = createRandom(5);
   for (let number = 1; number <= counts.orders; number++) {
-    const placed = instant(random, number / counts.orders);
+    const fraction = number / counts.orders;
+    const placed = instant(random, fraction);
     const id = uuidV7(placed, random);
     const customer = random.skewed(counts.users, 3);
     const products = pickProducts(random, counts.products);
-    const lines = products.map(({ sku, priceMinor }) => [id, sku, random.integer(1, 4), priceMinor] as const);
-    const total = lines.reduce((sum, [, , quantity, price]) => sum + quantity * price, 0);
-    const status = statusOfOrder(random, number / counts.orders);
-    yield { row: [id, customer, status, total, products[0]?.currency ?? "EUR", placed], lines };
+    const currency = products[0]?.currency ?? "EUR";
+    const lines: (readonly Value[])[] = [];
+    let totalMinor = 0;
+    for (const { sku, priceMinor } of products) {
+      const quantity = random.integer(1, 4);
+      lines.push([id, sku, quantity, priceMinor]);
+      totalMinor += quantity * priceMinor;
+    }
+    const status = statusOfOrder(random, fraction);
+    yield { row: [id, customer, status, totalMinor, currency, placed], lines };
   }
 }
 
 /** Picks one to four different products with the same currency. */
 function pickProducts(random: Random, products: number): readonly SeedProduct[] {
   const first = productAt(random.skewed(products, 2));
-  const chosen = new Map([[first.sku, first]]);
-  for (let tries = random.integer(0, 3); tries > 0; tries--) {
+  const chosenBySku = new Map([[first.sku, first]]);
+  const tries = random.integer(0, 3);
+  for (let count = 0; count < tries; count++) {
     const product = productAt(random.integer(1, products));
-    if (product.currency === first.currency) chosen.set(product.sku, product);
+    if (product.currency === first.currency) chosenBySku.set(product.sku, product);
   }
-  return [...chosen.values()];
+  return [...chosenBySku.values()];
 }
 
 /**
@@ -219,16 +261,20 @@ function statusOfOrder(random: Random, fraction: number): string {
   return random.pick(["PLACED", "PAID", "SHIPPED"]);
 }
 
-/** RFC 9562, 5.7: 48 bits of milliseconds, then random digits. */
+/** RFC 9562, section 5.7: 48 bits of milliseconds, then the version 7, the variant and random digits. */
 function uuidV7(at: Date, random: Random): string {
-  const time = at.getTime().toString(16).padStart(12, "0");
-  const randomDigits = (digits: number) =>
-    Array.from({ length: digits }, () => random.integer(0, 15).toString(16)).join("");
+  const timeDigits = at.getTime().toString(16).padStart(12, "0");
+  const randomDigits = (count: number) =>
+    Array.from({ length: count }, () => random.integer(0, 15).toString(16)).join("");
   const variant = (8 + random.integer(0, 3)).toString(16);
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomDigits(3)}-${variant}${randomDigits(3)}-${randomDigits(12)}`;
+  const versionGroup = `7${randomDigits(3)}`;
+  const variantGroup = `${variant}${randomDigits(3)}`;
+  return `${timeDigits.slice(0, 8)}-${timeDigits.slice(8)}-${versionGroup}-${variantGroup}-${randomDigits(12)}`;
 }
 
 /** The instant at this fraction (0 to 1) of the two years, or up to an hour earlier. */
 function instant(random: Random, fraction: number): Date {
-  return new Date(Math.min(endMs, Math.floor(endMs - spanMs + spanMs * fraction - random.integer(0, 3_600_000))));
+  const latestMs = endMs - spanMs + spanMs * fraction;
+  const instantMs = Math.floor(latestMs - random.integer(0, hourMs));
+  return new Date(Math.min(endMs, instantMs));
 }

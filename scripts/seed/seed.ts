@@ -27,8 +27,23 @@ export interface SeedOptions {
   readonly urls: DatabaseUrls;
   /** 1 to 100. */
   readonly scale: number;
+  /** Called with a line of text for each seeded service. */
   progress(line: string): void;
 }
+
+interface DatabaseContents {
+  readonly service: SeededService;
+  /** Undefined if the database was never seeded. */
+  readonly scale: number | undefined;
+  /** Always false for a seeded database: its tables are not read, because a migration may have renamed or dropped them. */
+  readonly hasUnmarkedRows: boolean;
+}
+
+/** Called in the transaction before the rows are inserted. @param tables the names of the seeded tables. */
+type Prepare = (client: pg.Client, tables: readonly string[]) => Promise<unknown>;
+
+/** The mark of a seeded database is the comment on its schema `public`, so that it needs no table. */
+const markPrefix = "seeded at scale ";
 
 const populations: Readonly<Record<PopulatedService, (counts: RowCounts) => readonly Table[]>> = {
   users: (counts) => [usersTable(counts)],
@@ -53,8 +68,8 @@ function tablesOf(service: SeededService): readonly string[] {
 }
 
 /** Replaces every row of the services' tables by the demo users and their data. Each database is replaced in one transaction. */
-export async function truncateAndSeed(o: SeedOptions): Promise<void> {
-  await fillAll(servicesIn(o.urls), o, truncate);
+export async function truncateAndSeed(options: SeedOptions): Promise<void> {
+  await seedAll(servicesIn(options.urls), options, truncate);
 }
 
 /**
@@ -62,15 +77,15 @@ export async function truncateAndSeed(o: SeedOptions): Promise<void> {
  * default scale is that of the first database that is seeded already, or 1. Resolves to the services that were seeded.
  */
 export async function seedEmpty(
-  o: Omit<SeedOptions, "scale"> & { readonly scale?: number | undefined },
+  options: Omit<SeedOptions, "scale"> & { readonly scale?: number | undefined },
 ): Promise<readonly SeededService[]> {
-  const contents = await readAllContents(o.urls);
-  const presentScale = contents.find(({ scale }) => scale !== undefined)?.scale;
-  const empty = contents
-    .filter((database) => database.scale === undefined && !database.hasUnmarkedRows)
-    .map(({ service }) => service);
-  await fillAll(empty, { ...o, scale: o.scale ?? presentScale ?? 1 });
-  return empty;
+  const contents = await readAllContents(options.urls);
+  const presentScale = contents.find((database) => database.scale !== undefined)?.scale;
+  const scale = options.scale ?? presentScale ?? 1;
+  const emptyDatabases = contents.filter((database) => database.scale === undefined && !database.hasUnmarkedRows);
+  const services = emptyDatabases.map(({ service }) => service);
+  await seedAll(services, { ...options, scale });
+  return services;
 }
 
 /** For `npm start`: the scale of the first database that is seeded; undefined if none is. */
@@ -93,38 +108,30 @@ export async function findSeedMismatches(
   return { outdated: outdated.map(({ service }) => service), unmarked: unmarked.map(({ service }) => service) };
 }
 
-interface Contents {
-  readonly service: SeededService;
-  /** Undefined if the database was never seeded. */
-  readonly scale: number | undefined;
-  /** Always false for a seeded database: its tables are not read, because a migration may have renamed or dropped them. */
-  readonly hasUnmarkedRows: boolean;
-}
-
 function servicesIn(urls: DatabaseUrls): readonly SeededService[] {
   return seededServices.filter((service) => urls[service] !== undefined);
 }
 
-function readAllContents(urls: DatabaseUrls): Promise<readonly Contents[]> {
-  return Promise.all(
-    servicesIn(urls).map((service) =>
-      withClient(urls, service, async (client) => {
-        const scale = await readMark(client);
-        return { service, scale, hasUnmarkedRows: scale === undefined && (await hasRows(client, service)) };
-      }),
-    ),
+function readAllContents(urls: DatabaseUrls): Promise<readonly DatabaseContents[]> {
+  const readings = servicesIn(urls).map((service) =>
+    withClient(urls, service, (client) => readContents(client, service)),
   );
+  return Promise.all(readings);
+}
+
+async function readContents(client: pg.Client, service: SeededService): Promise<DatabaseContents> {
+  const scale = await readMark(client);
+  const hasUnmarkedRows = scale === undefined && (await hasRows(client, service));
+  return { service, scale, hasUnmarkedRows };
 }
 
 async function hasRows(client: pg.Client, service: SeededService): Promise<boolean> {
-  const tables = tablesOf(service).map((name) => `exists (select from ${name})`);
-  const { rows } = await client.query<{ has_rows: boolean }>(`select ${tables.join(" or ")} as has_rows`);
+  const conditions = tablesOf(service).map((table) => `exists (select from ${table})`);
+  const { rows } = await client.query<{ has_rows: boolean }>(`select ${conditions.join(" or ")} as has_rows`);
   return rows[0]?.has_rows === true;
 }
 
-type Prepare = (client: pg.Client, tables: readonly string[]) => Promise<unknown>;
-
-async function fillAll(
+async function seedAll(
   services: readonly SeededService[],
   { urls, scale, progress }: SeedOptions,
   prepare: Prepare = async () => {},
@@ -132,8 +139,8 @@ async function fillAll(
   await Promise.all(
     services.map(async (service) => {
       const startMs = performance.now();
-      const rows = await withClient(urls, service, (client) => fill(client, service, scale, prepare));
-      progress(`${service}: ${rows} in ${seconds(performance.now() - startMs)}`);
+      const description = await withClient(urls, service, (client) => seedOne(client, service, scale, prepare));
+      progress(`${service}: ${description} in ${formatSeconds(performance.now() - startMs)}`);
     }),
   );
 }
@@ -143,18 +150,21 @@ function truncate(client: pg.Client, tables: readonly string[]): Promise<unknown
 }
 
 /** @returns a description of the rows. */
-async function fill(client: pg.Client, service: SeededService, scale: number, prepare: Prepare): Promise<string> {
+async function seedOne(client: pg.Client, service: SeededService, scale: number, prepare: Prepare): Promise<string> {
   const tables = tablesOf(service);
-  // There is no rollback statement: `connected` closes the connection after an error, which rolls back.
+  // There is no rollback statement: `withConnection` closes the connection after an error, which rolls back.
   await client.query("begin");
   await prepare(client, tables);
-  const rows = isPopulated(service) ? await populate(client, service, scale) : await insert(client, service, scale);
+  const description = isPopulated(service)
+    ? await populate(client, service, scale)
+    : await insertSeedFile(client, service, scale);
   await client.query(`comment on schema public is '${markPrefix}${scale}'`);
   await client.query("commit");
   await client.query(`analyze ${tables.join(", ")}`);
-  return rows;
+  return description;
 }
 
+/** Loads the rows of population.ts. @returns their description. */
 async function populate(client: pg.Client, service: PopulatedService, scale: number): Promise<string> {
   const counts = countsAt(scale);
   const tables = populations[service](counts);
@@ -168,16 +178,15 @@ async function populate(client: pg.Client, service: PopulatedService, scale: num
   return describe(tables, counts);
 }
 
-async function insert(client: pg.Client, service: SeededService, scale: number): Promise<string> {
-  const own = serviceSeeds.get(service);
-  if (own === undefined) throw new Error(`services/${service}/seed.sql is missing`);
-  await insertServiceSeed(client, own, scale);
+/** Runs the statements of the service's seed.sql. @returns a description of the rows. */
+async function insertSeedFile(client: pg.Client, service: SeededService, scale: number): Promise<string> {
+  const seed = serviceSeeds.get(service);
+  if (seed === undefined) throw new Error(`services/${service}/seed.sql is missing`);
+  await insertServiceSeed(client, seed, scale);
   return "the rows of its seed.sql";
 }
 
-// The mark of a seeded database is the comment on its schema `public`, so that it needs no table.
-const markPrefix = "seeded at scale ";
-
+/** The scale in the mark; undefined if the database was never seeded. */
 async function readMark(client: pg.Client): Promise<number | undefined> {
   const { rows } = await client.query<{ mark: string | null }>(
     "select obj_description('public'::regnamespace, 'pg_namespace') as mark",
@@ -193,7 +202,7 @@ async function withClient<T>(
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
   try {
-    return await connected(urls[service], work);
+    return await withConnection(urls[service], work);
   } catch (cause) {
     const file = isPopulated(service) ? "scripts/seed/population.ts" : `services/${service}/seed.sql`;
     const hint = `If its tables have changed, change ${file} to match its migrations.`;
@@ -202,7 +211,7 @@ async function withClient<T>(
 }
 
 // Without a URL, pg would connect to PGHOST or localhost:5432, an unrelated database.
-async function connected<T>(url: string | undefined, work: (client: pg.Client) => Promise<T>): Promise<T> {
+async function withConnection<T>(url: string | undefined, work: (client: pg.Client) => Promise<T>): Promise<T> {
   if (!url) throw new Error("its database has no URL");
   const client = new pg.Client({ connectionString: url });
   client.on("error", () => {}); // A lost connection fails the query.
@@ -216,12 +225,11 @@ async function connected<T>(url: string | undefined, work: (client: pg.Client) =
 
 /** Such as "200 products, 5,000 orders". A table that RowCounts does not have (order_lines) is left out. */
 function describe(tables: readonly Table[], counts: RowCounts): string {
-  return tables
-    .filter(({ name }) => name in counts)
-    .map(({ name }) => `${counts[name as keyof RowCounts].toLocaleString("en")} ${name}`)
-    .join(", ");
+  const countedTables = tables.filter(({ name }) => name in counts);
+  const texts = countedTables.map(({ name }) => `${counts[name as keyof RowCounts].toLocaleString("en")} ${name}`);
+  return texts.join(", ");
 }
 
-function seconds(ms: number): string {
-  return `${(ms / 1000).toFixed(1)} s`;
+function formatSeconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`;
 }

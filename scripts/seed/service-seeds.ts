@@ -5,7 +5,8 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type pg from "pg";
 
-const services = fileURLToPath(new URL("../../services/", import.meta.url));
+const servicesFolder = fileURLToPath(new URL("../../services/", import.meta.url));
+const insertedTablePattern = /^insert into (\w+)/gm;
 
 /** The statements that seed one service. */
 export interface ServiceSeed {
@@ -17,15 +18,18 @@ export interface ServiceSeed {
 
 /** The services with a seed.sql, by name. */
 export const serviceSeeds: ReadonlyMap<string, ServiceSeed> = new Map(
-  globSync("*/seed.sql", { cwd: services })
+  globSync("*/seed.sql", { cwd: servicesFolder })
     .toSorted()
-    .map((path) => {
-      const name = basename(dirname(path));
-      const sql = readFileSync(join(services, path), "utf8");
-      const tables = [...sql.matchAll(/^insert into (\w+)/gm)].map(([, table = ""]) => table);
-      return [name, { name, sql, tables: [...new Set(tables)] }];
-    }),
+    .map((path) => readServiceSeed(path))
+    .map((seed) => [seed.name, seed]),
 );
+
+/** @param path relative to the folder of all services. */
+function readServiceSeed(path: string): ServiceSeed {
+  const sql = readFileSync(join(servicesFolder, path), "utf8");
+  const insertedTables = [...sql.matchAll(insertedTablePattern)].map(([, table = ""]) => table);
+  return { name: basename(dirname(path)), sql, tables: [...new Set(insertedTables)] };
+}
 
 /** Runs in the transaction of the client. */
 export async function insertServiceSeed(client: pg.Client, { sql }: ServiceSeed, scale: number): Promise<void> {

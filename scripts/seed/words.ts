@@ -120,16 +120,19 @@ export const productTitle = (random: Random) => `The ${capitalize(random.pick(cr
 
 /** One or two remarks (an equal second one is omitted), in 40 % of the comments followed by a sentence. */
 export function commentBody(random: Random): string {
-  const parts = Array.from({ length: random.integer(1, 2) }, () => random.pick(remarks));
-  if (random.next() < 0.4) parts.push(sentence(random));
-  return [...new Set(parts)].join(" ");
+  const sentences = Array.from({ length: random.integer(1, 2) }, () => random.pick(remarks));
+  if (random.next() < 0.4) sentences.push(sentence(random));
+  return [...new Set(sentences)].join(" ");
 }
 
-/** Two to five paragraphs of three to six sentences. */
+/** Two to five paragraphs. */
 export function postBody(random: Random): string {
-  return Array.from({ length: random.integer(2, 5) }, () =>
-    Array.from({ length: random.integer(3, 6) }, () => sentence(random)).join(" "),
-  ).join("\n\n");
+  return Array.from({ length: random.integer(2, 5) }, () => paragraph(random)).join("\n\n");
+}
+
+/** Three to six sentences. */
+function paragraph(random: Random): string {
+  return Array.from({ length: random.integer(3, 6) }, () => sentence(random)).join(" ");
 }
 
 /** Opening, actor, deed, comma, turn: "Last spring my neighbour gave up too early, so we wrote it down." */

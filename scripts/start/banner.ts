@@ -32,23 +32,27 @@ const defaultIssuerPort = parts.find(({ name }) => name === "issuer")?.defaultPo
 const sampleQuery =
   "{ user(id: 1) { name email posts { title comments { body author { name } } } orders { total { display } } } }";
 
+const postgresLabel = "PostgreSQL";
+
 /** The text of the banner: every address, example requests, and how to stop the platform. */
 export function renderBanner(options: BannerOptions): string {
   const { ports, running, tookMs } = options;
-  const listed = addresses.filter(({ name }) => running.includes(name));
-  const width = Math.max(...listed.map(({ label }) => label.length), "PostgreSQL".length);
-  const lines = listed.map(({ name, label, path }) => {
-    return `  ${label.padEnd(width)}  ${urlOf(portOf(ports, name))}${path}${remarksOn(name, options)}`;
+  const runningAddresses = addresses.filter(({ name }) => running.includes(name));
+  const labels = [...runningAddresses.map(({ label }) => label), postgresLabel];
+  const labelWidth = Math.max(...labels.map((label) => label.length));
+  const addressLines = runningAddresses.map(({ name, label, path }) => {
+    const url = `${urlOf(portOf(ports, name))}${path}`;
+    return `  ${label.padEnd(labelWidth)}  ${url}${remarksOn(name, options)}`;
   });
-  if (options.hasPostgres) lines.push(`  ${"PostgreSQL".padEnd(width)}  127.0.0.1:${ports.postgres}`);
-  const headline =
-    options.notReady.length === 0 ? "Tributary is ready" : "Tributary is running, but not every part is ready";
+  if (options.hasPostgres) addressLines.push(`  ${postgresLabel.padEnd(labelWidth)}  127.0.0.1:${ports.postgres}`);
+  const isReady = options.notReady.length === 0;
+  const headline = isReady ? "Tributary is ready" : "Tributary is running, but not every part is ready";
   return [
     "",
     `${headline} (${(tookMs / 1_000).toFixed(1)} s).`,
     "",
-    ...lines,
-    ...suggestions(options),
+    ...addressLines,
+    ...suggestRequests(options),
     "",
     options.hasKeys ? "Press h to print this again, Ctrl-C to stop." : "Press Ctrl-C to stop.",
     "",
@@ -57,45 +61,54 @@ export function renderBanner(options: BannerOptions): string {
 
 /** The remarks after an address: that a substitute responds in place of the service, and that the part is not ready. */
 function remarksOn(name: PartName, { notReady, substitutes, remote }: BannerOptions): string {
-  const kind = isService(name) ? substitutes.get(name) : undefined;
-  const substitute = kind === "remote" ? `   REMOTE: ${remote?.graphqlUrl}` : kind === "mock" ? "   MOCK" : "";
-  return `${substitute}${notReady.includes(name) ? "   NOT READY" : ""}`;
+  const substituteKind = isService(name) ? substitutes.get(name) : undefined;
+  let remarks = "";
+  if (substituteKind === "remote") remarks += `   REMOTE: ${remote?.graphqlUrl}`;
+  if (substituteKind === "mock") remarks += "   MOCK";
+  if (notReady.includes(name)) remarks += "   NOT READY";
+  return remarks;
 }
 
 /** The line about services whose REST routes respond with 503: mocks, and all of the remote without --against-rest. */
-function describeUnservedRoutes({ substitutes, remote }: BannerOptions): string[] {
+function describeUnservedRoutes({ substitutes, remote }: BannerOptions): readonly string[] {
   const unserved = [...substitutes].filter(([, kind]) => kind === "mock" || !remote?.restUrl);
   if (unserved.length === 0) return [];
-  const hint = unserved.some(([, kind]) => kind === "remote")
-    ? " --against-rest URL forwards those of the remote."
-    : "";
-  return ["", `REST routes of ${unserved.map(([name]) => name).join(", ")} respond with 503.${hint}`];
+  const names = unserved.map(([name]) => name).join(", ");
+  const hasUnservedRemote = unserved.some(([, kind]) => kind === "remote");
+  const hint = hasUnservedRemote ? " --against-rest URL forwards those of the remote." : "";
+  return ["", `REST routes of ${names} respond with 503.${hint}`];
 }
 
-function suggestions(options: BannerOptions): string[] {
-  const { ports, running, substitutes, remote, issuerUrl } = options;
-  const rest = urlOf(ports["rest-proxy"]);
-  // Undefined: `npm run token` needs no ISSUER_URL, because the issuer has its default port, or the remote's issuer is not known.
-  const tokenUrl = remote ? issuerUrl : ports.issuer === defaultIssuerPort ? undefined : urlOf(ports.issuer);
-  const tokenCommand = `${tokenUrl === undefined ? "" : `ISSUER_URL=${tokenUrl} `}npm run -s token -- ada`;
-  const token = `-H "authorization: Bearer $(${tokenCommand})"`;
-  return [
-    ...(running.includes("gateway") ? ["", "Try this query:", `  ${sampleQuery}`] : []),
-    ...describeUnservedRoutes(options),
-    ...(running.includes("rest-proxy") && substitutes.size === 0
-      ? [
-          "",
-          "Try these requests:",
-          `  curl ${rest}/v2/users/1`,
-          `  curl ${rest}/v2/users/1/posts`,
-          `  curl ${token} ${rest}/v2/orders`,
-        ]
-      : []),
-    ...(running.includes("issuer")
-      ? ["", "A token for Ada, Grace or Linus, from the local issuer (never used in production):", `  ${tokenCommand}`]
-      : []),
-    ...(remote && issuerUrl !== undefined
-      ? ["", "A token of the remote, if its issuer is one for development:", `  ${tokenCommand}`]
-      : []),
-  ];
+/** Each suggestion begins with an empty line. */
+function suggestRequests(options: BannerOptions): readonly string[] {
+  const { running, substitutes, remote, issuerUrl } = options;
+  const tokenCommand = tokenCommandOf(options);
+  const lines: string[] = [];
+  if (running.includes("gateway")) lines.push("", "Try this query:", `  ${sampleQuery}`);
+  lines.push(...describeUnservedRoutes(options));
+  const isRestComplete = running.includes("rest-proxy") && substitutes.size === 0;
+  if (isRestComplete) {
+    const restUrl = urlOf(options.ports["rest-proxy"]);
+    const tokenOption = `-H "authorization: Bearer $(${tokenCommand})"`;
+    lines.push("", "Try these requests:");
+    lines.push(`  curl ${restUrl}/v2/users/1`);
+    lines.push(`  curl ${restUrl}/v2/users/1/posts`);
+    lines.push(`  curl ${tokenOption} ${restUrl}/v2/orders`);
+  }
+  if (running.includes("issuer")) {
+    lines.push("", "A token for Ada, Grace or Linus, from the local issuer (never used in production):");
+    lines.push(`  ${tokenCommand}`);
+  }
+  if (remote && issuerUrl !== undefined) {
+    lines.push("", "A token of the remote, if its issuer is one for development:", `  ${tokenCommand}`);
+  }
+  return lines;
+}
+
+/** The command that prints a token. It names the issuer, unless that has its default port or is not known. */
+function tokenCommandOf({ ports, remote, issuerUrl }: BannerOptions): string {
+  const command = "npm run -s token -- ada";
+  const localUrl = ports.issuer === defaultIssuerPort ? undefined : urlOf(ports.issuer);
+  const namedUrl = remote ? issuerUrl : localUrl;
+  return namedUrl === undefined ? command : `ISSUER_URL=${namedUrl} ${command}`;
 }

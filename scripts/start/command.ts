@@ -23,19 +23,21 @@ const parentPollMs = 500;
  * Runs the platform in this process: handles signals and the terminal, and exits with the platform's exit code. A second
  * Ctrl-C kills all parts at once.
  */
-export async function runStartCommand(o: CommandOptions): Promise<never> {
+export async function runStartCommand(options: CommandOptions): Promise<never> {
   let state: "running" | "stopping" | "killing" = "running";
   const stopping = new AbortController();
   let stoppingSinceMs = 0;
-  let kill = () => {};
+  /** Kills all parts. Without effect until `runPlatform` calls `setKill`. */
+  let killParts = () => {};
   const killAndExit = async () => {
     if (state === "killing") return;
     state = "killing";
     try {
-      kill();
+      killParts();
       await sleep(killedExitMs);
     } finally {
-      process.exit(1); // Also if kill throws: the rejection would be an uncaught exception and call this function again.
+      // Also if killParts throws: the rejection would be an uncaught exception and call this function again.
+      process.exit(1);
     }
   };
   const onSignal = () => {
@@ -43,7 +45,10 @@ export async function runStartCommand(o: CommandOptions): Promise<never> {
       state = "stopping";
       stoppingSinceMs = performance.now();
       stopping.abort();
-    } else if (performance.now() - stoppingSinceMs > sameSignalMs) void killAndExit();
+      return;
+    }
+    const isSecondCtrlC = performance.now() - stoppingSinceMs > sameSignalMs;
+    if (isSecondCtrlC) void killAndExit();
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {}); // The terminal may be closed.
@@ -51,25 +56,29 @@ export async function runStartCommand(o: CommandOptions): Promise<never> {
     process.stderr.write(`${error.stack}\n`);
     void killAndExit();
   });
-  const { BOOTSTRAP_PID, NO_COLOR, ...environment } = o.environment;
-  onParentExit(Number(BOOTSTRAP_PID), onSignal);
+  const { BOOTSTRAP_PID, NO_COLOR, ...environment } = options.environment;
+  onBootstrapExit(Number(BOOTSTRAP_PID), onSignal);
   const exitCode = await runPlatform({
-    ...o,
+    root: options.root,
+    args: options.args,
     environment,
+    loadSeeding: options.loadSeeding,
     isColoured: process.stdout.isTTY && !NO_COLOR,
     keys: findKeys(process.stdin),
     signal: stopping.signal,
-    setKill: (killAll) => (kill = killAll),
+    setKill: (killAll) => {
+      killParts = killAll;
+    },
     write: (text) => process.stdout.write(text),
   });
   process.exit(exitCode);
 }
 
-// `kill -9` of the bootstrap sends no signal to this process, so the end of the bootstrap is polled. `parent` is NaN without a bootstrap.
-function onParentExit(parent: number, listener: () => void): void {
-  if (parent !== process.ppid) return;
+// `kill -9` of the bootstrap sends no signal to this process, so the end of the bootstrap is polled. `bootstrapPid` is NaN without a bootstrap.
+function onBootstrapExit(bootstrapPid: number, listener: () => void): void {
+  if (bootstrapPid !== process.ppid) return;
   const timer = setInterval(() => {
-    if (process.ppid === parent) return;
+    if (process.ppid === bootstrapPid) return;
     clearInterval(timer);
     listener();
   }, parentPollMs);

@@ -50,25 +50,29 @@ export async function prepareDatabases(options: DatabasesOptions): Promise<void>
   const urls = await ensureDatabases(options);
   const seeding = await options.loadSeeding();
   if (scale !== undefined) await replaceOtherScale(seeding, urls, scale, options);
-  const chosenScale = scale ?? (await asStartError(findSeededScale(seeding, options)));
+  const chosenScale = scale ?? (await asStartError(findSeededScale(seeding, options.superuserUrl)));
   await asStartError(seeding.seedEmpty({ urls, scale: chosenScale, progress: (line) => print("seed", line) }));
 }
 
 /** The scale of any seeded database, also of a service that does not run. */
-async function findSeededScale(
-  seeding: Seeding,
-  { superuserUrl }: Pick<DatabasesOptions, "superuserUrl">,
-): Promise<number | undefined> {
-  const existing = await withClient(superuserUrl, async (client) => {
+async function findSeededScale(seeding: Seeding, superuserUrl: string): Promise<number | undefined> {
+  const databaseNames = await withClient(superuserUrl, async (client) => {
     const { rows } = await client.query<{ name: string }>("select datname as name from pg_database");
     return new Set(rows.map(({ name }) => name));
   });
-  const urls = serviceNames
-    .filter((name) => existing.has(name))
-    .map((name) => [name, Object.assign(new URL(superuserUrl), { pathname: `/${name}` }).href] as const);
+  const services = serviceNames.filter((name) => databaseNames.has(name));
+  const urls = services.map((name) => [name, toDatabaseUrl(superuserUrl, name)] as const);
   return seeding.findScale(Object.fromEntries(urls));
 }
 
+/** The URL of a database, with the role of another URL to the same server. */
+function toDatabaseUrl(serverUrl: string, databaseName: string): string {
+  const url = new URL(serverUrl);
+  url.pathname = `/${databaseName}`;
+  return url.href;
+}
+
+/** Replaces the seeded databases of another scale by empty ones. */
 async function replaceOtherScale(
   seeding: Seeding,
   urls: DatabaseUrls,
@@ -116,14 +120,16 @@ export async function migrateService(
 
 // One query, so that a start without pending migrations does not load the migration tool.
 async function hasPendingMigrations(databaseUrl: string, folder: string): Promise<boolean> {
-  const applied = await readAppliedMigrations(databaseUrl);
-  return readdirSync(folder)
-    .filter((file) => !file.startsWith("."))
-    .some((file) => !applied.has(basename(file, extname(file)))); // node-pg-migrate's name of the migration
+  const appliedNames = await readAppliedMigrations(databaseUrl);
+  const files = readdirSync(folder).filter((file) => !file.startsWith("."));
+  // node-pg-migrate's name of a migration is its file's name without the extension.
+  const names = files.map((file) => basename(file, extname(file)));
+  return names.some((name) => !appliedNames.has(name));
 }
 
 function readAppliedMigrations(databaseUrl: string): Promise<ReadonlySet<string>> {
   return withClient(databaseUrl, async (client) => {
+    // One row if the table of node-pg-migrate exists, otherwise none.
     const { rows: tables } = await client.query("select where to_regclass('pgmigrations') is not null");
     if (tables.length === 0) return new Set();
     const { rows } = await client.query<{ name: string }>("select name from pgmigrations");
@@ -131,6 +137,7 @@ function readAppliedMigrations(databaseUrl: string): Promise<ReadonlySet<string>
   });
 }
 
+/** A stream for a log, which writes each line as one chunk. */
 function createLineStream(print: (line: string) => void): Writable {
   return new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -140,6 +147,7 @@ function createLineStream(print: (line: string) => void): Writable {
   });
 }
 
+/** Creates the missing databases and roles, and migrates the databases. */
 async function ensureDatabases(options: DatabasesOptions): Promise<DatabaseUrls> {
   const entries = await Promise.all(
     options.services.map(async (name) => {

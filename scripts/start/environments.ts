@@ -39,17 +39,22 @@ export interface PartContext extends Pick<StartOptions, "substitutes" | "remote"
  * JWKS_URL); it cannot override addresses, ports and databases.
  */
 export function environmentOf(name: PartName, context: PartContext): Record<string, string | undefined> {
-  return { ...identityOf(context), ...context.inherited, ...fixedFor(name, context), ...specificFor(name, context) };
+  return {
+    ...identityVariables(context),
+    ...context.inherited,
+    ...listenerVariables(name, context),
+    ...partVariables(name, context),
+  };
 }
 
-function identityOf({ ports, findRemoteIssuer }: PartContext): Record<string, string> {
-  const ofRemote = findRemoteIssuer();
-  if (ofRemote) return { ISSUER: ofRemote.issuer, AUDIENCE: "tributary", JWKS_URL: ofRemote.jwksUrl };
-  const issuer = urlOf(ports.issuer);
-  return { ISSUER: issuer, AUDIENCE: "tributary", JWKS_URL: `${issuer}/.well-known/jwks.json` };
+function identityVariables({ ports, findRemoteIssuer }: PartContext): Record<string, string> {
+  const remoteIssuer = findRemoteIssuer();
+  if (remoteIssuer) return { ISSUER: remoteIssuer.issuer, AUDIENCE: "tributary", JWKS_URL: remoteIssuer.jwksUrl };
+  const localIssuer = urlOf(ports.issuer);
+  return { ISSUER: localIssuer, AUDIENCE: "tributary", JWKS_URL: `${localIssuer}/.well-known/jwks.json` };
 }
 
-function fixedFor(name: PartName, { ports }: PartContext): Record<string, string> {
+function listenerVariables(name: PartName, { ports }: PartContext): Record<string, string> {
   return {
     HOST: "127.0.0.1",
     PORT: String(portOf(ports, name)),
@@ -58,12 +63,10 @@ function fixedFor(name: PartName, { ports }: PartContext): Record<string, string
   };
 }
 
-function specificFor(name: PartName, context: PartContext): Record<string, string | undefined> {
+function partVariables(name: PartName, context: PartContext): Record<string, string | undefined> {
   const { ports, dataDir, secrets, substitutes } = context;
-  const substitute = isService(name) ? substitutes.get(name) : undefined;
-  if (substitute) return substituteFor(name, substitute, context);
-  const published = publishedFiles(dataDir);
-  const endpointKeys = { FEED_KEYS: secrets.feedKey, CONSISTENCY_KEYS: secrets.consistencyKey };
+  const substituteKind = isService(name) ? substitutes.get(name) : undefined;
+  if (substituteKind) return substituteVariables(name, substituteKind, context);
   if (isService(name))
     return {
       DATABASE_URL: databaseUrl(name, context),
@@ -73,35 +76,36 @@ function specificFor(name: PartName, context: PartContext): Record<string, strin
     };
   if (name === "gateway")
     return {
-      ...endpointKeys,
-      SUPERGRAPH_FILE: published.supergraph,
+      FEED_KEYS: secrets.feedKey,
+      CONSISTENCY_KEYS: secrets.consistencyKey,
+      SUPERGRAPH_FILE: publishedFiles(dataDir).supergraph,
       ISSUER_URL: context.remote ? context.findRemoteIssuer()?.url : urlOf(ports.issuer),
-      ...movedSubgraphs(ports),
-      ...entityCaches(context),
+      ...movedSubgraphUrls(ports),
+      ...entityCacheVariables(context),
     };
   if (name === "rest-proxy")
     return {
-      ...endpointKeys,
-      ROUTES_FILE: published.routes,
+      FEED_KEYS: secrets.feedKey,
+      CONSISTENCY_KEYS: secrets.consistencyKey,
+      ROUTES_FILE: publishedFiles(dataDir).routes,
       ...serviceUrls(ports),
-      ...withoutFeeds(substitutes),
+      ...missingFeeds(substitutes),
     };
   // The issuer. With a stored key, tokens remain valid after a restart of the issuer.
   return { KEY_FILE: join(dataDir, "issuer-key.json") };
 }
 
 /** The variables of substitute/main.ts. */
-function substituteFor(
+function substituteVariables(
   name: string,
   kind: SubstituteKind,
   { root, dataDir, remote }: PartContext,
 ): Record<string, string | undefined> {
-  const SUBSTITUTE_NAME = name;
   if (kind === "mock")
-    return { SUBSTITUTE_NAME, SUBSTITUTE_SCHEMA_FILE: join(root, "services", name, "schema.graphql") };
+    return { SUBSTITUTE_NAME: name, SUBSTITUTE_SCHEMA_FILE: join(root, "services", name, "schema.graphql") };
   const files = remoteSchemaFiles(dataDir);
   return {
-    SUBSTITUTE_NAME,
+    SUBSTITUTE_NAME: name,
     SUBSTITUTE_SCHEMA_FILE: files.of(name),
     SUBSTITUTE_API_FILE: files.api,
     SUBSTITUTE_REMOTE_URL: remote?.graphqlUrl,
@@ -110,17 +114,17 @@ function substituteFor(
 }
 
 /** The variables that turn on the gateway's entity cache. Not for substitutes: without a change feed the cache would not see changes. */
-function entityCaches({ ports, substitutes }: PartContext): Record<string, string> {
-  const cached = serviceNames.filter((name) => !substitutes.has(name));
-  const variables = cached.flatMap((name) => [
-    [`ENTITY_CACHE_${toVariablePrefix(name)}`, "on"] as const,
-    [`SUBGRAPH_FEED_URL_${toVariablePrefix(name)}`, urlOf(feedPortOf(portOf(ports, name)))] as const,
-  ]);
-  return Object.fromEntries(variables);
+function entityCacheVariables({ ports, substitutes }: PartContext): Record<string, string> {
+  const variables: Record<string, string> = {};
+  for (const name of serviceNames.filter((service) => !substitutes.has(service))) {
+    variables[`ENTITY_CACHE_${toVariablePrefix(name)}`] = "on";
+    variables[`SUBGRAPH_FEED_URL_${toVariablePrefix(name)}`] = urlOf(feedPortOf(portOf(ports, name)));
+  }
+  return variables;
 }
 
 /** A substitute has no change feed. */
-function withoutFeeds(substitutes: PartContext["substitutes"]): Record<string, string> {
+function missingFeeds(substitutes: PartContext["substitutes"]): Record<string, string> {
   return Object.fromEntries([...substitutes.keys()].map((name) => [`${toVariablePrefix(name)}_FEED_URL`, "none"]));
 }
 
@@ -130,7 +134,7 @@ export function databaseUrl(service: ServiceName, { ports, secrets }: Pick<PartC
 }
 
 // The supergraph contains the default addresses, so only services on another port need a variable.
-function movedSubgraphs(ports: Ports): Record<string, string> {
+function movedSubgraphUrls(ports: Ports): Record<string, string> {
   const moved = parts.filter(({ name, defaultPort }) => isService(name) && portOf(ports, name) !== defaultPort);
   return Object.fromEntries(
     moved.map(({ name }) => [`SUBGRAPH_URL_${toVariablePrefix(name)}`, `${urlOf(portOf(ports, name))}/graphql`]),

@@ -13,7 +13,11 @@ export interface Keys {
  * Ctrl-C, Ctrl-Z and Ctrl-\. Raw mode disables the terminal's signals, so this process sends them to its process group, as the terminal does: to npm,
  * bootstrap.mjs and itself. The parts have process groups of their own (part-process.ts).
  */
-const signals: Readonly<Record<string, NodeJS.Signals>> = { "\x03": "SIGINT", "\x1a": "SIGTSTP", "\x1c": "SIGQUIT" };
+const signalByKey: Readonly<Record<string, NodeJS.Signals>> = {
+  "\x03": "SIGINT",
+  "\x1a": "SIGTSTP",
+  "\x1c": "SIGQUIT",
+};
 
 /**
  * Undefined without a terminal, in the background, or without the program `ps`. A process in the background must not read the terminal or
@@ -44,7 +48,7 @@ export function findKeys(input: ReadStream): Keys | undefined {
       input.pause(); // Reading begins in `enable`, not with the listener.
       input.setEncoding("utf8").on("data", (keys: string) => {
         for (const key of keys) {
-          const signal = signals[key];
+          const signal = signalByKey[key];
           if (signal !== undefined) sendSignal(signal);
           else if (key === "h" || key === "?") onHelp();
         }
@@ -56,11 +60,11 @@ export function findKeys(input: ReadStream): Keys | undefined {
 
 function isInForeground(): boolean {
   try {
-    const state = execFileSync("ps", ["-o", "stat=", "-p", String(process.pid)], {
+    const processState = execFileSync("ps", ["-o", "stat=", "-p", String(process.pid)], {
       encoding: "utf8",
       stdio: ["ignore", "pipe", "ignore"],
     });
-    return state.includes("+");
+    return processState.includes("+"); // `ps` marks processes of the foreground group with a plus sign.
   } catch {
     return false;
   }

@@ -61,8 +61,10 @@ Data folder: DATA_DIR (default: .data).
  * @throws StartError with exit code 2 and the usage for an unknown option or value.
  */
 export function readOptions(args: readonly string[]): StartOptions {
-  const { help, fresh, scale, ...chosen } = parse(args);
-  return { help, fresh, scale: scale === undefined ? undefined : readScale(scale), ...readParts(chosen) };
+  const texts = parse(args);
+  const scale = texts.scale === undefined ? undefined : readScale(texts.scale);
+  const { only, substitutes, remote } = readParts(texts);
+  return { help: texts.help, fresh: texts.fresh, scale, only, substitutes, remote };
 }
 
 function parse(args: readonly string[]) {
@@ -85,14 +87,22 @@ function parse(args: readonly string[]) {
   }
 }
 
+const digits = /^\d{1,3}$/;
+
 function readScale(text: string): number {
-  const scale = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  const scale = digits.test(text) ? Number(text) : 0;
   if (scale < 1 || scale > scaleMax)
     throw usageError(`--scale takes a whole number from 1 to ${scaleMax}, not "${text}".`);
   return scale;
 }
 
-type PartTexts = Pick<ReturnType<typeof parse>, "only" | "against" | "against-rest" | "mock">;
+/** The texts of the options that choose parts. */
+interface PartTexts {
+  readonly only?: string | undefined;
+  readonly against?: string | undefined;
+  readonly "against-rest"?: string | undefined;
+  readonly mock?: string | undefined;
+}
 
 /** Which parts start, and which services have a substitute. */
 function readParts(texts: PartTexts): Pick<StartOptions, "only" | "substitutes" | "remote"> {
@@ -101,53 +111,60 @@ function readParts(texts: PartTexts): Pick<StartOptions, "only" | "substitutes" 
   const remote = readRemote(texts);
   if (texts.mock === undefined && remote === undefined)
     return { only: named ?? partNames, substitutes: new Map(), remote };
-  const both = mocked.filter((name) => named?.includes(name));
-  if (both.length > 0)
-    throw usageError(`--only starts ${both.join(", ")}, and --mock replaces it: remove one of them.`);
+  const namedAndMocked = mocked.filter((name) => named?.includes(name));
+  if (namedAndMocked.length > 0)
+    throw usageError(`--only starts ${namedAndMocked.join(", ")}, and --mock replaces it: remove one of them.`);
   if (remote && named === undefined)
     throw usageError("--against needs --only with the services that run here: --only posts --against URL");
   if (remote && named?.includes("issuer"))
     throw usageError("--against uses the tokens of that platform: remove issuer from --only.");
-  const services = named?.filter(isService) ?? serviceNames.filter((name) => !mocked.includes(name));
-  const isStarted = (name: PartName) => (isService(name) ? services.includes(name) : name !== "issuer" || !remote);
-  const others = serviceNames.filter((name) => !services.includes(name) && !mocked.includes(name));
-  if (remote && others.length === 0)
+  const localServices = named?.filter(isService) ?? serviceNames.filter((name) => !mocked.includes(name));
+  const otherServices = serviceNames.filter((name) => !localServices.includes(name) && !mocked.includes(name));
+  if (remote && otherServices.length === 0)
     throw usageError("--against has nothing to do: every service is in --only or --mock.");
-  return {
-    only: partNames.filter(isStarted),
-    substitutes: new Map([
-      ...(remote ? others : []).map((name) => [name, "remote"] as const),
-      ...mocked.map((name) => [name, "mock"] as const),
-    ]),
-    remote,
+  const isStarted = (name: PartName) => {
+    if (isService(name)) return localServices.includes(name);
+    if (name === "issuer") return remote === undefined;
+    return true;
   };
+  const substitutes = new Map<ServiceName, SubstituteKind>();
+  if (remote) for (const name of otherServices) substitutes.set(name, "remote");
+  for (const name of mocked) substitutes.set(name, "mock");
+  return { only: partNames.filter(isStarted), substitutes, remote };
 }
 
 /** The named parts, in the order of `known`. */
 function readNames<Name extends PartName>(option: string, text: string, known: readonly Name[]): readonly Name[] {
   const requested = text.split(",").map((name) => name.trim());
-  const unknown = requested.filter((name) => !known.some((other) => other === name));
+  const unknownNames = requested.filter((name) => !known.some((other) => other === name));
   const kind = option === "--mock" ? "services" : "parts";
-  if (unknown.length > 0)
-    throw usageError(`${option} does not know "${unknown.join(", ")}". The ${kind} are ${known.join(", ")}.`);
+  if (unknownNames.length > 0)
+    throw usageError(`${option} does not know "${unknownNames.join(", ")}". The ${kind} are ${known.join(", ")}.`);
   return known.filter((name) => requested.includes(name));
 }
 
-function readRemote({ against, "against-rest": rest }: PartTexts): RemoteAddresses | undefined {
-  if (against === undefined && rest !== undefined) throw usageError("--against-rest needs --against.");
+function readRemote({ against, "against-rest": againstRest }: PartTexts): RemoteAddresses | undefined {
+  if (against === undefined && againstRest !== undefined) throw usageError("--against-rest needs --against.");
   if (against === undefined) return undefined;
-  const url = readUrl("--against", against);
-  if (url.pathname === "/") url.pathname = "/graphql";
-  const restUrl = rest === undefined ? undefined : readUrl("--against-rest", rest);
+  const graphqlUrl = readUrl("--against", against);
+  if (graphqlUrl.pathname === "/") graphqlUrl.pathname = "/graphql";
+  const restUrl = againstRest === undefined ? undefined : readUrl("--against-rest", againstRest);
   if (restUrl && restUrl.pathname !== "/")
     throw usageError(`--against-rest takes scheme, host and port only: ${restUrl.origin}`);
-  return { graphqlUrl: url.href, restUrl: restUrl?.origin };
+  return { graphqlUrl: graphqlUrl.href, restUrl: restUrl?.origin };
 }
 
 function readUrl(option: string, text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url && /^https?:$/.test(url.protocol) && !url.username && !url.search && !url.hash) return url;
-  throw usageError(`${option} takes an http(s) URL, such as https://gateway.example, not "${text}".`);
+  if (url === undefined || !isAddress(url))
+    throw usageError(`${option} takes an http(s) URL, such as https://gateway.example, not "${text}".`);
+  return url;
+}
+
+/** Whether the URL is http(s), without a user, a query and a fragment. */
+function isAddress({ protocol, username, search, hash }: URL): boolean {
+  const isHttp = protocol === "http:" || protocol === "https:";
+  return isHttp && username === "" && search === "" && hash === "";
 }
 
 function usageError(message: string): StartError {

@@ -5,10 +5,11 @@ import { styleText } from "node:util";
 const omittedMessages: ReadonlySet<unknown> = new Set(["stopping", "draining", "stopped"]);
 /** How many warnings or errors of one kind are shown in a second. */
 const perSecondMax = 3;
-/** How many kinds are counted. When there are more, all counts are reset. */
+/** How many kinds (`kindOf`) are counted. When there are more, all counts are reset. */
 const kindsMax = 1_000;
 const windowMs = 1_000;
 
+/** The name of a style, such as "red", or a list of them. Node's types do not export it. */
 type Style = Parameters<typeof styleText>[0];
 
 export interface OutputOptions {
@@ -51,17 +52,18 @@ export function createOutput({ write, isColoured, names }: OutputOptions): Start
   const prefixes = new Map(
     names.map((name, index) => [name, paint(colours[index % colours.length] ?? "white", `${name.padEnd(width)} |`)]),
   );
-  const count = createLineCounter();
+  const countLine = createLineCounter();
   return {
     line(name, text) {
       const prefix = prefixes.get(name) ?? `${name.padEnd(width)} |`;
       const record = readRecord(text);
       if (record?.["level"] === "info" && omittedMessages.has(record["msg"])) return;
-      const lineCount = record !== undefined && isWarningOrError(record) ? count(kindOf(name, record)) : 1;
-      if (lineCount > perSecondMax + 1) return;
-      if (lineCount > perSecondMax) {
-        const note = `  (more lines "${renderText(record?.["msg"])}": at most ${perSecondMax} a second are shown)`;
-        write(`${prefix} ${paint("gray", note)}\n`);
+      const isLimited = record !== undefined && isWarningOrError(record);
+      const lineNumber = isLimited ? countLine(kindOf(name, record)) : 1;
+      if (lineNumber > perSecondMax + 1) return;
+      if (lineNumber > perSecondMax) {
+        const notice = `  (more lines "${renderText(record?.["msg"])}": at most ${perSecondMax} a second are shown)`;
+        write(`${prefix} ${paint("gray", notice)}\n`);
         return;
       }
       for (const rendered of renderLine(record ?? text, paint)) write(`${prefix} ${rendered}\n`);
@@ -71,32 +73,39 @@ export function createOutput({ write, isColoured, names }: OutputOptions): Start
 }
 
 /** A log record as "12:34:56 warn message field=value", with its error on the next lines. Other lines are unchanged. */
-function renderLine(line: string | Record<string, unknown>, paint: (style: Style, text: string) => string): string[] {
-  if (typeof line === "string") return [line];
-  const { level, time, msg, name: _name, pid: _pid, hostname: _hostname, version: _version, err, ...fields } = line;
-  const headline = [
+function renderLine(
+  content: string | Record<string, unknown>,
+  paint: (style: Style, text: string) => string,
+): string[] {
+  if (typeof content === "string") return [content];
+  const { level, time, msg, name: _name, pid: _pid, hostname: _hostname, version: _version, err, ...fields } = content;
+  const words = [
     paint("gray", readClock(time)),
     paint(levelStyles[String(level)] ?? "white", String(level).padEnd(5)),
     renderText(msg),
     ...Object.entries(fields).map(([key, value]) => paint("gray", `${key}=`) + renderValue(value)),
   ];
-  const error = err === undefined ? [] : renderError(err).map((line) => (isFrame(line) ? paint("gray", line) : line));
-  return [headline.filter((word) => word !== "").join(" "), ...error.map((line) => `  ${line}`)];
+  const headline = words.filter((word) => word !== "").join(" ");
+  const errorLines = err === undefined ? [] : renderError(err);
+  return [headline, ...errorLines.map((line) => `  ${isFrame(line) ? paint("gray", line) : line}`)];
 }
 
-/** Renders an error that kit/src/telemetry/describe-error.ts logged: type and message, then the frames, then its causes. */
+/**
+ * Renders an error that kit/src/telemetry/describe-error.ts logged: type and message, then the frames, then its causes.
+ * @param label precedes the first line.
+ */
 function renderError(error: unknown, label = ""): string[] {
   if (!isRecord(error)) return `${label}${renderText(error)}`.split("\n");
-  const { type, message, stack, cause, errors, ...known } = error;
-  const properties = Object.entries(known).map(([key, value]) => ` ${key}=${renderValue(value)}`);
-  return [
-    ...`${label}${renderText(type)}: ${renderText(message)}${properties.join("")}`.split("\n"),
-    ...(stack === undefined ? [] : renderText(stack).split("\n")),
-    ...(cause === undefined ? [] : renderError(cause, "cause: ")),
-    ...(Array.isArray(errors) ? errors.flatMap((inner) => renderError(inner, "one of its errors: ")) : []),
-  ];
+  const { type, message, stack, cause, errors, ...others } = error;
+  const properties = Object.entries(others).map(([key, value]) => ` ${key}=${renderValue(value)}`);
+  const lines = `${label}${renderText(type)}: ${renderText(message)}${properties.join("")}`.split("\n");
+  if (stack !== undefined) lines.push(...renderText(stack).split("\n"));
+  if (cause !== undefined) lines.push(...renderError(cause, "cause: "));
+  if (Array.isArray(errors)) for (const inner of errors) lines.push(...renderError(inner, "one of its errors: "));
+  return lines;
 }
 
+/** Whether it is a line of a stack. */
 function isFrame(line: string): boolean {
   return /^\s+at /.test(line);
 }
@@ -107,7 +116,10 @@ function createLineCounter(): (kind: string) => number {
   return (kind) => {
     const nowMs = performance.now();
     const current = windows.get(kind);
-    if (current !== undefined && nowMs - current.sinceMs < windowMs) return ++current.lines;
+    if (current !== undefined && nowMs - current.sinceMs < windowMs) {
+      current.lines++;
+      return current.lines;
+    }
     if (windows.size >= kindsMax) windows.clear();
     windows.set(kind, { sinceMs: nowMs, lines: 1 });
     return 1;

@@ -29,14 +29,14 @@ export interface PartProcess {
   kill(): void;
 }
 
-const host = fileURLToPath(new URL("part-host.ts", import.meta.url));
-const readyTimeoutMs = 1_000;
+const hostFile = fileURLToPath(new URL("part-host.ts", import.meta.url));
+const responseTimeoutMs = 1_000;
 const outputGraceMs = 200;
 
 export function startProcess({ entry, cwd, environment, stopGraceMs, print }: PartProcessOptions): PartProcess {
   // Detached: the process leads its own process group, so that Ctrl-C in the terminal signals only the supervisor, which stops
   // the parts in its order. The ipc channel disconnects when the supervisor has ended, and part-host.ts then kills the group.
-  const child = spawn(process.execPath, [host, entry], {
+  const child = spawn(process.execPath, [hostFile, entry], {
     cwd,
     env: environment,
     detached: true,
@@ -44,7 +44,9 @@ export function startProcess({ entry, cwd, environment, stopGraceMs, print }: Pa
   });
   for (const input of [child.stdout, child.stderr]) if (input) createInterface({ input }).on("line", print);
   const { pid } = child;
-  const kill = () => pid !== undefined && signalGroup(pid, "SIGKILL");
+  const kill = () => {
+    if (pid !== undefined) signalGroup(pid, "SIGKILL");
+  };
   let graceTimer: NodeJS.Timeout | undefined;
   const ended = new Promise<string>((resolve) => {
     child.once("exit", (code, signal) => {
@@ -74,7 +76,7 @@ export function startProcess({ entry, cwd, environment, stopGraceMs, print }: Pa
 /** Whether this URL responds with status 200 within a second. Never rejects. */
 export function isReady(url: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const request = get(url, { agent: false, timeout: readyTimeoutMs }, (response) => {
+    const request = get(url, { agent: false, timeout: responseTimeoutMs }, (response) => {
       response.resume();
       resolve(response.statusCode === 200);
     });

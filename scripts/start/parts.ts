@@ -53,6 +53,7 @@ export function isService(name: string): name is ServiceName {
   return serviceNames.some((service) => service === name);
 }
 
+/** The part's main.ts, from the repository's root. */
 export function entryOf(part: Part): string {
   return join(part.folder, "src", "main.ts");
 }

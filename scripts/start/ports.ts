@@ -10,12 +10,17 @@ interface PortChoice {
   readonly fallback: number;
 }
 
-const choices: readonly PortChoice[] = [
+const portChoices: readonly PortChoice[] = [
   ...parts.map(({ name, portVariable, defaultPort }) => ({ name, variable: portVariable, fallback: defaultPort })),
   { name: "postgres", variable: postgresPort.variable, fallback: postgresPort.default },
 ];
 
 const portMax = 65_535;
+/** The change feed of a service listens this much higher than the service: 100. */
+const feedPortOffset = feedPortOf(0);
+/** The suggested port is this much higher than a port in use, or lower if that port is high. */
+const suggestionDistance = 1_000;
+const highPortMin = 60_000;
 
 /**
  * Every part's port, from its variable.
@@ -23,27 +28,27 @@ const portMax = 65_535;
  */
 export function readPorts(environment: Environment): Ports {
   return readEnvironment(environment, (env) => {
-    const entries = choices.map(({ name, variable, fallback }) => {
+    const entries = portChoices.map(({ name, variable, fallback }) => {
       const why = `where ${name} listens on 127.0.0.1`;
-      // The change feed of a service listens 100 ports higher, and that port must be valid too.
-      const max = isService(name) ? portMax - feedPortOf(0) : portMax;
+      // The port of the change feed must be valid too.
+      const max = isService(name) ? portMax - feedPortOffset : portMax;
       return [name, env.integer(variable, { fallback, min: 1, max, why })] as const;
     });
     const ports = Object.fromEntries(entries) as Ports;
-    for (const [port, texts] of sharedPorts(ports)) env.problem(`${texts.join(" and ")} are both ${port}.`);
+    for (const [port, portTexts] of findSharedPorts(ports)) env.problem(`${portTexts.join(" and ")} are both ${port}.`);
     return ports;
   });
 }
 
 /** One message for each port of these parts that another process uses. It names the variable that changes the port. */
 export async function findPortProblems(names: readonly PartName[], ports: Ports): Promise<string[]> {
-  const requested = choices.filter(({ name }) => names.includes(name)).flatMap((choice) => listenersOf(choice, ports));
-  const free = await Promise.all(requested.map(({ port }) => isPortFree(port)));
-  return requested
-    .filter((_, index) => !free[index])
-    .map(({ label, port, variable, nextPort }) => {
-      return `Port ${port} (${label}) is in use. Free it, or choose another port: ${variable}=${nextPort} npm start`;
-    });
+  const choices = portChoices.filter(({ name }) => names.includes(name));
+  const listeners = choices.flatMap((choice) => listenersOf(choice, ports));
+  const areFree = await Promise.all(listeners.map(({ port }) => isPortFree(port)));
+  const blocked = listeners.filter((_listener, index) => !areFree[index]);
+  return blocked.map(({ label, port, variable, nextPort }) => {
+    return `Port ${port} (${label}) is in use. Free it, or choose another port: ${variable}=${nextPort} npm start`;
+  });
 }
 
 interface PartListener {
@@ -60,21 +65,26 @@ interface PartListener {
 /** A service has two listeners: the port of its change feed follows from its own port. */
 function listenersOf({ name, variable }: PortChoice, ports: Ports): readonly PartListener[] {
   const port = portOf(ports, name);
-  const own = {
-    label: name,
-    port,
+  const nextPort = port < highPortMin ? port + suggestionDistance : port - suggestionDistance;
+  const partListener: PartListener = { label: name, port, variable, portText: variable, nextPort };
+  if (!isService(name)) return [partListener];
+  const feedListener: PartListener = {
+    label: `the change feed of ${name}`,
+    port: feedPortOf(port),
     variable,
-    portText: variable,
-    nextPort: port < 60_000 ? port + 1_000 : port - 1_000,
+    portText: `${variable} + ${feedPortOffset}`,
+    nextPort,
   };
-  if (!isService(name)) return [own];
-  const portText = `${variable} + ${feedPortOf(0)}`;
-  return [own, { ...own, label: `the change feed of ${name}`, port: feedPortOf(port), portText }];
+  return [partListener, feedListener];
 }
 
-function sharedPorts(ports: Ports): [number, string[]][] {
-  const texts = new Map<number, string[]>();
-  for (const { port, portText } of choices.flatMap((choice) => listenersOf(choice, ports)))
-    texts.set(port, [...(texts.get(port) ?? []), portText]);
-  return [...texts].filter(([, sharing]) => sharing.length > 1);
+/** The ports with more than one listener, each with the `portText` of these listeners. */
+function findSharedPorts(ports: Ports): [port: number, portTexts: string[]][] {
+  const textsByPort = new Map<number, string[]>();
+  for (const { port, portText } of portChoices.flatMap((choice) => listenersOf(choice, ports))) {
+    const portTexts = textsByPort.get(port) ?? [];
+    portTexts.push(portText);
+    textsByPort.set(port, portTexts);
+  }
+  return [...textsByPort].filter(([, portTexts]) => portTexts.length > 1);
 }

@@ -18,11 +18,14 @@ export interface SupervisedPostgres {
 }
 
 const restartDelayMs = 1_000;
+/** Routine log lines (checkpoints, connections) are omitted. */
+const printedLines = /^(WARNING|ERROR|FATAL|PANIC|stopping)/;
 
 /** Starts PostgreSQL. Throws if the first start fails; later starts are repeated until one succeeds. */
 export async function supervisePostgres({ directory, port, print }: PostgresOptions): Promise<SupervisedPostgres> {
-  // Routine log lines (checkpoints, connections) are omitted.
-  const log = (line: string) => /^(WARNING|ERROR|FATAL|PANIC|stopping)/.test(line) && !isExpected(line) && print(line);
+  const log = (line: string) => {
+    if (printedLines.test(line) && !isExpected(line)) print(line);
+  };
   const start = () => startLocalPostgres({ directory, port, log });
   let current: LocalPostgres | undefined = await start();
   const { superuserUrl } = current;

@@ -2,7 +2,7 @@
 // proxy. run.ts copies the committed files there at each start, and the dev loop (dev-loop/apply-changes.ts) replaces them.
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { buildASTSchema, findBreakingChanges, parse } from "graphql";
+import { buildASTSchema, findBreakingChanges, type GraphQLSchema, parse } from "graphql";
 import { publishedFiles } from "./parts.ts";
 import { StartError } from "./start-error.ts";
 
@@ -13,14 +13,13 @@ import { StartError } from "./start-error.ts";
 export function publishCommitted(root: string, dataDir: string): void {
   const published = publishedFiles(dataDir);
   mkdirSync(dirname(published.supergraph), { recursive: true });
-  const pairs = [
-    [join(root, "supergraph", "supergraph.graphql"), published.supergraph],
-    [join(root, "supergraph", "routes.json"), published.routes],
-  ] as const;
-  for (const [from, to] of pairs) {
-    if (!existsSync(from)) throw new StartError(`${from} is missing. Generate it: npm run generate`);
-    replaceFile(to, readFileSync(from));
-  }
+  publishFile(join(root, "supergraph", "supergraph.graphql"), published.supergraph);
+  publishFile(join(root, "supergraph", "routes.json"), published.routes);
+}
+
+function publishFile(from: string, to: string): void {
+  if (!existsSync(from)) throw new StartError(`${from} is missing. Generate it: npm run generate`);
+  replaceFile(to, readFileSync(from));
 }
 
 /** Replaces a published file if its content differs. @returns whether it was replaced. */
@@ -41,7 +40,9 @@ function replaceFile(file: string, content: string | Buffer): void {
  * service restarts, otherwise after the restart: the gateway must never request a field that the service does not have.
  */
 export function hasBreakingChanges(before: string, after: string): boolean {
-  const [from, to] = [before, after].map((sdl) => buildASTSchema(parse(sdl), { assumeValidSDL: true }));
-  // The checks for undefined are only for the type.
-  return from === undefined || to === undefined || findBreakingChanges(from, to).length > 0;
+  return findBreakingChanges(parseSchema(before), parseSchema(after)).length > 0;
+}
+
+function parseSchema(sdl: string): GraphQLSchema {
+  return buildASTSchema(parse(sdl), { assumeValidSDL: true });
 }

@@ -6,20 +6,20 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { identifyProcess, isRunning, type ProcessIdentity } from "@tributary/kit/process/process-identity";
 import { StartError } from "./start-error.ts";
 
-/** The content of run.json: the supervisor that uses the data folder, and the processes that it started. */
-interface RunRecord extends RunInfo {
-  readonly supervisor: ProcessIdentity;
-  readonly parts: readonly PartIdentity[];
-}
-
 /** What other commands can read about a running start. */
 export interface RunInfo {
   /** Absent if the start has no issuer. */
-  readonly issuerUrl?: string;
+  readonly issuerUrl?: string | undefined;
 }
 
 interface PartIdentity extends ProcessIdentity {
   readonly name: string;
+}
+
+/** The content of run.json: the supervisor that uses the data folder, and the processes that it started. */
+interface RunRecord extends RunInfo {
+  readonly supervisor: ProcessIdentity;
+  readonly parts: readonly PartIdentity[];
 }
 
 export interface RunFile {
@@ -43,23 +43,23 @@ const pollMs = 25;
 export function acquireRunFile(dataDir: string, info: RunInfo = {}): RunFile {
   const file = fileIn(dataDir);
   const supervisor = identifySelf();
-  let parts = replaceStaleFile(file, supervisor, info);
-  const write = () => replace(file, { supervisor, parts, ...info });
+  let parts = replaceStaleFile(file, supervisor, info); // At first the processes that a killed supervisor has recorded.
+  const save = () => replaceContent(file, { supervisor, parts, issuerUrl: info.issuerUrl });
   return {
     add(name, pid) {
       const identity = identifyProcess(pid); // Undefined if the process has already ended.
       if (identity) parts = [...parts, { name, ...identity }];
-      write();
+      save();
     },
     remove(pid) {
       parts = parts.filter((part) => part.pid !== pid);
-      write();
+      save();
     },
     async endLeftovers() {
       const leftovers = parts.filter(isRunning);
       await Promise.all(leftovers.map(endGroup));
       parts = [];
-      write();
+      save();
       return [...new Set(leftovers.map(({ name }) => name))];
     },
     release: () => rmSync(file, { force: true }),
@@ -80,12 +80,13 @@ function fileIn(dataDir: string): string {
  * Replaces the file of a supervisor that has ended, and returns the processes that it lists. Creating the link fails if another start has
  * created the file since this one removed it.
  */
-function replaceStaleFile(file: string, supervisor: ProcessIdentity, info: RunInfo): RunRecord["parts"] {
-  const before = readRun(file);
-  if (before && isRunning(before.supervisor)) throw alreadyRunning(file, before.supervisor.pid);
-  const parts = before?.parts ?? [];
+function replaceStaleFile(file: string, supervisor: ProcessIdentity, info: RunInfo): readonly PartIdentity[] {
+  const previousRun = readRun(file);
+  if (previousRun && isRunning(previousRun.supervisor)) throw alreadyRunning(file, previousRun.supervisor.pid);
+  const parts = previousRun?.parts ?? [];
+  const run: RunRecord = { supervisor, parts, issuerUrl: info.issuerUrl };
   const temporary = `${file}.${process.pid}.tmp`;
-  writeFileSync(temporary, JSON.stringify({ supervisor, parts, ...info } satisfies RunRecord));
+  writeFileSync(temporary, JSON.stringify(run));
   try {
     rmSync(file, { force: true });
     linkSync(temporary, file);
@@ -97,12 +98,13 @@ function replaceStaleFile(file: string, supervisor: ProcessIdentity, info: RunIn
   }
 }
 
-function replace(file: string, run: RunRecord): void {
+function replaceContent(file: string, run: RunRecord): void {
   const temporary = `${file}.${process.pid}.tmp`;
   writeFileSync(temporary, JSON.stringify(run));
   renameSync(temporary, file);
 }
 
+/** @returns undefined if the file is missing or invalid. */
 function readRun(file: string): RunRecord | undefined {
   try {
     const run = JSON.parse(readFileSync(file, "utf8")) as RunRecord;
@@ -125,10 +127,13 @@ function alreadyRunning(file: string, pid: number): StartError {
 }
 
 // Each part leads a process group, so signalling the group also ends the part's child processes.
-async function endGroup(identity: ProcessIdentity): Promise<void> {
-  signalGroup(identity.pid, "SIGTERM");
-  for (const deadline = performance.now() + endGraceMs; isRunning(identity); await sleep(pollMs))
-    if (performance.now() > deadline) signalGroup(identity.pid, "SIGKILL");
+async function endGroup(leader: ProcessIdentity): Promise<void> {
+  signalGroup(leader.pid, "SIGTERM");
+  const deadline = performance.now() + endGraceMs;
+  while (isRunning(leader)) {
+    if (performance.now() > deadline) signalGroup(leader.pid, "SIGKILL");
+    await sleep(pollMs);
+  }
 }
 
 /** Signals a process group. A group that has already ended is no error. */

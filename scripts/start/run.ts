@@ -43,7 +43,7 @@ interface Platform {
   readonly startContext: StartContext;
   readonly supervised: ReadonlyMap<PartName, SupervisedPart>;
   readonly loop: DevLoop;
-  /** Undefined when no part needs a database. */
+  /** Set by `startDatabases`; undefined when no part needs a database. */
   postgres: Promise<SupervisedPostgres> | undefined;
 }
 
@@ -54,40 +54,42 @@ const stopGraceMs = 4_000;
 const logDelayMs = 500;
 
 /** Runs the platform until the signal. Resolves to the exit code when all processes have ended and all ports are free. */
-export async function runPlatform(o: RunOptions): Promise<number> {
+export async function runPlatform(runOptions: RunOptions): Promise<number> {
   try {
-    const options = readOptions(o.args);
-    if (options.help) o.write(usage);
-    else await runWith(options, o);
+    const startOptions = readOptions(runOptions.args);
+    if (startOptions.help) runOptions.write(usage);
+    else await runUntilAborted(startOptions, runOptions);
     return 0;
   } catch (error) {
-    if (o.signal.aborted) return 0; // Errors during a stop are its consequence.
+    if (runOptions.signal.aborted) return 0; // Errors during a stop are its consequence.
     if (!(error instanceof StartError || error instanceof ConfigError)) throw error;
-    o.write(`${error.message}\n`);
+    runOptions.write(`${error.message}\n`);
     return error instanceof StartError ? error.exitCode : 1;
   }
 }
 
-async function runWith(options: StartOptions, o: RunOptions): Promise<void> {
+async function runUntilAborted(startOptions: StartOptions, runOptions: RunOptions): Promise<void> {
+  const { root, environment, signal, keys } = runOptions;
+  const { only, substitutes } = startOptions;
   const startedMs = performance.now();
-  const remote = options.remote && (await discoverRemote(options.remote, o));
-  const startContext = await prepareStart(o, options, () => remote?.issuer());
-  const chosen = parts.filter(({ name }) => options.only.includes(name) || isSubstitute(name, options));
-  const supervised = new Map(chosen.map((part) => [part.name, supervisePart(part, startContext, o.root)] as const));
-  const loop = createLoop(startContext, supervised, o.root);
+  const remote = startOptions.remote && (await discoverRemote(startOptions.remote, { environment, signal }));
+  const startContext = await prepareStart(runOptions, startOptions, () => remote?.issuer());
+  const chosen = parts.filter(({ name }) => only.includes(name) || hasSubstitute(name, substitutes));
+  const supervised = new Map(chosen.map((part) => [part.name, supervisePart(part, startContext, root)] as const));
+  const loop = createLoop(startContext, supervised, root);
   const platform: Platform = { startContext, supervised, loop, postgres: undefined };
-  o.setKill(() => killAll(platform));
+  runOptions.setKill(() => killAll(platform));
   try {
-    await Promise.race([startAll(platform, options, o), untilAborted(o.signal)]);
-    o.signal.throwIfAborted();
+    await Promise.race([startAll(platform, startOptions, runOptions), untilAborted(signal)]);
+    signal.throwIfAborted();
     const tookMs = performance.now() - startedMs;
-    await sleep(logDelayMs, undefined, { signal: o.signal });
-    const printBanner = () => startContext.output.raw(bannerOf(platform, tookMs, o.keys !== undefined));
-    o.keys?.listen(printBanner);
+    await sleep(logDelayMs, undefined, { signal });
+    const printBanner = () => startContext.output.raw(bannerOf(platform, tookMs, keys !== undefined));
+    keys?.listen(printBanner);
     printBanner();
-    const started = [...supervised].filter(([name]) => options.only.includes(name)).map(([, part]) => part);
-    void remote?.watch(started, (line) => startContext.output.line("start", line));
-    await untilAborted(o.signal);
+    const localParts = [...supervised].filter(([name]) => only.includes(name)).map(([, part]) => part);
+    void remote?.watch(localParts, (line) => startContext.output.line("start", line));
+    await untilAborted(signal);
     startContext.output.line("start", "stopping");
   } finally {
     await stopAll(platform);
@@ -95,20 +97,20 @@ async function runWith(options: StartOptions, o: RunOptions): Promise<void> {
 }
 
 /** Resolves when every part is ready or has failed. */
-async function startAll(platform: Platform, options: StartOptions, o: RunOptions): Promise<void> {
+async function startAll(platform: Platform, startOptions: StartOptions, runOptions: RunOptions): Promise<void> {
   const { startContext, supervised, loop } = platform;
-  const start = async (isChosen: (name: PartName) => boolean) => {
+  const startParts = async (isChosen: (name: PartName) => boolean) => {
     const chosen = [...supervised].filter(([name]) => isChosen(name));
     await Promise.all(chosen.map(([, part]) => part.start()));
   };
-  publishCommitted(o.root, startContext.partContext.dataDir);
-  // Gateway, REST proxy and issuer need no database: they load their code while PostgreSQL starts. First `loop.start` publishes the schemas on
-  // disk, which may differ from the committed supergraph.
-  const needsDatabase = (name: PartName) => isService(name) && options.only.includes(name);
-  const others = loop.start().then(() => start((name) => !needsDatabase(name)));
+  publishCommitted(runOptions.root, startContext.partContext.dataDir);
+  // Gateway, REST proxy, issuer and substitutes need no database: they load their code while PostgreSQL starts. First `loop.start` publishes the
+  // schemas on disk, which may differ from the committed supergraph.
+  const needsDatabase = (name: PartName) => isService(name) && startOptions.only.includes(name);
+  const othersStarted = loop.start().then(() => startParts((name) => !needsDatabase(name)));
   if (startContext.postgresFolder !== undefined)
-    await startDatabases(platform, startContext.postgresFolder, options, o);
-  await Promise.all([others, start(needsDatabase)]);
+    await startDatabases(platform, startContext.postgresFolder, startOptions, runOptions);
+  await Promise.all([othersStarted, startParts(needsDatabase)]);
 }
 
 function bannerOf({ startContext, supervised, postgres }: Platform, tookMs: number, hasKeys: boolean): string {
@@ -128,8 +130,8 @@ function bannerOf({ startContext, supervised, postgres }: Platform, tookMs: numb
 async function startDatabases(
   platform: Platform,
   directory: string,
-  options: StartOptions,
-  o: RunOptions,
+  startOptions: StartOptions,
+  { root, loadSeeding }: RunOptions,
 ): Promise<void> {
   const { partContext, output } = platform.startContext;
   const print = (name: string, line: string) => output.line(name, line);
@@ -140,19 +142,22 @@ async function startDatabases(
   });
   const { superuserUrl } = await platform.postgres;
   await prepareDatabases({
-    root: o.root,
+    root,
     superuserUrl,
     secrets: partContext.secrets,
-    loadSeeding: o.loadSeeding,
-    scale: options.scale,
-    services: options.only.filter(isService),
+    loadSeeding,
+    scale: startOptions.scale,
+    services: startOptions.only.filter(isService),
     print,
   });
 }
 
+const substituteEntry = join("scripts", "start", "substitute", "main.ts");
+
 function supervisePart(part: Part, { partContext, output, runFile }: StartContext, root: string): SupervisedPart {
+  const entry = hasSubstitute(part.name, partContext.substitutes) ? substituteEntry : entryOf(part);
   return createSupervisedPart({
-    entry: join(root, isSubstitute(part.name, partContext) ? substituteEntry : entryOf(part)),
+    entry: join(root, entry),
     cwd: root,
     // A getter, because each restart reads it again: the issuer of a remote may become known after the start.
     get environment() {
@@ -160,15 +165,16 @@ function supervisePart(part: Part, { partContext, output, runFile }: StartContex
     },
     readyUrl: `${urlOf(portOf(partContext.ports, part.name))}/health/ready`,
     print: (line) => output.line(part.name, line),
-    onProcess: (pid, change) => (change === "started" ? runFile.add(part.name, pid) : runFile.remove(pid)),
+    onProcess: (pid, change) => {
+      if (change === "started") runFile.add(part.name, pid);
+      else runFile.remove(pid);
+    },
     readyTimeoutMs,
     stopGraceMs,
   });
 }
 
-const substituteEntry = join("scripts", "start", "substitute", "main.ts");
-
-function isSubstitute(name: PartName, { substitutes }: Pick<StartOptions, "substitutes">): boolean {
+function hasSubstitute(name: PartName, substitutes: StartOptions["substitutes"]): boolean {
   return isService(name) && substitutes.has(name);
 }
 
@@ -176,7 +182,7 @@ function createLoop(startContext: StartContext, supervised: Platform["supervised
   const { partContext, output, readSources } = startContext;
   const { substitutes } = partContext;
   // A saved file does not restart a substitute of the remote: the service's code runs at the remote.
-  const isLocal = (name: PartName) => !isService(name) || substitutes.get(name) !== "remote";
+  const isAffectedBySaves = (name: PartName) => !isService(name) || substitutes.get(name) !== "remote";
   const hasDatabase = (name: ServiceName) => supervised.has(name) && !substitutes.has(name);
   const print = (name: string, line: string) => output.line(name, line);
   return createDevLoop({
@@ -184,10 +190,11 @@ function createLoop(startContext: StartContext, supervised: Platform["supervised
     dataDir: partContext.dataDir,
     services,
     folders: watchedFolders.map((folder) => join(root, folder)),
-    parts: new Map([...supervised].filter(([name]) => isLocal(name))),
+    parts: new Map([...supervised].filter(([name]) => isAffectedBySaves(name))),
     readSources,
-    migrate: async (service) =>
-      hasDatabase(service) ? migrateService(service, databaseUrl(service, partContext), { root, print }) : undefined,
+    migrate: async (service) => {
+      if (hasDatabase(service)) await migrateService(service, databaseUrl(service, partContext), { root, print });
+    },
     print,
     debounceMs: 60,
     gatewaySwapMs: 1_000,

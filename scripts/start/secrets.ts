@@ -28,18 +28,21 @@ const secretBytes = 24;
 export function loadSecrets(dataDir: string): Secrets {
   const file = join(dataDir, "secrets.json");
   const stored = readStoredSecrets(file);
-  const keys = keyNames.filter((name) => !stored[name]);
-  const passwords = serviceNames.filter((name) => !stored.databasePasswords?.[name]);
-  if (keys.length === 0 && passwords.length === 0) return stored as Secrets;
-  const databasePasswords = { ...stored.databasePasswords, ...createSecrets(passwords) };
-  const secrets = { ...stored, ...createSecrets(keys), databasePasswords } as Secrets;
+  const missingKeys = keyNames.filter((name) => !stored[name]);
+  const servicesWithoutPassword = serviceNames.filter((name) => !stored.databasePasswords?.[name]);
+  if (missingKeys.length === 0 && servicesWithoutPassword.length === 0) return stored as Secrets;
+  const databasePasswords = { ...stored.databasePasswords, ...createSecrets(servicesWithoutPassword) };
+  const secrets = { ...stored, ...createSecrets(missingKeys), databasePasswords } as Secrets;
   const temporary = `${file}.${process.pid}.tmp`;
   writeFileSync(temporary, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
   renameSync(temporary, file);
   return secrets;
 }
 
-/** @throws StartError if the file is not JSON. */
+/**
+ * Empty without a file.
+ * @throws StartError if the file is not JSON.
+ */
 export function readStoredSecrets(file: string): StoredSecrets {
   if (!existsSync(file)) return {};
   try {

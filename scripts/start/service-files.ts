@@ -25,13 +25,13 @@ const requiredFiles = [
  */
 export function requireServiceFiles<S extends Subgraph>(
   root: string,
-  list: readonly S[],
+  services: readonly S[],
   isNeeded: (service: S) => boolean = () => true,
 ): void {
   const problems = [
-    ...list.filter(isNeeded).flatMap((service) => findMissingFiles(root, service)),
-    ...findServicesMissingInLockFile(root, list),
-    ...findUnlistedServicesInRoutes(root, list),
+    ...services.filter(isNeeded).flatMap((service) => findMissingFiles(root, service)),
+    ...findServicesMissingInLockFile(root, services),
+    ...findUnlistedServicesInRoutes(root, services),
   ];
   if (problems.length > 0) throw new StartError(problems.join("\n"));
 }
@@ -46,34 +46,40 @@ function findMissingFiles(root: string, { name, folder, owner }: Subgraph): stri
   ];
 }
 
+/** The members of package-lock.json that are read here. */
+interface LockedWorkspaces {
+  /** By folder, such as `services/users`. */
+  readonly packages?: Readonly<Record<string, unknown>>;
+}
+
 /** `npm ci` fails in every fresh clone if package-lock.json lacks a workspace. */
-function findServicesMissingInLockFile(root: string, list: readonly Subgraph[]): string[] {
+function findServicesMissingInLockFile(root: string, services: readonly Subgraph[]): string[] {
   const problem = "package-lock.json is missing or not valid JSON. Generate it: npm install";
-  const { packages = {} } = readJson(join(root, "package-lock.json"), problem) as {
-    readonly packages?: Readonly<Record<string, unknown>>;
-  };
-  return list
+  const { packages = {} } = readJson(join(root, "package-lock.json"), problem) as LockedWorkspaces;
+  return services
     .filter(({ folder }) => existsSync(join(root, folder, "package.json")) && !Object.hasOwn(packages, folder))
     .map(({ folder }) => `package-lock.json lacks the workspace ${folder}. Add it: npm install`);
 }
 
-/** The REST proxy does not start without an address for each service in its route table. */
-function findUnlistedServicesInRoutes(root: string, list: readonly Subgraph[]): string[] {
-  const file = join(root, "supergraph", "routes.json");
-  if (!existsSync(file)) return []; // publishCommitted reports it later in the start.
-  const services = new Set(readRoutes(file).map(({ service }) => service));
-  return [...services]
-    .filter((service) => !list.some(({ name }) => name === service))
-    .map(
-      (service) =>
-        `supergraph/routes.json has routes of the service ${service}, which has no services/${service}/service.json. ` +
-        "Restore it, or update the route table: npm run generate",
-    );
+/** The members of routes.json that are read here. */
+interface ServicesOfRoutes {
+  readonly routes: readonly { readonly service: string }[];
 }
 
-function readRoutes(file: string): readonly { readonly service: string }[] {
+/** The REST proxy does not start without an address for each service in its route table. */
+function findUnlistedServicesInRoutes(root: string, services: readonly Subgraph[]): string[] {
+  const file = join(root, "supergraph", "routes.json");
+  if (!existsSync(file)) return []; // publishCommitted reports it later in the start.
   const problem = "supergraph/routes.json is not valid JSON. Generate it: npm run generate";
-  return (readJson(file, problem) as { readonly routes: readonly { readonly service: string }[] }).routes;
+  const { routes } = readJson(file, problem) as ServicesOfRoutes;
+  const listedNames = new Set(services.map(({ name }) => name));
+  const namesInRoutes = new Set(routes.map(({ service }) => service));
+  const unlistedNames = [...namesInRoutes].filter((name) => !listedNames.has(name));
+  return unlistedNames.map(
+    (name) =>
+      `supergraph/routes.json has routes of the service ${name}, which has no services/${name}/service.json. ` +
+      "Restore it, or update the route table: npm run generate",
+  );
 }
 
 function readJson(file: string, problem: string): unknown {

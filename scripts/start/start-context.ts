@@ -38,35 +38,33 @@ export interface StartContext {
  * @throws StartError or ConfigError.
  */
 export async function prepareStart(
-  o: StartContextOptions,
-  options: StartOptions,
+  { root, environment, isColoured, write }: StartContextOptions,
+  { only, substitutes, remote, fresh }: StartOptions,
   findRemoteIssuer: PartContext["findRemoteIssuer"],
 ): Promise<StartContext> {
-  const { substitutes, remote } = options;
-  requireServiceFiles(o.root, services, ({ name }) => substitutes.get(name) !== "remote");
-  const ports = readPorts(o.environment);
-  const dataDir = dataFolder(o.root, o.environment);
-  const names = ["start", "postgres", "seed", ...partNames];
-  const output = createOutput({ write: o.write, isColoured: o.isColoured, names });
+  requireServiceFiles(root, services, ({ name }) => substitutes.get(name) !== "remote");
+  const ports = readPorts(environment);
+  const dataDir = dataFolder(root, environment);
+  const output = createOutput({ write, isColoured, names: ["start", "postgres", "seed", ...partNames] });
   mkdirSync(dataDir, { recursive: true });
-  const issuerUrl = options.only.includes("issuer") ? urlOf(ports.issuer) : findRemoteIssuer()?.url;
-  const runFile = acquireRunFile(dataDir, issuerUrl === undefined ? {} : { issuerUrl });
+  const issuerUrl = only.includes("issuer") ? urlOf(ports.issuer) : findRemoteIssuer()?.url;
+  const runFile = acquireRunFile(dataDir, { issuerUrl });
   try {
-    const folder = join(dataDir, "postgres");
-    await endLeftovers(runFile, folder, output); // Before the ports are checked: these processes may use them.
-    const hasDatabases = options.only.some(isService);
-    const needed = [...options.only, ...substitutes.keys(), ...(hasDatabases ? (["postgres"] as const) : [])];
-    const portProblems = await findPortProblems(needed, ports);
+    const postgresFolder = join(dataDir, "postgres");
+    await endLeftovers(runFile, postgresFolder, output); // Before the ports are checked: these processes may use them.
+    const hasDatabases = only.some(isService);
+    const listening = [...only, ...substitutes.keys()];
+    if (hasDatabases) listening.push("postgres");
+    const portProblems = await findPortProblems(listening, ports);
     if (portProblems.length > 0) throw new StartError(portProblems.join("\n"));
-    if (options.fresh && hasDatabases) removeLocalPostgres(folder);
-    else if (options.fresh)
-      output.line("start", `--fresh deletes nothing: none of ${options.only.join(", ")} has a database`);
-    const inherited = { NODE_COMPILE_CACHE: join(o.root, ".data", "compile-cache"), ...o.environment };
-    const own = { root: o.root, ports, dataDir, secrets: loadSecrets(dataDir), inherited };
+    if (fresh && hasDatabases) removeLocalPostgres(postgresFolder);
+    else if (fresh) output.line("start", `--fresh deletes nothing: none of ${only.join(", ")} has a database`);
+    const secrets = loadSecrets(dataDir);
     const print = (name: string, line: string) => output.line(name, line);
-    const readSources = prepareSchemaSources({ root: o.root, dataDir, substitutes, print });
-    const partContext = { ...own, substitutes, remote, findRemoteIssuer };
-    return { partContext, output, readSources, runFile, postgresFolder: hasDatabases ? folder : undefined };
+    const readSources = prepareSchemaSources({ root, dataDir, substitutes, print });
+    const inherited = { NODE_COMPILE_CACHE: join(root, ".data", "compile-cache"), ...environment };
+    const partContext = { root, ports, dataDir, secrets, inherited, substitutes, remote, findRemoteIssuer };
+    return { partContext, output, readSources, runFile, postgresFolder: hasDatabases ? postgresFolder : undefined };
   } catch (error) {
     runFile.release();
     throw error;

@@ -51,13 +51,22 @@ const restartAfterCrashMs = 500;
 /** A part that does not start repeats its error at this interval, until a saved file corrects it. */
 const retryAfterFailedStartMs = 10_000;
 
+function describeRetry(before: State, ending: string, delayMs: number): string {
+  const delay = `in ${delayMs / 1_000} s`;
+  if (before === "running") return `${ending}; restarting ${delay}`;
+  return `${ending} before it was ready; starting it again when its code is saved, or ${delay}`;
+}
+
 export function createSupervisedPart(options: PartOptions): SupervisedPart {
   const { print, readyUrl, readyTimeoutMs, onProcess } = options;
   let state: State = "idle";
   let current: PartProcess | undefined;
   let retryTimer: NodeJS.Timeout | undefined;
 
-  /** Changes the state and does what the new state requires. Returns false if the event has no effect. */
+  /**
+   * Changes the state and does what the new state requires. Returns false if the event has no effect.
+   * @param ending how the process ended, for the event `ended`.
+   */
   function handle(event: Event, ending = ""): boolean {
     const before = state;
     const next = transitions[before][event];
@@ -83,14 +92,16 @@ export function createSupervisedPart(options: PartOptions): SupervisedPart {
 
   async function pollReady(launched: PartProcess): Promise<void> {
     const isStarting = () => state === "starting" && current === launched;
-    for (; isStarting(); await sleep(readyPollMs)) if ((await isReady(readyUrl)) && isStarting()) handle("ready");
+    while (isStarting()) {
+      const responds = await isReady(readyUrl);
+      if (responds && isStarting()) handle("ready");
+      await sleep(readyPollMs);
+    }
   }
 
   function retryLater(before: State, ending: string): void {
     const delayMs = before === "running" ? restartAfterCrashMs : retryAfterFailedStartMs;
-    const delay = `in ${delayMs / 1_000} s`;
-    if (before === "running") print(`${ending}; restarting ${delay}`);
-    else print(`${ending} before it was ready; starting it again when its code is saved, or ${delay}`);
+    print(describeRetry(before, ending, delayMs));
     retryTimer = setTimeout(() => handle("start"), delayMs);
   }
 

@@ -24,6 +24,50 @@ export type ParsedAcceptedChanges =
 export const acceptedChangesFile = "supergraph/accepted-changes.yaml";
 
 const keys = ["change", "owner", "reason", "until"] as const;
+type EntryKey = (typeof keys)[number];
+
+interface EntryValue {
+  readonly line: number;
+  /** Undefined if the value is empty or not a string. */
+  readonly text: string | undefined;
+}
+
+interface EntryProblem {
+  readonly line: number;
+  readonly message: string;
+}
+
+/** An entry before validation. */
+interface UncheckedEntry extends Partial<Record<EntryKey, EntryValue>> {
+  readonly line: number;
+  /** Unknown and missing keys. */
+  readonly problems: readonly EntryProblem[];
+}
+
+interface ValueRule {
+  readonly expected: string;
+  isValid(text: string): boolean;
+}
+
+/** As `changeId` writes it: the code and, unless it is empty, the subject. */
+const changeIdPattern = /^[A-Z]+(_[A-Z]+)*( \S.*)?$/;
+const teamPattern = /^@[\w-]+\/[\w-]+$/;
+const datePattern = /^\d{4}-\d\d-\d\d$/;
+
+const rules: Readonly<Record<EntryKey, ValueRule>> = {
+  change: {
+    expected: "as npm run check prints it, such as FIELD_REMOVED User.email",
+    isValid: (text) => changeIdPattern.test(text),
+  },
+  owner: {
+    expected: "a team as in CODEOWNERS, such as @tributary/platform-team",
+    isValid: (text) => teamPattern.test(text),
+  },
+  reason: { expected: "text", isValid: () => true },
+  until: { expected: "a date such as 2026-01-31", isValid: isDate },
+};
+
+const dayMs = 24 * 60 * 60_000;
 const suggestedDays = 30;
 const entriesPrintedMax = 5;
 
@@ -35,45 +79,25 @@ export function readAcceptedChanges(root: string): ParsedAcceptedChanges {
 
 /** Parses the file's text, or returns all problems, each with its line. */
 export function parseAcceptedChanges(text: string): ParsedAcceptedChanges {
-  const lines = new LineCounter();
-  const { contents, errors } = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const lineOf = (node: unknown) => lines.linePos(isNode(node) ? (node.range?.[0] ?? 0) : 0).line;
+  const lineCounter = new LineCounter();
+  const { contents, errors } = parseDocument(text, { lineCounter, prettyErrors: false });
+  const lineAt = (offset: number) => lineCounter.linePos(offset).line;
+  const lineOf = (node: unknown) => lineAt(isNode(node) ? (node.range?.[0] ?? 0) : 0);
   const reject = (problems: readonly EntryProblem[]) => ({
     ok: false as const,
     errors: problems.map(({ line, message }) => `${acceptedChangesFile}:${line}: ${message}`),
   });
-  if (errors.length > 0)
-    return reject(errors.map(({ pos, message }) => ({ line: lines.linePos(pos[0]).line, message })));
-  if (contents === null || (isScalar(contents) && contents.value === null)) return { ok: true, entries: [] };
+  if (errors.length > 0) return reject(errors.map(({ pos, message }) => ({ line: lineAt(pos[0]), message })));
+  const isEmpty = contents === null || (isScalar(contents) && contents.value === null);
+  if (isEmpty) return { ok: true, entries: [] };
   if (!isSeq(contents)) return reject([{ line: lineOf(contents), message: "the file must be a list of entries." }]);
   const entries = contents.items.map((item) => readEntry(item, lineOf));
-  const problems = entries.flatMap((entry, index) => {
-    const first = entries
-      .slice(0, index)
-      .find(({ change }) => change !== undefined && change.text === entry.change?.text);
-    const ofEntry = validateEntry(entry);
-    if (first === undefined) return ofEntry;
-    return [
-      ...ofEntry,
-      { line: entry.line, message: `${first.change?.text} is already accepted in line ${first.line}.` },
-    ];
-  });
-  return problems.length > 0 ? reject(problems) : { ok: true, entries: entries.map(toAcceptedChange) };
-}
-
-interface EntryProblem {
-  readonly line: number;
-  readonly message: string;
-}
-
-type EntryKey = (typeof keys)[number];
-
-/** An entry before validation. The text of a value that is empty or not a string is undefined. */
-interface UncheckedEntry extends Partial<
-  Record<EntryKey, { readonly line: number; readonly text: string | undefined }>
-> {
-  readonly line: number;
-  readonly problems: readonly EntryProblem[];
+  const problems = entries.flatMap((entry, index) => [
+    ...validateEntry(entry),
+    ...findDuplicate(entry, entries.slice(0, index)),
+  ]);
+  if (problems.length > 0) return reject(problems);
+  return { ok: true, entries: entries.map(toAcceptedChange) };
 }
 
 function readEntry(item: unknown, lineOf: (node: unknown) => number): UncheckedEntry {
@@ -84,57 +108,65 @@ function readEntry(item: unknown, lineOf: (node: unknown) => number): UncheckedE
     const text = isScalar(value) && typeof value.value === "string" ? value.value.trim() : "";
     return { key: String(key), line: lineOf(key), text: text === "" ? undefined : text };
   });
-  const unknown = pairs.filter(({ key }) => !keys.includes(key as EntryKey));
-  const missing = keys.filter((key) => pairs.every((pair) => pair.key !== key));
+  const unknownPairs = pairs.filter(({ key }) => !keys.includes(key as EntryKey));
+  const unknownKeyProblems = unknownPairs.map((pair) => ({
+    line: pair.line,
+    message: `unknown key ${pair.key}. The keys are ${keys.join(", ")}.`,
+  }));
+  const missingKeys = keys.filter((key) => pairs.every((pair) => pair.key !== key));
+  const missingKeyProblems = missingKeys.map((key) => ({ line, message: `${key} is missing.` }));
   return {
     ...Object.fromEntries(pairs.map((pair) => [pair.key, pair])),
     line,
-    problems: [
-      ...unknown.map((one) => ({
-        line: one.line,
-        message: `unknown key ${one.key}. The keys are ${keys.join(", ")}.`,
-      })),
-      ...missing.map((key) => ({ line, message: `${key} is missing.` })),
-    ],
+    problems: [...unknownKeyProblems, ...missingKeyProblems],
   };
 }
 
 function validateEntry(entry: UncheckedEntry): readonly EntryProblem[] {
-  const rules: Readonly<Record<EntryKey, { readonly expected: string; isValid(text: string): boolean }>> = {
-    change: {
-      expected: "as npm run check prints it, such as FIELD_REMOVED User.email",
-      // As `changeId` writes it: the code and, unless it is empty, the subject.
-      isValid: (text) => /^[A-Z]+(_[A-Z]+)*( \S.*)?$/.test(text),
-    },
-    owner: {
-      expected: "a team as in CODEOWNERS, such as @tributary/platform-team",
-      isValid: (text) => /^@[\w-]+\/[\w-]+$/.test(text),
-    },
-    reason: { expected: "text", isValid: () => true },
-    until: { expected: "a date such as 2026-01-31", isValid: isDate },
-  };
   const invalidValues = keys.flatMap((key) => {
     const value = entry[key];
-    if (value === undefined || (value.text !== undefined && rules[key].isValid(value.text))) return [];
-    if (value.text === undefined && key === "reason")
-      return [
-        { line: value.line, message: `reason is empty: write why no client depends on it (${entry.change?.text}).` },
-      ];
-    const expected = value.text === undefined ? "text" : rules[key].expected;
-    return [{ line: value.line, message: `${key} must be ${expected}.` }];
+    // `readEntry` has reported a missing key.
+    if (value === undefined) return [];
+    const { line, text } = value;
+    if (text === undefined && key === "reason") {
+      const id = entry.change?.text;
+      const subject = id === undefined ? "" : ` (${id})`;
+      return [{ line, message: `reason is empty: write why no client depends on it${subject}.` }];
+    }
+    if (text === undefined) return [{ line, message: `${key} must be text.` }];
+    const rule = rules[key];
+    if (rule.isValid(text)) return [];
+    return [{ line, message: `${key} must be ${rule.expected}.` }];
   });
   return [...entry.problems, ...invalidValues];
 }
 
+/** A problem if an earlier entry accepts the same change; otherwise empty. */
+function findDuplicate(entry: UncheckedEntry, earlierEntries: readonly UncheckedEntry[]): readonly EntryProblem[] {
+  const id = entry.change?.text;
+  if (id === undefined) return [];
+  const earlier = earlierEntries.find(({ change }) => change?.text === id);
+  if (earlier === undefined) return [];
+  return [{ line: entry.line, message: `${id} is already accepted in line ${earlier.line}.` }];
+}
+
 /** True for a date that exists: 2026-02-30 does not. */
 function isDate(text: string): boolean {
-  const timeMs = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!datePattern.test(text)) return false;
+  const timeMs = Date.parse(text);
+  // Date.parse can read a day that does not exist as a day of the next month.
   return !Number.isNaN(timeMs) && new Date(timeMs).toISOString().startsWith(text);
 }
 
-function toAcceptedChange({ line, ...entry }: UncheckedEntry): AcceptedChange {
-  const [change = "", owner = "", reason = "", until = ""] = keys.map((key) => entry[key]?.text);
-  return { change, owner, reason, until, line };
+/** For a valid entry: every key has a text, and `""` is only for the type. */
+function toAcceptedChange({ change, owner, reason, until, line }: UncheckedEntry): AcceptedChange {
+  return {
+    change: change?.text ?? "",
+    owner: owner?.text ?? "",
+    reason: reason?.text ?? "",
+    until: until?.text ?? "",
+    line,
+  };
 }
 
 /** The breaking changes, sorted by whether an entry accepts them. */
@@ -159,21 +191,22 @@ export function applyAcceptedChanges(
   today: string,
 ): AcceptanceResult {
   const breaking = changes.filter(({ level }) => level === "breaking");
-  const entryOf = new Map(entries.map((entry) => [entry.change, entry]));
+  const entryById = new Map(entries.map((entry) => [entry.change, entry]));
   const checked = breaking.map((change) => {
-    const entry = entryOf.get(changeId(change));
-    return { change, entry, error: entry && findEntryError(entry, change, today) };
+    const entry = entryById.get(changeId(change));
+    const error = entry === undefined ? undefined : findEntryError(entry, change, today);
+    return { change, entry, error };
   });
   const rejected = checked.filter(({ entry, error }) => entry === undefined || error !== undefined);
   const rejectedIds = new Set(rejected.map(({ change }) => changeId(change)));
-  const ids = new Set(breaking.map(changeId));
+  const breakingIds = new Set(breaking.map(changeId));
   return {
     breaking: rejected.map(({ change }) => change),
     unlisted: rejected.filter(({ entry }) => entry === undefined).map(({ change }) => change),
     // Changes with different owners can have one id: an entry is accepted if it accepts all of them.
-    accepted: entries.filter(({ change }) => ids.has(change) && !rejectedIds.has(change)),
+    accepted: entries.filter(({ change }) => breakingIds.has(change) && !rejectedIds.has(change)),
     errors: [...new Set(rejected.flatMap(({ error }) => error ?? []))],
-    unused: entries.filter(({ change }) => !ids.has(change)),
+    unused: entries.filter(({ change }) => !breakingIds.has(change)),
   };
 }
 
@@ -199,13 +232,13 @@ function ownersOf({ places }: Change): readonly [string, ...string[]] {
 
 /** Prints entries that accept these changes, to paste into the file. The author adds the reason. */
 export function printEntriesFor(changes: readonly Change[], today: string): readonly string[] {
-  const until = new Date(Date.parse(today) + suggestedDays * 24 * 60 * 60_000).toISOString().slice(0, 10);
-  const owners = new Map(changes.map((change) => [changeId(change), ownersOf(change)[0]]));
-  const entries = [...owners].map(([change, owner]) => stringify([{ change, owner, until }], { lineWidth: 0 }));
-  const more = entries.length - entriesPrintedMax;
-  return [
-    // Each entry ends with a line break. The reason stays empty, which `validateEntry` rejects until the author writes one.
-    ...entries.slice(0, entriesPrintedMax).map((entry) => `${entry}  reason:`),
-    ...(more > 0 ? [`# and ${more} more in this form`] : []),
-  ];
+  const lastDay = new Date(Date.parse(today) + suggestedDays * dayMs);
+  const until = lastDay.toISOString().slice(0, "2026-12-31".length);
+  const ownerById = new Map(changes.map((change) => [changeId(change), ownersOf(change)[0]]));
+  const entries = [...ownerById].map(([change, owner]) => stringify([{ change, owner, until }], { lineWidth: 0 }));
+  // Each entry ends with a line break. The reason stays empty, which `validateEntry` rejects until the author writes one.
+  const lines = entries.slice(0, entriesPrintedMax).map((entry) => `${entry}  reason:`);
+  const omittedCount = entries.length - entriesPrintedMax;
+  if (omittedCount > 0) lines.push(`# and ${omittedCount} more in this form`);
+  return lines;
 }

@@ -265,6 +265,18 @@ test.each([
   expect(parsed.ok ? [] : parsed.errors).toEqual([`supergraph/accepted-changes.yaml:${message}`]);
 });
 
+test("entries without a change are no duplicates of each other", () => {
+  const owner = '"@tributary/users-team"';
+  const empty = `- change:\n  owner: ${owner}\n  reason:\n  until: 2026-12-31\n`;
+  const missing = `- reason: unused\n  owner: ${owner}\n  until: 2026-12-31\n`;
+  const parsed = parseAcceptedChanges(empty + missing);
+  expect(parsed.ok ? [] : parsed.errors).toEqual([
+    "supergraph/accepted-changes.yaml:1: change must be text.",
+    "supergraph/accepted-changes.yaml:3: reason is empty: write why no client depends on it.",
+    "supergraph/accepted-changes.yaml:5: change is missing.",
+  ]);
+});
+
 test("all problems of a file are reported at once", () => {
   const parsed = parseAcceptedChanges(entry.replace("until", "till").replace("2026-12-31", "soon"));
   expect(parsed.ok ? [] : parsed.errors).toHaveLength(2);

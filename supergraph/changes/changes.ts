@@ -30,11 +30,12 @@ export function changeId({ code, subject }: Pick<Change, "code" | "subject">): s
 /** Formats a change for the terminal: level and places first, then the message and the advice. */
 export function printChange(change: Change, baseName: string): string {
   const { level, subject, message, advice, places } = change;
-  const [first = "", ...others] = places.map(
+  const [firstPlace = "", ...otherPlaces] = places.map(
     (place) => printPlace(place) + (place.onlyInBase ? ` as of ${baseName}` : ""),
   );
-  const head = [level.toUpperCase(), first, changeId(change)].filter(Boolean).join(" ");
+  const head = [level.toUpperCase(), firstPlace, changeId(change)].filter(Boolean).join(" ");
+  const placeLines = otherPlaces.map((place) => `  and ${place}`);
   // The message of DOCUMENT_CHANGED only repeats its subject, which is in the head.
-  const text = message === `${subject}.` ? [] : [`  ${message}`];
-  return [head, ...others.map((other) => `  and ${other}`), ...text, `  Instead: ${advice}`].join("\n");
+  const messageLines = message === `${subject}.` ? [] : [`  ${message}`];
+  return [head, ...placeLines, ...messageLines, `  Instead: ${advice}`].join("\n");
 }

@@ -1,6 +1,9 @@
 // Finds the base: the commit that `npm run check`, `npm start` and the reports of composition errors compare the files on disk with.
 import { execFileSync } from "node:child_process";
 
+/** Of one git command; a longer output counts as a failure. */
+const outputBytesMax = 64 * 1024 * 1024;
+
 /** A commit to compare with, and access to its files. */
 export interface GitBase {
   /** For messages: the branch, tag or commit that was compared with, such as "main" or "v1.2". `commit` may be earlier: the merge base. */
@@ -16,8 +19,8 @@ export interface GitBase {
  */
 export function findBase(root: string, against?: string): GitBase | undefined {
   if (against !== undefined) return baseAt(root, against, resolveCommit(root, against));
-  const onMain = git(root, "rev-parse", "--abbrev-ref", "HEAD")?.trim() === "main";
-  const candidates = onMain ? ["origin/main", "HEAD"] : ["main", "origin/main", "HEAD"];
+  const branch = git(root, "rev-parse", "--abbrev-ref", "HEAD")?.trim();
+  const candidates = branch === "main" ? ["origin/main", "HEAD"] : ["main", "origin/main", "HEAD"];
   const name = candidates.find((candidate) => resolveCommit(root, candidate) !== undefined);
   if (name === undefined) return undefined;
   const forkPoint = git(root, "merge-base", name, "HEAD")?.trim();
@@ -36,12 +39,10 @@ function resolveCommit(root: string, ref: string): string | undefined {
 /** The output of git, or undefined if it fails: unknown commit, file or repository, or git is not installed. */
 function git(root: string, ...args: readonly string[]): string | undefined {
   try {
-    const outputBytesMax = 64 * 1024 * 1024;
-    const stdio = ["ignore", "pipe", "ignore"] as const;
     return execFileSync("git", ["-C", root, ...args], {
       encoding: "utf8",
       maxBuffer: outputBytesMax,
-      stdio: [...stdio],
+      stdio: ["ignore", "pipe", "ignore"],
     });
   } catch {
     return undefined;

@@ -36,7 +36,7 @@ function compareDocuments(before: Json, after: Json): (SchemaChange & { readonly
   return operationsOf(before).flatMap(([key, operation]) => {
     const successor = current.get(key);
     const changes = successor ? compareOperations(operation, successor) : [breaking("was removed")];
-    return changes.map((change) => Object.assign({ operationId: operation.id }, change));
+    return changes.map(({ level, message }) => ({ operationId: operation.id, level, message }));
   });
 }
 
@@ -53,35 +53,39 @@ interface ComparedOperation {
   readonly schemas: Json;
 }
 
+const pathParameterPattern = /\{([^}]+)\}/g;
+
 /** Operations by method and path. The names of path parameters are left out: they are not part of the contract. */
 function operationsOf(document: Json): (readonly [string, ComparedOperation])[] {
-  return entriesOf(document["paths"]).flatMap(([path, item]) =>
-    entriesOf(item).map(([method, operation]) => {
-      const names = [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name ?? "");
-      return [`${method} ${path.replaceAll(/\{[^}]+\}/g, "{}")}`, readOperation(document, operation, names)] as const;
-    }),
-  );
+  return entriesOf(document["paths"]).flatMap(([path, item]) => {
+    const pathNames = [...path.matchAll(pathParameterPattern)].map(([, name]) => name ?? "");
+    const pathShape = path.replaceAll(pathParameterPattern, "{}");
+    return entriesOf(item).map(
+      ([method, operation]) => [`${method} ${pathShape}`, readOperation(document, operation, pathNames)] as const,
+    );
+  });
 }
 
+/** @param pathNames the names of the path parameters, in the order of the path. */
 function readOperation(document: Json, operation: Json, pathNames: readonly string[]): ComparedOperation {
   const components = (document["components"] ?? {}) as Json;
-  const parameters = ((operation["parameters"] ?? []) as readonly Json[]).map((one) =>
-    resolveReference(one, components),
-  );
+  const security = (operation["security"] ?? []) as readonly Json[];
+  const declaredParameters = (operation["parameters"] ?? []) as readonly Json[];
+  const parameters = declaredParameters.map((parameter) => resolveReference(parameter, components));
   // A path parameter is identified by its position, since its name is not part of a request.
-  const nameOf = ({ in: where, name }: Json) =>
+  const keyOf = ({ in: where, name }: Json) =>
     `${String(where)} ${where === "path" ? pathNames.indexOf(String(name)) + 1 : String(name)}`;
+  const responses = entriesOf(operation["responses"]).map(
+    ([status, response]) => [status, resolveReference(response, components)] as const,
+  );
   return {
     id: String(operation["operationId"]),
-    isPublic: ((operation["security"] ?? []) as readonly Json[]).some(
-      (requirement) => Object.keys(requirement).length === 0,
-    ),
+    // An empty requirement means that no token is necessary.
+    isPublic: security.some((requirement) => Object.keys(requirement).length === 0),
     scopes: (operation["x-scopes"] ?? []) as readonly string[],
-    parameters: new Map(parameters.map((one) => [nameOf(one), one])),
+    parameters: new Map(parameters.map((parameter) => [keyOf(parameter), parameter])),
     body: operation["requestBody"] as Json | undefined,
-    responses: new Map(
-      entriesOf(operation["responses"]).map(([status, one]) => [status, resolveReference(one, components)]),
-    ),
+    responses: new Map(responses),
     schemas: (components["schemas"] ?? {}) as Json,
   };
 }
@@ -94,24 +98,28 @@ function resolveReference(part: Json, components: Json): Json {
 }
 
 function compareOperations(before: ComparedOperation, after: ComparedOperation): SchemaChange[] {
-  const schemas = { schemasBefore: before.schemas, schemasAfter: after.schemas };
+  const schemasBefore = before.schemas;
+  const schemasAfter = after.schemas;
+  const ofInput: SchemaComparison = { direction: "input", schemasBefore, schemasAfter };
+  const ofOutput: SchemaComparison = { direction: "output", schemasBefore, schemasAfter };
   return [
     ...compareSecurity(before, after),
-    ...compareParameters(before, after, { ...schemas, direction: "input" }),
-    ...compareBodies(before.body, after.body, { ...schemas, direction: "input" }),
-    ...compareResponses(before, after, { ...schemas, direction: "output" }),
+    ...compareParameters(before, after, ofInput),
+    ...compareBodies(before.body, after.body, ofInput),
+    ...compareResponses(before, after, ofOutput),
   ];
 }
 
 /** Every caller that was authorized must stay authorized: without a token, and with each scope that sufficed. */
 function compareSecurity(before: ComparedOperation, after: ComparedOperation): SchemaChange[] {
-  // Without scopes, every valid token suffices: none is removed.
-  const removedScopes = before.scopes.filter((scope) => after.scopes.length > 0 && !after.scopes.includes(scope));
-  return [
-    ...(before.isPublic && !after.isPublic ? [breaking("no longer accepts callers without a token")] : []),
-    ...(before.scopes.length === 0 && after.scopes.length > 0 ? [breaking("now requires a scope")] : []),
-    ...removedScopes.map((scope) => breaking(`no longer accepts the scope ${scope}`)),
-  ];
+  const changes: SchemaChange[] = [];
+  if (before.isPublic && !after.isPublic) changes.push(breaking("no longer accepts callers without a token"));
+  // Without scopes, every valid token suffices: no scope is removed.
+  if (after.scopes.length === 0) return changes;
+  if (before.scopes.length === 0) changes.push(breaking("now requires a scope"));
+  const removedScopes = before.scopes.filter((scope) => !after.scopes.includes(scope));
+  for (const scope of removedScopes) changes.push(breaking(`no longer accepts the scope ${scope}`));
+  return changes;
 }
 
 function compareParameters(
@@ -120,19 +128,28 @@ function compareParameters(
   comparison: SchemaComparison,
 ): SchemaChange[] {
   const added = [...after.parameters].filter(([name]) => !before.parameters.has(name));
-  return [
-    ...added.filter(([, one]) => one["required"] === true).map(([name]) => breaking(`the ${name} is now required`)),
-    ...[...before.parameters].flatMap(([name, one]) => {
-      const successor = after.parameters.get(name);
-      // The server ignores an unknown header, but rejects an unknown query parameter with 400.
-      if (successor === undefined) return name.startsWith("header ") ? [] : [breaking(`the ${name} was removed`)];
-      const becomesRequired = successor["required"] === true && one["required"] !== true;
-      return [
-        ...(becomesRequired ? [breaking(`the ${name} is now required`)] : []),
-        ...compareSchemas(schemaOf(one), schemaOf(successor), comparison, `the ${name}`),
-      ];
-    }),
-  ];
+  const addedAndRequired = added.filter(([, parameter]) => isRequired(parameter));
+  const additions = addedAndRequired.map(([name]) => breaking(`the ${name} is now required`));
+  const otherChanges = [...before.parameters].flatMap(([name, parameter]) =>
+    compareParameter(name, parameter, after.parameters.get(name), comparison),
+  );
+  return [...additions, ...otherChanges];
+}
+
+/** @param name location and name, such as `query limit`. */
+function compareParameter(
+  name: string,
+  before: Json,
+  after: Json | undefined,
+  comparison: SchemaComparison,
+): SchemaChange[] {
+  if (after === undefined) {
+    // The server ignores an unknown header, but rejects an unknown query parameter with 400.
+    return name.startsWith("header ") ? [] : [breaking(`the ${name} was removed`)];
+  }
+  const changes = compareSchemas(schemaOf(before), schemaOf(after), comparison, `the ${name}`);
+  const becomesRequired = isRequired(after) && !isRequired(before);
+  return becomesRequired ? [breaking(`the ${name} is now required`), ...changes] : changes;
 }
 
 function compareBodies(
@@ -140,13 +157,11 @@ function compareBodies(
   after: Json | undefined,
   comparison: SchemaComparison,
 ): SchemaChange[] {
-  if (before === undefined) return after?.["required"] === true ? [breaking("now requires a body")] : [];
+  const becomesRequired = isRequired(after) && !isRequired(before);
+  const requirement = becomesRequired ? [breaking("now requires a body")] : [];
+  if (before === undefined) return requirement;
   if (after === undefined) return [breaking("no longer accepts a body")];
-  const becomesRequired = after["required"] === true && before["required"] !== true;
-  return [
-    ...(becomesRequired ? [breaking("now requires a body")] : []),
-    ...compareContent(before, after, comparison, "the body"),
-  ];
+  return [...requirement, ...compareContent(before, after, comparison, "the body")];
 }
 
 function compareResponses(
@@ -154,29 +169,40 @@ function compareResponses(
   after: ComparedOperation,
   comparison: SchemaComparison,
 ): SchemaChange[] {
-  return [...before.responses].flatMap(([status, one]) => {
+  return [...before.responses].flatMap(([status, response]) => {
     const successor = after.responses.get(status);
     if (successor === undefined) return [breaking(`the response ${status} was removed`)];
-    const headers = (response: Json) => Object.keys(response["headers"] ?? {});
-    const removedHeaders = headers(one).filter((name) => !headers(successor).includes(name));
+    const currentHeaders = headersOf(successor);
+    const removedHeaders = headersOf(response).filter((name) => !currentHeaders.includes(name));
     return [
       ...removedHeaders.map((name) => breaking(`the response ${status} no longer has the header ${name}`)),
-      ...compareContent(one, successor, comparison, `the body of ${status}`),
+      ...compareContent(response, successor, comparison, `the body of ${status}`),
     ];
   });
 }
 
+/** Compares two bodies, media type by media type. */
 function compareContent(before: Json, after: Json, comparison: SchemaComparison, location: string): SchemaChange[] {
-  const current = new Map(entriesOf(after["content"]));
-  return entriesOf(before["content"]).flatMap(([type, media]) => {
-    const successor = current.get(type);
-    if (successor === undefined) return [breaking(`${location} is no longer ${type}`)];
-    return compareSchemas(schemaOf(media), schemaOf(successor), comparison, location);
+  const currentContents = new Map(entriesOf(after["content"]));
+  return entriesOf(before["content"]).flatMap(([mediaType, content]) => {
+    const successor = currentContents.get(mediaType);
+    if (successor === undefined) return [breaking(`${location} is no longer ${mediaType}`)];
+    return compareSchemas(schemaOf(content), schemaOf(successor), comparison, location);
   });
 }
 
-function schemaOf(holder: Json): Json {
-  return (holder["schema"] ?? {}) as Json;
+function headersOf(response: Json): readonly string[] {
+  return Object.keys(response["headers"] ?? {});
+}
+
+/** Of a parameter or a request body. */
+function isRequired(part: Json | undefined): boolean {
+  return part?.["required"] === true;
+}
+
+/** Of a parameter or of one media type of a body. */
+function schemaOf(part: Json): Json {
+  return (part["schema"] ?? {}) as Json;
 }
 
 function entriesOf(value: unknown): (readonly [string, Json])[] {

@@ -23,31 +23,46 @@ export interface SchemaComparison {
  * @param location what messages begin with, such as `the body`.
  */
 export function compareSchemas(before: Json, after: Json, outer: SchemaComparison, location: string): SchemaChange[] {
+  const areReferences = typeof before["$ref"] === "string" && typeof after["$ref"] === "string";
   const pair = `${String(before["$ref"])} ${String(after["$ref"])}`;
-  const isPair = typeof before["$ref"] === "string" && typeof after["$ref"] === "string";
-  if (isPair && outer.enclosing?.has(pair)) return [];
-  const comparison = isPair ? { ...outer, enclosing: new Set(outer.enclosing).add(pair) } : outer;
+  if (areReferences && outer.enclosing?.has(pair)) return [];
+  const comparison = areReferences ? { ...outer, enclosing: new Set(outer.enclosing).add(pair) } : outer;
   const alternativesBefore = listAlternatives(before, comparison.schemasBefore);
   const alternativesAfter = listAlternatives(after, comparison.schemasAfter);
-  const [firstBefore, ...othersBefore] = alternativesBefore;
-  const [firstAfter, ...othersAfter] = alternativesAfter;
-  if (firstBefore && firstAfter && othersBefore.length + othersAfter.length === 0) {
-    return compareSingle(firstBefore, firstAfter, comparison, location);
+  const [onlyBefore, ...othersBefore] = alternativesBefore;
+  const [onlyAfter, ...othersAfter] = alternativesAfter;
+  if (onlyBefore && onlyAfter && othersBefore.length === 0 && othersAfter.length === 0) {
+    return compareSingle(onlyBefore, onlyAfter, comparison, location);
   }
-  // Input: each former alternative must still match a current one. Output: each current alternative must match a former one. Each is compared with
-  // the alternatives of its type, and the comparison with the fewest differences counts.
-  const isInput = comparison.direction === "input";
-  const [sent, expected] = isInput ? [alternativesBefore, alternativesAfter] : [alternativesAfter, alternativesBefore];
-  return sent.flatMap((one) => {
-    const attempts = expected
-      .filter((other) => typeOf(other) === typeOf(one))
-      .map((other) =>
-        isInput ? compareSingle(one, other, comparison, location) : compareSingle(other, one, comparison, location),
-      );
-    if (attempts.length === 0)
-      return [breaking(`${location} ${isInput ? "no longer accepts" : "may now be"} ${typeOf(one)}`)];
-    return attempts.toSorted((a, b) => a.length - b.length)[0] ?? [];
+  return compareAlternatives(alternativesBefore, alternativesAfter, comparison, location);
+}
+
+/** Compares each alternative with those of its type; the comparison with the fewest changes counts. */
+function compareAlternatives(
+  before: readonly Json[],
+  after: readonly Json[],
+  comparison: SchemaComparison,
+  location: string,
+): SchemaChange[] {
+  // Input: each former alternative must still match a current one.
+  if (comparison.direction === "input") {
+    return before.flatMap((former) => {
+      const counterparts = after.filter((current) => typeOf(current) === typeOf(former));
+      const results = counterparts.map((current) => compareSingle(former, current, comparison, location));
+      return shortestOf(results) ?? [breaking(`${location} no longer accepts ${typeOf(former)}`)];
+    });
+  }
+  // Output: each current alternative must match a former one.
+  return after.flatMap((current) => {
+    const counterparts = before.filter((former) => typeOf(former) === typeOf(current));
+    const results = counterparts.map((former) => compareSingle(former, current, comparison, location));
+    return shortestOf(results) ?? [breaking(`${location} may now be ${typeOf(current)}`)];
   });
+}
+
+/** Undefined for an empty list. */
+function shortestOf(results: readonly SchemaChange[][]): SchemaChange[] | undefined {
+  return results.toSorted((a, b) => a.length - b.length)[0];
 }
 
 /** The alternatives of a schema, with references resolved: the members of `anyOf`, or one schema for each of several types. */
@@ -55,11 +70,12 @@ function listAlternatives(schema: Json, schemas: Json): readonly Json[] {
   const { $ref, anyOf, type } = schema;
   if (typeof $ref === "string")
     return listAlternatives(getSchema(schemas, $ref.replace("#/components/schemas/", "")), schemas);
-  if (Array.isArray(anyOf)) return (anyOf as readonly Json[]).flatMap((one) => listAlternatives(one, schemas));
-  if (Array.isArray(type)) return type.map((one: unknown) => ({ ...schema, type: one }));
+  if (Array.isArray(anyOf)) return (anyOf as readonly Json[]).flatMap((member) => listAlternatives(member, schemas));
+  if (Array.isArray(type)) return type.map((singleType: unknown) => ({ ...schema, type: singleType }));
   return [schema];
 }
 
+/** Compares two schemas without references, `anyOf` or a list of types. */
 function compareSingle(before: Json, after: Json, comparison: SchemaComparison, location: string): SchemaChange[] {
   if (typeOf(before) !== typeOf(after))
     return [breaking(`${location} changed from ${typeOf(before)} to ${typeOf(after)}`)];
@@ -72,83 +88,98 @@ function compareSingle(before: Json, after: Json, comparison: SchemaComparison, 
   ];
 }
 
-/** With 1, a smaller number is tighter; with -1, a larger one. */
-const limitKeywords: readonly (readonly [string, 1 | -1])[] = [
-  ["maxLength", 1],
-  ["maximum", 1],
-  ["maxItems", 1],
-  ["minLength", -1],
-  ["minimum", -1],
-  ["minItems", -1],
-];
+const upperLimits: readonly string[] = ["maxLength", "maximum", "maxItems"];
+const lowerLimits: readonly string[] = ["minLength", "minimum", "minItems"];
 
 /** For input only. `pattern` and `format` are compared as texts: any change of them counts as breaking. */
 function compareLimits(before: Json, after: Json, location: string): SchemaChange[] {
-  const tighter = ([limit, sign]: readonly [string, 1 | -1]) => {
-    const [was, is] = [before[limit], after[limit]];
-    return typeof is === "number" && (typeof was !== "number" || sign * is < sign * was);
-  };
-  const changed = (keyword: string) => after[keyword] !== undefined && after[keyword] !== before[keyword];
-  return [
-    ...limitKeywords.filter(tighter).map(([limit]) => breaking(`${location} has a tighter ${limit}`)),
-    ...["pattern", "format"].filter(changed).map((keyword) => breaking(`${location} has another ${keyword}`)),
+  const tighterLimits = [
+    ...upperLimits.filter((limit) => isLowered(before[limit], after[limit])),
+    ...lowerLimits.filter((limit) => isRaised(before[limit], after[limit])),
   ];
+  const changedFormats = ["pattern", "format"].filter(
+    (keyword) => after[keyword] !== undefined && after[keyword] !== before[keyword],
+  );
+  return [
+    ...tighterLimits.map((limit) => breaking(`${location} has a tighter ${limit}`)),
+    ...changedFormats.map((keyword) => breaking(`${location} has another ${keyword}`)),
+  ];
+}
+
+/** Also true for a new upper limit. */
+function isLowered(before: unknown, after: unknown): boolean {
+  if (typeof after !== "number") return false;
+  return typeof before !== "number" || after < before;
+}
+
+/** Also true for a new lower limit. */
+function isRaised(before: unknown, after: unknown): boolean {
+  if (typeof after !== "number") return false;
+  return typeof before !== "number" || after > before;
 }
 
 function compareValues(before: Json, after: Json, { direction }: SchemaComparison, location: string): SchemaChange[] {
-  const [was, is] = [before["enum"], after["enum"]] as readonly (readonly unknown[] | undefined)[];
+  const formerValues = before["enum"] as readonly unknown[] | undefined;
+  const currentValues = after["enum"] as readonly unknown[] | undefined;
   if (direction === "input") {
-    if (is === undefined) return [];
-    if (was === undefined) return [breaking(`${location} now accepts only listed values`)];
-    return was
-      .filter((value) => !is.includes(value))
-      .map((value) => breaking(`${location} no longer accepts ${String(value)}`));
+    if (currentValues === undefined) return [];
+    if (formerValues === undefined) return [breaking(`${location} now accepts only listed values`)];
+    const removedValues = formerValues.filter((value) => !currentValues.includes(value));
+    return removedValues.map((value) => breaking(`${location} no longer accepts ${String(value)}`));
   }
-  if (was === undefined) return [];
-  if (is === undefined) return [dangerous(`${location} may now be any ${typeOf(after)}`)];
-  return is
-    .filter((value) => !was.includes(value))
-    .map((value) => dangerous(`${location} may now be ${String(value)}`));
+  if (formerValues === undefined) return [];
+  if (currentValues === undefined) return [dangerous(`${location} may now be any ${typeOf(after)}`)];
+  const newValues = currentValues.filter((value) => !formerValues.includes(value));
+  return newValues.map((value) => dangerous(`${location} may now be ${String(value)}`));
 }
 
 function compareProperties(before: Json, after: Json, comparison: SchemaComparison, location: string): SchemaChange[] {
-  const was = propertiesOf(before);
-  const is = propertiesOf(after);
+  const formerProperties = propertiesOf(before);
+  const currentProperties = propertiesOf(after);
   const isInput = comparison.direction === "input";
+  const wasClosed = before["additionalProperties"] === false;
   const isClosed = after["additionalProperties"] === false;
-  const removed = Object.keys(was).filter((name) => is[name] === undefined);
-  const requirementChanged = isInput
-    ? requiredOnlyIn(after, before)
-    : requiredOnlyIn(before, after).filter((name) => is[name] !== undefined);
+  const changes: SchemaChange[] = [];
   // An input object that allows unknown properties still accepts a removed one.
-  return [
-    ...removed.flatMap((name) => (isInput && !isClosed ? [] : [breaking(`${location}/${name} was removed`)])),
-    ...requirementChanged.map((name) =>
-      breaking(`${location}/${name} is ${isInput ? "now required" : "no longer always present"}`),
-    ),
-    ...(isInput && isClosed && before["additionalProperties"] !== false
-      ? [breaking(`${location} no longer accepts unknown properties`)]
-      : []),
-    ...Object.entries(was).flatMap(([name, schema]) => {
-      const successor = is[name];
-      return successor === undefined ? [] : compareSchemas(schema, successor, comparison, `${location}/${name}`);
-    }),
-  ];
+  const removalBreaks = !isInput || isClosed;
+  if (removalBreaks) {
+    const removed = Object.keys(formerProperties).filter((name) => currentProperties[name] === undefined);
+    for (const name of removed) changes.push(breaking(`${location}/${name} was removed`));
+  }
+  if (isInput) {
+    for (const name of requiredOnlyIn(after, before)) changes.push(breaking(`${location}/${name} is now required`));
+    if (isClosed && !wasClosed) changes.push(breaking(`${location} no longer accepts unknown properties`));
+  } else {
+    const optionalNow = requiredOnlyIn(before, after).filter((name) => currentProperties[name] !== undefined);
+    for (const name of optionalNow) changes.push(breaking(`${location}/${name} is no longer always present`));
+  }
+  for (const [name, schema] of Object.entries(formerProperties)) {
+    const successor = currentProperties[name];
+    if (successor !== undefined) changes.push(...compareSchemas(schema, successor, comparison, `${location}/${name}`));
+  }
+  return changes;
 }
 
 /** Properties that the first schema requires and the second one does not. */
-function requiredOnlyIn(one: Json, other: Json): readonly string[] {
-  const names = (schema: Json) => (schema["required"] ?? []) as readonly string[];
-  return names(one).filter((name) => !names(other).includes(name));
+function requiredOnlyIn(first: Json, second: Json): readonly string[] {
+  const requiredBySecond = requiredOf(second);
+  return requiredOf(first).filter((name) => !requiredBySecond.includes(name));
+}
+
+function requiredOf(schema: Json): readonly string[] {
+  return (schema["required"] ?? []) as readonly string[];
 }
 
 function compareItems(before: Json, after: Json, comparison: SchemaComparison, location: string): SchemaChange[] {
-  const [was, is] = [before["items"], after["items"]] as readonly (Json | undefined)[];
-  if (was !== undefined && is !== undefined) return compareSchemas(was, is, comparison, `${location}/*`);
+  const formerItems = before["items"] as Json | undefined;
+  const currentItems = after["items"] as Json | undefined;
+  if (formerItems !== undefined && currentItems !== undefined)
+    return compareSchemas(formerItems, currentItems, comparison, `${location}/*`);
   // Without `items`, an entry may be any value.
-  const [accepted, current] = comparison.direction === "input" ? [is, was] : [was, is];
-  if (accepted === undefined || current !== undefined) return [];
-  return [breaking(`${location}/* ${comparison.direction === "input" ? "no longer accepts" : "may now be"} any value`)];
+  const isInput = comparison.direction === "input";
+  if (isInput && currentItems !== undefined) return [breaking(`${location}/* no longer accepts any value`)];
+  if (!isInput && formerItems !== undefined) return [breaking(`${location}/* may now be any value`)];
+  return [];
 }
 
 function propertiesOf(schema: Json): Readonly<Record<string, Json>> {

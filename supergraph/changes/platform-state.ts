@@ -23,27 +23,36 @@ export interface PlatformState {
   readonly subgraphs: readonly Subgraph[];
 }
 
-/** Composes the files on disk for `npm run check`, or returns every composition error. */
-export async function readCurrentState(
-  root: string,
-  subgraphs: readonly Subgraph[],
-): Promise<
+type CurrentState =
   | { readonly ok: true; readonly state: PlatformState }
-  | { readonly ok: false; readonly errors: readonly CompositionError[] }
-> {
+  | { readonly ok: false; readonly errors: readonly CompositionError[] };
+
+/** Composes the files on disk for `npm run check`, or returns every composition error. */
+export async function readCurrentState(root: string, subgraphs: readonly Subgraph[]): Promise<CurrentState> {
   const sources = readSubgraphs(root, subgraphs);
   const composition = composeSubgraphs(sources);
   const merged = mergeRoutes(await readRoutes(root, subgraphs));
   if (!composition.ok || !merged.ok) {
-    return { ok: false, errors: [...(composition.ok ? [] : composition.errors), ...(merged.ok ? [] : merged.errors)] };
+    const schemaErrors = composition.ok ? [] : composition.errors;
+    const routeErrors = merged.ok ? [] : merged.errors;
+    return { ok: false, errors: [...schemaErrors, ...routeErrors] };
   }
-  const described = await composeDocuments(root, { partial: false }, subgraphs);
-  if (!described.ok) return described;
-  const texts = new Map(described.files.map(({ path, content }) => [path, content]));
-  const read = (path: string) => (existsSync(join(root, path)) ? readFileSync(join(root, path), "utf8") : undefined);
-  const documents = parseDocuments(merged.routes, (path) => texts.get(path));
-  const graph = { ...composition, sources };
-  return { ok: true, state: { graph, routes: { routes: merged.routes, read }, documents, subgraphs } };
+  const generated = await composeDocuments(root, { partial: false }, subgraphs);
+  if (!generated.ok) return generated;
+  const generatedTexts = new Map(generated.files.map(({ path, content }) => [path, content]));
+  const { apiSdl, supergraphSdl } = composition;
+  const { routes } = merged;
+  const state: PlatformState = {
+    graph: { apiSdl, supergraphSdl, sources },
+    routes: { routes, read: (path) => readFromDisk(join(root, path)) },
+    documents: parseDocuments(routes, (path) => generatedTexts.get(path)),
+    subgraphs,
+  };
+  return { ok: true, state };
+}
+
+function readFromDisk(file: string): string | undefined {
+  return existsSync(file) ? readFileSync(file, "utf8") : undefined;
 }
 
 /**
@@ -57,10 +66,9 @@ export function readBaseState(base: GitBase, subgraphs: readonly Subgraph[]): Pl
   const supergraphSdl = readCommitted(base, "supergraph/supergraph.graphql");
   const { routes } = JSON.parse(readCommitted(base, "supergraph/routes.json")) as { readonly routes: readonly Route[] };
   const currentNames = new Set(subgraphs.map(({ name }) => name));
-  const former = readOwnership(supergraphSdl)
-    .subgraphs.filter((name) => !currentNames.has(name))
-    .map(formerSubgraph);
-  const baseSubgraphs = [...subgraphs, ...former];
+  const { subgraphs: baseNames } = readOwnership(supergraphSdl);
+  const formerNames = baseNames.filter((name) => !currentNames.has(name));
+  const baseSubgraphs = [...subgraphs, ...formerNames.map(formerSubgraph)];
   const sources = baseSubgraphs.map((subgraph) => {
     const file = `${subgraph.folder}/schema.graphql`;
     return { ...subgraph, file, sdl: base.read(file) };
@@ -75,13 +83,13 @@ export function readBaseState(base: GitBase, subgraphs: readonly Subgraph[]): Pl
 
 /** The OpenAPI documents of all versions that have a route. A version without a document is left out. */
 function parseDocuments(routes: readonly Route[], read: (path: string) => string | undefined): DocumentsByVersion {
-  const versions = [...new Set(routes.flatMap(({ versions }) => versions))].toSorted((a, b) => a - b);
-  return new Map(
-    versions.flatMap((version) => {
-      const text = read(documentFile(version));
-      return text === undefined ? [] : [[version, JSON.parse(text) as Json] as const];
-    }),
-  );
+  const versions = new Set(routes.flatMap((route) => route.versions));
+  const documents = new Map<number, Json>();
+  for (const version of [...versions].toSorted((a, b) => a - b)) {
+    const text = read(documentFile(version));
+    if (text !== undefined) documents.set(version, JSON.parse(text) as Json);
+  }
+  return documents;
 }
 
 function readCommitted(base: GitBase, path: string): string {

@@ -10,14 +10,20 @@ export interface RouteState {
   read(path: string): string | undefined;
 }
 
+interface ComparedRoutes {
+  readonly base: RouteState;
+  readonly now: RouteState;
+  readonly subgraphs: readonly Subgraph[];
+}
+
 /** Finds removed routes, versions and query parameters. The names of path parameters are not part of the contract. */
 export function findRouteChanges(base: RouteState, now: RouteState, subgraphs: readonly Subgraph[]): Change[] {
-  const current = new Map(now.routes.map((route) => [shapeOf(route), route]));
+  const currentRoutes = new Map(now.routes.map((route) => [shapeOf(route), route]));
   return base.routes.flatMap((route) => {
-    const successor = current.get(shapeOf(route));
+    const successor = currentRoutes.get(shapeOf(route));
     const changes = successor ? findRemovedParts(route, successor) : [describeRemoval(route)];
     const places = placesOf(successor ?? route, { base, now, subgraphs });
-    return changes.map((change) => Object.assign({ level: "breaking" as const, places }, change));
+    return changes.map((change) => ({ ...change, level: "breaking" as const, places }));
   });
 }
 
@@ -28,7 +34,7 @@ export function findRoutePlaces(
   now: RouteState,
   subgraphs: readonly Subgraph[],
 ): readonly ChangePlace[] {
-  const route = [...now.routes, ...base.routes].find((one) => one.id === id);
+  const route = [...now.routes, ...base.routes].find((candidate) => candidate.id === id);
   return route === undefined ? [] : placesOf(route, { base, now, subgraphs });
 }
 
@@ -37,7 +43,7 @@ type RouteChange = Pick<Change, "code" | "subject" | "message" | "advice">;
 function describeRemoval({ method, path }: Route): RouteChange {
   const advice = "keep the route, or retire a whole version with Deprecation and Sunset.";
   const subject = `${method} ${path}`;
-  return { code: "ROUTE_REMOVED", subject, message: `Route ${method} ${path} was removed.`, advice };
+  return { code: "ROUTE_REMOVED", subject, message: `Route ${subject} was removed.`, advice };
 }
 
 function findRemovedParts(before: Route, after: Route): RouteChange[] {
@@ -60,19 +66,15 @@ function findRemovedParts(before: Route, after: Route): RouteChange[] {
   ];
 }
 
-function placesOf(
-  { service, id }: Route,
-  {
-    base,
-    now,
-    subgraphs,
-  }: { readonly base: RouteState; readonly now: RouteState; readonly subgraphs: readonly Subgraph[] },
-): ChangePlace[] {
+/** One place, or none if no subgraph has the name of the route's service. */
+function placesOf({ service, id }: Route, { base, now, subgraphs }: ComparedRoutes): ChangePlace[] {
   const subgraph = subgraphs.find(({ name }) => name === service);
   if (!subgraph) return [];
-  const file = `${subgraph.folder}/src/rest/routes.ts`;
-  const place = { subgraph: service, owner: subgraph.owner, file };
+  const { owner, folder } = subgraph;
+  const file = `${folder}/src/rest/routes.ts`;
   const current = findRoutePosition(now.read(file) ?? "", id);
-  if (current) return [{ ...place, ...current, onlyInBase: false }];
-  return [{ ...place, ...(findRoutePosition(base.read(file) ?? "", id) ?? { line: 1, column: 1 }), onlyInBase: true }];
+  if (current) return [{ subgraph: service, owner, file, ...current, onlyInBase: false }];
+  const former = findRoutePosition(base.read(file) ?? "", id);
+  const { line, column } = former ?? { line: 1, column: 1 };
+  return [{ subgraph: service, owner, file, line, column, onlyInBase: true }];
 }

@@ -54,14 +54,16 @@ function levelOf(difference: Difference, nowSchema: GraphQLSchema): Change["leve
  */
 function becameRequired({ type, path = "" }: Difference, nowSchema: GraphQLSchema): boolean {
   const [typeName = "", fieldName = "", argumentName] = path.split(".");
-  const owner = nowSchema.getType(typeName);
-  if (type === ChangeType.InputFieldDefaultValueChanged && isInputObjectType(owner)) {
-    const field = owner.getFields()[fieldName];
+  const parentType = nowSchema.getType(typeName);
+  if (type === ChangeType.InputFieldDefaultValueChanged && isInputObjectType(parentType)) {
+    const field = parentType.getFields()[fieldName];
     return field !== undefined && isRequiredInputField(field);
   }
-  if (type !== ChangeType.FieldArgumentDefaultChanged || !(isObjectType(owner) || isInterfaceType(owner))) return false;
-  const argument = owner.getFields()[fieldName]?.args.find(({ name }) => name === argumentName);
-  return argument !== undefined && isRequiredArgument(argument);
+  if (type === ChangeType.FieldArgumentDefaultChanged && (isObjectType(parentType) || isInterfaceType(parentType))) {
+    const argument = parentType.getFields()[fieldName]?.args.find(({ name }) => name === argumentName);
+    return argument !== undefined && isRequiredArgument(argument);
+  }
+  return false;
 }
 
 /** The path that graphql-inspector reports. For a removed union member that is only the union, so the member is appended. */
@@ -72,9 +74,8 @@ function coordinateOf({ type, path = "", meta }: Difference): string {
 
 /** The coordinate, with the removed interface if the type no longer implements one. */
 function subjectOf({ type, meta }: Difference, coordinate: string): string {
-  return type === ChangeType.ObjectTypeInterfaceRemoved
-    ? `${coordinate} implements ${String(meta.removedInterfaceName)}`
-    : coordinate;
+  if (type !== ChangeType.ObjectTypeInterfaceRemoved) return coordinate;
+  return `${coordinate} implements ${String(meta.removedInterfaceName)}`;
 }
 
 /** The deprecation reason of a coordinate; undefined if it is not deprecated. */
@@ -82,5 +83,7 @@ function findDeprecation(api: DocumentNode, coordinate: string): string | undefi
   const match = findCoordinate(api, coordinate);
   if (!match?.exact || !("directives" in match.node)) return undefined;
   const directive = match.node.directives?.find(({ name }) => name.value === "deprecated");
-  return directive && String(getArgumentValues(GraphQLDeprecatedDirective, directive)["reason"]);
+  if (!directive) return undefined;
+  const { reason } = getArgumentValues(GraphQLDeprecatedDirective, directive);
+  return String(reason);
 }

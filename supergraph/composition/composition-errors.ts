@@ -35,15 +35,17 @@ export function describeMissingSchema({ name, owner, file }: SubgraphSource): Co
 export function describeCompositionError(error: GraphQLError, parsed: readonly ParsedSubgraph[]): CompositionError {
   const code = typeof error.extensions.code === "string" ? error.extensions.code : "COMPOSITION_ERROR";
   const [place, ...elsewhere] = placesOf(error, parsed);
-  const advice = compositionAdviceFor(code);
-  return { message: error.message, code, ...place, ...(elsewhere.length > 0 && { elsewhere }), advice };
+  const described = { message: error.message, code, ...place, advice: compositionAdviceFor(code) };
+  return elsewhere.length === 0 ? described : { ...described, elsewhere };
 }
 
 /** Formats an error in full. The line begins with file:line:column, so that an editor can open it. */
 export function printCompositionError({ message, code, elsewhere = [], advice, ...place }: CompositionError): string {
-  const others = elsewhere.map((other) => `see also ${printPlace(other)}`);
-  const lines = [...message.split("\n"), ...others, ...(advice === undefined ? [] : [`To fix: ${advice}`])];
-  return [`${printPlace(place)} ${code}`.trim(), ...lines.map((line) => `  ${line}`)].join("\n");
+  const head = `${printPlace(place)} ${code}`.trim();
+  const otherPlaces = elsewhere.map((other) => `see also ${printPlace(other)}`);
+  const details = [...message.split("\n"), ...otherPlaces];
+  if (advice !== undefined) details.push(`To fix: ${advice}`);
+  return [head, ...details.map((line) => `  ${line}`)].join("\n");
 }
 
 /** "services/users/schema.graphql:12:3 (@tributary/users-team)"; unknown parts are left out. */
@@ -55,7 +57,8 @@ export function printPlace({ file, line, column, owner }: Partial<Place>): strin
 /** Each place once, in the given order. */
 export function distinctPlaces<P extends Place>(places: readonly P[]): readonly P[] {
   const keyOf = ({ file, line, column }: Place) => `${file}:${line}:${column}`;
-  return places.filter((place, index) => places.findIndex((one) => keyOf(one) === keyOf(place)) === index);
+  const isFirst = (place: P, index: number) => places.findIndex((other) => keyOf(other) === keyOf(place)) === index;
+  return places.filter(isFirst);
 }
 
 function placesOf(error: GraphQLError, parsed: readonly ParsedSubgraph[]): readonly Place[] {
@@ -64,6 +67,8 @@ function placesOf(error: GraphQLError, parsed: readonly ParsedSubgraph[]): reado
   return places.length > 0 ? distinctPlaces(places) : guessPlaces(error.message, parsed);
 }
 
+const quotedCoordinatePattern = /"(\w+(?:\.\w+)?)"/g;
+
 /**
  * Finds places for errors without AST nodes: satisfiability errors and some validation errors. Their text names a subgraph
  * ("[users] …") or quotes coordinates ("User.posts", "Query"); the first coordinate that a schema defines is used.
@@ -71,8 +76,8 @@ function placesOf(error: GraphQLError, parsed: readonly ParsedSubgraph[]): reado
 function guessPlaces(message: string, parsed: readonly ParsedSubgraph[]): readonly Place[] {
   const named = parsed.filter(({ source }) => message.startsWith(`[${source.name}] `));
   const candidates = named.length > 0 ? named : parsed;
-  for (const [, coordinate = ""] of message.matchAll(/"(\w+(?:\.\w+)?)"/g)) {
-    const places = candidates.flatMap((one) => placeOfCoordinate(one, coordinate) ?? []);
+  for (const [, coordinate = ""] of message.matchAll(quotedCoordinatePattern)) {
+    const places = candidates.flatMap((subgraph) => placeOfCoordinate(subgraph, coordinate) ?? []);
     if (places.length > 0) return places;
   }
   return named.map(({ source: { name, owner, file } }) => ({

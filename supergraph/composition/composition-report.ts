@@ -38,13 +38,15 @@ export function reportCompositionErrors(errors: readonly CompositionError[], opt
   const causes = groupByCause(errors, changed, sources).toSorted(
     (a, b) => rankOf(a, changedFiles) - rankOf(b, changedFiles),
   );
+  const schemaFiles = new Set(sources.map(({ file }) => file));
   // Errors in routes.ts and openapi.ts do not follow from a changed schema.
-  const areAboutSchemas = errors.some(({ file }) => file === undefined || sources.some((one) => one.file === file));
-  const files = areAboutSchemas ? changed.slice(0, causesMax).map(({ source }) => printPlace(source)) : [];
-  const headline = files.length > 0 ? [`changed since ${baseline?.name}: ${files.join(", ")}`] : [];
+  const areAboutSchemas = errors.some(({ file }) => file === undefined || schemaFiles.has(file));
+  const listedFiles = areAboutSchemas ? changed.slice(0, causesMax).map(({ source }) => printPlace(source)) : [];
+  const headline = listedFiles.length > 0 ? [`changed since ${baseline?.name}: ${listedFiles.join(", ")}`] : [];
   if (all) return [...headline, ...causes.flatMap((cause) => cause.errors.map(printCompositionError))];
-  const groups = causes.slice(0, causesMax).flatMap((cause) => printCause(cause, { baseline, changedFiles, sources }));
-  return [...headline, ...groups, ...summarize(causes, errors)];
+  const context = { baseline, changedFiles, sources };
+  const causeLines = causes.slice(0, causesMax).flatMap((cause) => printCause(cause, context));
+  return [...headline, ...causeLines, ...summarize(causes, errors)];
 }
 
 function groupByCause(
@@ -53,46 +55,62 @@ function groupByCause(
   sources: readonly SubgraphSource[],
 ): readonly Cause[] {
   const subgraphNames = new Set(sources.map(({ name }) => name));
+  // Edited keys first: an error that can follow from several edits is attributed to the first of them.
   const edits = changed
-    .flatMap((one) => one.edits)
+    .flatMap((subgraph) => subgraph.edits)
     .toSorted((a, b) => Number(b.kind === "key") - Number(a.kind === "key"));
   const causes = new Map<unknown, Cause>();
   for (const error of errors) {
-    // Only errors with advice can quote coordinates, except syntax errors, which quote tokens. An error without a coordinate is a separate cause.
-    const namesCoordinates = error.advice !== undefined && error.code !== "SYNTAX_ERROR";
-    const quoted = namesCoordinates ? coordinatesIn(error.message) : [];
+    // Only errors with advice can quote coordinates, except syntax errors, which quote tokens.
+    const quotesCoordinates = error.advice !== undefined && error.code !== "SYNTAX_ERROR";
+    const quoted = quotesCoordinates ? coordinatesIn(error.message) : [];
     // Messages also quote the names of subgraphs.
     const mentioned = quoted.filter((name) => !subgraphNames.has(name));
-    const edit = edits.find((one) => concerns(one, mentioned));
+    const edit = edits.find((candidate) => concerns(candidate, mentioned));
     const coordinate = edit?.coordinate ?? mentioned[0];
-    const key = edit ?? (coordinate === undefined ? error : `${error.code} ${coordinate.split(".")[0]}`);
+    const key = edit ?? groupKeyOf(error, coordinate);
     const known = causes.get(key);
-    causes.set(key, { edit, coordinate, ...known, errors: known ? [...known.errors, error] : [error] });
+    if (known) causes.set(key, { ...known, errors: [...known.errors, error] });
+    else causes.set(key, { edit, coordinate, errors: [error] });
   }
   return [...causes.values()];
 }
 
-/** Finds coordinates in an error's text: "User", "User.posts", "User.posts(first:)", or `Unknown type User`. */
-function coordinatesIn(message: string): readonly string[] {
-  return [...message.matchAll(/"([A-Za-z_]\w*(?:\.\w+)?)["(]|Unknown type (\w+)/g)].map(
-    ([, quoted, type]) => quoted ?? type ?? "",
-  );
+/** For errors that follow from no edit. An error without a coordinate is a separate cause, so it is its own key. */
+function groupKeyOf(error: CompositionError, coordinate: string | undefined): unknown {
+  if (coordinate === undefined) return error;
+  const [type] = coordinate.split(".");
+  return `${error.code} ${type}`;
 }
 
-/** Whether an error that mentions these coordinates can follow from the edit. A removed or added type also concerns its fields. */
+const coordinatePattern = /"([A-Za-z_]\w*(?:\.\w+)?)["(]|Unknown type (\w+)/g;
+
+/** Finds coordinates in an error's text: "User", "User.posts", "User.posts(first:)", or `Unknown type User`. */
+function coordinatesIn(message: string): readonly string[] {
+  return [...message.matchAll(coordinatePattern)].map(([, quoted, type]) => quoted ?? type ?? "");
+}
+
+/** Whether an error that mentions these coordinates can follow from the edit. */
 function concerns(edit: SchemaEdit, mentioned: readonly string[]): boolean {
-  const { kind, coordinate } = edit;
-  if (kind === "key")
-    return mentioned.some(
-      (name) => name === coordinate || edit.removedKeys.includes(name.replace(`${coordinate}.`, "")),
-    );
-  return mentioned.some((name) => name === coordinate || (kind !== "changed" && name.startsWith(`${coordinate}.`)));
+  if (mentioned.includes(edit.coordinate)) return true;
+  const fieldPrefix = `${edit.coordinate}.`;
+  switch (edit.kind) {
+    case "key":
+      return mentioned.some((name) => edit.removedKeys.includes(name.replace(fieldPrefix, "")));
+    // A removed or added type also concerns its fields.
+    case "removed":
+    case "added":
+      return mentioned.some((name) => name.startsWith(fieldPrefix));
+    case "changed":
+      return false;
+  }
 }
 
 /** Sort order: causes that follow from an edited key, from another edit, causes with a place in a changed file, other causes. */
 function rankOf({ edit, errors }: Cause, changedFiles: ReadonlySet<string>): number {
   if (edit) return edit.kind === "key" ? 0 : 1;
-  return errors.some((error) => placesOf(error).some(({ file }) => changedFiles.has(file))) ? 2 : 3;
+  const isInChangedFile = errors.flatMap(placesOf).some(({ file }) => changedFiles.has(file));
+  return isInChangedFile ? 2 : 3;
 }
 
 interface PrintContext {
@@ -105,20 +123,22 @@ function printCause(cause: Cause, context: PrintContext): string[] {
   const { edit, coordinate = "", errors } = cause;
   if (edit?.kind === "key") return printKeyCause(edit, errors, context.sources);
   const [{ code, message, advice }, ...otherErrors] = errors;
+  // Places in changed files first.
   const places = distinctPlaces(errors.flatMap(placesOf)).toSorted(
     (a, b) => Number(context.changedFiles.has(b.file)) - Number(context.changedFiles.has(a.file)),
   );
-  const [lead, ...others] = distinctPlaces(edit?.place ? [edit.place, ...places] : places);
-  const location = `${printPlace(lead ?? errors[0])}${edit?.kind === "removed" ? ` as of ${context.baseline?.name}` : ""}`;
-  return [
-    [location, code, coordinate].filter(Boolean).join(" "),
-    ...(edit?.kind === "removed" ? [`  ${coordinate} was removed.`] : []),
-    ...shorten(message).map((line) => `  ${line}`),
-    ...(otherErrors.length > 0 ? [`  and ${count(otherErrors.length, "more error")} with this cause`] : []),
-    ...others.slice(0, placesMax).map((place) => `  see also ${printPlace(place)}`),
-    ...(others.length > placesMax ? [`  and ${count(others.length - placesMax, "more place")}`] : []),
-    ...(advice === undefined ? [] : [`  To fix: ${advice}`]),
-  ];
+  const [firstPlace, ...otherPlaces] = distinctPlaces(edit?.place ? [edit.place, ...places] : places);
+  const isRemoval = edit?.kind === "removed";
+  const location = printPlace(firstPlace ?? errors[0]) + (isRemoval ? ` as of ${context.baseline?.name}` : "");
+  const lines = [[location, code, coordinate].filter(Boolean).join(" ")];
+  if (isRemoval) lines.push(`  ${coordinate} was removed.`);
+  for (const line of shorten(message)) lines.push(`  ${line}`);
+  if (otherErrors.length > 0) lines.push(`  and ${formatCount(otherErrors.length, "more error")} with this cause`);
+  for (const place of otherPlaces.slice(0, placesMax)) lines.push(`  see also ${printPlace(place)}`);
+  const omittedPlaces = otherPlaces.length - placesMax;
+  if (omittedPlaces > 0) lines.push(`  and ${formatCount(omittedPlaces, "more place")}`);
+  if (advice !== undefined) lines.push(`  To fix: ${advice}`);
+  return lines;
 }
 
 function printKeyCause(
@@ -130,37 +150,48 @@ function printKeyCause(
     const parsed = source.name === place?.subgraph ? undefined : parseIfValid(source);
     return parsed ? keysOf(parsed, coordinate).filter(({ fields }) => removedKeys.includes(fields)) : [];
   });
+  const head = [printPlace(place ?? {}), "KEY_CHANGED", coordinate].filter(Boolean).join(" ");
   const codes = [...new Set(errors.map(({ code }) => code))].join(", ");
-  const [before, now] = [removedKeys, keys].map((list) => list.map((fields) => `"${fields}"`).join(" and "));
+  const before = quoteKeys(removedKeys);
+  const now = quoteKeys(keys);
+  const wasRemoved = keys.length === 0;
+  const change = wasRemoved
+    ? `The key of ${coordinate}, ${before}, was removed.`
+    : `The key of ${coordinate} changed from ${before} to ${now}.`;
   const directives = [...removedKeys, ...keys].map((fields) => `@key(fields: "${fields}")`).join(" ");
-  const addKey = `keep the old key beside the new one until the other subgraphs use the new one: type ${coordinate} ${directives}, with the fields of both.`;
+  const fix = wasRemoved
+    ? `restore the key: type ${coordinate} ${directives}.`
+    : `keep the old key beside the new one until the other subgraphs use the new one: type ${coordinate} ${directives}, with the fields of both.`;
   return [
-    [printPlace(place ?? {}), "KEY_CHANGED", coordinate].filter(Boolean).join(" "),
-    now === ""
-      ? `  The key of ${coordinate}, ${before}, was removed.`
-      : `  The key of ${coordinate} changed from ${before} to ${now}.`,
-    `  ${count(errors.length, "error")} ${errors.length === 1 ? "follows" : "follow"} from it: ${codes}.`,
+    head,
+    `  ${change}`,
+    `  ${formatCount(errors.length, "error")} ${errors.length === 1 ? "follows" : "follow"} from it: ${codes}.`,
     ...(references.length > 0 ? [`  Other subgraphs refer to ${coordinate} by ${before}:`] : []),
-    ...references.slice(0, causesMax).map((one) => `    ${printPlace(one.place)}`),
-    `  To fix: ${now === "" ? `restore the key: type ${coordinate} ${directives}.` : addKey} See "Rename a key" in CONTRIBUTING.md.`,
+    ...references.slice(0, causesMax).map((reference) => `    ${printPlace(reference.place)}`),
+    `  To fix: ${fix} See "Rename a key" in CONTRIBUTING.md.`,
   ];
+}
+
+function quoteKeys(keys: readonly string[]): string {
+  return keys.map((fields) => `"${fields}"`).join(" and ");
 }
 
 /** The first lines of a message; for a satisfiability error, the reasons only. */
 function shorten(message: string): string[] {
   const reasons = message.split("cannot be satisfied by the subgraphs because:\n")[1] ?? message;
   const lines = reasons.split("\n");
-  const more = lines.length - messageLinesMax;
-  return more > 0 ? [...lines.slice(0, messageLinesMax), `… (${count(more, "more line")}: ${allCommand})`] : lines;
+  const omittedLines = lines.length - messageLinesMax;
+  if (omittedLines <= 0) return lines;
+  return [...lines.slice(0, messageLinesMax), `… (${formatCount(omittedLines, "more line")}: ${allCommand})`];
 }
 
 function summarize(causes: readonly Cause[], errors: readonly CompositionError[]): string[] {
   if (errors.length === 1) return [];
-  const more = causes.length - causesMax;
-  const omitted = more > 0 ? `and ${count(more, "more cause")}. ` : "";
-  const isComplete = causes.length <= causesMax && causes.every(isPrintedInFull);
+  const omittedCauses = causes.length - causesMax;
+  const omission = omittedCauses > 0 ? `and ${formatCount(omittedCauses, "more cause")}. ` : "";
+  const isComplete = omittedCauses <= 0 && causes.every(isPrintedInFull);
   const hint = isComplete ? "" : ` All of them in full: ${allCommand}`;
-  return [`${omitted}${count(causes.length, "cause")}, ${count(errors.length, "error")}.${hint}`];
+  return [`${omission}${formatCount(causes.length, "cause")}, ${formatCount(errors.length, "error")}.${hint}`];
 }
 
 /** True if `--all` prints nothing more about this cause. */
@@ -175,13 +206,14 @@ function isPrintedInFull({ edit, errors }: Cause): boolean {
   );
 }
 
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+/** `1 error`, `2 errors`. */
+function formatCount(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+/** The error's own place, if it is complete, then the others. */
 function placesOf({ subgraph, owner, file, line, column, elsewhere = [] }: CompositionError): readonly Place[] {
-  const isPlace = subgraph !== undefined && owner !== undefined && file !== undefined;
-  return isPlace && line !== undefined && column !== undefined
-    ? [{ subgraph, owner, file, line, column }, ...elsewhere]
-    : elsewhere;
+  const hasFile = subgraph !== undefined && owner !== undefined && file !== undefined;
+  const isPlace = hasFile && line !== undefined && column !== undefined;
+  return isPlace ? [{ subgraph, owner, file, line, column }, ...elsewhere] : elsewhere;
 }

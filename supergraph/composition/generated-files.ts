@@ -31,8 +31,9 @@ export interface GeneratorOptions {
 /** The files that are missing on disk, have other content there, or should not exist. */
 export function findStaleFiles(root: string, files: readonly GeneratedFile[]): GeneratedFile[] {
   return files.filter(({ path, content }) => {
-    const onDisk = join(root, path);
-    return (existsSync(onDisk) ? readFileSync(onDisk, "utf8") : undefined) !== content;
+    const file = join(root, path);
+    const contentOnDisk = existsSync(file) ? readFileSync(file, "utf8") : undefined;
+    return contentOnDisk !== content;
   });
 }
 

@@ -44,20 +44,22 @@ export async function runGenerator({ commandLine, root, args, generate, print }:
     return 1;
   }
   print(result.warnings.map((warning) => `note: ${warning}\n`).join(""));
-  if (!options.check) {
-    print(
-      writeStaleFiles(root, result.files)
-        .map(({ path, content }) => `${content === undefined ? "removed" : "wrote"} ${path}\n`)
-        .join(""),
-    );
-    return 0;
+  if (options.check) {
+    const stale = findStaleFiles(root, result.files);
+    print(stale.map(({ path }) => `${path} is stale. Run: ${commandLine}\n`).join(""));
+    return stale.length === 0 ? 0 : 1;
   }
-  const stale = findStaleFiles(root, result.files);
-  print(stale.map(({ path }) => `${path} is stale. Run: ${commandLine}\n`).join(""));
-  return stale.length === 0 ? 0 : 1;
+  const written = writeStaleFiles(root, result.files);
+  print(written.map(({ path, content }) => `${content === undefined ? "removed" : "wrote"} ${path}\n`).join(""));
+  return 0;
 }
 
-function readOptions(args: readonly string[]): { readonly check: boolean; readonly partial: boolean } | undefined {
+interface CommandOptions extends GeneratorOptions {
+  readonly check: boolean;
+}
+
+/** Undefined for wrong usage. */
+function readOptions(args: readonly string[]): CommandOptions | undefined {
   try {
     const options = {
       check: { type: "boolean", default: false },

@@ -15,24 +15,26 @@ export interface Ownership {
 /** Reads ownership from a supergraph's join directives (https://specs.apollo.dev/join/v0.3). */
 export function readOwnership(supergraphSdl: string): Ownership {
   const document = parse(supergraphSdl);
-  const names = readGraphNames(document);
+  const subgraphNames = readSubgraphNames(document);
   return {
-    subgraphs: [...names.values()],
+    subgraphs: [...subgraphNames.values()],
     has: (coordinate) => findCoordinate(document, coordinate)?.exact === true,
-    findOwners: (coordinate) => findGraphs(document, coordinate).map((graph) => names.get(graph) ?? graph),
+    findOwners: (coordinate) => findGraphs(document, coordinate).map((graph) => subgraphNames.get(graph) ?? graph),
   };
 }
 
-function readGraphNames(document: DocumentNode): ReadonlyMap<string, string> {
-  const graphs = document.definitions.find(
+/** The names of the subgraphs by value of the enum join__Graph: `enum join__Graph { USERS @join__graph(name: "users", url: "…") }`. */
+function readSubgraphNames(document: DocumentNode): ReadonlyMap<string, string> {
+  const graphEnum = document.definitions.find(
     (node) => node.kind === Kind.ENUM_TYPE_DEFINITION && node.name.value === "join__Graph",
   );
-  const values = graphs?.kind === Kind.ENUM_TYPE_DEFINITION ? (graphs.values ?? []) : [];
+  const values = graphEnum?.kind === Kind.ENUM_TYPE_DEFINITION ? (graphEnum.values ?? []) : [];
   return new Map(
     values.map(({ name, directives = [] }) => [name.value, argumentOf(directives[0], "name") ?? name.value]),
   );
 }
 
+/** The values of join__Graph that own the coordinate. */
 function findGraphs(document: DocumentNode, coordinate: string): readonly string[] {
   const parts = coordinate.split(".");
   // An argument has no join directive: its field's owners own it. A field without one belongs to every subgraph of its type.
@@ -44,14 +46,18 @@ function findGraphs(document: DocumentNode, coordinate: string): readonly string
   return [];
 }
 
+const joinDirectives: ReadonlySet<string> = new Set(["join__field", "join__type", "join__enumValue"]);
+
 function graphsOf(directives: readonly unknown[]): readonly string[] {
   const joins = (directives as readonly ConstDirectiveNode[]).filter(
-    (directive) =>
-      ["join__field", "join__type", "join__enumValue"].includes(directive.name.value) &&
-      argumentOf(directive, "external") !== "true" &&
-      argumentOf(directive, "usedOverridden") !== "true",
+    (directive) => joinDirectives.has(directive.name.value) && isResolved(directive),
   );
   return [...new Set(joins.flatMap((directive) => argumentOf(directive, "graph") ?? []))];
+}
+
+/** False for a field that its subgraph only refers to: it is @external there, or overridden by another subgraph. */
+function isResolved(join: ConstDirectiveNode): boolean {
+  return argumentOf(join, "external") !== "true" && argumentOf(join, "usedOverridden") !== "true";
 }
 
 function argumentOf(directive: ConstDirectiveNode | undefined, name: string): string | undefined {

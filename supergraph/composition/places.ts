@@ -46,13 +46,15 @@ export function findCoordinate(
   document: DocumentNode,
   coordinate: string,
 ): { readonly node: ASTNode; readonly exact: boolean } | undefined {
-  const [typeName, ...rest] = coordinate.split(".").filter((part) => !part.startsWith("@"));
+  const [typeName, ...memberNames] = coordinate.split(".").filter((part) => !part.startsWith("@"));
+  // A type can have several definitions: itself and its extensions.
   const definitions = document.definitions.filter(isNamedDefinition).filter(({ name }) => name.value === typeName);
-  const matches = definitions.map((definition) => descend(definition, rest));
-  const deepest = matches.toSorted((a, b) => b.depth - a.depth)[0];
-  return deepest && { node: deepest.node, exact: deepest.depth === rest.length };
+  const matches = definitions.map((definition) => descend(definition, memberNames));
+  const [deepest] = matches.toSorted((a, b) => b.depth - a.depth);
+  return deepest && { node: deepest.node, exact: deepest.depth === memberNames.length };
 }
 
+/** Follows the names from member to member as far as they exist. `depth` is the number of names that exist. */
 function descend(start: ASTNode, names: readonly string[]): { node: ASTNode; depth: number } {
   let node = start;
   let depth = 0;

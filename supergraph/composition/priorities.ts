@@ -5,7 +5,7 @@ import type { ConstDirectiveNode } from "graphql";
 import { Kind, OperationTypeNode } from "graphql";
 import { compositionAdviceFor } from "./advice.ts";
 import type { CompositionError } from "./composition-errors.ts";
-import { isNamedDefinition, type ParsedSubgraph, placeOfNode } from "./places.ts";
+import { isNamedDefinition, type ParsedSubgraph, type Place, placeOfNode } from "./places.ts";
 
 interface Declaration {
   /** With the default name of the root type, which a subgraph may change. */
@@ -22,7 +22,7 @@ export function describePriorityProblems(parsed: readonly ParsedSubgraph[]): Com
   const declarations = parsed.flatMap(findDeclarations);
   const byField = Map.groupBy(declarations, ({ coordinate }) => coordinate);
   return [
-    ...parsed.flatMap((subgraph) => describeMissingLink(declarations.find((one) => one.subgraph === subgraph))),
+    ...parsed.flatMap((subgraph) => describeMissingLink(declarations.find((found) => found.subgraph === subgraph))),
     ...declarations.flatMap(describeDeclaration),
     ...[...byField.values()].flatMap(describeMismatch),
   ];
@@ -30,19 +30,18 @@ export function describePriorityProblems(parsed: readonly ParsedSubgraph[]): Com
 
 function findDeclarations(subgraph: ParsedSubgraph): Declaration[] {
   const rootNames = rootNamesOf(subgraph);
-  return subgraph.document.definitions.filter(isNamedDefinition).flatMap((type) => {
-    if (!("fields" in type)) return [];
+  const declarations: Declaration[] = [];
+  for (const type of subgraph.document.definitions.filter(isNamedDefinition)) {
     const rootName = rootNames.get(type.name.value);
-    return (type.fields ?? []).flatMap(({ name, directives = [] }) =>
-      directives.filter(isNamed("priority")).map((node) => ({
-        coordinate: `${rootName ?? type.name.value}.${name.value}`,
-        isRootField: rootName !== undefined,
-        priority: stringOf(node, "class"),
-        node,
-        subgraph,
-      })),
-    );
-  });
+    const isRootField = rootName !== undefined;
+    const fields = "fields" in type ? (type.fields ?? []) : [];
+    for (const { name, directives = [] } of fields) {
+      const coordinate = `${rootName ?? type.name.value}.${name.value}`;
+      for (const node of directives.filter(isNamed("priority")))
+        declarations.push({ coordinate, isRootField, priority: stringOf(node, "class"), node, subgraph });
+    }
+  }
+  return declarations;
 }
 
 /** The default name of each root type, by the name in this subgraph. */
@@ -55,7 +54,7 @@ function rootNamesOf({ document }: ParsedSubgraph): ReadonlyMap<string, string> 
   ]);
 }
 
-/** @param first the first declaration of a subgraph. */
+/** @param first the first declaration of a subgraph; undefined if it has none. */
 function describeMissingLink(first: Declaration | undefined): CompositionError[] {
   if (!first) return [];
   const directives = first.subgraph.document.definitions.flatMap((node) =>
@@ -65,9 +64,8 @@ function describeMissingLink(first: Declaration | undefined): CompositionError[]
   const isComposed = directives
     .filter(isNamed("composeDirective"))
     .some((one) => stringOf(one, "name") === "@priority");
-  return isLinked && isComposed
-    ? []
-    : [toError(first, "PRIORITY_NOT_COMPOSED", "The supergraph does not get @priority.")];
+  if (isLinked && isComposed) return [];
+  return [toError(first, "PRIORITY_NOT_COMPOSED", "The supergraph does not get @priority.")];
 }
 
 function describeDeclaration(declaration: Declaration): CompositionError[] {
@@ -83,16 +81,15 @@ function describeMismatch([first, ...others]: readonly Declaration[]): Compositi
   if (!first || others.every(({ priority }) => priority === first.priority)) return [];
   const classes = [first, ...others].map(({ priority, subgraph }) => `${priority} in ${subgraph.source.name}`);
   const error = toError(first, "PRIORITY_MISMATCH", `The priority of ${first.coordinate} is ${classes.join(", ")}.`);
-  return [{ ...error, elsewhere: others.flatMap(placeOf) }];
+  return [{ ...error, elsewhere: others.flatMap((other) => placeOf(other) ?? []) }];
 }
 
 function toError(declaration: Declaration, code: string, message: string): CompositionError {
-  return { message, code, ...placeOf(declaration)[0], advice: compositionAdviceFor(code) };
+  return { message, code, ...placeOf(declaration), advice: compositionAdviceFor(code) };
 }
 
-function placeOf({ node, subgraph }: Declaration) {
-  const place = placeOfNode(node, [subgraph.source]);
-  return place ? [place] : [];
+function placeOf({ node, subgraph }: Declaration): Place | undefined {
+  return placeOfNode(node, [subgraph.source]);
 }
 
 function isNamed(name: string): (directive: ConstDirectiveNode) => boolean {

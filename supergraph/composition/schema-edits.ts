@@ -30,7 +30,22 @@ export interface ChangedSubgraph {
   readonly edits: readonly SchemaEdit[];
 }
 
-const order = ["key", "removed", "changed", "added"];
+const kindOrder: readonly SchemaEdit["kind"][] = ["key", "removed", "changed", "added"];
+/** The second name is that in a schema that links the federation specification without importing `@key`. */
+const keyDirectiveNames: ReadonlySet<string> = new Set(["key", "federation__key"]);
+
+interface EntityKey {
+  readonly fields: string;
+  readonly place: Place;
+}
+
+/** A type, or one of its members. */
+interface SchemaPart {
+  readonly node: ASTNode;
+  readonly source: SubgraphSource;
+  /** The definition without descriptions and directives. */
+  readonly text: string;
+}
 
 /**
  * The subgraphs that changed since the baseline. A missing or invalid schema counts as changed, but has no edits. If the baseline is not verbatim,
@@ -41,74 +56,64 @@ export function findChangedSubgraphs(
   baseline: SchemaBaseline,
 ): readonly ChangedSubgraph[] {
   return sources.flatMap((source) => {
-    const sdl = baseline.find(source);
-    if (sdl === source.sdl) return [];
+    const formerSdl = baseline.find(source);
+    if (formerSdl === source.sdl) return [];
+    const before = { ...source, sdl: formerSdl };
     const after = parseIfValid(source);
-    const edits = after ? findEdits(parseIfValid({ ...source, sdl }), after) : [];
-    return baseline.isVerbatim || edits.length > 0 ? [{ source, edits }] : [];
+    const edits = after ? findEdits(parseIfValid(before), after) : [];
+    const hasChanged = baseline.isVerbatim || edits.length > 0;
+    return hasChanged ? [{ source, edits }] : [];
   });
 }
 
 /** Every @key directive of an entity: its `fields`, normalized to single spaces, and its place. */
 export function keysOf({ document, source }: ParsedSubgraph, type: string): readonly EntityKey[] {
-  return document.definitions
-    .filter(isNamedDefinition)
-    .filter(({ name }) => name.value === type)
-    .flatMap(({ directives = [] }) => directives)
-    .filter(({ name }) => name.value === "key" || name.value === "federation__key")
-    .flatMap((node) => {
-      const value = node.arguments?.find(({ name }) => name.value === "fields")?.value;
-      const place = placeOfNode(node, [source]);
-      return value?.kind === Kind.STRING && place
-        ? [{ fields: value.value.trim().replaceAll(/[\s,]+/g, " "), place }]
-        : [];
-    });
-}
-
-interface EntityKey {
-  readonly fields: string;
-  readonly place: Place;
+  const definitions = document.definitions.filter(isNamedDefinition).filter(({ name }) => name.value === type);
+  const directives = definitions.flatMap((definition) => definition.directives ?? []);
+  const keyDirectives = directives.filter(({ name }) => keyDirectiveNames.has(name.value));
+  return keyDirectives.flatMap((node) => {
+    const value = node.arguments?.find(({ name }) => name.value === "fields")?.value;
+    const place = placeOfNode(node, [source]);
+    if (value?.kind !== Kind.STRING || place === undefined) return [];
+    return [{ fields: value.value.trim().replaceAll(/[\s,]+/g, " "), place }];
+  });
 }
 
 function findEdits(before: ParsedSubgraph | undefined, after: ParsedSubgraph): readonly SchemaEdit[] {
-  const [partsBefore, partsAfter] = [before ? partsOf(before) : new Map<string, SchemaPart>(), partsOf(after)];
+  const partsBefore = before ? partsOf(before) : new Map<string, SchemaPart>();
+  const partsAfter = partsOf(after);
   const coordinates = [...new Set([...partsBefore.keys(), ...partsAfter.keys()])];
   // If a type was added or removed, its members are not listed as separate edits.
-  const edited = coordinates.filter((coordinate) => {
+  const compared = coordinates.filter((coordinate) => {
     const [type = ""] = coordinate.split(".");
     return coordinate === type || (partsBefore.has(type) && partsAfter.has(type));
   });
-  const edits = edited.flatMap((coordinate): SchemaEdit[] => {
-    const [was, is] = [partsBefore.get(coordinate), partsAfter.get(coordinate)];
-    const place = placeOfPart(is ?? was);
-    if (is === undefined) return [{ kind: "removed", coordinate, place: place && { ...place, onlyInBase: true } }];
-    // `before` is checked only for the type: without it, `was` is undefined.
-    if (was === undefined || before === undefined) return [{ kind: "added", coordinate, place }];
+  const edits = compared.flatMap((coordinate): SchemaEdit[] => {
+    const former = partsBefore.get(coordinate);
+    const current = partsAfter.get(coordinate);
+    const place = placeOfPart(current ?? former);
+    if (current === undefined) return [{ kind: "removed", coordinate, place: place && { ...place, onlyInBase: true } }];
+    // `before` is checked only for the type: without it, `former` is undefined.
+    if (former === undefined || before === undefined) return [{ kind: "added", coordinate, place }];
+    const found: SchemaEdit[] = [];
     const keyEdit = findKeyEdit(before, after, coordinate);
-    return [
-      ...(keyEdit ? [keyEdit] : []),
-      ...(was.text === is.text ? [] : [{ kind: "changed", coordinate, place } as const]),
-    ];
+    if (keyEdit) found.push(keyEdit);
+    if (former.text !== current.text) found.push({ kind: "changed", coordinate, place });
+    return found;
   });
-  return edits.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
+  return edits.toSorted((a, b) => kindOrder.indexOf(a.kind) - kindOrder.indexOf(b.kind));
 }
 
 /** Finds a removed key. Its place is the entity's new key, or else the entity's name. */
 function findKeyEdit(before: ParsedSubgraph, after: ParsedSubgraph, coordinate: string): SchemaEdit | undefined {
-  const [keysBefore, keysAfter] = [keysOf(before, coordinate), keysOf(after, coordinate)];
+  const keysBefore = keysOf(before, coordinate);
+  const keysAfter = keysOf(after, coordinate);
   const keys = keysAfter.map(({ fields }) => fields);
   const removedKeys = keysBefore.map(({ fields }) => fields).filter((fields) => !keys.includes(fields));
   if (removedKeys.length === 0) return undefined;
-  const added = keysAfter.find(({ fields }) => keysBefore.every((key) => key.fields !== fields));
-  const place = added?.place ?? placeOfPart(partsOf(after).get(coordinate));
+  const addedKey = keysAfter.find(({ fields }) => keysBefore.every((key) => key.fields !== fields));
+  const place = addedKey?.place ?? placeOfPart(partsOf(after).get(coordinate));
   return { kind: "key", coordinate, place: place && { ...place, onlyInBase: false }, removedKeys, keys };
-}
-
-interface SchemaPart {
-  readonly node: ASTNode;
-  readonly source: SubgraphSource;
-  /** The definition without descriptions and directives. */
-  readonly text: string;
 }
 
 /** Types and their members by coordinate. A type and its extensions are one part. */
@@ -116,26 +121,35 @@ function partsOf({ document, source }: ParsedSubgraph): ReadonlyMap<string, Sche
   const parts = new Map<string, SchemaPart>();
   for (const definition of document.definitions.filter(isNamedDefinition)) {
     const type = definition.name.value;
-    const text = (parts.get(type)?.text ?? "") + headOf(definition);
-    parts.set(type, { node: parts.get(type)?.node ?? definition, source, text });
-    for (const member of membersOf(definition))
-      if ("name" in member && member.name)
+    const earlier = parts.get(type);
+    const text = (earlier?.text ?? "") + headOf(definition);
+    parts.set(type, { node: earlier?.node ?? definition, source, text });
+    for (const member of membersOf(definition)) {
+      if ("name" in member && member.name) {
         parts.set(`${type}.${member.name.value}`, { node: member, source, text: textOf(member) });
+      }
+    }
   }
   return parts;
 }
 
+/** The kind of a type and its interfaces, without its members. */
 function headOf(definition: NamedDefinition): string {
+  const kind = definition.kind.replace("Extension", "Definition");
   const interfaces = "interfaces" in definition ? (definition.interfaces ?? []) : [];
-  return `${definition.kind.replace("Extension", "Definition")} ${interfaces
-    .map((one) => one.name.value)
-    .toSorted()
-    .join(" ")}`;
+  const interfaceNames = interfaces.map(({ name }) => name.value).toSorted();
+  return `${kind} ${interfaceNames.join(" ")}`;
 }
 
 function textOf(member: ASTNode): string {
-  const bare = (node: ASTNode) => ("description" in node ? { ...node, description: undefined } : undefined);
-  return print(visit(member, { enter: (node) => (node.kind === Kind.DIRECTIVE ? null : bare(node)) }));
+  const bareMember = visit(member, {
+    // Null removes the node, undefined leaves it unchanged.
+    enter: (node) => {
+      if (node.kind === Kind.DIRECTIVE) return null;
+      return "description" in node ? { ...node, description: undefined } : undefined;
+    },
+  });
+  return print(bareMember);
 }
 
 function placeOfPart(part: SchemaPart | undefined): ChangePlace | undefined {

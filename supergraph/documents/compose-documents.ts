@@ -1,7 +1,9 @@
 // Builds the OpenAPI documents in supergraph/openapi. Called by `npm run generate` and `npm run check` (supergraph/composition).
 import { createComponents } from "./openapi-components.ts";
 import { toOperation, toTemplate } from "./openapi-operation.ts";
+import type { OperationDocument, ServiceDocuments } from "@tributary/kit/openapi/openapi";
 import { createSchemaBook, type Json } from "@tributary/kit/openapi/schema-book";
+import type { Method, RouteDeclaration } from "@tributary/kit/rest/routes";
 import { describeDocumentProblems, type DocumentSource, readDocuments } from "./openapi-sources.ts";
 import type { GeneratorResult, GeneratorOptions } from "../composition/generated-files.ts";
 import { readRoutes } from "../routes/route-sources.ts";
@@ -20,9 +22,10 @@ export function documentFile(version: number): string {
 export async function composeDocuments(
   root: string,
   { partial }: GeneratorOptions,
-  list: readonly Subgraph[],
+  subgraphs: readonly Subgraph[],
 ): Promise<GeneratorResult> {
-  const sources = await readDocuments(root, list, await readRoutes(root, list));
+  const sources = await readDocuments(root, subgraphs, await readRoutes(root, subgraphs));
+  // A source whose import failed counts too, so that the failure is reported.
   const isDocumented = ({ documents, failure }: DocumentSource) => documents !== undefined || failure !== undefined;
   if (!sources.some(isDocumented)) return { ok: true, files: [], warnings: [] };
   const included = partial ? sources.filter(isDocumented) : sources;
@@ -37,8 +40,9 @@ export async function composeDocuments(
 
 /** The API versions that have at least one route, ascending. */
 export function versionsOf(sources: readonly DocumentSource[]): readonly number[] {
-  const versions = sources.flatMap(({ routes }) => routes.flatMap(({ versions }) => versions));
-  return [...new Set(versions)].toSorted((a, b) => a - b);
+  const routes = sources.flatMap((source) => source.routes);
+  const versions = new Set(routes.flatMap((route) => route.versions));
+  return [...versions].toSorted((a, b) => a - b);
 }
 
 /** Merges the services' operations into one OpenAPI Object (OpenAPI 3.1.1, 4.8.1). The order of the services does not matter. */
@@ -48,33 +52,50 @@ export function mergeDocuments(sources: readonly DocumentSource[], version: numb
   const operations = sources.flatMap((source) => operationsOf(source, version));
   const paths: Record<string, Record<string, Json>> = {};
   for (const { route, tag, document } of operations.toSorted(byPathThenMethod)) {
-    const item = (paths[toTemplate(route.path)] ??= {});
-    item[route.method.toLowerCase()] = toOperation({ route, version, tag: tag.name, document }, { book, components });
+    const template = toTemplate(route.path);
+    const operationsByMethod = paths[template] ?? {};
+    paths[template] = operationsByMethod;
+    const source = { route, version, tag: tag.name, document };
+    operationsByMethod[route.method.toLowerCase()] = toOperation(source, { book, components });
   }
   const tags = new Map(operations.map(({ tag }) => [tag.name, tag]));
-  // After all operations: `toOperation` adds what they refer to.
-  const { schemas, ...shared } = components.used();
+  // After all operations: `toOperation` adds the schemas and components to which it refers.
+  const { schemas, headers, parameters, responses } = components.used();
   return {
     openapi: "3.1.1",
     ...describeVersion(version),
     tags: [...tags.values()].toSorted((a, b) => compare(a.name, b.name)),
     paths,
-    components: { schemas: sortKeys({ ...book.named(), ...schemas }), ...shared, securitySchemes },
+    components: {
+      schemas: sortKeys({ ...book.named(), ...schemas }),
+      headers,
+      parameters,
+      responses,
+      securitySchemes,
+    },
   };
 }
 
-function operationsOf({ documents, routes }: DocumentSource, version: number) {
+interface VersionOperation {
+  readonly route: RouteDeclaration;
+  readonly document: OperationDocument;
+  readonly tag: ServiceDocuments["tag"];
+}
+
+function operationsOf({ documents, routes }: DocumentSource, version: number): readonly VersionOperation[] {
   if (documents === undefined) return [];
-  return routes.flatMap((route) => {
-    const document = documents.operations[route.id]?.[version];
-    return document === undefined || !route.versions.includes(version) ? [] : [{ route, document, tag: documents.tag }];
+  const { operations, tag } = documents;
+  const versionRoutes = routes.filter(({ versions }) => versions.includes(version));
+  return versionRoutes.flatMap((route) => {
+    const document = operations[route.id]?.[version];
+    return document === undefined ? [] : [{ route, document, tag }];
   });
 }
 
-const methods = ["GET", "POST", "PATCH", "DELETE"];
+const methodOrder: readonly Method[] = ["GET", "POST", "PATCH", "DELETE"];
 
-function byPathThenMethod(a: { route: DocumentSource["routes"][number] }, b: typeof a): number {
-  return compare(a.route.path, b.route.path) || methods.indexOf(a.route.method) - methods.indexOf(b.route.method);
+function byPathThenMethod({ route: a }: VersionOperation, { route: b }: VersionOperation): number {
+  return compare(a.path, b.path) || methodOrder.indexOf(a.method) - methodOrder.indexOf(b.method);
 }
 
 function compare(a: string, b: string): number {

@@ -55,7 +55,7 @@ export function createComponents(): Components {
       return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
     },
     problem(codes) {
-      const name = codes.map(toName).join("Or");
+      const name = codes.map(toComponentName).join("Or");
       if (!responses.has(name)) responses.set(name, toResponse(components, codes));
       return { $ref: `#/components/responses/${name}` };
     },
@@ -63,7 +63,7 @@ export function createComponents(): Components {
       headers: sorted(headers),
       parameters: sorted(parameters),
       responses: sorted(responses),
-      schemas: { Problem: problemOf(bodyErrors), QueryProblem: problemOf(queryErrors) },
+      schemas: { Problem: problemSchema(bodyErrors), QueryProblem: problemSchema(queryErrors) },
     }),
   };
   return components;
@@ -73,13 +73,15 @@ function sorted(map: ReadonlyMap<string, Json>): Json {
   return Object.fromEntries([...map].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function toName(code: ErrorCode): string {
+/** Upper camel case: `NotFound`. */
+function toComponentName(code: ErrorCode): string {
   return problemNameOf(code).replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 function toResponse(components: Components, codes: readonly ErrorCode[]): Json {
+  const [firstCode] = codes;
   // 500 is only for the type: there is at least one code.
-  const status = codes[0] === undefined ? 500 : statusOf[codes[0]];
+  const status = firstCode === undefined ? 500 : statusOf[firstCode];
   const meanings = codes.map(
     (code) => `[\`${problemNameOf(code)}\`](${problemTypeOf(code)}): ${problemExplanations[code].means}`,
   );
@@ -125,21 +127,25 @@ const headersOfStatus: Readonly<Record<number, readonly SharedHeader[]>> = {
   503: ["Retry-After"],
 };
 
-function problemEntry(place: "pointer" | "parameter", schema: Json): Json {
+/** One item of `errors`. @param location the member that says which part of the request is invalid. */
+function problemEntry(location: "pointer" | "parameter", schema: Json): Json {
   return {
     type: "object",
     properties: {
-      [place]: schema,
+      [location]: schema,
       code: { type: "string", maxLength: 64, pattern: "^[a-z][a-z0-9_]*$", description: "The violated rule." },
-      detail: text(1_024, "The violated rule, in human-readable form."),
+      detail: textSchema(1_024, "The violated rule, in human-readable form."),
     },
-    required: [place, "code", "detail"],
+    required: [location, "code", "detail"],
     additionalProperties: false,
   };
 }
 
-/** A problem details object (RFC 9457, 3.1) with the extension members requestId, choices and errors. */
-function problemOf(errors: Json): Json {
+/**
+ * A problem details object (RFC 9457, 3.1) with the extension members requestId, choices and errors.
+ * @param errors the schema of the member `errors`.
+ */
+function problemSchema(errors: Json): Json {
   return {
     type: "object",
     description: "A problem details object (RFC 9457).",
@@ -151,16 +157,16 @@ function problemOf(errors: Json): Json {
         pattern: "^/problems/[a-z]+(?:-[a-z]+)*$",
         description: "The problem type: the URL of a page that explains it.",
       },
-      title: text(64, "The problem type's name."),
+      title: textSchema(64, "The problem type's name."),
       status: { type: "integer", format: "int32", minimum: 400, maximum: 599, description: "The HTTP status code." },
-      detail: text(4_096, "Explains what is wrong with this request, in human-readable form."),
+      detail: textSchema(4_096, "Explains what is wrong with this request, in human-readable form."),
       instance: {
         type: "string",
         format: "uri-reference",
         maxLength: 16_384,
         description: "The path of the request, without the query.",
       },
-      requestId: text(128, "The request's id in the server's logs."),
+      requestId: textSchema(128, "The request's id in the server's logs."),
       choices: {
         type: "array",
         // Two media types for each version (at most 999), and one for the default version.
@@ -180,7 +186,7 @@ const bodyErrors: Json = {
   type: "array",
   maxItems: 16_384,
   description: "All problems of the body.",
-  items: problemEntry("pointer", text(262_144, "A JSON Pointer into the body, as a URI fragment (RFC 6901, 6).")),
+  items: problemEntry("pointer", textSchema(262_144, "A JSON Pointer into the body, as a URI fragment (RFC 6901, 6).")),
 };
 
 /** The member `errors` with 400. */
@@ -188,10 +194,10 @@ const queryErrors: Json = {
   type: "array",
   maxItems: 110,
   description: "All invalid query parameters. Absent if another part of the request is malformed, such as the body.",
-  items: problemEntry("parameter", text(64, "The parameter's name, truncated to 64 characters.")),
+  items: problemEntry("parameter", textSchema(64, "The parameter's name, truncated to 64 characters.")),
 };
 
-function text(maxLength: number, description: string): Json {
+function textSchema(maxLength: number, description: string): Json {
   return { type: "string", maxLength, pattern: String.raw`^[^\u0000-\u0008]*$`, description };
 }
 
@@ -202,9 +208,10 @@ function header(description: string, schema: Json): Json {
 /** Only documented: kit/src/consistency/receipts.ts accepts longer receipts. A receipt with writes to four services has 206 characters. */
 const receiptCharsMax = 1_024;
 const receiptsMax = 8;
-const receipt = '"[A-Za-z0-9_-]+"';
+const receiptPattern = '"[A-Za-z0-9_-]+"';
 
-const visible = String.raw`^[\t\x20-\x7E]*$`;
+/** Printable ASCII characters and tabs. */
+const printablePattern = String.raw`^[\t\x20-\x7E]*$`;
 const etag = header("A strong validator (RFC 9110, 8.8.3): it changes whenever the representation changes.", {
   type: "string",
   maxLength: 256,
@@ -214,7 +221,7 @@ const etag = header("A strong validator (RFC 9110, 8.8.3): it changes whenever t
 const sharedHeaders: Readonly<Record<SharedHeader, Json>> = {
   "Consistency-Token": header(
     "The receipt of the write: a list of one string (RFC 9651). Send it unchanged with the requests that follow. See **Freshness** in the description of this API.",
-    { type: "string", maxLength: receiptCharsMax, pattern: `^${receipt}$` },
+    { type: "string", maxLength: receiptCharsMax, pattern: `^${receiptPattern}$` },
   ),
   ETag: etag,
   "Last-Modified": header("Time of the last change. Sent no earlier than one minute after the change.", {
@@ -225,7 +232,7 @@ const sharedHeaders: Readonly<Record<SharedHeader, Json>> = {
   Link: header("URLs of the first and the adjacent pages (RFC 8288): `first`, `next`, `prev`.", {
     type: "string",
     maxLength: 8_192,
-    pattern: visible,
+    pattern: printablePattern,
   }),
   Location: header("URL of the new resource.", {
     type: "string",
@@ -243,7 +250,7 @@ const sharedHeaders: Readonly<Record<SharedHeader, Json>> = {
   "X-Request-Id": header("The request's id in the server's logs: the client's `X-Request-Id`, or a new one.", {
     type: "string",
     maxLength: 128,
-    pattern: visible,
+    pattern: printablePattern,
   }),
   traceparent: header("The request's trace (W3C Trace Context): the client's trace, or a new one.", {
     type: "string",
@@ -258,12 +265,12 @@ const sharedHeaders: Readonly<Record<SharedHeader, Json>> = {
   "Access-Control-Allow-Origin": header("Present for allowed origins (CORS).", {
     type: "string",
     maxLength: 256,
-    pattern: visible,
+    pattern: printablePattern,
   }),
   "Cache-Control": header("Which caches may store the response, and for how long (RFC 9111).", {
     type: "string",
     maxLength: 256,
-    pattern: visible,
+    pattern: printablePattern,
   }),
   "RateLimit-Policy": header(
     "The caller's quota: `q` requests in `w` seconds, separately for reads and writes. Absent for callers without a rate limit.",
@@ -290,12 +297,12 @@ function headerParameter(name: string, required: boolean, description: string, s
   return { name, in: "header", required, description, schema };
 }
 
-const etagList = {
+const etagListSchema = {
   type: "string",
   maxLength: 8_192,
   pattern: String.raw`^(?:\*|"[\x21\x23-\x7E]+"(?:, ?"[\x21\x23-\x7E]+")*)$`,
 };
-const key = { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]{1,255}$" };
+const keySchema = { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]{1,255}$" };
 const ifMatchRule =
   "The ETag of the representation that the client changed, from any API version; `*` matches every existing resource. If the resource has changed since, the status is 412.";
 const keyRule =
@@ -309,7 +316,7 @@ const sharedParameters: Readonly<Record<SharedParameter, Json>> = {
     {
       type: "string",
       maxLength: receiptsMax * receiptCharsMax,
-      pattern: `^${receipt}(?:, ?${receipt}){0,${receiptsMax - 1}}$`,
+      pattern: `^${receiptPattern}(?:, ?${receiptPattern}){0,${receiptsMax - 1}}$`,
     },
   ),
   IfNoneMatch: headerParameter(
@@ -324,8 +331,8 @@ const sharedParameters: Readonly<Record<SharedParameter, Json>> = {
       pattern: String.raw`^[^\u0000-\u0008\u000A-\u001F\u007F]*$`,
     },
   ),
-  IfMatch: headerParameter("If-Match", true, ifMatchRule, etagList),
-  OptionalIfMatch: headerParameter("If-Match", false, ifMatchRule, etagList),
-  IdempotencyKey: headerParameter("Idempotency-Key", true, keyRule, key),
-  OptionalIdempotencyKey: headerParameter("Idempotency-Key", false, keyRule, key),
+  IfMatch: headerParameter("If-Match", true, ifMatchRule, etagListSchema),
+  OptionalIfMatch: headerParameter("If-Match", false, ifMatchRule, etagListSchema),
+  IdempotencyKey: headerParameter("Idempotency-Key", true, keyRule, keySchema),
+  OptionalIdempotencyKey: headerParameter("Idempotency-Key", false, keyRule, keySchema),
 };

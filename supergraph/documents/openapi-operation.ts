@@ -1,5 +1,10 @@
 import { type ErrorCode, statusOf } from "@tributary/kit/errors/app-error";
-import type { OperationExample, ParameterSchemas, OperationDocument } from "@tributary/kit/openapi/openapi";
+import type {
+  DocumentedLink,
+  OperationExample,
+  ParameterSchemas,
+  OperationDocument,
+} from "@tributary/kit/openapi/openapi";
 import type { RouteDeclaration } from "@tributary/kit/rest/routes";
 import { type Components, headersOfEveryResponse } from "./openapi-components.ts";
 import type { Json, SchemaBook } from "@tributary/kit/openapi/schema-book";
@@ -67,22 +72,26 @@ function toParameters(
   { route, version, document }: OperationSource,
   { book, components }: DocumentContext,
 ): readonly Json[] {
-  const fields = (where: "path" | "query", given: ParameterSchemas = {}) =>
-    Object.entries(given).map(([name, schema]) => {
-      const { description, ...rest } = book.write(schema, "input");
-      return { name, in: where, required: where === "path", description, schema: rest };
-    });
-  const key = route.idempotencyKey;
-  return [
-    ...fields("path", document.path),
-    ...fields("query", document.query),
-    ...(route.method === "GET" ? [components.parameter("IfNoneMatch")] : []),
-    ...(document.ifMatch === "required" ? [components.parameter("IfMatch")] : []),
-    ...(document.ifMatch === "optional" ? [components.parameter("OptionalIfMatch")] : []),
-    ...(key?.required.includes(version) ? [components.parameter("IdempotencyKey")] : []),
-    ...(key?.optional.includes(version) ? [components.parameter("OptionalIdempotencyKey")] : []),
-    components.parameter("ConsistencyToken"),
+  const parameters: Json[] = [
+    ...writeParameters("path", document.path ?? {}, book),
+    ...writeParameters("query", document.query ?? {}, book),
   ];
+  if (route.method === "GET") parameters.push(components.parameter("IfNoneMatch"));
+  if (document.ifMatch === "required") parameters.push(components.parameter("IfMatch"));
+  if (document.ifMatch === "optional") parameters.push(components.parameter("OptionalIfMatch"));
+  const key = route.idempotencyKey;
+  if (key?.required.includes(version)) parameters.push(components.parameter("IdempotencyKey"));
+  if (key?.optional.includes(version)) parameters.push(components.parameter("OptionalIdempotencyKey"));
+  parameters.push(components.parameter("ConsistencyToken"));
+  return parameters;
+}
+
+function writeParameters(where: "path" | "query", schemas: ParameterSchemas, book: SchemaBook): readonly Json[] {
+  return Object.entries(schemas).map(([name, zodSchema]) => {
+    // In OpenAPI the description is a member of the parameter, not of its schema.
+    const { description, ...schema } = book.write(zodSchema, "input");
+    return { name, in: where, required: where === "path", description, schema };
+  });
 }
 
 function toRequestBody({ route, document }: OperationSource, { book }: DocumentContext): Json {
@@ -103,33 +112,34 @@ function toResponses(source: OperationSource, { book, components }: DocumentCont
   const isRead = route.method === "GET";
   const examples = document.examples.filter((example) => example.status === status && example.response !== undefined);
   const bodyExamples = toExamples(examples, ({ response }) => response);
-  const success: Json = {
+  const success: Record<string, unknown> = {
     description,
     headers: components.headers(...headersOfEveryResponse, ...headers, ...(isRead ? [] : headersOfWrites)),
-    ...(schema === undefined
-      ? {}
-      : { content: { "application/json": { schema: book.write(schema, "output"), ...bodyExamples } } }),
-    ...(links === undefined ? {} : { links: toLinks(links) }),
   };
+  if (schema !== undefined) {
+    success["content"] = { "application/json": { schema: book.write(schema, "output"), ...bodyExamples } };
+  }
+  if (links !== undefined) success["links"] = toLinks(links);
   const notModified: Json = {
     description: "The response that the client has stored is current.",
     headers: components.headers(...headersOfEveryResponse, "ETag"),
   };
-  const problems = [...Map.groupBy(problemsOf(source), (code) => statusOf[code])].toSorted(([a], [b]) => a - b);
-  return {
-    [status]: success,
-    ...(isRead ? { 304: notModified } : {}),
-    ...Object.fromEntries(problems.map(([problemStatus, codes]) => [problemStatus, components.problem(codes)])),
-  };
+  const responses: Record<string, Json> = {};
+  responses[status] = success;
+  if (isRead) responses[304] = notModified;
+  const codesByStatus = Map.groupBy(problemsOf(source), (code) => statusOf[code]);
+  for (const [problemStatus, codes] of [...codesByStatus].toSorted(([a], [b]) => a - b)) {
+    responses[problemStatus] = components.problem(codes);
+  }
+  return responses;
 }
 
-function toLinks(links: NonNullable<OperationDocument["response"]["links"]>): Json {
-  return Object.fromEntries(
-    Object.entries(links).map(([name, { operation, parameters, description }]) => [
-      name,
-      { operationId: operation, parameters, description },
-    ]),
-  );
+function toLinks(links: Readonly<Record<string, DocumentedLink>>): Json {
+  const linkObjects: Record<string, Json> = {};
+  for (const [name, { operation, parameters, description }] of Object.entries(links)) {
+    linkObjects[name] = { operationId: operation, parameters, description };
+  }
+  return linkObjects;
 }
 
 function toExamples(examples: readonly OperationExample[], valueOf: (example: OperationExample) => unknown): Json {
@@ -140,19 +150,16 @@ function toExamples(examples: readonly OperationExample[], valueOf: (example: Op
 
 /** All error codes of an operation, in the order of `statusOf`. */
 function problemsOf({ route, version, document }: OperationSource): readonly ErrorCode[] {
-  const versionsWithKey = [...(route.idempotencyKey?.required ?? []), ...(route.idempotencyKey?.optional ?? [])];
-  const groups: readonly (readonly [boolean, readonly ErrorCode[]])[] = [
-    [true, codesOfEveryOperation],
-    [true, document.problems ?? []],
-    // The proxy rejects a path parameter that cannot be an id, before it forwards the request.
-    [document.path !== undefined, ["NOT_FOUND"]],
-    [document.query?.["cursor"] !== undefined, ["INVALID_CURSOR"]],
-    [document.callers !== "everyone", ["FORBIDDEN"]],
-    [document.ifMatch !== undefined, ["PRECONDITION_FAILED"]],
-    [document.ifMatch === "required", ["PRECONDITION_REQUIRED"]],
-    [route.method !== "GET", ["PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"]],
-    [versionsWithKey.includes(version), ["IDEMPOTENCY_KEY_IN_FLIGHT", "IDEMPOTENCY_KEY_REUSED"]],
-  ];
-  const possible = new Set(groups.flatMap(([applies, codes]) => (applies ? codes : [])));
+  const possible = new Set<ErrorCode>([...codesOfEveryOperation, ...(document.problems ?? [])]);
+  // The proxy rejects a path parameter that cannot be an id, before it forwards the request.
+  if (document.path !== undefined) possible.add("NOT_FOUND");
+  if (document.query?.["cursor"] !== undefined) possible.add("INVALID_CURSOR");
+  if (document.callers !== "everyone") possible.add("FORBIDDEN");
+  if (document.ifMatch !== undefined) possible.add("PRECONDITION_FAILED");
+  if (document.ifMatch === "required") possible.add("PRECONDITION_REQUIRED");
+  if (route.method !== "GET") possible.add("PAYLOAD_TOO_LARGE").add("UNSUPPORTED_MEDIA_TYPE");
+  const key = route.idempotencyKey;
+  const acceptsKey = key?.required.includes(version) === true || key?.optional.includes(version) === true;
+  if (acceptsKey) possible.add("IDEMPOTENCY_KEY_IN_FLIGHT").add("IDEMPOTENCY_KEY_REUSED");
   return (Object.keys(statusOf) as ErrorCode[]).filter((code) => possible.has(code));
 }

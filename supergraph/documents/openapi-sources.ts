@@ -19,25 +19,35 @@ export interface DocumentSource extends Pick<Subgraph, "name" | "owner"> {
 /** Imports each service's documents: modules with data only, without side effects. Node imports a file once per process, even if it is edited. */
 export function readDocuments(
   root: string,
-  list: readonly Subgraph[],
-  routes: readonly RouteSource[],
+  subgraphs: readonly Subgraph[],
+  routeSources: readonly RouteSource[],
 ): Promise<DocumentSource[]> {
   return Promise.all(
-    list.map(async ({ name, owner, folder }) => {
-      const file = `${folder}/src/rest/openapi.ts`;
-      const declarations = routes.find((source) => source.name === name)?.declarations;
-      const source = { name, owner, file, routes: (declarations ?? []) as readonly RouteDeclaration[] };
-      if (!existsSync(join(root, file))) return { ...source, documents: undefined };
-      try {
-        const exported = (await import(/* @vite-ignore */ pathToFileURL(join(root, file)).href)) as {
-          readonly documents?: ServiceDocuments;
-        };
-        return { ...source, documents: exported.documents };
-      } catch (error) {
-        return { ...source, documents: undefined, failure: error instanceof Error ? error.message : String(error) };
-      }
+    subgraphs.map((subgraph) => {
+      const routeSource = routeSources.find(({ name }) => name === subgraph.name);
+      return readDocumentsOf(root, subgraph, routeSource?.declarations);
     }),
   );
+}
+
+/** @param declarations the service's routes; undefined if they are missing or could not be imported. */
+async function readDocumentsOf(
+  root: string,
+  { name, owner, folder }: Subgraph,
+  declarations: unknown,
+): Promise<DocumentSource> {
+  const file = `${folder}/src/rest/openapi.ts`;
+  const path = join(root, file);
+  const source = { name, owner, file, routes: (declarations ?? []) as readonly RouteDeclaration[] };
+  if (!existsSync(path)) return { ...source, documents: undefined };
+  try {
+    const exported = (await import(/* @vite-ignore */ pathToFileURL(path).href)) as {
+      readonly documents?: ServiceDocuments;
+    };
+    return { ...source, documents: exported.documents };
+  } catch (error) {
+    return { ...source, documents: undefined, failure: error instanceof Error ? error.message : String(error) };
+  }
 }
 
 const documentsMissing =
@@ -48,31 +58,36 @@ const documentsMissing =
 export function describeDocumentProblems(sources: readonly DocumentSource[]): CompositionError[] {
   return sources.flatMap((source) => {
     const { name, owner, file, documents, failure } = source;
-    const problem = (code: string, message: string) => ({ message, code, subgraph: name, owner, file });
+    const toError = (code: string, message: string) => ({ message, code, subgraph: name, owner, file });
     if (documents === undefined) {
-      return [problem("DOCUMENTS_MISSING", failure ?? documentsMissing)];
+      return [toError("DOCUMENTS_MISSING", failure ?? documentsMissing)];
     }
     return source.routes.flatMap((route) =>
-      problemsOfRoute(route, documents).map((message) => problem("DOCUMENTS_INVALID", `Route ${route.id}: ${message}`)),
+      problemsOfRoute(route, documents).map((problem) => toError("DOCUMENTS_INVALID", `Route ${route.id}: ${problem}`)),
     );
   });
 }
 
+const pathParameterPattern = /:([A-Za-z0-9]+)/g;
+
+/** Each problem once, with its versions: `it has no document (v1, v2).` */
 function problemsOfRoute(route: RouteDeclaration, { operations }: ServiceDocuments): string[] {
-  const documented = { ...operations[route.id] };
+  const documentByVersion = { ...operations[route.id] };
   const problems = route.versions.flatMap((version) => {
-    const document = documented[version];
+    const document = documentByVersion[version];
     if (document === undefined) return [{ version, problem: "it has no document" }];
     const { path = {}, query = {} } = document;
-    const inPath = [...route.path.matchAll(/:([A-Za-z0-9]+)/g)].map(([, name]) => name ?? "");
-    return [
-      ...differencesOf("path", inPath, Object.keys(path)),
+    const pathParameters = [...route.path.matchAll(pathParameterPattern)].map(([, name]) => name ?? "");
+    const differences = [
+      ...differencesOf("path", pathParameters, Object.keys(path)),
       ...differencesOf("query", route.query ?? [], Object.keys(query)),
-    ].map((difference) => ({ version, problem: `its document ${difference}` }));
+    ];
+    return differences.map((difference) => ({ version, problem: `its document ${difference}` }));
   });
-  return [...Map.groupBy(problems, ({ problem }) => problem)].map(
-    ([problem, same]) => `${problem} (${same.map(({ version }) => `v${version}`).join(", ")}).`,
-  );
+  return [...Map.groupBy(problems, ({ problem }) => problem)].map(([problem, occurrences]) => {
+    const versions = occurrences.map(({ version }) => `v${version}`).join(", ");
+    return `${problem} (${versions}).`;
+  });
 }
 
 function differencesOf(location: string, declared: readonly string[], documented: readonly string[]): string[] {

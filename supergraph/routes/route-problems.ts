@@ -147,7 +147,7 @@ function toList(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(value) ? value : undefined;
 }
 
-/** Of a list of versions: a whole number above the version before it, or from 1. */
+/** True for a whole number above the version before it in the list; the first one is at least 1. */
 function isVersion(version: unknown, index: number, versions: readonly unknown[]): boolean {
   const previous = index === 0 ? 0 : Number(versions[index - 1]);
   return isIntegerFrom(previous + 1, version);
@@ -171,6 +171,7 @@ function isFreshness(freshness: unknown): boolean {
 }
 
 function hasValidKeyVersions(idempotencyKey: unknown, method: unknown, versions: readonly unknown[]): boolean {
+  // The spread makes an empty object of null and of other values without members.
   const { optional, required } = {
     ...(idempotencyKey as { readonly optional?: unknown; readonly required?: unknown }),
   };
@@ -187,11 +188,13 @@ function describeDuplicates(
   keyOf: (declaration: RouteDeclaration) => string,
   code: string,
 ): CompositionError[] {
-  return [...Map.groupBy(routes, ({ declaration }) => keyOf(declaration)).values()].flatMap((same) => {
-    const [first, ...others] = same;
+  const routesByKey = Map.groupBy(routes, ({ declaration }) => keyOf(declaration));
+  return [...routesByKey.values()].flatMap((duplicates) => {
+    const [first, ...others] = duplicates;
     if (!first || others.length === 0) return [];
-    const owners = [...new Set(same.map(({ place }) => place.owner))].join(" and ");
-    const names = same.map(({ declaration: { id, method, path } }) => `${method} ${path} (${id})`).join(" and ");
+    const owners = [...new Set(duplicates.map(({ place }) => place.owner))].join(" and ");
+    const declarations = duplicates.map(({ declaration }) => declaration);
+    const names = declarations.map(({ id, method, path }) => `${method} ${path} (${id})`).join(" and ");
     const message = `Declared twice: ${names}, by ${owners}. Remove or change one of them.`;
     return [{ message, code, ...first.place, elsewhere: others.map(({ place }) => place) }];
   });
@@ -199,13 +202,8 @@ function describeDuplicates(
 
 function declaredRoutesOf({ name, owner, file, text, declarations }: RouteSource): DeclaredRoute[] {
   return (declarations as readonly RouteDeclaration[]).map((declaration) => {
-    const place = {
-      subgraph: name,
-      owner,
-      file,
-      ...(findRoutePosition(text ?? "", declaration.id) ?? { line: 1, column: 1 }),
-    };
-    return { declaration, place };
+    const { line, column } = findRoutePosition(text ?? "", declaration.id) ?? { line: 1, column: 1 };
+    return { declaration, place: { subgraph: name, owner, file, line, column } };
   });
 }
 

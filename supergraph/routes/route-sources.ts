@@ -15,8 +15,8 @@ export interface RouteSource extends Pick<Subgraph, "name" | "owner"> {
 }
 
 /** Imports each service's route declarations: modules with data only, so that the import has no effect. An edited file is imported again. */
-export function readRoutes(root: string, list: readonly Subgraph[]): Promise<RouteSource[]> {
-  return Promise.all(list.map((subgraph) => readRoutesOf(root, subgraph)));
+export function readRoutes(root: string, subgraphs: readonly Subgraph[]): Promise<RouteSource[]> {
+  return Promise.all(subgraphs.map((subgraph) => readRoutesOf(root, subgraph)));
 }
 
 async function readRoutesOf(root: string, { name, owner, folder }: Subgraph): Promise<RouteSource> {

@@ -18,7 +18,7 @@ export function mergeRoutes(sources: readonly RouteSource[]): MergedRoutes {
   const errors = describeRouteProblems(sources);
   if (errors.length > 0) return { ok: false, errors };
   const routes = sources.flatMap(({ name, declarations }) =>
-    (declarations as readonly RouteDeclaration[]).map((one) => toRoute(one, name)),
+    (declarations as readonly RouteDeclaration[]).map((declaration) => toRoute(declaration, name)),
   );
   return {
     ok: true,
@@ -35,10 +35,24 @@ export function printRoutes(routes: readonly Route[]): string {
 function toRoute(declaration: RouteDeclaration, service: string): Route {
   const { id, method, path, versions, query, cache, heuristicSecondsMax, idempotencyKey, priority, summary } =
     declaration;
-  const heuristic = heuristicSecondsMax === undefined ? {} : { heuristicSecondsMax };
-  const key = idempotencyKey === undefined ? {} : { idempotencyKey };
-  const declared = priority === undefined ? {} : { priority };
-  return { id, method, path, versions, query: query ?? [], cache, ...heuristic, ...key, ...declared, service, summary };
+  // A member that the declaration lacks is absent, not undefined.
+  const heuristicMember = heuristicSecondsMax === undefined ? {} : { heuristicSecondsMax };
+  const keyMember = idempotencyKey === undefined ? {} : { idempotencyKey };
+  const priorityMember = priority === undefined ? {} : { priority };
+  // The sequence is that of the members in routes.json.
+  return {
+    id,
+    method,
+    path,
+    versions,
+    query: query ?? [],
+    cache,
+    ...heuristicMember,
+    ...keyMember,
+    ...priorityMember,
+    service,
+    summary,
+  };
 }
 
 function compare(a: string, b: string): number {

@@ -43,9 +43,10 @@ export function receiveBody(
   if (Number(headers["content-length"] ?? 0) > bytesMax) return reject(new Rejection("PAYLOAD_TOO_LARGE"));
   const body = decompress(request);
   if (body instanceof Rejection) return reject(body);
-  collectBody(request, body, { bytesMax, bodies }, (received) =>
-    received instanceof Rejection ? reject(received) : done(received),
-  );
+  collectBody(request, body, { bytesMax, bodies }, (received) => {
+    if (received instanceof Rejection) reject(received);
+    else done(received);
+  });
 }
 
 /** @throws Rejection MALFORMED_REQUEST if the bytes are not JSON in UTF-8, or exceed a limit. */
@@ -53,12 +54,14 @@ export function parseJson(bytes: Buffer, limits: JsonLimits): unknown {
   try {
     return parseExactJson(decodeJson(bytes), limits);
   } catch (error) {
-    throw error instanceof JsonError ? new Rejection("MALFORMED_REQUEST", `The body ${error.message}.`) : error;
+    if (error instanceof JsonError) throw new Rejection("MALFORMED_REQUEST", `The body ${error.message}.`);
+    throw error;
   }
 }
 
 function decompress(request: IncomingMessage): Readable | Rejection {
-  switch (request.headers["content-encoding"]?.trim().toLowerCase() ?? "identity") {
+  const encoding = request.headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
+  switch (encoding) {
     case "identity":
       return request;
     case "gzip":
@@ -84,6 +87,7 @@ function collectBody(
   { bytesMax, bodies }: BodyLimits,
   done: (received: Buffer | Rejection) => void,
 ): void {
+  const isCompressed = body !== request;
   const chunks: Buffer[] = [];
   let bytes = 0;
   let isDone = false;
@@ -93,33 +97,37 @@ function collectBody(
     bodies.bytes -= bytes;
     done(received);
   };
-  const fail = (rejection: Rejection) => {
+  const fail = (rejection: Rejection): void => {
     body.off("data", addChunk);
-    if (body !== request) {
+    if (isCompressed) {
       request.unpipe();
       body.destroy();
     }
     finish(rejection);
   };
-  // Does not pause after the first chunk, so that a body of one chunk ends in the same iteration of the event loop.
-  const addChunk = (chunk: Buffer) => {
+  const addChunk = (chunk: Buffer): void => {
     bytes += chunk.length;
     bodies.bytes += chunk.length;
-    if (bytes > bytesMax) fail(new Rejection("PAYLOAD_TOO_LARGE"));
-    else if (bodies.bytes > bodies.bytesMax) fail(rejectBodyForOverload());
-    else if (chunks.push(chunk) > 1) resumeLater(body);
+    if (bytes > bytesMax) return fail(new Rejection("PAYLOAD_TOO_LARGE"));
+    if (bodies.bytes > bodies.bytesMax) return fail(rejectBodyForOverload());
+    chunks.push(chunk);
+    // No pause after the first chunk, so that a body of one chunk ends in the same iteration of the event loop.
+    if (chunks.length > 1) resumeLater(body);
   };
   body.on("data", addChunk);
-  if (body !== request) {
+  if (isCompressed) {
     let compressedBytes = 0;
     request.on("data", (chunk: Buffer) => {
       compressedBytes += chunk.length;
       if (compressedBytes > bytesMax) fail(new Rejection("PAYLOAD_TOO_LARGE"));
     });
-  }
-  body.on("end", () => finish(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, bytes)));
-  if (body !== request)
     body.on("error", () => fail(new Rejection("MALFORMED_REQUEST", "The body could not be decompressed.")));
+  }
+  body.on("end", () => {
+    const first = chunks[0];
+    const isOneChunk = first !== undefined && chunks.length === 1;
+    finish(isOneChunk ? first : Buffer.concat(chunks, bytes));
+  });
   request.on("close", () => {
     if (!request.complete) fail(new Rejection("MALFORMED_REQUEST", "The body is incomplete."));
   });

@@ -20,16 +20,18 @@ const reasonPhrases: Partial<Record<ClientCode, string>> = {
 export function rejectBrokenHttp(server: Server, pendingResponses: PendingResponses): void {
   // server.ts rejects a request without a Host header: the rejection by Node would have no body.
   Object.assign(server, { requireHostHeader: false });
-  rejectBrokenRequests(server, pendingResponses, (socket, code) => reject(socket, toCode(code)));
+  rejectBrokenRequests(server, pendingResponses, (socket, nodeCode) => reject(socket, toRejectionCode(nodeCode)));
   server.on("checkExpectation", (_request, response) => {
     const body = rejectionBody("MALFORMED_REQUEST", "The gateway supports no expectation but 100-continue.");
     response.writeHead(417, { "Content-Type": "application/json; charset=utf-8", Connection: "close" }).end(body);
   });
 }
 
-function toCode(parserCode: string | undefined): ClientCode {
-  if (parserCode === "HPE_HEADER_OVERFLOW") return "HEADERS_TOO_LARGE";
-  return parserCode === "ERR_HTTP_REQUEST_TIMEOUT" ? "REQUEST_TIMEOUT" : "MALFORMED_REQUEST";
+/** @param nodeCode of the error that Node reports. */
+function toRejectionCode(nodeCode: string | undefined): ClientCode {
+  if (nodeCode === "HPE_HEADER_OVERFLOW") return "HEADERS_TOO_LARGE";
+  if (nodeCode === "ERR_HTTP_REQUEST_TIMEOUT") return "REQUEST_TIMEOUT";
+  return "MALFORMED_REQUEST";
 }
 
 function reject(socket: Duplex, code: ClientCode): void {

@@ -13,14 +13,20 @@ export function isCacheableGet({ method, url = "", headers }: IncomingMessage): 
   if (method !== "GET" || headers.cookie !== undefined) return false;
   const search = new URLSearchParams(url.split("?", 2)[1] ?? "");
   const names = [...search.keys()];
-  if (names.some((name) => !parameterNames.has(name)) || new Set(names).size < names.length) return false;
+  const hasOtherParameter = names.some((name) => !parameterNames.has(name));
+  if (hasOtherParameter) return false;
+  const isRepeated = new Set(names).size < names.length;
+  if (isRepeated) return false;
   return isPersistedQueryOnly(search.get("extensions"));
 }
 
-function isPersistedQueryOnly(text: string | null): boolean {
+/** @param json the value of the parameter `extensions`; null if it is missing. */
+function isPersistedQueryOnly(json: string | null): boolean {
   try {
-    const extensions: unknown = JSON.parse(text ?? "");
-    return Object.keys(Object(extensions)).join() === "persistedQuery";
+    const extensions: unknown = JSON.parse(json ?? "");
+    // `Object()`: null has no members.
+    const members = Object.keys(Object(extensions));
+    return members.length === 1 && members[0] === "persistedQuery";
   } catch {
     return false;
   }

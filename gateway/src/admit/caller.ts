@@ -24,17 +24,24 @@ export function admitCaller(
   const { callers, charges } = options;
   try {
     const caller = callers.identify(exchange.request);
-    if (caller) return charge(options, exchange, setCaller(exchange, caller));
+    if (caller) return chargeIdentified(options, exchange, caller);
   } catch (error) {
     return charge(options, exchange, toRejection(error));
   }
-  return (
-    charges.chargeVerification(exchange) ??
-    callers.verify(exchange.request).then(
-      (caller) => charge(options, exchange, setCaller(exchange, caller)),
-      (error: unknown) => charge(options, exchange, toRejection(error)),
-    )
+  // `identify` returned undefined: the signature of the token must be verified.
+  const rejection = charges.chargeVerification(exchange);
+  if (rejection) return rejection;
+  return callers.verify(exchange.request).then(
+    (caller) => chargeIdentified(options, exchange, caller),
+    (error: unknown) => charge(options, exchange, toRejection(error)),
   );
+}
+
+/** Sets the caller of the exchange, then charges the request to it. */
+function chargeIdentified(options: AdmitCallerOptions, exchange: GatewayExchange, caller: Caller): Error | undefined {
+  exchange.caller = caller;
+  if (exchange.record) exchange.record.client = caller.client;
+  return charge(options, exchange, undefined);
 }
 
 /**
@@ -46,13 +53,8 @@ function charge(
   exchange: GatewayExchange,
   rejection: Error | undefined,
 ): Error | undefined {
-  return charges.chargeArrival(exchange, exchange.caller ?? callers.callerWithoutToken(exchange.request)) ?? rejection;
-}
-
-/** Returns undefined as the `rejection` for `charge`: the caller is identified. */
-function setCaller(exchange: GatewayExchange, caller: Caller): undefined {
-  exchange.caller = caller;
-  if (exchange.record) exchange.record.client = caller.client;
+  const chargedCaller = exchange.caller ?? callers.callerWithoutToken(exchange.request);
+  return charges.chargeArrival(exchange, chargedCaller) ?? rejection;
 }
 
 function toRejection(error: unknown): Error {

@@ -29,28 +29,32 @@ export interface Charges {
   chargeOperation(exchange: GatewayExchange, operationType: OperationTypeNode, fetchCount: number): void;
 }
 
+/** @param limits returns no decision for a caller without a limit. */
 export function createCharges(limits: CallerLimits): Charges {
-  function rateLimited(requestClass: RequestClass, decision: RateDecision, isBodyUnused: boolean): Rejection {
+  function rateLimitRejection(requestClass: RequestClass, decision: RateDecision, isBodyUnused: boolean): Rejection {
     const retryAfterSeconds = retryAfterSecondsOf(decision);
     const message = `The rate limit of ${requestClass} is exceeded. Retry after ${retryAfterSeconds} s.`;
     const headers: Record<string, string> = { "Retry-After": String(retryAfterSeconds) };
-    const list: string[] = [];
-    limits.addHeaders(requestClass, decision, list);
-    forEachHeader(list, (name, value) => void (headers[name] = value));
+    const rateLimitHeaders: string[] = [];
+    limits.addHeaders(requestClass, decision, rateLimitHeaders);
+    forEachHeader(rateLimitHeaders, (name, value) => {
+      headers[name] = value;
+    });
     return new Rejection("RATE_LIMITED", message, headers, { extensions: { retryAfterSeconds }, isBodyUnused });
   }
 
   return {
     chargeVerification({ request }) {
       const decision = limits.chargeVerification(request);
-      return decision === undefined || decision.isAdmitted ? undefined : rateLimited("reads", decision, true);
+      if (decision === undefined || decision.isAdmitted) return undefined;
+      return rateLimitRejection("reads", decision, true);
     },
     chargeArrival(exchange, caller) {
       const reads = limits.charge(caller, "reads", 1);
       if (reads === undefined || reads.isAdmitted) return undefined;
       // A GET cannot be a mutation, so it is rejected like a POST whose writes are used up.
       const writes = exchange.request.method === "POST" ? limits.charge(caller, "writes", 1) : reads;
-      if (writes !== undefined && !writes.isAdmitted) return rateLimited("reads", reads, true);
+      if (writes !== undefined && !writes.isAdmitted) return rateLimitRejection("reads", reads, true);
       exchange.arrivalClass = "writes";
       return undefined;
     },
@@ -61,12 +65,13 @@ export function createCharges(limits: CallerLimits): Charges {
     chargeOperation({ caller, arrivalClass }, operationType, fetchCount) {
       const requestClass = operationType === OperationTypeNode.MUTATION ? "writes" : "reads";
       const weight = Math.max(fetchCount, 1);
-      const rest = weight - (requestClass === arrivalClass ? 1 : 0);
-      if (caller === undefined || rest === 0) return;
-      const decision = limits.charge(caller, requestClass, rest);
+      const chargedUnits = requestClass === arrivalClass ? 1 : 0;
+      const remainingUnits = weight - chargedUnits;
+      if (caller === undefined || remainingUnits === 0) return;
+      const decision = limits.charge(caller, requestClass, remainingUnits);
       if (decision === undefined || decision.isAdmitted) return;
       const quota = limits.quotaOf(requestClass);
-      if (weight <= quota) throw rateLimited(requestClass, decision, false);
+      if (weight <= quota) throw rateLimitRejection(requestClass, decision, false);
       const message = `The operation weighs ${weight} units, one for each fetch, and the rate limit of ${requestClass} is ${quota}. Split it.`;
       throw new Rejection("OPERATION_TOO_EXPENSIVE", message, {}, { extensions: { weight, weightMax: quota } });
     },

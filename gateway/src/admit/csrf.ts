@@ -15,9 +15,12 @@ const simpleTypes = new Set(["application/x-www-form-urlencoded", "multipart/for
  * @throws Rejection CSRF_PREVENTED.
  */
 export function rejectCrossSite(headers: IncomingHttpHeaders): void {
-  const type = headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase();
-  if (type !== undefined && type !== "" && !simpleTypes.has(type)) return;
-  if (preflightedHeaders.some((name) => headers[name] !== undefined && headers[name] !== "")) return;
+  // Without parameters such as `charset`.
+  const mediaType = headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  const hasPreflightedType = mediaType !== "" && !simpleTypes.has(mediaType);
+  if (hasPreflightedType) return;
+  const hasPreflightedHeader = preflightedHeaders.some((name) => (headers[name] ?? "") !== "");
+  if (hasPreflightedHeader) return;
   throw new Rejection(
     "CSRF_PREVENTED",
     `Send the header ${preflightedHeaders.join(" or ")} with any value but "", or content-type: application/json.`,

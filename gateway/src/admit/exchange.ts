@@ -45,6 +45,7 @@ export function createExchangeFactory(
     const { headers } = request;
     const requestId = readRequestId(headers["x-request-id"]);
     const record = observer?.begin(request, response, requestId);
+    // A request has a span only if it is sampled: flags 01.
     const trace = record?.span
       ? { traceId: record.span.traceId, flags: "01" }
       : readTraceContext(headers["traceparent"]);

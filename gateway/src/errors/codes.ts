@@ -143,8 +143,17 @@ export type ClientCode = keyof typeof codes;
  */
 export function listRejectionStatuses(code: ClientCode): readonly number[] {
   const { stage, status } = codes[code];
-  if (stage === "run" || stage === "shape") return [];
-  return stage === "parse" || stage === "plan" ? [...new Set([200, status])] : [status];
+  switch (stage) {
+    case "admit":
+    case "any":
+      return [status];
+    case "parse":
+    case "plan":
+      return status === 200 ? [200] : [200, status];
+    case "run":
+    case "shape":
+      return [];
+  }
 }
 
 const forwardedCodes: ReadonlySet<string> = new Set<ClientCode>([

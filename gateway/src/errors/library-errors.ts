@@ -22,17 +22,28 @@ export function maskLibraryError(
   onBug: (cause: unknown) => void,
 ): GraphQLFormattedError {
   const code = readCode(formatted);
-  const location = {
-    ...(formatted.locations === undefined ? {} : { locations: formatted.locations }),
-    ...(formatted.path === undefined ? {} : { path: formatted.path }),
-  };
+  const location = locationOf(formatted);
   if (code === "INTERNAL_SERVER_ERROR") {
     onBug(error);
     return { message: codes[code].message, ...location, extensions: { code } };
   }
   const { service, problems } = formatted.extensions ?? {};
-  const details = { ...(service === undefined ? {} : { service }), ...(problems === undefined ? {} : { problems }) };
-  return { message: readMessage(formatted.message), ...location, extensions: { code, ...details } };
+  const extensions: Record<string, unknown> = { code };
+  if (service !== undefined) extensions["service"] = service;
+  if (problems !== undefined) extensions["problems"] = problems;
+  return { message: readMessage(formatted.message), ...location, extensions };
+}
+
+interface ErrorLocation {
+  locations?: NonNullable<GraphQLFormattedError["locations"]>;
+  path?: NonNullable<GraphQLFormattedError["path"]>;
+}
+
+function locationOf({ locations, path }: GraphQLFormattedError): ErrorLocation {
+  const location: ErrorLocation = {};
+  if (locations !== undefined) location.locations = locations;
+  if (path !== undefined) location.path = path;
+  return location;
 }
 
 /** graphql-js reports a stack overflow during validation as a validation error. */
@@ -42,10 +53,11 @@ function readMessage(message: string): string {
 }
 
 /** An error for too many tokens has the code of a syntax error, so its message identifies it. graphql-js 16 misspells the message ("more that"). */
+const tooManyTokens = /Document contains more tha[nt] \d+ tokens/;
+
 function readCode({ message, extensions }: GraphQLFormattedError): ClientCode {
   const apolloCode = extensions?.["validationErrorCode"] ?? extensions?.["code"];
-  if (apolloCode === "GRAPHQL_PARSE_FAILED" && /Document contains more tha[nt] \d+ tokens/.test(message))
-    return "TOKEN_LIMIT_EXCEEDED";
+  if (apolloCode === "GRAPHQL_PARSE_FAILED" && tooManyTokens.test(message)) return "TOKEN_LIMIT_EXCEEDED";
   const code = codesByApolloCode[String(apolloCode)] ?? apolloCode;
   return isClientCode(code) ? code : "INTERNAL_SERVER_ERROR";
 }

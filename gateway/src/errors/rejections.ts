@@ -68,15 +68,16 @@ export function rejectRequest(
   identity?: OperationIdentity,
 ): ClientResponse {
   const rejection = error instanceof Rejection ? error : new Rejection("INTERNAL_SERVER_ERROR");
+  const isBug = rejection !== error;
   const { code, message, status, extensions } = rejection;
-  if (rejection === error) observe({ kind: "request-rejected", requestId, traceId, ...identity, code, status });
-  else observe({ kind: "internal-error", requestId, traceId, ...identity, cause: error });
+  if (isBug) observe({ kind: "internal-error", requestId, traceId, ...identity, cause: error });
+  else observe({ kind: "request-rejected", requestId, traceId, ...identity, code, status });
   return {
     status: rejection.dependsOnMediaType ? statusFor(status, responseType) : status,
     contentType: contentTypeOf(responseType),
     headers: Object.entries(rejection.headers).flat(),
     body: Buffer.from(rejectionBody(code, message, extensions)),
-    summary: { outcome: rejection === error ? "rejected" : "failed", codes: [code] },
+    summary: { outcome: isBug ? "failed" : "rejected", codes: [code] },
   };
 }
 
@@ -86,9 +87,9 @@ export function rejectVariables(
   responseType: ResponseType,
 ): ClientResponse {
   const code = "BAD_USER_INPUT";
-  const errors = problems.map((problem) =>
-    maskLibraryError({ ...problem, extensions: { code } }, problem, () => undefined),
-  );
+  // With this code no problem is a bug.
+  const onBug = () => undefined;
+  const errors = problems.map((problem) => maskLibraryError({ ...problem, extensions: { code } }, problem, onBug));
   return {
     status: statusFor(codes[code].status, responseType),
     contentType: contentTypeOf(responseType),

@@ -8,10 +8,12 @@ export interface DocumentCheckOptions {
   readonly documentTokensMax: number;
 }
 
-/** A document to validate, parsed without locations; or a limit that the document exceeds; or a syntax error, also for too many tokens. */
 export type DocumentWithinLimits =
+  /** A document to validate, parsed without locations. */
   | { readonly document: DocumentNode }
+  /** The limit that the document exceeds. */
   | { readonly exceeded: ExceededLimit }
+  /** Also for a document with too many tokens. */
   | { readonly syntaxError: GraphQLError };
 
 export function parseWithinLimits(

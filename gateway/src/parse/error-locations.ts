@@ -5,6 +5,9 @@ import { type ASTNode, type DocumentNode, type GraphQLFormattedError, parse, typ
 /** Locations that one error lists: an error about a repeated argument can name a thousand nodes. */
 const locationsMax = 20;
 
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+
 /** The start of each node that an error names. */
 export type NodeLocations = ReadonlyMap<ASTNode, SourceLocation>;
 
@@ -19,35 +22,42 @@ export function locateNodes(text: string, document: DocumentNode, nodes: readonl
   let line = 1;
   let lineStart = 0;
   let index = 0;
-  for (const [node, start] of [...starts].toSorted(([, a], [, b]) => a - b)) {
-    for (; index < start; index++) {
-      if (!endsLine(text, index)) continue;
-      line++;
-      lineStart = index + 1;
+  const startsInTextOrder = [...starts].toSorted(([, start], [, otherStart]) => start - otherStart);
+  for (const [node, start] of startsInTextOrder) {
+    while (index < start) {
+      if (endsLine(text, index)) {
+        line++;
+        lineStart = index + 1;
+      }
+      index++;
     }
     locations.set(node, { line, column: start + 1 - lineStart });
   }
   return locations;
 }
 
-/** The error for a client, with the locations of its nodes. */
+/** The error for a client, with the locations of its nodes. The members are in the order in which clients get them. */
 export function withLocations(
   { message, extensions }: Pick<GraphQLFormattedError, "message" | "extensions">,
-  nodes: readonly ASTNode[] | undefined,
-  located: NodeLocations,
+  nodes: readonly ASTNode[] = [],
+  nodeLocations: NodeLocations,
 ): GraphQLFormattedError {
-  const locations = nodes?.slice(0, locationsMax).flatMap((node) => located.get(node) ?? []) ?? [];
-  return {
-    message,
-    ...(locations.length > 0 && { locations }),
-    ...(extensions && { extensions }),
-  };
+  const locations = nodes.slice(0, locationsMax).flatMap((node) => nodeLocations.get(node) ?? []);
+  if (locations.length === 0) return extensions ? { message, extensions } : { message };
+  return extensions ? { message, locations, extensions } : { message, locations };
 }
 
-/** The offset of each node in the text. Walks both trees in parallel until the offsets of all `nodes` are found. */
-function findStarts(document: DocumentNode, located: DocumentNode, nodes: Set<ASTNode>): ReadonlyMap<ASTNode, number> {
+/**
+ * The offset of each node in the text. Walks both trees in parallel until the offsets of all `nodes` are found.
+ * @param locatedDocument the same document, parsed with locations.
+ */
+function findStarts(
+  document: DocumentNode,
+  locatedDocument: DocumentNode,
+  nodes: Set<ASTNode>,
+): ReadonlyMap<ASTNode, number> {
   const starts = new Map<ASTNode, number>();
-  const pending: [object, object][] = [[document, located]];
+  const pending: [object, object][] = [[document, locatedDocument]];
   for (let pair = pending.pop(); pair && starts.size < nodes.size; pair = pending.pop()) {
     const [node, locatedNode] = pair;
     if (nodes.has(node as ASTNode)) starts.set(node as ASTNode, (locatedNode as ASTNode).loc?.start ?? 0);
@@ -65,6 +75,3 @@ function endsLine(text: string, index: number): boolean {
   const code = text.charCodeAt(index);
   return code === lineFeed || (code === carriageReturn && text.charCodeAt(index + 1) !== lineFeed);
 }
-
-const lineFeed = 0x0a;
-const carriageReturn = 0x0d;

@@ -14,19 +14,21 @@ export type NextIteration = (client: string) => Promise<void>;
  * The queue has no limit: it is as long as there are requests in flight, at most.
  */
 export function createEventLoopQueue(): NextIteration {
-  /** In rotation: the first client is next. A client is in the map while it waits. */
+  /** The functions that resolve a client's pending promises. In rotation: the first client is next. A client is in the map while it waits. */
   const waiting = new Map<string, (() => void)[]>();
   let isScheduled = false;
 
-  function next(): void {
-    for (const [client, resolves] of waiting) {
+  function resolveNext(): void {
+    const [first] = waiting;
+    if (first) {
+      const [client, resolves] = first;
       waiting.delete(client);
       const resolve = resolves.shift();
+      // The client moves to the end of the rotation.
       if (resolves.length > 0) waiting.set(client, resolves);
       resolve?.();
-      break;
     }
-    if (waiting.size > 0) setImmediate(next);
+    if (waiting.size > 0) setImmediate(resolveNext);
     else isScheduled = false;
   }
 
@@ -37,6 +39,6 @@ export function createEventLoopQueue(): NextIteration {
       else waiting.set(client, [resolve]);
       if (isScheduled) return;
       isScheduled = true;
-      setImmediate(next);
+      setImmediate(resolveNext);
     });
 }

@@ -11,8 +11,9 @@ import {
 import type { ExceededLimit } from "./limits.ts";
 
 /**
- * The most steps (selections visited) and comparisons (pairs of fields) of one document: validation takes 2 to 25 ms for this number. graphql-js itself stops after 500,000, when it has blocked the
- * event loop for 40 to 90 ms. Real documents repeat few fields: a hundred fragments on one object that share ten fields cost 50,000.
+ * The most steps (selections visited) and comparisons (pairs of fields) of one document: validation takes 2 to 25 ms for this number.
+ * graphql-js itself stops after 500,000, when it has blocked the event loop for 40 to 90 ms. Real documents repeat few fields: a hundred
+ * fragments on one object that share ten fields cost 50,000.
  */
 const costMax = 60_000;
 
@@ -20,8 +21,8 @@ const costMax = 60_000;
  * The fields with one response name in one scope. A scope is all selection sets at one response path, with the fragments in them: in
  * `{ a { x } a { y } }`, `{ x }` and `{ y }` are one scope.
  */
-interface Group {
-  count: number;
+interface ResponseNameGroup {
+  fieldCount: number;
   /** The selection sets of these fields: together they are one scope. */
   readonly childSets: SelectionSetNode[];
 }
@@ -37,7 +38,7 @@ export function findExcessiveMerging({ definitions }: DocumentNode): ExceededLim
   for (const definition of definitions)
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
   // Validation rejects cycles by another rule.
-  for (const name of findCycles(fragments)) fragments.delete(name);
+  for (const name of findFragmentsToRemove(fragments)) fragments.delete(name);
   let costLeft = costMax;
   for (const definition of definitions) {
     if (definition.kind !== Kind.FRAGMENT_DEFINITION && definition.kind !== Kind.OPERATION_DEFINITION) continue;
@@ -54,27 +55,31 @@ function measureCost(
   fragments: Fragments,
   limit: number,
 ): number {
-  const scopes: (readonly SelectionSetNode[])[] = [[selectionSet]];
+  const pendingScopes: (readonly SelectionSetNode[])[] = [[selectionSet]];
   let cost = 0;
-  for (let scope = scopes.pop(); scope && cost <= limit; scope = scopes.pop()) {
-    const groups = new Map<string, Group>();
-    const entered = new Set<string>();
-    for (const set of scope) cost += addFieldsToGroups(set, { groups, fragments, entered });
+  for (let scope = pendingScopes.pop(); scope && cost <= limit; scope = pendingScopes.pop()) {
+    const groups = new Map<string, ResponseNameGroup>();
+    const enteredFragments = new Set<string>();
+    for (const set of scope) cost += addFieldsToGroups(set, { groups, fragments, enteredFragments });
     // Validation compares every two spreads too, also of fragments that do not exist. A pair of spreads takes less time than a pair of fields, and
     // counts half.
-    cost += (entered.size * (entered.size - 1)) / 4;
-    for (const { count, childSets } of groups.values()) {
-      cost += (count * (count - 1)) / 2;
-      if (childSets.length > 0) scopes.push(childSets);
+    cost += countPairs(enteredFragments.size) / 2;
+    for (const { fieldCount, childSets } of groups.values()) {
+      cost += countPairs(fieldCount);
+      if (childSets.length > 0) pendingScopes.push(childSets);
     }
   }
   return cost;
 }
 
+function countPairs(count: number): number {
+  return (count * (count - 1)) / 2;
+}
+
 interface ScopeState {
-  readonly groups: Map<string, Group>;
+  readonly groups: Map<string, ResponseNameGroup>;
   readonly fragments: Fragments;
-  readonly entered: Set<string>;
+  readonly enteredFragments: Set<string>;
 }
 
 /** Adds the fields of a selection set to their groups; each fragment is entered once per scope. @returns the number of steps. */
@@ -83,8 +88,8 @@ function addFieldsToGroups({ selections }: SelectionSetNode, scope: ScopeState):
   for (const selection of selections) {
     if (selection.kind === Kind.FIELD) addToGroup(scope.groups, selection);
     else if (selection.kind === Kind.INLINE_FRAGMENT) steps += addFieldsToGroups(selection.selectionSet, scope);
-    else if (!scope.entered.has(selection.name.value)) {
-      scope.entered.add(selection.name.value);
+    else if (!scope.enteredFragments.has(selection.name.value)) {
+      scope.enteredFragments.add(selection.name.value);
       const fragment = scope.fragments.get(selection.name.value);
       if (fragment) steps += addFieldsToGroups(fragment.selectionSet, scope);
     }
@@ -92,26 +97,29 @@ function addFieldsToGroups({ selections }: SelectionSetNode, scope: ScopeState):
   return steps;
 }
 
-function addToGroup(groups: Map<string, Group>, field: FieldNode): void {
-  const name = (field.alias ?? field.name).value;
-  const group = groups.get(name) ?? { count: 0, childSets: [] };
-  groups.set(name, group);
-  group.count++;
+function addToGroup(groups: Map<string, ResponseNameGroup>, field: FieldNode): void {
+  const responseName = (field.alias ?? field.name).value;
+  const group = groups.get(responseName) ?? { fieldCount: 0, childSets: [] };
+  groups.set(responseName, group);
+  group.fieldCount++;
   if (field.selectionSet) group.childSets.push(field.selectionSet);
 }
 
-/** Fragments to remove so that no cycle remains: at least one of each cycle. */
-function findCycles(fragments: Fragments): ReadonlySet<string> {
+/** The names of fragments to remove so that no cycle remains: at least one of each cycle. */
+function findFragmentsToRemove(fragments: Fragments): ReadonlySet<string> {
   const inCycles = new Set<string>();
-  const state = new Map<string, "open" | "done">();
+  /** `open` while the selections of the fragment are followed: a spread of an open fragment closes a cycle. */
+  const states = new Map<string, "open" | "done">();
 
   function enter(name: string): void {
-    if (state.get(name) === "open") inCycles.add(name);
     const fragment = fragments.get(name);
-    if (state.has(name) || !fragment) return;
-    state.set(name, "open");
+    if (!fragment) return;
+    const state = states.get(name);
+    if (state === "open") inCycles.add(name);
+    if (state !== undefined) return;
+    states.set(name, "open");
     follow(fragment.selectionSet);
-    state.set(name, "done");
+    states.set(name, "done");
   }
 
   function follow({ selections }: SelectionSetNode): void {

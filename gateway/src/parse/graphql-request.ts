@@ -63,30 +63,33 @@ function readParameters(
   return request;
 }
 
+const sha256Hex = /^[0-9a-f]{64}$/;
+
 /**
  * Checks that there is a query, or an automatic persisted query: `extensions.persistedQuery: { version: 1, sha256Hash }`, with or without the query.
  * @throws Rejection MALFORMED_REQUEST, also if the hash is not that of the query.
  */
 function checkPersistedQuery({ query, extensions }: GraphqlRequest): void {
-  const persisted = extensions === undefined ? undefined : ownMember(extensions, "persistedQuery");
-  if (persisted === undefined || persisted === null) {
+  const persistedQuery = extensions === undefined ? undefined : ownMember(extensions, "persistedQuery");
+  if (persistedQuery === undefined || persistedQuery === null) {
     if (!query) throw malformed("`query` is missing.");
     return;
   }
-  if (!isRecord(persisted) || persisted["version"] !== 1) throw malformed("`persistedQuery.version` must be 1.");
-  const hash = persisted["sha256Hash"];
-  if (typeof hash !== "string" || !/^[0-9a-f]{64}$/.test(hash))
+  if (!isRecord(persistedQuery) || persistedQuery["version"] !== 1)
+    throw malformed("`persistedQuery.version` must be 1.");
+  const hash = persistedQuery["sha256Hash"];
+  if (typeof hash !== "string" || !sha256Hex.test(hash))
     throw malformed("`persistedQuery.sha256Hash` must be 64 hexadecimal digits.");
   if (query === "") throw malformed("`query` is empty.");
-  if (query !== undefined && createHash("sha256").update(query).digest("hex") !== hash) {
-    throw malformed("`persistedQuery.sha256Hash` is not the hash of `query`.");
-  }
+  if (query === undefined) return;
+  const queryHash = createHash("sha256").update(query).digest("hex");
+  if (queryHash !== hash) throw malformed("`persistedQuery.sha256Hash` is not the hash of `query`.");
 }
 
 /** The hash of an automatic persisted query, which `readParameters` has checked; undefined for other requests. */
 export function persistedHashOf({ extensions }: GraphqlRequest): string | undefined {
-  const persisted = extensions === undefined ? undefined : ownMember(extensions, "persistedQuery");
-  return isRecord(persisted) ? (persisted["sha256Hash"] as string) : undefined;
+  const persistedQuery = extensions === undefined ? undefined : ownMember(extensions, "persistedQuery");
+  return isRecord(persistedQuery) ? (persistedQuery["sha256Hash"] as string) : undefined;
 }
 
 /** The document's text; undefined for a persisted query that is not registered. */
@@ -120,7 +123,8 @@ function readJson(text: string | undefined, name: string): unknown {
   try {
     return parseExactJson(text);
   } catch (error) {
-    throw error instanceof JsonError ? malformed(`\`${name}\` ${error.message}.`) : error;
+    if (error instanceof JsonError) throw malformed(`\`${name}\` ${error.message}.`);
+    throw error;
   }
 }
 

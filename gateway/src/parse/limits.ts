@@ -4,6 +4,7 @@ import {
   type DirectiveNode,
   type DocumentNode,
   type ArgumentNode,
+  type FieldNode,
   type FragmentDefinitionNode,
   type InlineFragmentNode,
   Kind,
@@ -71,14 +72,21 @@ const noSizes: Sizes = {
   characters: 0,
 };
 
-const valueDepthRule = [
+/** `unit` is the end of the message to the client: "An operation has at most 5 aliases." */
+type LimitRule = readonly [size: Size, limit: keyof OperationLimits, code: ExceededLimit["code"], unit: string];
+
+const valueDepthRule: LimitRule = [
   "valueDepth",
   "valueDepthMax",
   "DEPTH_LIMIT_EXCEEDED",
   "levels of lists and objects in one value or type",
-] as const;
+];
 
-const rules = [
+/** Validation also reads the values of a fragment that no operation uses. The other limits are about operations. */
+const fragmentRules: readonly LimitRule[] = [valueDepthRule];
+
+/** In the order in which they are checked: a client gets the first limit that its operation exceeds. */
+const operationRules: readonly LimitRule[] = [
   ["variables", "variablesMax", "VARIABLE_LIMIT_EXCEEDED", "variables"],
   ["selections", "selectionsMax", "SELECTION_LIMIT_EXCEEDED", "selections, fragments expanded"],
   ["depth", "depthMax", "DEPTH_LIMIT_EXCEEDED", "levels of fields"],
@@ -88,7 +96,7 @@ const rules = [
   ["listEntries", "listEntriesMax", "LIST_LIMIT_EXCEEDED", "entries in one list, object or list of arguments"],
   valueDepthRule,
   ["characters", "charactersMax", "LENGTH_LIMIT_EXCEEDED", "characters of names and values, fragments expanded"],
-] as const;
+];
 
 /**
  * The first limit that the document exceeds; undefined if it is within all limits. Every operation is checked, also one that the request does not
@@ -106,9 +114,20 @@ export function findExceededLimit(document: DocumentNode, limits: OperationLimit
     const isOperation = definition.kind === Kind.OPERATION_DEFINITION;
     if (!isOperation && definition.kind !== Kind.FRAGMENT_DEFINITION) continue;
     const sizes = measure(definition);
-    // Validation also reads the values of a fragment that no operation uses. The other limits are about operations.
-    for (const [size, limit, code, what] of isOperation ? rules : [valueDepthRule])
-      if (sizes[size] > limits[limit]) return { code, message: `An operation has at most ${limits[limit]} ${what}.` };
+    const exceeded = findExceededRule(sizes, isOperation ? operationRules : fragmentRules, limits);
+    if (exceeded) return exceeded;
+  }
+  return undefined;
+}
+
+function findExceededRule(
+  sizes: Sizes,
+  rules: readonly LimitRule[],
+  limits: OperationLimits,
+): ExceededLimit | undefined {
+  for (const [size, limit, code, unit] of rules) {
+    const sizeMax = limits[limit];
+    if (sizes[size] > sizeMax) return { code, message: `An operation has at most ${sizeMax} ${unit}.` };
   }
   return undefined;
 }
@@ -123,53 +142,65 @@ function createMeasure(
   }
   const measured = new Map<string, Sizes>();
 
-  function ofFragment(name: string): Sizes {
+  function measureFragment(name: string): Sizes {
     const known = measured.get(name);
     if (known) return known;
     const fragment = fragments.get(name);
     // While the fragment is measured, it counts as empty: this ends a cycle of fragments. Validation rejects cycles and unknown fragments later.
     measured.set(name, noSizes);
-    const sizes = fragment ? withDirectives(ofSet(fragment.selectionSet), fragment.directives) : noSizes;
+    const sizes = fragment ? addDirectives(measureSet(fragment.selectionSet), fragment.directives) : noSizes;
     measured.set(name, sizes);
     return sizes;
   }
 
-  function ofSet({ selections }: SelectionSetNode): Sizes {
-    return selections.reduce((sizes, selection) => combineSiblings(sizes, ofSelection(selection)), noSizes);
+  function measureSet({ selections }: SelectionSetNode): Sizes {
+    return selections.reduce((sizes, selection) => combineSiblings(sizes, measureSelection(selection)), noSizes);
   }
 
-  function ofSelection(selection: SelectionNode): Sizes {
-    const counted = withDirectives({ ...noSizes, selections: 1 }, selection.directives);
-    if (selection.kind === Kind.FRAGMENT_SPREAD) return combineSiblings(counted, ofFragment(selection.name.value));
-    if (selection.kind === Kind.INLINE_FRAGMENT) return combineSiblings(counted, ofInline(selection));
-    const below = selection.selectionSet ? ofSet(selection.selectionSet) : noSizes;
-    const own = { ...combineSiblings(counted, ofNamed(selection)), aliases: selection.alias ? 1 : 0 };
+  function measureSelection(selection: SelectionNode): Sizes {
+    const own = addDirectives({ ...noSizes, selections: 1 }, selection.directives);
+    switch (selection.kind) {
+      case Kind.FRAGMENT_SPREAD:
+        return combineSiblings(own, measureFragment(selection.name.value));
+      case Kind.INLINE_FRAGMENT:
+        return combineSiblings(own, measureInlineFragment(selection));
+      case Kind.FIELD:
+        return combineSiblings(own, measureField(selection));
+    }
+  }
+
+  /** Without the field's directives. */
+  function measureField(field: FieldNode): Sizes {
+    const own = { ...measureNamed(field), aliases: field.alias ? 1 : 0 };
+    const below = field.selectionSet ? measureSet(field.selectionSet) : noSizes;
     // Each field counts as one root field at its level: the fields below it are not root fields.
     return { ...combineSiblings(own, below), depth: below.depth + 1, rootFields: 1 };
   }
 
-  function ofInline({ selectionSet, typeCondition }: InlineFragmentNode): Sizes {
-    return combineSiblings({ ...noSizes, characters: typeCondition?.name.value.length ?? 0 }, ofSet(selectionSet));
+  /** Without the fragment's directives. */
+  function measureInlineFragment({ selectionSet, typeCondition }: InlineFragmentNode): Sizes {
+    const own = { ...noSizes, characters: typeCondition?.name.value.length ?? 0 };
+    return combineSiblings(own, measureSet(selectionSet));
   }
 
   return (definition) => {
-    if (definition.kind === Kind.FRAGMENT_DEFINITION) return ofFragment(definition.name.value);
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) return measureFragment(definition.name.value);
     const { selectionSet, directives, variableDefinitions = [] } = definition;
-    const sizes = withDirectives(ofSet(selectionSet), directives);
-    return variableDefinitions.length === 0 ? sizes : combineSiblings(sizes, ofVariables(variableDefinitions));
+    const sizes = addDirectives(measureSet(selectionSet), directives);
+    return variableDefinitions.length === 0 ? sizes : combineSiblings(sizes, measureVariables(variableDefinitions));
   };
 }
 
-function ofVariables(definitions: readonly VariableDefinitionNode[]): Sizes {
+function measureVariables(definitions: readonly VariableDefinitionNode[]): Sizes {
   return definitions.reduce<Sizes>(
     (sizes, { variable, type, defaultValue, directives }) => {
-      const ofDefault = defaultValue ? ofValue(defaultValue) : noSizes;
+      const ofDefault = defaultValue ? measureValue(defaultValue) : noSizes;
       const own = {
         ...ofDefault,
         characters: variable.name.value.length + ofDefault.characters,
         valueDepth: Math.max(ofDefault.valueDepth, countListLevels(type)),
       };
-      return withDirectives(combineSiblings(sizes, own), directives);
+      return addDirectives(combineSiblings(sizes, own), directives);
     },
     { ...noSizes, variables: definitions.length },
   );
@@ -190,8 +221,12 @@ function combineSiblings(a: Sizes, b: Sizes): Sizes {
   };
 }
 
-function withDirectives(sizes: Sizes, directives: readonly DirectiveNode[] = []): Sizes {
-  return directives.reduce((sum, directive) => combineSiblings(sum, { ...ofNamed(directive), directives: 1 }), sizes);
+/** The sizes of a definition, a selection or a variable, together with those of its directives. */
+function addDirectives(sizes: Sizes, directives: readonly DirectiveNode[] = []): Sizes {
+  return directives.reduce(
+    (sum, directive) => combineSiblings(sum, { ...measureNamed(directive), directives: 1 }),
+    sizes,
+  );
 }
 
 interface Named {
@@ -201,40 +236,43 @@ interface Named {
 }
 
 /** Sizes of the names and arguments of a field or directive. */
-function ofNamed({ alias, name, arguments: given = [] }: Named): Sizes {
-  const sizes = ofEntries(given);
+function measureNamed({ alias, name, arguments: argumentNodes = [] }: Named): Sizes {
+  const sizes = measureEntries(argumentNodes);
   return { ...sizes, characters: sizes.characters + (alias?.value.length ?? 0) + name.value.length };
 }
 
 /** Sizes of a list of arguments, or of the fields of an object. Their number is limited like the entries of a list (`listEntries`). */
-function ofEntries(entries: readonly { readonly name: NameNode; readonly value: ValueNode }[]): Sizes {
+function measureEntries(entries: readonly { readonly name: NameNode; readonly value: ValueNode }[]): Sizes {
   if (entries.length === 0) return noSizes;
   return entries.reduce<Sizes>(
     (sizes, { name, value }) => {
-      const own = ofValue(value);
-      return combineSiblings(sizes, { ...own, characters: name.value.length + own.characters });
+      const ofEntry = measureValue(value);
+      return combineSiblings(sizes, { ...ofEntry, characters: name.value.length + ofEntry.characters });
     },
     { ...noSizes, listEntries: entries.length },
   );
 }
 
-function ofValue(value: ValueNode): Sizes {
+/** The length of `false`, the longest of `true`, `false` and `null`. */
+const keywordCharacters = 5;
+
+function measureValue(value: ValueNode): Sizes {
   switch (value.kind) {
     case Kind.VARIABLE:
       return { ...noSizes, characters: value.name.value.length };
     case Kind.LIST: {
       const { length } = value.values;
       const own = { ...noSizes, listEntries: length, characters: length };
-      const sizes = value.values.reduce<Sizes>((sum, entry) => combineSiblings(sum, ofValue(entry)), own);
+      const sizes = value.values.reduce<Sizes>((sum, entry) => combineSiblings(sum, measureValue(entry)), own);
       return { ...sizes, valueDepth: sizes.valueDepth + 1 };
     }
     case Kind.OBJECT: {
-      const sizes = ofEntries(value.fields);
+      const sizes = measureEntries(value.fields);
       return { ...sizes, valueDepth: sizes.valueDepth + 1 };
     }
     case Kind.NULL:
     case Kind.BOOLEAN:
-      return { ...noSizes, characters: 5 };
+      return { ...noSizes, characters: keywordCharacters };
     case Kind.INT:
     case Kind.FLOAT:
     case Kind.STRING:

@@ -16,8 +16,8 @@ import {
   type ValidationContext,
 } from "graphql";
 
-const outOfRange = "The number is out of range: a double-precision number (IEEE 754) ends at 1.8e308.";
-const inexact = "A double-precision number (IEEE 754) cannot represent the number exactly. Send it as a string.";
+const outOfRangeMessage = "The number is out of range: a double-precision number (IEEE 754) ends at 1.8e308.";
+const inexactMessage = "A double-precision number (IEEE 754) cannot represent the number exactly. Send it as a string.";
 
 /**
  * Validation rule for literals of type Float and of custom scalars. In graphql-js 16 `1e400` is a valid Float (Infinity), and any literal is valid
@@ -31,14 +31,20 @@ export function NumericLiteralsRule(context: ValidationContext): ASTVisitor {
   return { IntValue: check, FloatValue: check };
 }
 
-function findProblem({ kind, value }: IntValueNode | FloatValueNode, type: GraphQLInputType | null | undefined) {
+/** @returns the message for the client; undefined for a valid literal. */
+function findProblem(
+  { kind, value }: IntValueNode | FloatValueNode,
+  type: GraphQLInputType | null | undefined,
+): string | undefined {
   const named = getNamedType(type);
   // Within an object of a custom scalar, a value has no type, and counts as custom.
   const isCustom = !named || (isScalarType(named) && !isSpecifiedScalarType(named));
-  if (!isCustom && named !== GraphQLFloat) return undefined;
+  const isChecked = isCustom || named === GraphQLFloat;
+  if (!isChecked) return undefined;
   const number = Number(value);
-  if (!Number.isFinite(number)) return outOfRange;
-  return isCustom && kind === Kind.INT && BigInt(value) !== BigInt(number) ? inexact : undefined;
+  if (!Number.isFinite(number)) return outOfRangeMessage;
+  const isInexact = isCustom && kind === Kind.INT && BigInt(value) !== BigInt(number);
+  return isInexact ? inexactMessage : undefined;
 }
 
 /**
@@ -53,12 +59,13 @@ export function addRangeCheckToCustomScalars(schema: GraphQLSchema): void {
 }
 
 function parseCustomScalar(value: unknown): unknown {
-  if (!isInRange(value)) throw new GraphQLError(outOfRange);
+  if (!isInRange(value)) throw new GraphQLError(outOfRangeMessage);
   return value;
 }
 
 /** Recursion is safe: the JSON parser limits the depth of variables (`levelsMax` in kit/src/http/json-body.ts). */
 function isInRange(value: unknown): boolean {
   if (typeof value === "number") return Number.isFinite(value);
-  return typeof value !== "object" || value === null || Object.values(value).every(isInRange);
+  if (typeof value === "object" && value !== null) return Object.values(value).every(isInRange);
+  return true;
 }

@@ -29,20 +29,23 @@ export function priorityOfOperation(
   const priorities = isMutation ? declared.mutation : declared.query;
   const undeclared = isMutation ? "critical" : "normal";
   let highest: PriorityClass = "background";
-  for (const name of listRootFields(selectionSet, document))
-    highest = highestPriority(highest, name.startsWith("__") ? "background" : (priorities.get(name) ?? undeclared));
+  for (const name of listRootFields(selectionSet, document)) {
+    const isIntrospection = name.startsWith("__");
+    const priority = isIntrospection ? "background" : (priorities.get(name) ?? undeclared);
+    highest = highestPriority(highest, priority);
+  }
   return highest;
 }
 
 /** The names of the root fields, those in fragments included. */
 function listRootFields(selectionSet: SelectionSetNode, { definitions }: DocumentNode): ReadonlySet<string> {
   const names = new Set<string>();
-  const unreadFragments = new Map(
-    definitions.flatMap((node) =>
-      node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node.selectionSet] as const] : [],
-    ),
-  );
+  const unreadFragments = new Map<string, SelectionSetNode>();
+  for (const node of definitions) {
+    if (node.kind === Kind.FRAGMENT_DEFINITION) unreadFragments.set(node.name.value, node.selectionSet);
+  }
   const pending = [selectionSet];
+  // The loop also reads the selection sets that it adds to the list.
   for (const { selections } of pending) {
     for (const selection of selections) {
       if (selection.kind === Kind.FIELD) names.add(selection.name.value);

@@ -58,15 +58,19 @@ export interface OperationStoreOptions {
 const retainedBytes = { document: 1_000, node: 100 } as const;
 
 function estimateBytes(source: string, document: DocumentNode): number {
-  let nodes = 0;
-  visit(document, { enter: () => void nodes++ });
-  return retainedBytes.document + source.length + nodes * retainedBytes.node;
+  let nodeCount = 0;
+  visit(document, {
+    enter() {
+      nodeCount++;
+    },
+  });
+  return retainedBytes.document + source.length + nodeCount * retainedBytes.node;
 }
 
 interface StoredDocument {
   readonly hash: string;
   readonly document: DocumentNode;
-  /** By the request's `operationName`. Two keys can have the same operation: undefined and its name (see addOperation). */
+  /** By the request's `operationName`. Two keys can have the same operation: undefined and its name (see findSameOperation). */
   readonly operations: Map<string | undefined, StoredOperation>;
 }
 
@@ -99,29 +103,37 @@ export function createOperationStore({
 
   function addDocument({ source, hash, document }: NewOperation): StoredDocument {
     const stored: StoredDocument = { hash, document, operations: new Map() };
-    if (bySource.set(source, stored, estimateBytes(source, document))) byHash.set(hash, stored);
+    const isStored = bySource.set(source, stored, estimateBytes(source, document));
+    if (isStored) byHash.set(hash, stored);
     return stored;
   }
 
-  function addOperation(named: NewOperation): ValidatedOperation {
-    const { source, operationName, document, operation: node } = named;
-    const stored = bySource.get(source) ?? addDocument(named);
-    const { operations } = stored;
-    // In a document with one operation, requests with and without `operationName` mean the same operation.
-    const same = [...operations.values()].find(({ operation }) => operation.operation.name?.value === node.name?.value);
-    const operation = same?.operation ?? {
+  function createValidated({ source, document, operation }: NewOperation, stored: StoredDocument): ValidatedOperation {
+    return {
       source,
       document,
-      operation: node,
-      identity: identifyOperation(node, stored.hash),
-      priority: priorityOfOperation(node, document, rootFieldPriorities),
-      addRetainedBytes(bytes: number) {
+      operation,
+      identity: identifyOperation(operation, stored.hash),
+      priority: priorityOfOperation(operation, document, rootFieldPriorities),
+      addRetainedBytes(bytes) {
         // The document may have been evicted, and added again, while a request uses this operation.
         if (bySource.get(source) === stored) bySource.addWeight(source, bytes);
       },
     };
-    operations.set(operationName, { operation, operationName, usesCount: 1 });
+  }
+
+  function addOperation(newOperation: NewOperation): ValidatedOperation {
+    const { source, operationName } = newOperation;
+    const stored = bySource.get(source) ?? addDocument(newOperation);
+    const operation = findSameOperation(stored, newOperation.operation) ?? createValidated(newOperation, stored);
+    stored.operations.set(operationName, { operation, operationName, usesCount: 1 });
     return operation;
+  }
+
+  function listMostUsed(operationsMax: number): readonly RankedOperation[] {
+    const stored = [...bySource.values()].flatMap(({ operations }) => [...operations.values()]);
+    const mostUsed = stored.toSorted((a, b) => b.usesCount - a.usesCount).slice(0, operationsMax);
+    return mostUsed.map(({ operation, operationName }) => ({ source: operation.source, operationName, operation }));
   }
 
   return {
@@ -130,12 +142,21 @@ export function createOperationStore({
     clear: bySource.clear,
     size: bySource.size,
     findDocumentByHash: (hash) => byHash.get(hash)?.document,
-    add: (named) => findOperation(named.source, named.operationName) ?? addOperation(named),
-    listMostUsed: (operationsMax) =>
-      [...bySource.values()]
-        .flatMap(({ operations }) => [...operations.values()])
-        .toSorted((a, b) => b.usesCount - a.usesCount)
-        .slice(0, operationsMax)
-        .map(({ operation, operationName }) => ({ source: operation.source, operationName, operation })),
+    add(newOperation) {
+      const stored = findOperation(newOperation.source, newOperation.operationName);
+      return stored ?? addOperation(newOperation);
+    },
+    listMostUsed,
   };
+}
+
+/** In a document with one operation, requests with and without `operationName` mean the same operation. */
+function findSameOperation(
+  { operations }: StoredDocument,
+  { name }: OperationDefinitionNode,
+): ValidatedOperation | undefined {
+  for (const { operation } of operations.values()) {
+    if (operation.operation.name?.value === name?.value) return operation;
+  }
+  return undefined;
 }

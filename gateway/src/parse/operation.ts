@@ -15,6 +15,8 @@ import type { ValidatedOperation } from "./validated-operation.ts";
 
 /** Problems with variables that one response lists. */
 const variableProblemsMax = 50;
+/** Limits the client's `operationName` in the message of a rejection. */
+const nameCharactersMax = 100;
 
 /**
  * Rejects a request whose `operationName` does not choose one operation, subscriptions, and operation types that the schema lacks.
@@ -27,17 +29,18 @@ export function requireOperation(
   operationName: string | undefined,
 ): OperationDefinitionNode {
   if (!operation) throw new Rejection("OPERATION_RESOLUTION_FAILURE", describeMissing(operationName));
-  const kind = operation.operation;
+  const operationType = operation.operation;
   // graphql-js 16 has no rule for an operation type that the schema lacks (17 has KnownOperationTypesRule).
-  if (!schema.getRootType(kind)) throw new Rejection("GRAPHQL_VALIDATION_FAILED", `The schema has no ${kind}s.`);
-  if (kind === OperationTypeNode.SUBSCRIPTION)
+  if (!schema.getRootType(operationType))
+    throw new Rejection("GRAPHQL_VALIDATION_FAILED", `The schema has no ${operationType}s.`);
+  if (operationType === OperationTypeNode.SUBSCRIPTION)
     throw new Rejection("GRAPHQL_VALIDATION_FAILED", "Subscriptions are not supported.");
   return operation;
 }
 
 function describeMissing(operationName: string | undefined): string {
   if (operationName === undefined) return "The document has several operations: choose one by `operationName`.";
-  return `The document has no operation named ${JSON.stringify(operationName.slice(0, 100))}.`;
+  return `The document has no operation named ${JSON.stringify(operationName.slice(0, nameCharactersMax))}.`;
 }
 
 const none: readonly never[] = [];
@@ -76,6 +79,7 @@ const isString = (value: unknown) => typeof value === "string";
 const acceptedValues: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
   ["ID", isString],
   ["String", isString],
+  // `| 0` converts to a 32-bit integer.
   ["Int", (value) => typeof value === "number" && (value | 0) === value],
   ["Boolean", (value) => typeof value === "boolean"],
 ]);
@@ -94,7 +98,9 @@ function haveAcceptedValues(
     const name = variable.name.value;
     const value = Object.hasOwn(variables, name) ? variables[name] : null;
     if (value === null && !isRequired) continue;
-    if (nullableType.kind !== Kind.NAMED_TYPE || !acceptedValues.get(nullableType.name.value)?.(value)) return false;
+    if (nullableType.kind !== Kind.NAMED_TYPE) return false;
+    const isAccepted = acceptedValues.get(nullableType.name.value);
+    if (isAccepted === undefined || !isAccepted(value)) return false;
   }
   return true;
 }

@@ -31,33 +31,45 @@ export interface FastPathOptions {
 
 export type FastPath = (exchange: GatewayExchange) => void;
 
-export function createFastPath(o: FastPathOptions): FastPath {
-  const { pipeline, admission, generations, send, observe, continueInFull } = o;
-
+export function createFastPath({
+  pipeline,
+  admission,
+  generations,
+  persistedQueries,
+  send,
+  observe,
+  continueInFull,
+}: FastPathOptions): FastPath {
   return (exchange) => {
     const responseType = responseTypeIfEligible(exchange.request);
     const generation = generations.current;
     // No supergraph is loaded yet, or a plugin of Apollo Server must see every request.
-    const mustGoFull = generation === undefined || generation.validation.hasRequestHooks;
-    if (responseType === undefined || mustGoFull) return continueInFull(exchange);
+    const mustUseFullPath = generation === undefined || generation.validation.hasRequestHooks;
+    if (responseType === undefined || mustUseFullPath) return continueInFull(exchange);
     pipeline.receive(exchange, (received) => {
       // Telemetry counts the time of reading the parameters as part of stage 1 (admit).
       exchange.record?.enter("parse");
-      // If `received` is an Error, the full path sends the rejection.
-      if (received instanceof Error || !respondIfKnown(exchange, responseType, received))
-        continueInFull(exchange, received);
+      // The full path sends the rejection.
+      if (received instanceof Error) return continueInFull(exchange, received);
+      const isResponding = respondIfKnown(exchange, responseType, received);
+      if (!isResponding) continueInFull(exchange, received);
     });
   };
 
   /** @returns false, with nothing sent, if only the full path can respond. Otherwise the response is sent later. */
   function respondIfKnown(exchange: GatewayExchange, responseType: ResponseType, graphql: GraphqlRequest): boolean {
-    const source = registersQuery(graphql) ? undefined : findSource(graphql, o.persistedQueries);
-    const pinned = source === undefined ? undefined : generations.pin();
-    if (source === undefined || pinned === undefined) return false;
+    if (registersQuery(graphql)) return false;
+    const source = findSource(graphql, persistedQueries);
+    if (source === undefined) return false;
+    const pinned = generations.pin();
+    if (pinned === undefined) return false;
     const operation = pinned.generation.operations.findOperation(source, graphql.operationName);
-    if (operation) void sendResponse(pinned, operation, { exchange, responseType, graphql });
-    else pinned.release();
-    return operation !== undefined;
+    if (operation === undefined) {
+      pinned.release();
+      return false;
+    }
+    void sendResponse(pinned, operation, { exchange, responseType, graphql });
+    return true;
   }
 
   /** Runs the operation and sends its result or a rejection. Never rejects. */
@@ -69,7 +81,9 @@ export function createFastPath(o: FastPathOptions): FastPath {
     const { exchange, responseType } = parsed;
     if (exchange.record) exchange.record.path = "fast";
     const entered = admission.enter(exchange, operation.priority);
-    if (entered !== true && !(await entered)) {
+    // Usually true at once: a promise only while the gateway is saturated.
+    const isAdmitted = entered === true || (await entered);
+    if (!isAdmitted) {
       release();
       return send(exchange, rejectOverloaded(responseType));
     }

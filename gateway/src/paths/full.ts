@@ -43,6 +43,7 @@ export function createFullPath({
   return async (exchange, received) => {
     const { request, record } = exchange;
     if (record) record.path = "full";
+    // For a rejection before `Accept` is read.
     let responseType: ResponseType = "application/json";
     try {
       const method = readMethod(request);
@@ -69,7 +70,10 @@ export function createFullPath({
 
   function readPost(exchange: GatewayExchange, received: ReceivedParameters | undefined): Promise<GraphqlRequest> {
     return new Promise((resolve, reject) => {
-      const done = (result: ReceivedParameters) => (result instanceof Error ? reject(result) : resolve(result));
+      const done = (result: ReceivedParameters) => {
+        if (result instanceof Error) reject(result);
+        else resolve(result);
+      };
       if (received === undefined) pipeline.receive(exchange, done);
       else done(received);
     });
@@ -80,15 +84,15 @@ export function createFullPath({
     const pinned = generations.pin();
     if (!pinned) throw new Rejection("SERVICE_UNAVAILABLE", undefined, { "Retry-After": "1" });
     const { validation, stages, operations } = pinned.generation;
+    const { graphql, responseType } = operationRequest;
     try {
-      const source = findSource(operationRequest.graphql, persistedQueries);
-      const { operationName } = operationRequest.graphql;
-      const operation = source === undefined ? undefined : operations.findOperation(source, operationName);
-      if (!(await admission.enter(exchange, operation?.priority ?? "normal")))
-        return rejectOverloaded(operationRequest.responseType);
+      const source = findSource(graphql, persistedQueries);
+      const stored = source === undefined ? undefined : operations.findOperation(source, graphql.operationName);
+      const isAdmitted = await admission.enter(exchange, stored?.priority ?? "normal");
+      if (!isAdmitted) return rejectOverloaded(responseType);
       try {
         return await validation.validate(operationRequest, (validated) =>
-          pipeline.respond(stages, validated, { exchange, ...operationRequest }),
+          pipeline.respond(stages, validated, { exchange, responseType, graphql }),
         );
       } finally {
         admission.leave(exchange);

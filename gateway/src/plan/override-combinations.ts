@@ -1,7 +1,7 @@
 // Progressive `@override`: decides for plan.ts which labels are true for a request. A label `percent(n)` is true for n percent of the traces. The
 // configuration decides whether any other label is true for all requests or for none.
 import { createHash } from "node:crypto";
-import { type GraphQLSchema, TypeInfo, visit, visitWithTypeInfo } from "graphql";
+import { type ExecutableDefinitionNode, type GraphQLSchema, TypeInfo, visit, visitWithTypeInfo } from "graphql";
 import type { ValidatedOperation } from "../parse/validated-operation.ts";
 import { fragmentsOf } from "./normalize/resolve-conditions.ts";
 
@@ -30,14 +30,13 @@ export function createOverrideCombinations({ apiSchema, overrideLabels, enabledL
   return (validated: ValidatedOperation): readonly OverrideCombination[] => {
     if (overrideLabels.size === 0) return [noLabels];
     const labels = [...findLabels(validated, apiSchema, overrideLabels)].toSorted();
-    const shares = labels.map((label) => ({ label, percent: readPercent(label) ?? (enabled.has(label) ? 100 : 0) }));
-    const bounds = new Set([...shares.map(({ percent }) => percent).filter((percent) => percent > 0), 100]);
-    return [...bounds]
-      .toSorted((one, other) => one - other)
-      .map((percentMax) => ({
-        percentMax,
-        labels: shares.flatMap(({ label, percent }) => (percent >= percentMax ? label : [])),
-      }));
+    const percentOf = (label: string) => readPercent(label) ?? (enabled.has(label) ? 100 : 0);
+    const percents = labels.map(percentOf).filter((percent) => percent > 0);
+    const bounds = [...new Set([...percents, 100])].toSorted((one, other) => one - other);
+    return bounds.map((percentMax) => ({
+      percentMax,
+      labels: labels.filter((label) => percentOf(label) >= percentMax),
+    }));
   };
 }
 
@@ -51,12 +50,17 @@ export function chooseCombination(combinations: readonly OverrideCombination[], 
   return combinations.find(({ percentMax }) => percentile < percentMax) ?? first;
 }
 
+const hashBytesRead = 6;
+/** The number of values of these bytes. */
+const hashValues = 2 ** (8 * hashBytesRead);
+
 /**
  * The percentile of a trace, from 0 up to but not including 100, evenly distributed. Equal for all requests of a trace, in every replica of the
  * gateway. The trace id is hashed, because clients choose trace ids, and samplers select traces by the digits of their ids.
  */
 export function percentileOf(traceId: string): number {
-  return (createHash("sha256").update(traceId).digest().readUIntBE(0, 6) / 2 ** 48) * 100;
+  const hash = createHash("sha256").update(traceId).digest();
+  return (hash.readUIntBE(0, hashBytesRead) / hashValues) * 100;
 }
 
 const percentLabel = /^percent\((\d{1,2}(?:\.\d{1,8})?|100)\)$/;
@@ -75,7 +79,7 @@ function findLabels(
 ): ReadonlySet<string> {
   const labels = new Set<string>();
   const fragments = fragmentsOf(document);
-  const reached = new Set<Parameters<typeof visit>[0]>([operation]);
+  const reached = new Set<ExecutableDefinitionNode>([operation]);
   const types = new TypeInfo(apiSchema);
   const visitor = visitWithTypeInfo(types, {
     Field({ name }) {

@@ -8,7 +8,7 @@
 //   compile         prepares the query plan for execution
 // `__schema` and `__type` are not planned: at the start of stage 4, introspection/ executes them over the API schema.
 import type { QueryPlan } from "@apollo/query-planner";
-import { Kind, type OperationDefinitionNode, print } from "graphql";
+import { Kind, type OperationDefinitionNode, print, type VariableDefinitionNode } from "graphql";
 import { Rejection } from "../errors/rejections.ts";
 import type { ValidatedOperation } from "../parse/validated-operation.ts";
 import type { Compile } from "./compile/compile.ts";
@@ -73,7 +73,7 @@ interface Retention {
   release(): void;
 }
 
-export function createPlanStage(o: PlanOptions): PlanStage {
+export function createPlanStage(options: PlanOptions): PlanStage {
   const variantsByOperation = new WeakMap<ValidatedOperation, Variants>();
 
   async function compileVariant(
@@ -83,24 +83,27 @@ export function createPlanStage(o: PlanOptions): PlanStage {
     retention: Retention,
   ): Promise<CompiledPlan> {
     const { client, plan } = await queryPlanFor(validated, conditions, combination);
-    const compiled = o.compile(client, plan, retention.add);
-    o.onCompiled(compiled);
+    const compiled = options.compile(client, plan, retention.add);
+    options.onCompiled(compiled);
     return compiled;
   }
 
   /** @returns the query plan, and as `client` the client's normalized operation, which `compile` also needs. */
   async function queryPlanFor(validated: ValidatedOperation, conditions: Variables, { labels }: OverrideCombination) {
-    const { client, planned } = normalize(validated.document, validated.operation, conditions, o.aliasPrefix);
+    const { client, planned } = normalize(validated.document, validated.operation, conditions, options.aliasPrefix);
     // No fetch is needed: the operation selects only introspection fields, and `__typename` at the root.
     if (!planned) return { client, plan: { kind: "QueryPlan" } satisfies QueryPlan };
-    const plan = JSON.parse(await o.plan(print(planned), labels)) as QueryPlan;
+    const planJson = await options.plan(print(planned), labels);
+    const plan = JSON.parse(planJson) as QueryPlan;
     // No subgraph has a path to some field (rewrite/plan-resolvable.ts).
     if (!plan.node) throw new Rejection("OPERATION_NOT_RESOLVABLE");
     return { client, plan };
   }
 
   function variantsOf(validated: ValidatedOperation): Variants {
-    const variants = variantsByOperation.get(validated) ?? createVariants(validated, o.listCombinations(validated));
+    const known = variantsByOperation.get(validated);
+    if (known) return known;
+    const variants = createVariants(validated, options.listCombinations(validated));
     variantsByOperation.set(validated, variants);
     return variants;
   }
@@ -110,7 +113,7 @@ export function createPlanStage(o: PlanOptions): PlanStage {
     variables: Variables,
     { conditionNames, byKey }: Variants,
     combination: OverrideCombination,
-  ): Variant["plan"] {
+  ): CompiledPlan | Promise<CompiledPlan> {
     const conditions = readConditions(validated.operation, conditionNames, variables);
     const conditionValues = conditionNames.map((name) => String(conditions[name])).join();
     const key = combination.labels.length === 0 ? conditionValues : `${conditionValues} ${combination.labels.join()}`;
@@ -118,7 +121,7 @@ export function createPlanStage(o: PlanOptions): PlanStage {
     if (cached) return cached.plan;
     const retention = createRetention(validated);
     const plan = compileVariant(validated, conditions, combination, retention);
-    store(byKey, key, { conditions, conditionValues, plan, retention }, plan);
+    addVariant(byKey, key, { conditions, conditionValues, plan, retention }, plan);
     return plan;
   }
 
@@ -130,34 +133,44 @@ export function createPlanStage(o: PlanOptions): PlanStage {
     async explain(validated, variables, traceId) {
       const { conditionNames, combinations } = variantsOf(validated);
       const conditions = readConditions(validated.operation, conditionNames, variables);
-      return (await queryPlanFor(validated, conditions, chooseCombination(combinations, traceId))).plan;
+      const { plan } = await queryPlanFor(validated, conditions, chooseCombination(combinations, traceId));
+      return plan;
     },
     async prepare(validated, variables) {
       const variants = variantsOf(validated);
       for (const combination of variants.combinations) await planVariant(validated, variables, variants, combination);
     },
     conditionsOf(validated) {
-      const variants = [...(variantsByOperation.get(validated)?.byKey.values() ?? [])];
-      return [...new Map(variants.map((variant) => [variant.conditionValues, variant.conditions])).values()];
+      const variants = variantsByOperation.get(validated)?.byKey.values() ?? [];
+      // A Map, because variants that differ only in labels have the same conditions.
+      const conditionsByValues = new Map<string, Variables>();
+      for (const { conditionValues, conditions } of variants) conditionsByValues.set(conditionValues, conditions);
+      return [...conditionsByValues.values()];
     },
   };
 }
 
 /** Adds a variant, and evicts the oldest if there are too many. Removes the new variant if its compilation fails: the next request tries again. */
-function store(byKey: Variants["byKey"], key: string, variant: Variant, plan: Promise<CompiledPlan>): void {
+function addVariant(byKey: Map<string, Variant>, key: string, variant: Variant, plan: Promise<CompiledPlan>): void {
   byKey.set(key, variant);
-  const [oldest] = byKey.size > variantsMax ? byKey : [];
-  if (oldest) {
-    byKey.delete(oldest[0]);
-    oldest[1].retention.release();
-  }
-  plan.then(
-    (compiled) => void (variant.plan = compiled),
-    () => {
-      variant.retention.release();
-      if (byKey.get(key) === variant) byKey.delete(key);
-    },
-  );
+  if (byKey.size > variantsMax) evictOldest(byKey);
+
+  const replacePromise = (compiled: CompiledPlan): void => {
+    variant.plan = compiled;
+  };
+  const removeFailed = (): void => {
+    variant.retention.release();
+    if (byKey.get(key) === variant) byKey.delete(key);
+  };
+  plan.then(replacePromise, removeFailed);
+}
+
+function evictOldest(byKey: Map<string, Variant>): void {
+  const [oldest] = byKey;
+  if (!oldest) return;
+  const [key, variant] = oldest;
+  byKey.delete(key);
+  variant.retention.release();
 }
 
 function createRetention(validated: ValidatedOperation): Retention {
@@ -191,11 +204,13 @@ function readConditions(
   variables: Variables,
 ): Variables {
   if (names.length === 0) return {};
-  const values = names.map((name) => {
-    if (Object.hasOwn(variables, name)) return [name, variables[name]];
-    const definition = variableDefinitions.find(({ variable }) => variable.name.value === name);
-    const defaultValue = definition?.defaultValue;
-    return [name, defaultValue?.kind === Kind.BOOLEAN ? defaultValue.value : null];
-  });
+  const values = names.map((name) => [name, coercedValueOf(name, variableDefinitions, variables)]);
   return Object.fromEntries(values) as Variables;
+}
+
+function coercedValueOf(name: string, definitions: readonly VariableDefinitionNode[], variables: Variables): unknown {
+  if (Object.hasOwn(variables, name)) return variables[name];
+  const definition = definitions.find(({ variable }) => variable.name.value === name);
+  const defaultValue = definition?.defaultValue;
+  return defaultValue?.kind === Kind.BOOLEAN ? defaultValue.value : null;
 }

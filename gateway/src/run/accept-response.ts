@@ -45,10 +45,10 @@ export interface SentFetch {
 export function memoizeWhileShared<Value>(
   sources: readonly (MemoSource | undefined)[],
   key: object,
-  { isShared }: Pick<RunState, "isShared">,
+  run: { readonly isShared: boolean },
   compute: () => Value,
 ): Value {
-  if (!isShared) return compute();
+  if (!run.isShared) return compute();
   const [first, ...others] = sources.filter((source) => source !== undefined);
   return first ? memoizeBySource([first, ...others], key, compute) : compute();
 }
@@ -68,7 +68,8 @@ function readComplete(result: FetchResult, { fetch, representations }: SentFetch
   if (response.kind !== "graphql" || response.errors.length > 0 || !response.data) return undefined;
   if (!representations) return joinToAll(response.data);
   const rejected: number[] = [];
-  const entities = readEntities(fetch, representations, response.data, joins, (index) => void rejected.push(index));
+  const reject = (index: number) => void rejected.push(index);
+  const entities = readEntities(fetch, representations, response.data, joins, reject);
   return entities && rejected.length === 0 ? joinEntities(representations, entities) : undefined;
 }
 
@@ -96,7 +97,8 @@ function readUsablePart(
 ): SourceJoin | undefined {
   if (!representations) return joinToAll(data);
   const rejected: number[] = [];
-  const entities = readEntities(fetch, representations, data, joins, (index) => void rejected.push(index));
+  const reject = (index: number) => void rejected.push(index);
+  const entities = readEntities(fetch, representations, data, joins, reject);
   const reason = { kind: "fetch-failed", code: "SUBGRAPH_INVALID_RESPONSE" } as const;
   if (!entities) {
     onInvalid([["_entities"]]);
@@ -113,7 +115,7 @@ function storeJoin(join: SourceJoin, fetch: CompiledFetch, run: RunState, o: Acc
   else run.joins[fetch.joinIndex] = join;
 }
 
-/** All objects are listed before any is changed. Each gets its own copy of the data. */
+/** Lists all target objects before it changes one of them. Each target gets its own copy of the data. */
 function mergeIntoTargets(fetch: CompiledFetch, run: RunState, o: AcceptOptions, join: Join): void {
   const targets = new Set<Record<string, unknown>>();
   visitTargets({ ...run, position: run.plan.root }, fetch.paths, (object) => void targets.add(object));
@@ -140,11 +142,15 @@ function responsePartFor({ representations }: CompiledFetch, result: FetchResult
   if (result.kind !== "graphql" || !representations || representations.entitiesKey === "_entities") return result;
   const { entitiesKey } = representations;
   const { data, errors, replica } = result;
-  const ofFetch = errors.filter(({ path }) => path === undefined || path.length === 0 || path[0] === entitiesKey);
+  const errorsOfFetch = errors.filter(({ path }) => path === undefined || path.length === 0 || path[0] === entitiesKey);
   return {
     kind: "graphql",
     data: data && { _entities: data[entitiesKey] ?? null },
-    errors: ofFetch.map(({ path, ...error }) => ({ ...error, path: path && ["_entities", ...path.slice(1)] })),
+    errors: errorsOfFetch.map(({ message, path, extensions }) => ({
+      message,
+      path: path && ["_entities", ...path.slice(1)],
+      extensions,
+    })),
     replica,
   };
 }
@@ -160,17 +166,19 @@ function withoutNullEntities(
 
 /** Without data, the first error that has no usable path is recorded for every field, and all other errors are left out. */
 function recordErrors({ data, errors }: GraphqlResponse, sent: SentFetch, recorder: FieldErrorRecorder): void {
-  const general = errors.find(({ path }) => !isUsablePath(path, sent));
-  if (!data && general) return recorder.addForAll({ kind: "subgraph-error", error: general });
+  const generalError = errors.find(({ path }) => !isUsablePath(path, sent));
+  if (!data && generalError) return recorder.addForAll({ kind: "subgraph-error", error: generalError });
   for (const error of errors) {
-    recorder.addAt(isUsablePath(error.path, sent) ? error.path : undefined, { kind: "subgraph-error", error });
+    const path = isUsablePath(error.path, sent) ? error.path : undefined;
+    recorder.addAt(path, { kind: "subgraph-error", error });
   }
   if (!data) recordUnreportedFields(sent, errors, recorder);
 }
 
 /** A usable path in an entity fetch is `["_entities", index, …]`; of its first two steps only the index is checked. */
 function isUsablePath(path: ResponsePath | undefined, { representations }: SentFetch): boolean {
-  return path !== undefined && path.length > 0 && (representations === undefined || typeof path[1] === "number");
+  if (path === undefined || path.length === 0) return false;
+  return representations === undefined || typeof path[1] === "number";
 }
 
 /** A null that propagated to `data` also removed fields that no error names: the first error is recorded for each of them. */
@@ -179,14 +187,17 @@ function recordUnreportedFields(
   errors: readonly SubgraphError[],
   recorder: FieldErrorRecorder,
 ): void {
-  const [error] = errors;
-  if (!error) return;
-  const reported = new Set(errors.map(({ path }) => String(path?.[representations ? 1 : 0])));
+  const [firstError] = errors;
+  if (!firstError) return;
+  // The step of a path that names an entity (by its index) or a root field.
+  const namingStep = representations ? 1 : 0;
+  const reported = new Set(errors.map(({ path }) => String(path?.[namingStep])));
   const paths: readonly ResponsePath[] = representations
     ? representations.firstObjects.map((_, i) => ["_entities", i])
     : rootKeys(fetch).map((key) => [key]);
   for (const path of paths) {
-    if (!reported.has(String(path.at(-1)))) recorder.addAt(path, { kind: "subgraph-error", error });
+    const isReported = reported.has(String(path[namingStep]));
+    if (!isReported) recorder.addAt(path, { kind: "subgraph-error", error: firstError });
   }
 }
 

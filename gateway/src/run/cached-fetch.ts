@@ -85,7 +85,9 @@ export async function readThroughCache(
   const keepsWhole = mayUseStored && !o.scope.caching;
   const whole = keepsWhole ? cache.findWhole(body, o.settledWrites()) : undefined;
   if (whole) return whole;
-  const read = { cache, ...listParts() };
+  const { head, variables, lists } = listParts();
+  const read = { cache, head, variables, lists };
+  const hasCredentials = o.scope.authorization !== undefined;
   const hits = new Map<Slot, CacheHit>();
   const missing: Slot[] = [];
   const marked: Slot[] = [];
@@ -93,16 +95,17 @@ export async function readThroughCache(
     const hit = mayUseStored ? findUsable(cache, slot, o) : undefined;
     if (hit) hits.set(slot, hit);
     // The result of a marked slot depends on the caller: it is fetched with credentials at once.
-    else if (o.scope.authorization !== undefined && cache.isMarked(slot.key)) marked.push(slot);
+    else if (hasCredentials && cache.isMarked(slot.key)) marked.push(slot);
     else missing.push(slot);
   }
   cache.count({ hit: hits.size, miss: missing.length, bypass: marked.length });
-  if (missing.length + marked.length === 0) {
-    if (!keepsWhole) return compose(read, hits, [], o);
+  const areAllHits = missing.length === 0 && marked.length === 0;
+  if (areAllHits && keepsWhole) {
     const result = composeHits(read, hits);
     cache.putWhole(body, result, hits.values());
     return result;
   }
+  if (areAllHits) return compose(read, hits, [], o);
   const fetches = await Promise.all([readMissing(read, missing, o), readAsCaller(read, marked, o)]);
   return compose(read, hits, fetches.flat(), o);
 }
@@ -110,14 +113,14 @@ export async function readThroughCache(
 /** The slots of a request. A key has the text of the request without its representations, and one representation if there are any. */
 function listSlots({ cache, head, variables, lists }: Read): readonly Slot[] {
   // This JSON is written without line breaks, so the texts are unambiguous.
-  const text = `${head}\n${variables}`;
-  if (lists.length === 0) return [{ key: cache.toShortText(text), list: undefined, index: 0 }];
+  const requestText = `${head}\n${variables}`;
+  if (lists.length === 0) return [{ key: cache.toShortText(requestText), list: undefined, index: 0 }];
   const slots: Slot[] = [];
   for (const list of lists) {
-    const short = cache.toShortText(`${text}\n${list.entitiesKey}`);
+    const shortText = cache.toShortText(`${requestText}\n${list.entitiesKey}`);
     const { representations } = list;
     for (let index = 0; index < representations.count; index++)
-      slots.push({ key: `${short} ${representations.textOf(index)}`, list, index });
+      slots.push({ key: `${shortText} ${representations.textOf(index)}`, list, index });
   }
   return slots;
 }
@@ -125,7 +128,8 @@ function listSlots({ cache, head, variables, lists }: Read): readonly Slot[] {
 function findUsable(cache: SubgraphCache, { key }: Slot, o: CachedReadOptions): CacheHit | undefined {
   const hit = cache.find(key, o.settledWrites());
   // The caching headers of the client's response need at least one whole second: a result with less is fetched again.
-  return hit?.seconds === 0 && o.scope.caching ? undefined : hit;
+  const isAlmostStale = o.scope.caching !== undefined && hit?.seconds === 0;
+  return isAlmostStale ? undefined : hit;
 }
 
 /** Fetches slots without credentials. If the client has credentials, slots that may not be the same for every caller are fetched again with them. */
@@ -134,24 +138,27 @@ async function readMissing(read: Read, slots: readonly Slot[], o: CachedReadOpti
   const { cache } = read;
   const sent = Map.groupBy(slots, ({ list }) => list);
   const fill = cache.startFill(o.settledWrites());
-  const result = await o.readPublic(writeBody(read, sent), (fetched) => store(cache, fill, sent, fetched));
-  const fetch = { sent, result, used: new Set(slots) };
+  const result = await o.readPublic(writeBody(read, sent), (fetched) => storeResults(cache, fill, sent, fetched));
+  const publicFetch = { sent, result, used: new Set(slots) };
+  if (o.scope.authorization === undefined) return [publicFetch];
   // A subgraph that cannot be reached is not reached with credentials either.
-  if (o.scope.authorization === undefined || result.kind === "failed" || result.kind === "abandoned") return [fetch];
-  const groups = findStorable(sent, result);
-  const repeated = slots.filter((slot) => !groups.has(slot));
-  if (repeated.length === 0) return [fetch];
+  if (result.kind === "failed" || result.kind === "abandoned") return [publicFetch];
+  const storable = findStorable(sent, result);
+  const repeated = slots.filter((slot) => !storable.has(slot));
+  if (repeated.length === 0) return [publicFetch];
   for (const { key } of findCauses(repeated, sent, result)) cache.mark(key);
   cache.countRepeat();
   const ownFetches = await readAsCaller(read, repeated, o);
-  return groups.size === 0 ? ownFetches : [{ sent, result, used: new Set(groups.keys()) }, ...ownFetches];
+  if (storable.size === 0) return ownFetches;
+  return [{ sent, result, used: new Set(storable.keys()) }, ...ownFetches];
 }
 
 /** Fetches slots with the client's credentials. */
 async function readAsCaller(read: Read, slots: readonly Slot[], o: CachedReadOptions): Promise<readonly SlotFetch[]> {
   if (slots.length === 0) return [];
   const sent = Map.groupBy(slots, ({ list }) => list);
-  return [{ sent, result: await o.readOwn(writeBody(read, sent)), used: new Set(slots) }];
+  const result = await o.readOwn(writeBody(read, sent));
+  return [{ sent, result, used: new Set(slots) }];
 }
 
 function writeBody({ head, variables, lists }: ReadParts, sent: SentSlots): string {
@@ -163,7 +170,7 @@ function writeBody({ head, variables, lists }: ReadParts, sent: SentSlots): stri
   return members.length === 0 ? `${head}}` : `${head},"variables":{${members.join(",")}}}`;
 }
 
-function store(cache: SubgraphCache, fill: Fill, sent: SentSlots, result: FetchResult): void {
+function storeResults(cache: SubgraphCache, fill: Fill, sent: SentSlots, result: FetchResult): void {
   if (result.kind !== "graphql" || !result.caching) return;
   const { seconds, needsFeed } = result.caching;
   const values = listValues(sent, result);
@@ -194,6 +201,7 @@ function findStorable(sent: SentSlots, result: FetchResult): ReadonlyMap<Slot, r
   for (const [list, slots] of sent) {
     for (const [sentIndex, slot] of slots.entries()) {
       const value = values.get(slot);
+      // If the subgraph declares no groups of single entities, those of the whole response apply to each entity.
       const groups = list && entities ? entities[list.entitiesKey]?.[sentIndex] : wholeGroups;
       const isUsable = list ? list.isRequested(value, slot.index) : isWithoutNull(value);
       if (groups && isUsable) storable.set(slot, groups);
@@ -246,7 +254,7 @@ function compose(
   for (const { sent, result, used } of fetches) {
     if (result.kind !== "graphql") return result;
     caching.add(result.caching);
-    isDataNull ||= result.data === null;
+    if (result.data === null) isDataNull = true;
     for (const [slot, value] of listValues(sent, result)) if (used.has(slot)) values.set(slot, value);
     for (const error of result.errors) errors.push(toWholePath(error, sent));
   }
@@ -261,13 +269,18 @@ function composeHits({ lists }: ReadParts, hits: ReadonlyMap<Slot, CacheHit>): C
 
 /** A list becomes null if one of its entities is missing: the subgraph's list did not have the requested length. */
 function toData(lists: readonly EntityList[], values: ReadonlyMap<Slot, unknown>): Record<string, unknown> {
-  const entities = new Map(lists.map((list) => [list, Array.from<unknown>({ length: list.representations.count })]));
+  const entitiesByList = new Map<EntityList, unknown[]>();
+  for (const list of lists) entitiesByList.set(list, Array.from<unknown>({ length: list.representations.count }));
   for (const [{ list, index }, value] of values) {
+    // A request for root fields has one slot, whose value is the whole data.
     if (!list) return value as Record<string, unknown>;
-    const ofList = entities.get(list);
-    if (ofList) ofList[index] = value;
+    const entities = entitiesByList.get(list);
+    if (entities) entities[index] = value;
   }
-  const members = [...entities].map(([{ entitiesKey }, list]) => [entitiesKey, list.includes(undefined) ? null : list]);
+  const members = [...entitiesByList].map(([{ entitiesKey }, entities]) => {
+    const isIncomplete = entities.includes(undefined);
+    return [entitiesKey, isIncomplete ? null : entities];
+  });
   return Object.fromEntries(members) as Record<string, unknown>;
 }
 

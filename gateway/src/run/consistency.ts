@@ -16,9 +16,9 @@ export interface OperationReceipts {
   readonly isExtensionWanted: boolean;
 }
 
-const none: OperationReceipts = { text: undefined, writes: [], isExtensionWanted: false };
+const noReceipts: OperationReceipts = { text: undefined, writes: [], isExtensionWanted: false };
 const headerName = receiptHeader.toLowerCase();
-const wrongType = "`extensions.consistencyToken` must be true or the text of receipts.";
+const wrongTypeMessage = "`extensions.consistencyToken` must be true or the text of receipts.";
 
 /**
  * Reads the receipts of a request: in the header `Consistency-Token`, or as text in `extensions.consistencyToken`, which may also be `true`.
@@ -32,9 +32,9 @@ export function readOperationReceipts(
   const header = request.headers[headerName];
   const extension = extensions?.["consistencyToken"] ?? false;
   if (typeof extension !== "boolean" && typeof extension !== "string")
-    throw new Rejection("MALFORMED_REQUEST", wrongType);
-  if (header === undefined && extension === false) return none;
-  const texts = [header, extension].flat().filter((text) => typeof text === "string");
+    throw new Rejection("MALFORMED_REQUEST", wrongTypeMessage);
+  if (header === undefined && extension === false) return noReceipts;
+  const texts = [header, extension].flat().filter((value) => typeof value === "string");
   const text = texts.length > 0 ? texts.join(", ") : undefined;
   try {
     return { text, writes: receipts.read(text), isExtensionWanted: extension !== false };

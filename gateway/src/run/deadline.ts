@@ -26,7 +26,7 @@ export function createDeadline(
   timeoutMs: number,
   onDisconnected: () => void,
 ): OperationDeadline {
-  const endsMs = performance.now() + timeoutMs;
+  const deadlineMs = performance.now() + timeoutMs;
   let source: AbortSource | undefined;
   let timer: NodeJS.Timeout | undefined;
 
@@ -38,7 +38,8 @@ export function createDeadline(
   function start(): AbortSource {
     const started = new AbortSource();
     source = started;
-    timer = setTimeout(() => started.abort("timeout" satisfies AbortReason), Math.max(0, endsMs - performance.now()));
+    const remainingMs = Math.max(0, deadlineMs - performance.now());
+    timer = setTimeout(() => started.abort("timeout" satisfies AbortReason), remainingMs);
     // The client may have disconnected while its body was decompressed, or its operation planned.
     if (response.closed) abortOnClose();
     else response.once("close", abortOnClose);

@@ -76,7 +76,8 @@ function hasRequestedKey(entity: Json, requested: Json, checks: readonly KeyChec
 
 function isSameKey(returned: unknown, requested: unknown, isExact: boolean): boolean {
   if (!isScalar(returned) || !isScalar(requested)) return false;
-  const [returnedText, requestedText] = [String(returned), String(requested)];
+  const returnedText = String(returned);
+  const requestedText = String(requested);
   if (returnedText === requestedText) return true;
   return !isExact && normalizeKey(returnedText) === normalizeKey(requestedText);
 }

@@ -21,9 +21,9 @@ const reportedMax = 20;
 export function createFailureReports(
   { observe, redactPath }: FailureReportOptions,
   service: string,
-  { requestId, trace: { traceId }, identity, signal, record }: RequestScope,
+  { requestId, trace, identity, signal, record }: RequestScope,
 ) {
-  const ids = { requestId, traceId, ...identity };
+  const ids = { requestId, traceId: trace.traceId, ...identity };
   return {
     /** A response with `errors[]`. It is a failure unless all of its errors are meant for the client. */
     errors({ errors, replica }: Pick<GraphqlResult, "errors" | "replica">): void {
@@ -54,10 +54,14 @@ export function createFailureReports(
 
 /** A subgraph's message, code and path can contain anything: only known codes and field names are logged. */
 function redactError({ message, path, extensions }: SubgraphError, redactPath: RedactPath): RedactedSubgraphError {
-  const { code } = extensions;
   return {
-    code: isClientCode(code) ? code : code === undefined ? "none" : "other",
+    code: toLoggedCode(extensions["code"]),
     path: path && redactPath(path),
     messageCharacters: message.length,
   };
+}
+
+function toLoggedCode(code: unknown): string {
+  if (code === undefined) return "none";
+  return isClientCode(code) ? code : "other";
 }

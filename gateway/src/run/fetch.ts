@@ -95,8 +95,7 @@ export function createFetch(o: FetchOptions, scope: RequestScope, isReadOnly: bo
       settledWrites: () => clientOf(service).writes.settled,
       readPublic(body, onResult) {
         if (scope.signal.aborted) return abort();
-        const withoutBody = { service, authorization: undefined, isMutation: false, wantsCaching: true };
-        const request = { ...withoutBody, body: withCacheMetadata(body) };
+        const request = createPublicRequest(service, body);
         return share(request, cacheable.cache.changesCount, async (signal) => {
           const result = await send(request, signal);
           onResult(result);
@@ -134,6 +133,17 @@ export function createFetch(o: FetchOptions, scope: RequestScope, isReadOnly: bo
   }
 }
 
+/** A read without credentials, for the entity cache. */
+function createPublicRequest(service: string, body: string): SentRequest {
+  return {
+    service,
+    body: withCacheMetadata(body),
+    isMutation: false,
+    authorization: undefined,
+    wantsCaching: true,
+  };
+}
+
 /** Adds the extension by which a service of this platform reports which results caches may store (kit/src/graphql/cache-metadata.ts). */
 function withCacheMetadata(body: string): string {
   return `${body.slice(0, -1)},"extensions":{"cacheMetadata":true}}`;
@@ -148,10 +158,11 @@ async function post(
 ): Promise<FetchResult> {
   const isIdempotent = !isMutation;
   const observed = fetchObserver?.begin(client.name, scope.record);
+  // Undefined for a fetch that is not traced. In a traced fetch, each attempt has its own `traceparent`.
   const traced = observed?.traced;
   const headers = listHeaders(scope, authorization, traced === undefined);
   const reply = await client.post(body, { headers, isIdempotent, signal, traced });
-  if (!isIdempotent && reply.kind === "response") addWrite(reply, client.name, scope, entityCache);
+  if (isMutation && reply.kind === "response") addWrite(reply, client.name, scope, entityCache);
   const result = reply.kind === "response" ? readSubgraphResponse(reply, wantsCaching) : reply;
   observed?.end(result);
   return result;
@@ -181,8 +192,8 @@ function listHeaders(
   sendsTrace: boolean,
 ): readonly string[] {
   const json = "application/json";
-  const list = ["accept", json, "content-type", json, "x-request-id", requestId];
-  if (sendsTrace) list.push("traceparent", createTraceParent(trace));
-  if (authorization !== undefined) list.push("authorization", authorization);
-  return list;
+  const headers = ["accept", json, "content-type", json, "x-request-id", requestId];
+  if (sendsTrace) headers.push("traceparent", createTraceParent(trace));
+  if (authorization !== undefined) headers.push("authorization", authorization);
+  return headers;
 }

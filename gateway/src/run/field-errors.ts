@@ -67,18 +67,18 @@ export function createFieldErrorRecorder(
     if (!local) return add(fetchPath(), reason);
     const objects = listObjectsByIndex().get(local.index) ?? [];
     if (local.steps.length === 0) return addForObjects(objects, reason);
+    const plannerKeys = local.steps.map(toPlannerKey);
     for (const { path, position } of objects) {
-      add([...tree.position.toClientPath(path), ...position.toClientPath(local.steps.map(toPlannerKey))], reason);
+      add([...tree.position.toClientPath(path), ...position.toClientPath(plannerKeys)], reason);
     }
   }
 
   return {
     addAt,
-    addForAll: (reason) =>
-      addForObjects(
-        listObjects().filter((object) => isRequested(object, representations)),
-        reason,
-      ),
+    addForAll(reason) {
+      const requested = listObjects().filter((object) => isRequested(object, representations));
+      addForObjects(requested, reason);
+    },
     finish() {
       const { service } = fetch;
       const last = entries.at(-1);
@@ -141,12 +141,14 @@ function readLocalPath(
   return { index, steps };
 }
 
+const plannerAliasSuffix = /__alias_\d+$/;
+
 /**
  * The planner gives a field an alias such as `code__alias_0` if another object type at the same place has a field `code` of another type, and
  * renames it back in the data (KeyRename); errors have the alias.
  */
 function toPlannerKey(step: string | number): string | number {
-  return typeof step === "string" ? step.replace(/__alias_\d+$/, "") : step;
+  return typeof step === "string" ? step.replace(plannerAliasSuffix, "") : step;
 }
 
 /** The start of a path of planner keys, up to and including the key of the first list or null: further steps may not exist in the response. */
@@ -158,7 +160,9 @@ function pathToFirstList({ root, position, joins }: ResponseTree, path: readonly
     const access = currentPosition.layoutOf(object, joins)?.access(key);
     steps.push(key);
     const value = access?.read(object, joins);
-    if (!access?.position || typeof value !== "object" || value === null || Array.isArray(value)) break;
+    // A leaf field, or a field that no object here has.
+    if (!access?.position) break;
+    if (typeof value !== "object" || value === null || Array.isArray(value)) break;
     object = value as Readonly<Record<string, unknown>>;
     currentPosition = access.position;
   }

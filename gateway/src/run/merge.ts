@@ -5,7 +5,7 @@ import type { KeyRename } from "../plan/compile/compiled-plan.ts";
 type Json = Record<string, unknown>;
 
 export interface MergeRules {
-  /** Whether it names an object type. The name of an interface is less specific, so it never replaces another `__typename`. */
+  /** Whether `typename` is the name of an object type. The name of an interface is less specific: it never replaces another `__typename`. */
   readonly isObjectType: (typename: unknown) => boolean;
   /** Whether a type condition includes objects of this type. */
   readonly applies: (typeCondition: string, typename: string) => boolean;
@@ -28,10 +28,15 @@ function copyData(data: Readonly<Json>): Json {
   const pending: { readonly from: Readonly<Json>; readonly to: Json }[] = [{ from: data, to: copy }];
   for (let pair = pending.pop(); pair; pair = pending.pop()) {
     for (const [key, value] of Object.entries(pair.from)) {
+      // Assigning this key would change the prototype of the copy.
       if (key === "__proto__") continue;
-      const below = isComposite(value) ? createEmpty(value) : undefined;
-      pair.to[key] = below ?? value;
-      if (below) pending.push({ from: value as Json, to: below });
+      if (isComposite(value)) {
+        const empty = createEmpty(value);
+        pair.to[key] = empty;
+        pending.push({ from: value, to: empty });
+      } else {
+        pair.to[key] = value;
+      }
     }
   }
   return copy;
@@ -43,12 +48,14 @@ function mergeObjects(target: Json, source: Json, rules: MergeRules): void {
   for (let pair = pending.pop(); pair; pair = pending.pop()) {
     const { into, from } = pair;
     for (const [key, value] of Object.entries(from)) {
-      if (key === "__typename" && Object.hasOwn(into, key) && !rules.isObjectType(value)) continue;
-      const present = Object.hasOwn(into, key) ? into[key] : undefined;
-      if (present === null || present === undefined) into[key] = value;
-      else if (value === null || value === undefined) continue;
-      else if (!isComposite(present) || !isComposite(value) || !areMergeable(present, value)) into[key] = value;
-      else if (!areOfTwoTypes(present, value, rules)) pending.push({ into: present, from: value });
+      const isPresent = Object.hasOwn(into, key);
+      // Only the name of an object type replaces a present `__typename`.
+      if (key === "__typename" && isPresent && !rules.isObjectType(value)) continue;
+      const present = isPresent ? into[key] : undefined;
+      const isMissing = present === null || present === undefined;
+      if (!isMissing && (value === null || value === undefined)) continue;
+      if (!isComposite(present) || !isComposite(value) || !areMergeable(present, value)) into[key] = value;
+      else if (!haveDifferentTypes(present, value, rules)) pending.push({ into: present, from: value });
     }
   }
 }
@@ -68,25 +75,35 @@ function areMergeable(present: Json, value: Json): boolean {
 }
 
 /** Whether two objects have different object types. If subgraphs disagree about the entries of a list, the first subgraph's object is not changed. */
-function areOfTwoTypes({ __typename: one }: Json, { __typename: other }: Json, { isObjectType }: MergeRules): boolean {
-  return one !== other && isObjectType(one) && isObjectType(other);
+function haveDifferentTypes(present: Json, value: Json, { isObjectType }: MergeRules): boolean {
+  const presentType = present["__typename"];
+  const valueType = value["__typename"];
+  return presentType !== valueType && isObjectType(presentType) && isObjectType(valueType);
 }
 
 function rename(value: unknown, path: readonly string[], to: string, rules: MergeRules): void {
   for (const object of listObjects(value)) renameIn(object, path, to, rules);
 }
 
+/** How the steps of a `KeyRename.path` that are type conditions begin. */
+const typeConditionPrefix = "... on ";
+
 function renameIn(object: Json, [step, ...rest]: readonly string[], to: string, rules: MergeRules): void {
   if (step === undefined) return;
-  const typeCondition = step.startsWith("... on ") ? step.slice("... on ".length) : undefined;
-  if (typeCondition !== undefined) {
+  if (step.startsWith(typeConditionPrefix)) {
+    const typeCondition = step.slice(typeConditionPrefix.length);
     const typename = object["__typename"];
-    if (typeof typename !== "string" || rules.applies(typeCondition, typename)) renameIn(object, rest, to, rules);
-  } else if (rest.length > 0) rename(object[step], rest, to, rules);
-  else if (Object.hasOwn(object, step)) {
-    object[to] = object[step];
-    delete object[step];
+    const applies = typeof typename !== "string" || rules.applies(typeCondition, typename);
+    if (applies) renameIn(object, rest, to, rules);
+    return;
   }
+  if (rest.length > 0) {
+    rename(object[step], rest, to, rules);
+    return;
+  }
+  if (!Object.hasOwn(object, step)) return;
+  object[to] = object[step];
+  delete object[step];
 }
 
 /** The object itself, or the objects of a list and of lists within it. */
@@ -95,8 +112,11 @@ function listObjects(value: unknown): readonly Json[] {
   const pending = [value];
   while (pending.length > 0) {
     const next = pending.pop();
-    if (Array.isArray(next)) for (const entry of next as readonly unknown[]) pending.push(entry);
-    else if (isComposite(next)) objects.push(next);
+    if (Array.isArray(next)) {
+      for (const entry of next as readonly unknown[]) pending.push(entry);
+    } else if (isComposite(next)) {
+      objects.push(next);
+    }
   }
   return objects;
 }

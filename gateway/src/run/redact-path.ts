@@ -10,14 +10,20 @@ export type RedactPath = (path: ResponsePath) => string;
  * @param schema of the supergraph. Its field names are listed when the first path is formatted.
  */
 export function createPathRedactor(schema: GraphQLSchema): RedactPath {
-  let names: ReadonlySet<string> | undefined;
+  let listedNames: ReadonlySet<string> | undefined;
   return (path) => {
-    names ??= listFieldNames(schema);
-    return path.map((step) => (typeof step === "number" || names?.has(step) ? step : "*")).join(".");
+    listedNames ??= listFieldNames(schema);
+    const fieldNames = listedNames;
+    const redacted = path.map((step) => {
+      const isKnown = typeof step === "number" || fieldNames.has(step);
+      return isKnown ? step : "*";
+    });
+    return redacted.join(".");
   };
 }
 
 function listFieldNames(schema: GraphQLSchema): ReadonlySet<string> {
   const types = Object.values(schema.getTypeMap()).filter((type) => isObjectType(type) || isInterfaceType(type));
-  return new Set(["_entities", "__typename", ...types.flatMap((type) => Object.keys(type.getFields()))]);
+  const namesOfTypes = types.flatMap((type) => Object.keys(type.getFields()));
+  return new Set(["_entities", "__typename", ...namesOfTypes]);
 }

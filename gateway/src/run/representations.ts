@@ -53,7 +53,7 @@ function writeFastCase(tree: ResponseTree, paths: Paths, plan: RepresentationPla
   const firstObjects: FirstObject[] = [];
   let firstLayout: ObjectLayout | undefined;
   let lastLayout: ObjectLayout | undefined;
-  let single: SingleKey | undefined;
+  let singleKey: SingleKey | undefined;
   let isFastCase = true;
   let text = "";
 
@@ -63,29 +63,34 @@ function writeFastCase(tree: ResponseTree, paths: Paths, plan: RepresentationPla
     if (layout !== lastLayout) {
       lastLayout = layout;
       firstLayout ??= layout;
-      const ofLayout = plan.singleKeyOf(layout);
+      const keyOfLayout = plan.singleKeyOf(layout);
       const hasSameType = firstLayout.typename === layout.typename;
-      const hasSameKey = ofLayout !== undefined && (single === undefined || single.key === ofLayout.key);
+      const hasSameKey = keyOfLayout !== undefined && (singleKey === undefined || singleKey.key === keyOfLayout.key);
       isFastCase = hasSameType && hasSameKey;
       if (!isFastCase) return;
-      single = ofLayout;
+      singleKey = keyOfLayout;
     }
-    // For the type only: the first object has set it.
-    if (!single) return;
-    const value = object[single.key];
+    // For the type only: the first object has set `singleKey`.
+    if (!singleKey) return;
+    const value = object[singleKey.key];
     if (value === undefined || indexOfValue.has(value)) return;
-    if (typeof value === "object" && value !== null) return void (isFastCase = false);
+    if (typeof value === "object" && value !== null) {
+      // The general case compares objects and lists by their JSON.
+      isFastCase = false;
+      return;
+    }
     indexOfValue.set(value, firstObjects.length);
     if (firstObjects.length > 0) text += ",";
-    text += writeSingleKey(single, value);
+    text += writeSingleKey(singleKey, value);
     firstObjects.push({ object, layout });
   });
   if (!isFastCase) return undefined;
-  const key = single?.key;
+  // Undefined without an object.
+  const key = singleKey?.key;
   return {
     text,
     count: firstObjects.length,
-    textOf: (index) => (single ? writeSingleKey(single, firstObjects[index]?.object[single.key]) : ""),
+    textOf: (index) => (singleKey ? writeSingleKey(singleKey, firstObjects[index]?.object[singleKey.key]) : ""),
     indexOf: (object) => (key === undefined ? undefined : indexOfValue.get(object[key])),
     firstObjects,
   };
@@ -100,7 +105,7 @@ function writeGeneralCase(tree: ResponseTree, paths: Paths, plan: Representation
   const indexes = new Map<object, number>();
   const firstObjects: FirstObject[] = [];
   const texts: string[] = [];
-  const findIndex = createKeyIndex();
+  const findOrAddIndex = createKeyIndex();
   let last: { readonly layout: ObjectLayout; readonly fields: readonly RepresentationField[] | undefined } | undefined;
 
   visitTargets(tree, paths, (object, layout) => {
@@ -110,10 +115,10 @@ function writeGeneralCase(tree: ResponseTree, paths: Paths, plan: Representation
     if (!fields || indexes.has(object)) return;
     const values = readValues(fields, object, tree.joins);
     if (values === undefined) return;
-    const index = findIndex(layout, values, texts.length);
+    const index = findOrAddIndex(layout, values, texts.length);
     indexes.set(object, index);
-    const isKnown = index < texts.length;
-    if (isKnown) return;
+    const isWrittenAlready = index < texts.length;
+    if (isWrittenAlready) return;
     texts.push(writeObject(fields, values));
     firstObjects.push({ object, layout });
   });
@@ -137,18 +142,21 @@ function readValues(
   joins: Joins,
 ): readonly unknown[] | undefined {
   const values: unknown[] = [];
-  for (const { value } of fields) {
-    if (value.kind === "constant") continue;
-    const read = value.access.read(object, joins);
-    if (read === undefined) return undefined;
-    if (read === null || typeof read !== "object") {
-      values.push(read);
+  for (const { value: source } of fields) {
+    if (source.kind === "constant") continue;
+    const value = source.access.read(object, joins);
+    if (value === undefined) return undefined;
+    if (value === null || typeof value !== "object") {
+      values.push(value);
       continue;
     }
-    const json =
-      value.kind === "leaf"
-        ? stringifyDeepJson(read)
-        : writeValue(read, value.fieldsOf, value.access.position, value.access.position?.listDepth ?? 0, joins);
+    let json: string | undefined;
+    if (source.kind === "leaf") {
+      json = stringifyDeepJson(value);
+    } else {
+      const { position } = source.access;
+      json = writeValue(value, source.fieldsOf, position, position?.listDepth ?? 0, joins);
+    }
     if (json === undefined) return undefined;
     values.push({ json } satisfies WrittenJson);
   }
@@ -169,9 +177,11 @@ function writeObject(fields: readonly RepresentationField[], values: readonly un
   let text = "{";
   let valueIndex = 0;
   for (const field of fields) {
-    text += text.length > 1 ? `,${field.text}` : field.text;
+    if (text.length > 1) text += ",";
+    text += field.text;
     if (field.value.kind === "constant") continue;
-    const value = values[valueIndex++];
+    const value = values[valueIndex];
+    valueIndex++;
     text += isWritten(value) ? value.json : JSON.stringify(value);
   }
   return `${text}}`;
@@ -201,19 +211,23 @@ function writeValue(
   }
   const object = value as Json;
   const layout = position?.layoutOf(object, joins);
+  if (!layout) return undefined;
   // Sent as `{}`: an object of a type to which no required field applies, as Apollo Gateway does, and an object with a field that no fetch provides.
-  const fields = (layout && fieldsOf(layout)) ?? [];
-  const values = layout && readValues(fields, object, joins);
+  const fields = fieldsOf(layout) ?? [];
+  const values = readValues(fields, object, joins);
   return values && writeObject(fields, values);
 }
 
-type KeyIndex = (layout: ObjectLayout, values: readonly unknown[], next: number) => number;
+type FindOrAddIndex = (layout: ObjectLayout, values: readonly unknown[], newIndex: number) => number;
+
+/** The map of the last value has indexes, all others have maps. */
+type NestedMap = Map<unknown, NestedMap | number>;
 
 /**
  * Creates a function that returns the index of an earlier representation with the same type and equal values; if there is none, it stores and
- * returns `next`. A map for each value, nested in the map of the value before, is faster than one map by the JSON of all values.
+ * returns `newIndex`. A map for each value, nested in the map of the value before, is faster than one map by the JSON of all values.
  */
-function createKeyIndex(): KeyIndex {
+function createKeyIndex(): FindOrAddIndex {
   const byTypename: NestedMap = new Map();
   const writtenByJson = new Map<string, WrittenJson>();
 
@@ -225,20 +239,17 @@ function createKeyIndex(): KeyIndex {
     return known;
   }
 
-  return (layout, values, next) => {
+  return (layout, values, newIndex) => {
     let map = getOrAddMap(byTypename, layout.typename);
-    const last = values.length - 1;
-    for (let i = 0; i < last; i++) map = getOrAddMap(map, toKey(values[i]));
-    const lastKey = toKey(values[last]);
-    const known = map.get(lastKey) as number | undefined;
-    if (known !== undefined) return known;
-    map.set(lastKey, next);
-    return next;
+    const lastPosition = values.length - 1;
+    for (let i = 0; i < lastPosition; i++) map = getOrAddMap(map, toKey(values[i]));
+    const lastKey = toKey(values[lastPosition]);
+    const knownIndex = map.get(lastKey) as number | undefined;
+    if (knownIndex !== undefined) return knownIndex;
+    map.set(lastKey, newIndex);
+    return newIndex;
   };
 }
-
-/** The map of the last value has indexes, all others have maps. */
-type NestedMap = Map<unknown, NestedMap | number>;
 
 function getOrAddMap(map: NestedMap, key: unknown): NestedMap {
   const known = map.get(key) as NestedMap | undefined;

@@ -32,23 +32,13 @@ export interface RequestScope {
   readonly record: GraphqlRequestRecord | undefined;
 }
 
-export interface RequestScopeOptions extends Pick<
-  RequestScope,
-  | "requestId"
-  | "trace"
-  | "identity"
-  | "authorization"
-  | "receipts"
-  | "provenWrites"
-  | "isCallerVerified"
-  | "caching"
-  | "record"
-> {
+export interface RequestScopeOptions extends Omit<RequestScope, "writes" | "signal"> {
+  /** The deadline of the request; `signal` of the scope is its signal. */
   readonly deadline: { signal(): AbortSignalLike };
 }
 
-export function createRequestScope(o: RequestScopeOptions): RequestScope {
-  return new Scope(o);
+export function createRequestScope(options: RequestScopeOptions): RequestScope {
+  return new Scope(options);
 }
 
 /**
@@ -69,17 +59,17 @@ class Scope implements RequestScope {
   writes: ServiceWrite[] | undefined = undefined;
   readonly #deadline: RequestScopeOptions["deadline"];
 
-  constructor(o: RequestScopeOptions) {
-    this.requestId = o.requestId;
-    this.trace = o.trace;
-    this.identity = o.identity;
-    this.authorization = o.authorization;
-    this.receipts = o.receipts;
-    this.provenWrites = o.provenWrites;
-    this.isCallerVerified = o.isCallerVerified;
-    this.caching = o.caching;
-    this.record = o.record;
-    this.#deadline = o.deadline;
+  constructor(options: RequestScopeOptions) {
+    this.requestId = options.requestId;
+    this.trace = options.trace;
+    this.identity = options.identity;
+    this.authorization = options.authorization;
+    this.receipts = options.receipts;
+    this.provenWrites = options.provenWrites;
+    this.isCallerVerified = options.isCallerVerified;
+    this.caching = options.caching;
+    this.record = options.record;
+    this.#deadline = options.deadline;
   }
 
   get signal(): AbortSignalLike {

@@ -6,6 +6,7 @@ import type {
   CompiledRequest,
   RequestText,
   PlanStep,
+  RepresentationPlan,
 } from "../plan/compile/compiled-plan.ts";
 import type { StoppedKeyAdditions } from "../plan/compile/key-checks.ts";
 import { acceptResponse, type AcceptOptions, memoizeWhileShared, type RunState } from "./accept-response.ts";
@@ -19,7 +20,7 @@ import { joinToAll, type SourceJoin } from "./joins.ts";
 import { type RepresentationSet, writeRepresentations } from "./representations.ts";
 import type { RequestScope } from "./request-scope.ts";
 import type { FetchResult } from "./subgraph-response.ts";
-import { visitTargets } from "./targets.ts";
+import { type ResponseTree, visitTargets } from "./targets.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -81,19 +82,23 @@ export function createRunStage(o: RunOptions): RunStage {
     if (introspected) run.joins[plan.fetches.length] = joinToAll(introspected);
     // Caches must not store the result of introspection, which changes with the supergraph.
     if (introspected) scope.caching?.add(undefined);
-    if (plan.steps) await follow(plan.steps, run, o);
+    if (plan.steps) await executeStep(plan.steps, run, o);
     return run;
   };
 }
 
-async function follow(step: PlanStep, run: Run, o: RunOptions): Promise<void> {
+async function executeStep(step: PlanStep, run: Run, o: RunOptions): Promise<void> {
   if (step.kind === "request") return send(step.request, run, o);
   if (step.kind === "parallel") {
-    await Promise.all(step.steps.map((child) => follow(child, run, o)));
+    await Promise.all(step.steps.map((child) => executeStep(child, run, o)));
     return;
   }
-  for (const child of step.steps) await follow(child, run, o);
+  // A sequence.
+  for (const child of step.steps) await executeStep(child, run, o);
 }
+
+/** For each fetch of a request: its representations; undefined for a fetch of root fields. */
+type RepresentationSets = readonly (RepresentationSet | undefined)[];
 
 /** Sends one request of the plan, unless there is no object for it, and accepts its response. */
 async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<void> {
@@ -101,7 +106,8 @@ async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<
   if (request.rootFieldsBefore > 0 && o.isDataNull(run.plan, run, request.rootFieldsBefore)) return;
   const { service, isMutation, mayRepeat, fetches } = request;
   const sets = fetches.map((fetch) => representationsOf(fetch, run));
-  if (!fetches.some((fetch, i) => hasTarget(fetch, sets[i], run))) return;
+  const hasAnyTarget = fetches.some((fetch, i) => hasTarget(fetch, sets[i], run));
+  if (!hasAnyTarget) return;
   const cache = run.entityCache?.of(service);
   const post = (text: RequestText) => {
     const body = bodyOf(request, text, sets, run);
@@ -112,7 +118,7 @@ async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<
   const firstResult = await post(text);
   const isRepeated = stopKeyAdditions(firstResult, text, service, o);
   const result = isRepeated ? await post(request.textWithoutAddedKeys()) : firstResult;
-  run.isShared &&= result.isShared === true;
+  if (result.isShared !== true) run.isShared = false;
   reportFailures(result, service, run, o);
   fetches.forEach((fetch, i) => acceptResponse(result, { fetch, representations: sets[i] }, run, o));
 }
@@ -128,8 +134,14 @@ function stopKeyAdditions(
   { stoppedKeyAdditions, observe }: RunOptions,
 ): boolean {
   if (result.kind !== "graphql" || result.errors.length === 0) return false;
-  // The path of such an error is [entitiesKey, index, responseName].
-  const types = new Set(result.errors.flatMap(({ path = [] }) => addedKeys.get(`${path[0]}.${path[2]}`) ?? []));
+  const types = new Set<string>();
+  for (const { path } of result.errors) {
+    if (!path) continue;
+    // The path of an error at an added key. The second step is the index of the entity.
+    const [entitiesKey, , responseName] = path;
+    const type = addedKeys.get(`${entitiesKey}.${responseName}`);
+    if (type !== undefined) types.add(type);
+  }
   for (const type of types) {
     if (stoppedKeyAdditions.add(service, type)) observe({ kind: "key-check-stopped", service, type });
   }
@@ -144,62 +156,85 @@ function reportFailures(result: FetchResult, service: string, { scope }: Run, o:
 /** Whether there is an object for the fetch. A nested fetch of root fields has no representations: an object at one of its paths is enough. */
 function hasTarget({ paths }: CompiledFetch, representations: RepresentationSet | undefined, run: Run): boolean {
   if (representations) return representations.count > 0;
+  // An empty path: the object is the root of the response.
   if (paths.some(({ length }) => length === 0)) return true;
   let hasObject = false;
-  visitTargets({ ...run, position: run.plan.root }, paths, () => void (hasObject = true));
+  visitTargets(treeOf(run), paths, () => {
+    hasObject = true;
+  });
   return hasObject;
 }
 
 /** Undefined for a fetch of root fields. Fetches of one group have the same representations. */
 function representationsOf({ representations: plan, paths }: CompiledFetch, run: Run): RepresentationSet | undefined {
   if (!plan) return undefined;
-  const write = () => writeRepresentations({ ...run, position: run.plan.root }, paths, plan);
-  return (run.representations[plan.group] ??= memoizeWhileShared(run.joins, plan, run, write));
+  const known = run.representations[plan.group];
+  if (known) return known;
+  const write = () => writeRepresentations(treeOf(run), paths, plan);
+  const set = memoizeWhileShared(run.joins, plan, run, write);
+  run.representations[plan.group] = set;
+  return set;
+}
+
+function treeOf({ plan, root, joins }: Run): ResponseTree {
+  return { root, position: plan.root, joins };
 }
 
 /** The JSON of the request. Not memoized if it contains the client's variables, which are not among the sources. */
-function bodyOf(
-  request: CompiledRequest,
-  text: RequestText,
-  sets: readonly (RepresentationSet | undefined)[],
-  run: Run,
-): string {
+function bodyOf(request: CompiledRequest, text: RequestText, sets: RepresentationSets, run: Run): string {
   const write = () => writeBody(text, request, sets, run.variables);
   return request.variables.length > 0 ? write() : memoizeWhileShared(sets, text, run, write);
 }
 
+/** What the entity cache needs of the request, to send only the representations whose entities are not cached. */
 function toReadParts(
   { head }: RequestText,
   { fetches, variables }: CompiledRequest,
-  sets: readonly (RepresentationSet | undefined)[],
+  sets: RepresentationSets,
   run: Run,
 ): ReadParts {
-  const lists = fetches.flatMap((fetch, i): EntityList | [] => {
-    const [set, plan] = [sets[i], fetch.representations];
-    if (!set || !plan) return [];
-    const { variable, entitiesKey } = plan;
-    const isRequested = (entity: unknown, index: number) => {
+  const lists: EntityList[] = [];
+  for (const [i, fetch] of fetches.entries()) {
+    const set = sets[i];
+    const plan = fetch.representations;
+    if (set && plan) lists.push(toEntityList(fetch, plan, set, run));
+  }
+  return { head, variables: writeVariables(variables, run.variables), lists };
+}
+
+function toEntityList(
+  fetch: CompiledFetch,
+  { variable, entitiesKey }: RepresentationPlan,
+  set: RepresentationSet,
+  run: Run,
+): EntityList {
+  return {
+    variable,
+    entitiesKey,
+    representations: set,
+    isRequested(entity, index) {
       const requested = set.firstObjects[index];
       return requested !== undefined && isRequestedEntity(fetch, requested, entity, run.joins);
-    };
-    return { variable, entitiesKey, representations: set, isRequested };
-  });
-  return { head, variables: writeVariables(variables, run.variables), lists };
+    },
+  };
 }
 
 function writeBody(
   { head }: RequestText,
   { fetches, variables }: CompiledRequest,
-  sets: readonly (RepresentationSet | undefined)[],
+  sets: RepresentationSets,
   values: Json,
 ): string {
   let members = "";
   for (const [i, set] of sets.entries()) {
     const plan = fetches[i]?.representations;
-    if (set && plan) members += `${members === "" ? "" : ","}"${plan.variable}":[${set.text}]`;
+    if (!set || !plan) continue;
+    if (members !== "") members += ",";
+    members += `"${plan.variable}":[${set.text}]`;
   }
   const clientMembers = writeVariables(variables, values);
-  if (clientMembers !== "") members += members === "" ? clientMembers : `,${clientMembers}`;
+  if (members !== "" && clientMembers !== "") members += ",";
+  members += clientMembers;
   return members === "" ? `${head}}` : `${head},"variables":{${members}}}`;
 }
 
@@ -211,7 +246,8 @@ function writeVariables(variables: CompiledRequest["variables"], values: Json): 
   let members = "";
   for (const { name, clientName } of variables) {
     if (!Object.hasOwn(values, clientName)) continue;
-    members += `${members === "" ? "" : ","}${JSON.stringify(name)}:${JSON.stringify(values[clientName])}`;
+    if (members !== "") members += ",";
+    members += `${JSON.stringify(name)}:${JSON.stringify(values[clientName])}`;
   }
   return members;
 }

@@ -10,8 +10,8 @@ import type { WriteCount } from "./write-counts.ts";
 
 export interface SubgraphClient {
   readonly name: string;
-  /** The count of this process's mutations to the subgraph, of all generations. `post` increments it. */
-  readonly writes: Pick<WriteCount, "settled">;
+  /** Counts this process's mutations to the subgraph, of all generations. `post` increments it. */
+  readonly writes: Readonly<WriteCount>;
   /** Posts one GraphQL request. Never rejects: failures are replies too. */
   post(body: string, o: PostOptions): Promise<HttpReply>;
   /** Closes the connections when no request is in flight. */
@@ -87,10 +87,12 @@ export function createSubgraphClient(options: SubgraphClientOptions): SubgraphCl
   });
   const transport = createBufferedTransport(bodyBytesMax);
 
-  async function post(body: string, o: PostOptions): Promise<HttpReply> {
+  async function post(body: string, { headers, isIdempotent, signal, traced }: PostOptions): Promise<HttpReply> {
     try {
-      const result = await upstream.send({ method: "POST", body, timeoutMs, ...o }, transport);
-      if (!o.isIdempotent && mayHaveBeenSent(result)) writes.settled++;
+      const request = { method: "POST", body, timeoutMs, headers, isIdempotent, signal, traced };
+      const result = await upstream.send(request, transport);
+      const isMutation = !isIdempotent;
+      if (isMutation && mayHaveBeenSent(result)) writes.settled++;
       return toReply(result);
     } catch (error) {
       return failed("SUBGRAPH_UNAVAILABLE", error);
@@ -115,12 +117,11 @@ function toReply(result: UpstreamResult<Buffer>): HttpReply {
   if (result.kind === "failed") return toFailure(result);
   const { replica, status, headers, body } = result;
   const encoding = headers["content-encoding"];
-  if (encoding !== undefined && encoding !== "identity")
-    return failed(
-      "SUBGRAPH_INVALID_RESPONSE",
-      new Error("The response is compressed, which was not requested"),
-      replica,
-    );
+  const isCompressed = encoding !== undefined && encoding !== "identity";
+  if (isCompressed) {
+    const cause = new Error("The response is compressed, which was not requested");
+    return failed("SUBGRAPH_INVALID_RESPONSE", cause, replica);
+  }
   const textOf = (name: string) => (typeof headers[name] === "string" ? headers[name] : undefined);
   return {
     kind: "response",

@@ -66,9 +66,8 @@ type HttpResponse = Extract<HttpReply, { kind: "response" }>;
  */
 export function readSubgraphResponse(reply: HttpResponse, wantsCaching = false): SubgraphResponse {
   const response = readGraphqlResponse(reply, wantsCaching);
-  return unavailableStatuses.has(reply.status) && !hasContent(response)
-    ? unusable("unavailable status", reply, "SUBGRAPH_UNAVAILABLE")
-    : response;
+  const isUnavailable = unavailableStatuses.has(reply.status) && !hasContent(response);
+  return isUnavailable ? unusable("unavailable status", reply, "SUBGRAPH_UNAVAILABLE") : response;
 }
 
 /** Data, or an error that is meant for clients. */
@@ -85,16 +84,18 @@ function readGraphqlResponse(reply: HttpResponse, wantsCaching: boolean): Subgra
   const errors = readErrors(body["errors"] ?? []);
   if (typeof data !== "object" || Array.isArray(data)) return unusable("data is no object", reply);
   if (errors === undefined) return unusable("errors are no list of errors", reply);
+  const isSuccess = status >= 200 && status < 300;
   // A rejection by the subgraph (4xx, 500) must have errors: without them its data may be null for a reason that is not reported.
-  const needsErrors = (status < 200 || status >= 300) && !unavailableStatuses.has(status);
-  if (errors.length === 0 && (data === null || needsErrors)) return unusable("no data", reply);
+  const needsErrors = data === null || (!isSuccess && !unavailableStatuses.has(status));
+  if (needsErrors && errors.length === 0) return unusable("no data", reply);
   const response = {
     kind: "graphql",
     data: data as Record<string, unknown> | null,
     errors,
     replica: reply.replica,
   } as const;
-  if (!wantsCaching || status !== 200 || errors.length > 0) return response;
+  const isCacheable = wantsCaching && status === 200 && errors.length === 0;
+  if (!isCacheable) return response;
   return { ...response, caching: readSubgraphCaching(body["extensions"], reply.cacheControl) };
 }
 
@@ -146,7 +147,11 @@ function unusable(
   return { kind: "unusable", code, why, replica };
 }
 
-/** `type/subtype` (RFC 9110, section 8.3.1): the log contains nothing else of the header. */
+/** `type/subtype` (RFC 9110, section 8.3.1), followed by parameters or the end of the header. */
+const mediaTypePattern = /^[a-z]{1,20}\/[\w.+-]{1,60}(?=\s*(?:;|$))/i;
+
+/** The media type without parameters: the log contains nothing else of the header. */
 function readMediaType(contentType: string | undefined): string | undefined {
-  return /^[a-z]{1,20}\/[\w.+-]{1,60}(?=\s*(?:;|$))/i.exec(contentType ?? "")?.[0].toLowerCase();
+  const match = mediaTypePattern.exec(contentType ?? "");
+  return match?.[0].toLowerCase();
 }

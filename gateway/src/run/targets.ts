@@ -17,6 +17,22 @@ export interface ResponseTree {
 
 type Paths = readonly (readonly string[])[];
 
+/** The paths of a fetch as a prefix tree: a common prefix is walked once. */
+interface PathTree {
+  /** Whether a path ends here. */
+  isTarget: boolean;
+  /** By planner key. */
+  readonly children: Map<string, PathTree>;
+  /** The children that are composite fields of objects with this layout. Computed once per layout. */
+  stepsFrom(layout: ObjectLayout): readonly PathStep[];
+}
+
+interface PathStep {
+  readonly access: FieldAccess;
+  readonly nextPosition: ResponsePosition;
+  readonly nextPaths: PathTree;
+}
+
 /**
  * Visits all objects at paths of planner keys, through lists too. An entity is visited several times if it is joined to several objects. Nulls and
  * values that do not fit their type are skipped: stage 5 reports them. The recursion is never deeper than the plan, whatever a subgraph sends.
@@ -53,32 +69,16 @@ function walk(
   }
 }
 
-/** The paths of a fetch as a prefix tree: a common prefix is walked once. */
-interface PathTree {
-  /** Whether a path ends here. */
-  isTarget: boolean;
-  /** By planner key. */
-  readonly children: Map<string, PathTree>;
-  /** The children that are fields of objects with this layout. Computed once per layout. */
-  stepsFrom(layout: ObjectLayout): readonly PathStep[];
-}
-
-interface PathStep {
-  readonly access: FieldAccess;
-  readonly nextPosition: ResponsePosition;
-  readonly nextPaths: PathTree;
-}
-
 const pathTrees = new WeakMap<Paths, PathTree>();
 
 /** Built once for each compiled fetch, whose `paths` is the key. */
 function pathTreeOf(paths: Paths): PathTree {
-  const tree = pathTrees.get(paths) ?? joinPaths(paths);
+  const tree = pathTrees.get(paths) ?? buildPathTree(paths);
   pathTrees.set(paths, tree);
   return tree;
 }
 
-function joinPaths(paths: Paths): PathTree {
+function buildPathTree(paths: Paths): PathTree {
   const root = createPathTree();
   for (const path of paths) {
     let tree = root;
@@ -97,10 +97,12 @@ function createPathTree(): PathTree {
   const stepsByLayout = new Map<ObjectLayout, readonly PathStep[]>();
 
   function listSteps(layout: ObjectLayout): readonly PathStep[] {
-    return [...children].flatMap(([key, nextPaths]) => {
+    const steps: PathStep[] = [];
+    for (const [key, nextPaths] of children) {
       const access = layout.access(key);
-      return access?.position ? { access, nextPosition: access.position, nextPaths } : [];
-    });
+      if (access?.position) steps.push({ access, nextPosition: access.position, nextPaths });
+    }
+    return steps;
   }
 
   return {
@@ -129,29 +131,33 @@ export function locateTargets(tree: ResponseTree, paths: Paths): readonly Locate
 
 function locateTargetsAt({ root, position, joins }: ResponseTree, path: readonly string[]): readonly LocatedObject[] {
   const located: LocatedObject[] = [];
+  /** @param keyIndex of the next key in `path`. @param pathHere from the root to the value, with list indexes. */
   const locate = (
     value: unknown,
-    currentPosition: ResponsePosition,
+    positionHere: ResponsePosition,
     listDepth: number,
-    depth: number,
-    steps: LocatedObject["path"],
+    keyIndex: number,
+    pathHere: LocatedObject["path"],
   ): void => {
     if (typeof value !== "object" || value === null) return;
     if (Array.isArray(value)) {
       if (listDepth === 0) return;
       for (const [i, entry] of (value as readonly unknown[]).entries()) {
-        locate(entry, currentPosition, listDepth - 1, depth, [...steps, i]);
+        locate(entry, positionHere, listDepth - 1, keyIndex, [...pathHere, i]);
       }
       return;
     }
     const object = value as Json;
-    const layout = currentPosition.layoutOf(object, joins);
+    const layout = positionHere.layoutOf(object, joins);
     if (!layout) return;
-    const key = path[depth];
-    if (key === undefined) return void located.push({ object, layout, position: currentPosition, path: steps });
+    const key = path[keyIndex];
+    if (key === undefined) {
+      located.push({ object, layout, position: positionHere, path: pathHere });
+      return;
+    }
     const access = layout.access(key);
     if (!access?.position) return;
-    locate(access.read(object, joins), access.position, access.position.listDepth, depth + 1, [...steps, key]);
+    locate(access.read(object, joins), access.position, access.position.listDepth, keyIndex + 1, [...pathHere, key]);
   };
   locate(root, position, position.listDepth, 0, []);
   return located;

@@ -17,15 +17,13 @@ const problemsMax = 100;
 /** The message is the subgraph's if its error is meant for the client, else the default message of the code (errors/codes.ts). */
 export function toClientError({ service, path, reason, moreCount }: FieldError): ClientError {
   const content = reason.kind === "fetch-failed" ? defaultContent(reason.code) : readSubgraphError(reason.error);
+  const { code, problems } = content;
   const message =
     moreCount === undefined
       ? content.message
       : `${moreCount} more fields below this path are missing. ${content.message}`;
-  return {
-    message,
-    ...(path === undefined ? {} : { path }),
-    extensions: { code: content.code, service, ...(content.problems && { problems: content.problems }) },
-  };
+  const extensions = problems === undefined ? { code, service } : { code, service, problems };
+  return path === undefined ? { message, extensions } : { message, path, extensions };
 }
 
 interface ErrorContent {
@@ -41,8 +39,8 @@ function defaultContent(code: ClientCode): ErrorContent {
 function readSubgraphError({ message, extensions }: SubgraphError): ErrorContent {
   const code = toClientCode(extensions["code"]);
   if (!isForwardedCode(code)) return defaultContent(code);
-  const text = message.slice(0, messageCharactersMax) || codes[code].message;
-  return { code, message: text, problems: readProblems(extensions["problems"]) };
+  const clientMessage = message === "" ? codes[code].message : message.slice(0, messageCharactersMax);
+  return { code, message: clientMessage, problems: readProblems(extensions["problems"]) };
 }
 
 /** Forwards only the members `pointer`, `code` and `detail` of each problem, as strings; any other value becomes "". Undefined without problems. */

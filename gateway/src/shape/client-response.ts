@@ -32,17 +32,22 @@ export function toCacheableResponse(
  */
 function listCachingHeaders({ seconds, groups }: ResponseCaching, tagHeader: TagHeader | undefined): readonly string[] {
   const sharedSeconds = Math.min(seconds, cdnSecondsMax);
-  return [
-    ...["Cache-Control", `public, max-age=0, s-maxage=${sharedSeconds}`],
-    ...["CDN-Cache-Control", `public, max-age=${sharedSeconds}`],
-    ...(groups.length > 0 ? ["Cache-Groups", writeGroups(groups)] : []),
-    ...(groups.length > 0 && tagHeader ? [tagHeader, writeTags(tagHeader, groups)] : []),
-  ];
+  const headers: string[] = [];
+  headers.push("Cache-Control", `public, max-age=0, s-maxage=${sharedSeconds}`);
+  headers.push("CDN-Cache-Control", `public, max-age=${sharedSeconds}`);
+  if (groups.length === 0) return headers;
+  headers.push("Cache-Groups", writeGroups(groups));
+  if (tagHeader) headers.push(tagHeader, writeTags(tagHeader, groups));
+  return headers;
 }
+
+/** 22 base64url characters are 132 bits of the hash. */
+const etagCharacters = 22;
 
 /** The body's part of a strong validator (RFC 9110, 8.8.3), without quotes: send-response.ts adds the content coding. */
 function etagOfBody(body: Buffer): string {
-  return createHash("sha256").update(body).digest("base64url").slice(0, 22);
+  const hash = createHash("sha256").update(body).digest("base64url");
+  return hash.slice(0, etagCharacters);
 }
 
 interface Additions {
@@ -58,15 +63,14 @@ export function addPlanAndReceipt(
   response: ClientResponse,
   { queryPlan, receipt, isReceiptInBody }: Additions,
 ): ClientResponse {
-  const extensions = {
-    ...(queryPlan === undefined ? {} : { queryPlan }),
-    ...(receipt !== undefined && isReceiptInBody ? { consistencyToken: receipt } : {}),
-  };
-  return {
-    ...response,
-    headers: [...(response.headers ?? []), ...(receipt === undefined ? [] : [receiptHeader, receipt])],
-    body: Object.keys(extensions).length > 0 ? withExtensions(response.body, extensions) : response.body,
-  };
+  const headers = [...(response.headers ?? [])];
+  if (receipt !== undefined) headers.push(receiptHeader, receipt);
+  const extensions: Record<string, unknown> = {};
+  if (queryPlan !== undefined) extensions["queryPlan"] = queryPlan;
+  if (receipt !== undefined && isReceiptInBody) extensions["consistencyToken"] = receipt;
+  const hasExtensions = Object.keys(extensions).length > 0;
+  const body = hasExtensions ? withExtensions(response.body, extensions) : response.body;
+  return { ...response, headers, body };
 }
 
 /** Adds `extensions` to a response body, which is a JSON object without them. */

@@ -6,9 +6,16 @@
  * @param startsMs when parse, plan, run and shape started, by the monotonic clock.
  */
 export function listTimings(startsMs: readonly [number, number, number, number]): readonly string[] {
-  const endsMs = [...startsMs.slice(1), performance.now()];
-  const durations = ["parse", "plan", "run", "shape"].map(
-    (stage, i) => `${stage};dur=${((endsMs[i] ?? 0) - (startsMs[i] ?? 0)).toFixed(3)}`,
-  );
+  const [parseMs, planMs, runMs, shapeMs] = startsMs;
+  const durations = [
+    formatDuration("parse", planMs - parseMs),
+    formatDuration("plan", runMs - planMs),
+    formatDuration("run", shapeMs - runMs),
+    formatDuration("shape", performance.now() - shapeMs),
+  ];
   return ["Server-Timing", durations.join(", ")];
+}
+
+function formatDuration(stage: string, durationMs: number): string {
+  return `${stage};dur=${durationMs.toFixed(3)}`;
 }

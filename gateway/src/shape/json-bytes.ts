@@ -18,6 +18,9 @@ const retainedBytesMax = 4_194_304;
 /** The most digits of a positive 32-bit integer. */
 const digitsMax = 10;
 
+/** The characters in one word of an `AsciiToken`. */
+const wordBytes = 4;
+
 const zero = 0x30;
 const quote = 0x22;
 const backslash = 0x5c;
@@ -54,13 +57,14 @@ export class JsonBytes {
   }
 
   writeToken({ words, length }: AsciiToken): void {
-    const count = words.length;
-    if (this.#length + count * 4 > this.#bytes.length) this.#grow(count * 4);
+    const wordCount = words.length;
+    const bytesMax = wordCount * wordBytes;
+    if (this.#length + bytesMax > this.#bytes.length) this.#grow(bytesMax);
     const view = this.#view;
-    const at = this.#length;
-    // The last word may be longer than the token; the next write overwrites the excess.
-    for (let i = 0; i < count; i++) view.setInt32(at + i * 4, words[i] as number, true);
-    this.#length = at + length;
+    const start = this.#length;
+    // The last word may extend beyond the token; the next write overwrites the excess. `true`: little-endian, as the words of an AsciiToken.
+    for (let i = 0; i < wordCount; i++) view.setInt32(start + i * wordBytes, words[i] as number, true);
+    this.#length = start + length;
   }
 
   /** @param value a 32-bit integer; -0 is written as 0, as `JSON.stringify` does. */
@@ -68,6 +72,7 @@ export class JsonBytes {
     if (value < 0) return this.writeRaw(String(value));
     if (this.#length + digitsMax > this.#bytes.length) this.#grow(digitsMax);
     const bytes = this.#bytes;
+    // The end of the last digit: the digits are written from the last to the first.
     let end = this.#length + 1;
     for (let limit = 10; limit <= value; limit *= 10) end++;
     this.#length = end;

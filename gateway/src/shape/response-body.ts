@@ -19,6 +19,7 @@ export interface ShapedBody {
   readonly summary: ResultSummary | undefined;
 }
 
+/** The index in the body of the first byte of the data. */
 const dataStart = '{"data":'.length;
 
 /** One buffer for all responses: each is written in one synchronous call. */
@@ -34,10 +35,14 @@ export function writeResponseBody(plan: CompiledPlan, { root, joins, fieldErrors
   if (fieldErrors.length === 0 && problemCount === 0) return { body, problems, summary: undefined };
   const newProblems = withoutPropagatedNulls(problems, fieldErrors);
   const errors = [...fieldErrors.map(toClientError), ...newProblems.map(toProblemError)];
-  if (problemCount > problems.length) errors.push(toCountError(problemCount - problems.length));
+  const unlistedCount = problemCount - problems.length;
+  if (unlistedCount > 0) errors.push(toCountError(unlistedCount));
+  const outcome = isNull(body) ? "failed" : "partial";
+  const bodyStart = Buffer.from(`{"errors":${JSON.stringify(errors)},`);
   return {
-    summary: { outcome: isNull(body) ? "failed" : "partial", codes: errors.map(({ extensions }) => extensions.code) },
-    body: Buffer.concat([Buffer.from(`{"errors":${JSON.stringify(errors)},`), body.subarray(1)]),
+    summary: { outcome, codes: errors.map(({ extensions }) => extensions.code) },
+    // Without the `{` of the body.
+    body: Buffer.concat([bodyStart, body.subarray(1)]),
     problems: newProblems,
   };
 }
@@ -61,11 +66,8 @@ function toProblemError({ path, code, service }: FieldProblem): ClientError {
   const { message } = codes[code];
   // A missing field is the subgraph's fault. A value that does not fit may be the schema's, so the subgraph is not named.
   const isNamed = service !== undefined && code === "SUBGRAPH_INVALID_RESPONSE";
-  return {
-    message,
-    ...(path.length > 0 ? { path } : {}),
-    extensions: { code, ...(isNamed ? { service } : {}) },
-  };
+  const extensions = isNamed ? { code, service } : { code };
+  return path.length > 0 ? { message, path, extensions } : { message, extensions };
 }
 
 /** The entry for the problems that are not listed. */
@@ -83,26 +85,31 @@ function withoutPropagatedNulls(
   fieldErrors: readonly FieldError[],
 ): readonly FieldProblem[] {
   if (fieldErrors.length === 0 || problems.length === 0) return problems;
-  const listed = createPathSet(fieldErrors);
-  return problems.filter(({ path }) => !listed.contains(path));
+  const explainedPaths = createPathSet(fieldErrors);
+  return problems.filter(({ path }) => !explainedPaths.contains(path));
 }
 
 /** Contains each path of a field error, and the paths above and below it. */
 function createPathSet(fieldErrors: readonly FieldError[]) {
-  const exact = new Set<string>();
-  const above = new Set<string>();
+  const errorPaths = new Set<string>();
+  const errorPathPrefixes = new Set<string>();
   for (const { path, moreCount } of fieldErrors) {
     if (path === undefined) continue;
-    const keys = prefixes(path);
-    exact.add(keys.at(-1) ?? "");
+    const prefixes = listPrefixes(path);
+    errorPaths.add(prefixes.at(-1) ?? "");
     // The entry for errors that are not listed covers everything below its path, and nothing above it.
-    if (moreCount === undefined) for (const key of keys) above.add(key);
+    if (moreCount !== undefined) continue;
+    for (const prefix of prefixes) errorPathPrefixes.add(prefix);
   }
   return {
-    contains: (path: ResponsePath) => above.has(JSON.stringify(path)) || prefixes(path).some((key) => exact.has(key)),
+    contains(path: ResponsePath): boolean {
+      const isAtOrAboveError = errorPathPrefixes.has(JSON.stringify(path));
+      return isAtOrAboveError || listPrefixes(path).some((prefix) => errorPaths.has(prefix));
+    },
   };
 }
 
-function prefixes(path: ResponsePath): readonly string[] {
+/** The prefixes of a path as JSON, from its first step to the whole path. */
+function listPrefixes(path: ResponsePath): readonly string[] {
   return path.map((_, i) => JSON.stringify(path.slice(0, i + 1)));
 }

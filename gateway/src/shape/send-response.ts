@@ -42,10 +42,9 @@ export function createResponseSender({ responseTimeoutMs, observe }: ResponseSen
     if (request.method === "HEAD") response.end();
     else if (body.length > stringBytesMax) response.end(body);
     else response.end(body.toString("latin1"), "latin1");
-    if (hasUnsentBytes(response))
-      closeAfter(response, responseTimeoutMs, () =>
-        observe({ kind: "response-truncated", requestId, traceId: trace.traceId }),
-      );
+    if (!hasUnsentBytes(response)) return;
+    const reportTruncation = () => observe({ kind: "response-truncated", requestId, traceId: trace.traceId });
+    closeAfter(response, responseTimeoutMs, reportTruncation);
   }
 
   return (exchange, clientResponse) => {
@@ -54,15 +53,17 @@ export function createResponseSender({ responseTimeoutMs, observe }: ResponseSen
     const encoding = chooseEncoding(body, exchange.request.headers["accept-encoding"]);
     if (isNotModified(exchange, clientResponse, encoding)) return sendNotModified(exchange, clientResponse, encoding);
     if (encoding === undefined) return send(exchange, clientResponse, body, undefined);
-    compress(body, encoding, (compressed) =>
-      send(exchange, clientResponse, compressed ?? body, compressed && encoding),
-    );
+    compress(body, encoding, (compressed) => {
+      if (compressed) send(exchange, clientResponse, compressed, encoding);
+      else send(exchange, clientResponse, body, undefined);
+    });
   };
 }
 
 /** The ETag of the body in this content coding: a strong validator differs between codings (RFC 9110, 8.8.3.3). */
 function etagOf({ etag }: ClientResponse, encoding: ContentCoding | undefined): string | undefined {
-  return etag === undefined ? undefined : `"${etag}${encoding === undefined ? "" : `-${encoding}`}"`;
+  if (etag === undefined) return undefined;
+  return encoding === undefined ? `"${etag}"` : `"${etag}-${encoding}"`;
 }
 
 function isNotModified(
@@ -71,8 +72,8 @@ function isNotModified(
   encoding: ContentCoding | undefined,
 ): boolean {
   const etag = etagOf(response, encoding);
-  const known = request.headers["if-none-match"];
-  return etag !== undefined && known !== undefined && matchesIfNoneMatch(known, etag);
+  const ifNoneMatch = request.headers["if-none-match"];
+  return etag !== undefined && ifNoneMatch !== undefined && matchesIfNoneMatch(ifNoneMatch, etag);
 }
 
 /** Sends 304 with the headers that the 200 would have (RFC 9110, 15.4.5). */
@@ -108,15 +109,15 @@ function listHeaders(
   body: Buffer,
   encoding: ContentCoding | undefined,
 ): string[] {
-  const list = exchange.headers.concat("Content-Type", response.contentType);
-  if (response.headers) list.push(...response.headers);
-  list.push("X-Content-Type-Options", "nosniff");
-  if (!response.headers?.includes("Cache-Control")) list.push("Cache-Control", "no-store");
+  const headers = exchange.headers.concat("Content-Type", response.contentType);
+  if (response.headers) headers.push(...response.headers);
+  headers.push("X-Content-Type-Options", "nosniff");
+  if (!response.headers?.includes("Cache-Control")) headers.push("Cache-Control", "no-store");
   const etag = etagOf(response, encoding);
-  if (etag !== undefined) list.push("ETag", etag);
-  if (encoding !== undefined) list.push("Content-Encoding", encoding);
-  list.push("Content-Length", String(body.length));
-  return list;
+  if (etag !== undefined) headers.push("ETag", etag);
+  if (encoding !== undefined) headers.push("Content-Encoding", encoding);
+  headers.push("Content-Length", String(body.length));
+  return headers;
 }
 
 /** Whether bytes of the response still wait in this process. Usually the operating system takes all bytes at once. */

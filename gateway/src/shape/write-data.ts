@@ -26,6 +26,9 @@ export interface WrittenData {
 /** The most problems that are listed; further problems are only counted, in `problemCount`. */
 const problemsMax = 100;
 
+type ListShape = OutputShape & { kind: "list" };
+type ObjectShape = OutputShape & { kind: "object" };
+
 interface Writer {
   readonly out: JsonBytes;
   readonly joins: Joins;
@@ -38,10 +41,7 @@ interface Writer {
   problemCount: number;
 }
 
-/**
- * Writes the data as JSON, or `null` if a null propagates to it.
- * @param root, joins of the run's result.
- */
+/** Writes the data as JSON, or `null` if a null propagates to it. `root` and `joins` are those of the run's result. */
 export function writeData({ root: position }: CompiledPlan, root: Json, joins: Joins, out: JsonBytes): WrittenData {
   const writer = createWriter(joins, out);
   const start = out.length;
@@ -61,9 +61,9 @@ export function isDataNull(
   out: JsonBytes,
 ): boolean {
   const fields = position.layoutOf(root, joins)?.fields.slice(0, fieldCount) ?? [];
-  const nonNull = fields.filter(({ shape }) => shape.isNonNull);
+  const nonNullFields = fields.filter(({ shape }) => shape.isNonNull);
   const start = out.length;
-  const isWritten = writeFields(nonNull, root, createWriter(joins, out));
+  const isWritten = writeFields(nonNullFields, root, createWriter(joins, out));
   out.rewind(start);
   return !isWritten;
 }
@@ -151,7 +151,7 @@ function writeValue(value: unknown, shape: OutputShape, writer: Writer): boolean
   }
 }
 
-function writeComposite(value: unknown, shape: OutputShape & { kind: "list" | "object" }, writer: Writer): boolean {
+function writeComposite(value: unknown, shape: ListShape | ObjectShape, writer: Writer): boolean {
   const { out, depth } = writer;
   const start = out.length;
   const isWritten = shape.kind === "list" ? writeList(value, shape, writer) : writeObject(value, shape, writer);
@@ -161,7 +161,7 @@ function writeComposite(value: unknown, shape: OutputShape & { kind: "list" | "o
   return writeNullIfNullable(shape, writer);
 }
 
-function writeList(value: unknown, shape: OutputShape & { kind: "list" }, writer: Writer): boolean {
+function writeList(value: unknown, shape: ListShape, writer: Writer): boolean {
   if (!Array.isArray(value)) return recordProblem("SUBGRAPH_INVALID_RESPONSE", shape, writer);
   const entries = value as readonly unknown[];
   const { depth, path, service, out } = writer;
@@ -178,7 +178,7 @@ function writeList(value: unknown, shape: OutputShape & { kind: "list" }, writer
   return true;
 }
 
-function writeObject(value: unknown, shape: OutputShape & { kind: "object" }, writer: Writer): boolean {
+function writeObject(value: unknown, shape: ObjectShape, writer: Writer): boolean {
   if (typeof value !== "object" || Array.isArray(value)) {
     return recordProblem("SUBGRAPH_INVALID_RESPONSE", shape, writer);
   }

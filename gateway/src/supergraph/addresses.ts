@@ -1,6 +1,6 @@
 // The subgraphs of a supergraph, with their addresses and settings. Read once per supergraph, by generation.ts.
 import { isHttpUrl } from "@tributary/kit/http/http-url";
-import { type DocumentNode, Kind, type ValueNode } from "graphql";
+import { type ConstDirectiveNode, type DocumentNode, Kind } from "graphql";
 
 interface Subgraph {
   readonly service: string;
@@ -36,19 +36,24 @@ export function readAddresses(
   { subgraphUrls, subgraphKeyChecks, entityCacheConfig }: SubgraphSettings,
 ): Addresses {
   const graphs = readJoinGraph(supergraph);
-  const subgraphs = graphs.map(({ service, url }) => ({
-    service,
-    urls: subgraphUrls[variableNameOf("SUBGRAPH_URL", service)] ?? (isHttpUrl(url) ? [url] : []),
-    checksKeys: subgraphKeyChecks[variableNameOf("SUBGRAPH_KEY_CHECK", service)] ?? true,
-  }));
-  const prefixes = ["SUBGRAPH_URL", "SUBGRAPH_KEY_CHECK", "ENTITY_CACHE"] as const;
-  const names = new Set(graphs.flatMap(({ service }) => prefixes.map((prefix) => variableNameOf(prefix, service))));
+  const subgraphs = graphs.map(({ service, url }) => {
+    const configuredUrls = subgraphUrls[variableNameOf("SUBGRAPH_URL", service)];
+    const supergraphUrls = isHttpUrl(url) ? [url] : [];
+    const checksKeys = subgraphKeyChecks[variableNameOf("SUBGRAPH_KEY_CHECK", service)] ?? true;
+    return { service, urls: configuredUrls ?? supergraphUrls, checksKeys };
+  });
+  const possibleVariables = new Set(graphs.flatMap(({ service }) => listVariablesOf(service)));
   const cacheVariables = [...(entityCacheConfig?.services ?? [])].map((name) => `ENTITY_CACHE_${name}`);
-  const variables = [...Object.keys(subgraphUrls), ...Object.keys(subgraphKeyChecks), ...cacheVariables];
-  return { subgraphs, unknownVariables: variables.filter((name) => !names.has(name)) };
+  const setVariables = [...Object.keys(subgraphUrls), ...Object.keys(subgraphKeyChecks), ...cacheVariables];
+  return { subgraphs, unknownVariables: setVariables.filter((name) => !possibleVariables.has(name)) };
 }
 
-type VariablePrefix = "SUBGRAPH_URL" | "SUBGRAPH_KEY_CHECK" | "ENTITY_CACHE";
+const variablePrefixes = ["SUBGRAPH_URL", "SUBGRAPH_KEY_CHECK", "ENTITY_CACHE"] as const;
+type VariablePrefix = (typeof variablePrefixes)[number];
+
+function listVariablesOf(service: string): readonly string[] {
+  return variablePrefixes.map((prefix) => variableNameOf(prefix, service));
+}
 
 /** The variable for one subgraph: its name in upper case, with `_` for all characters but letters and digits. */
 export function variableNameOf(prefix: VariablePrefix, service: string): string {
@@ -57,19 +62,21 @@ export function variableNameOf(prefix: VariablePrefix, service: string): string 
 
 /** The URL is empty if the supergraph has none. */
 function readJoinGraph(supergraph: DocumentNode): readonly { service: string; url: string }[] {
-  const graphs = supergraph.definitions.find(
+  const graphEnum = supergraph.definitions.find(
     (node) => node.kind === Kind.ENUM_TYPE_DEFINITION && node.name.value === "join__Graph",
   );
-  if (graphs?.kind !== Kind.ENUM_TYPE_DEFINITION)
+  if (graphEnum?.kind !== Kind.ENUM_TYPE_DEFINITION)
     throw new Error("The schema is not a supergraph: it has no enum join__Graph");
-  return (graphs.values ?? []).map((value) => {
-    const directive = value.directives?.find(({ name }) => name.value === "join__graph");
-    const text = (name: string) =>
-      readText(directive?.arguments?.find((argument) => argument.name.value === name)?.value);
-    return { service: text("name") || value.name.value, url: text("url") };
+  return (graphEnum.values ?? []).map((enumValue) => {
+    const directive = enumValue.directives?.find(({ name }) => name.value === "join__graph");
+    const service = readStringArgument(directive, "name") || enumValue.name.value;
+    return { service, url: readStringArgument(directive, "url") };
   });
 }
 
-function readText(value: ValueNode | undefined): string {
+/** "" if the directive or the argument is missing, or the argument is no string. */
+function readStringArgument(directive: ConstDirectiveNode | undefined, argumentName: string): string {
+  const argument = directive?.arguments?.find(({ name }) => name.value === argumentName);
+  const value = argument?.value;
   return value?.kind === Kind.STRING ? value.value : "";
 }

@@ -118,7 +118,7 @@ export async function createDocumentValidator(o: DocumentValidatorOptions): Prom
   await server.start();
   const { nextIteration } = o;
 
-  /** Waits for the turn of a new document. @returns whether it is still new then: false if it was stored before or during the wait, or is missing. */
+  /** Waits for the turn of a new document. @returns false if the document is missing, or was stored before or during the wait. */
   async function waitIfNew(source: string | undefined, client: string): Promise<boolean> {
     if (source === undefined || o.operations.hasDocument(source)) return false;
     await nextIteration(client);
@@ -127,12 +127,14 @@ export async function createDocumentValidator(o: DocumentValidatorOptions): Prom
 
   async function validate(request: OperationRequest, proceed: Proceed): Promise<ClientResponse> {
     const source = findSource(request.graphql, o.persistedQueries);
-    if (!(await waitIfNew(source, request.client))) return validateDocument(request, proceed, undefined, {});
+    const isNew = await waitIfNew(source, request.client);
+    if (!isNew) return validateDocument(request, proceed, undefined, {});
     const channel: ValidationContext["channel"] = {};
     const startedMs = performance.now();
     try {
+      const checkOptions = { documentTokensMax: o.documentTokensMax, limits: o.operationLimits };
       // "" is for the type only: a new document has a text.
-      const result = parseWithinLimits(source ?? "", { ...o, limits: o.operationLimits });
+      const result = parseWithinLimits(source ?? "", checkOptions);
       return await validateDocument(request, proceed, result, channel);
     } finally {
       const isRejected = channel.response === undefined && channel.error === undefined;
@@ -141,7 +143,11 @@ export async function createDocumentValidator(o: DocumentValidatorOptions): Prom
     }
   }
 
-  /** @param result of a new document. @throws Rejection if the document exceeds a limit. */
+  /**
+   * Lets Apollo Server validate a document, and responds to its operation.
+   * @param result of a new document; undefined if the document is stored already, or the request has none.
+   * @throws Rejection if the document exceeds a limit.
+   */
   async function validateDocument(
     { method, responseType, graphql, client }: OperationRequest,
     proceed: Proceed,
@@ -193,12 +199,9 @@ function locateErrors(
 ): readonly GraphQLFormattedError[] {
   if (!rejected) return formatted;
   const { source, document, errors } = rejected;
-  const nodes = locateNodes(
-    source,
-    document,
-    errors.flatMap((error) => error.nodes ?? []),
-  );
-  return formatted.map((error, index) => withLocations(error, errors[index]?.nodes, nodes));
+  const errorNodes = errors.flatMap((error) => error.nodes ?? []);
+  const locations = locateNodes(source, document, errorNodes);
+  return formatted.map((error, index) => withLocations(error, errors[index]?.nodes, locations));
 }
 
 function readCode({ extensions }: GraphQLFormattedError): string {
@@ -255,16 +258,20 @@ function createProceedPlugin({
   apiSchema,
   operations,
 }: DocumentValidatorOptions): ApolloServerPlugin<ValidationContext> {
-  const head = { headers: new HeaderMap() };
-  const emptyResponse: GraphQLResponse = { http: head, body: { kind: "single", singleResult: {} } };
+  // Ends the execution by Apollo Server. It is not sent: `validateDocument` returns the response in the channel.
+  const emptyResponse: GraphQLResponse = {
+    http: { headers: new HeaderMap() },
+    body: { kind: "single", singleResult: {} },
+  };
   const listener: GraphQLRequestListener<ValidationContext> = {
-    async responseForOperation({ contextValue, request, source, queryHash: hash = "", ...context }) {
+    async responseForOperation({ contextValue, request, source, queryHash = "", document: apolloDocument }) {
       const { proceed, checked, channel } = contextValue;
       const { operationName } = request;
-      const document = checked ?? context.document;
+      const document = checked ?? apolloDocument;
       try {
         const operation = requireOperation(apiSchema, getOperationAST(document, operationName), operationName);
-        channel.response = await proceed(operations.add({ source, hash, operationName, document, operation }));
+        const validated = operations.add({ source, hash: queryHash, operationName, document, operation });
+        channel.response = await proceed(validated);
       } catch (error) {
         channel.error = error;
       }
@@ -290,7 +297,10 @@ function toDocumentStore({ findDocumentByHash }: OperationStore) {
 function toPersistedQueryCache(texts: BoundedMap<string>) {
   return {
     get: (key: string) => Promise.resolve(texts.get(withoutPrefix(key))),
-    set: (key: string, text: string) => Promise.resolve(void texts.set(withoutPrefix(key), text, text.length)),
+    set(key: string, text: string): Promise<void> {
+      texts.set(withoutPrefix(key), text, text.length);
+      return Promise.resolve();
+    },
     delete: (key: string) => Promise.resolve(texts.delete(withoutPrefix(key))),
   };
 }

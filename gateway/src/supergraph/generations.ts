@@ -74,7 +74,7 @@ export interface GenerationsOptions {
 }
 
 const operationsWarmedMax = 50;
-/** Replaced generations that still have requests in flight. While there are this many, no further generation is built. */
+/** The most replaced generations that still have requests in flight. While there are this many, no further generation is built. */
 const retiredMax = 4;
 
 interface Entry {
@@ -82,6 +82,7 @@ interface Entry {
   readonly generation: Generation;
   /** The number of requests that use it. */
   pins: number;
+  /** Resolved when `close` of the generation is called. */
   readonly closed: PromiseWithResolvers<void>;
   graceTimer?: NodeJS.Timeout;
 }
@@ -95,22 +96,21 @@ export function createGenerations({ build, observe, graceMs, warmMsMax = 5_000 }
     const id = createHash("sha256").update(supergraphSdl).digest("hex").slice(0, 12);
     const startedMs = performance.now();
     try {
-      while (retired.size >= retiredMax) await Promise.race([...retired].map(({ closed }) => closed.promise));
+      while (retired.size >= retiredMax) {
+        await Promise.race([...retired].map(({ closed }) => closed.promise));
+      }
       const generation = await build(supergraphSdl);
       await warm(generation, current?.generation, warmMsMax).catch(reportBug);
+      // The gateway was closed in the meantime.
       if (isClosed) return await generation.close();
-      replaceCurrent(id, generation);
+      const replaced = current;
+      current = { id, generation, pins: 0, closed: Promise.withResolvers() };
+      if (replaced) retire(replaced);
       const tookMs = Math.round(performance.now() - startedMs);
       observe({ kind: "supergraph-loaded", id, subgraphs: generation.subgraphs, tookMs });
     } catch (cause) {
       if (!isClosed) observe({ kind: "supergraph-rejected", id, cause });
     }
-  }
-
-  function replaceCurrent(id: string, generation: Generation): void {
-    const old = current;
-    current = { id, generation, pins: 0, closed: Promise.withResolvers() };
-    if (old) retire(old);
   }
 
   function retire(entry: Entry): void {
@@ -136,13 +136,13 @@ export function createGenerations({ build, observe, graceMs, warmMsMax = 5_000 }
     if (!entry) return undefined;
     entry.pins++;
     let isReleased = false;
-    function release(): void {
-      // `!entry` is for the type only.
-      if (!entry || isReleased) return;
+    const release = (): void => {
+      if (isReleased) return;
       isReleased = true;
       entry.pins--;
-      if (entry.pins === 0 && entry !== current) close(entry);
-    }
+      const isReplaced = entry !== current;
+      if (isReplaced && entry.pins === 0) close(entry);
+    };
     return { generation: entry.generation, release };
   }
 

@@ -17,6 +17,8 @@ const hintQuietMs = 50;
 /** The source is read at the latest this long after the first hint, even if hints continue. */
 const hintWaitMsMax = 500;
 
+const firstPollMsMaxDefault = 1_000;
+
 /** Reads the source now, at every interval and after hints; never twice at once. Returns a function that stops it. */
 export function watchSupergraph(o: SupergraphWatcherOptions): () => void {
   const { source, observe } = o;
@@ -25,8 +27,7 @@ export function watchSupergraph(o: SupergraphWatcherOptions): () => void {
   let hasFailed = false;
   let timer: NodeJS.Timeout | undefined;
   let isReading = false;
-  /** A hint came during a read. */
-  let isHinted = false;
+  let isHintedDuringRead = false;
   /** The latest time of the next read. Infinite while there is no hint. */
   let readBeforeMs = Infinity;
 
@@ -48,18 +49,22 @@ export function watchSupergraph(o: SupergraphWatcherOptions): () => void {
   /** Reads once and sets the timer for the next read. */
   async function poll(): Promise<void> {
     isReading = true;
-    isHinted = false;
+    isHintedDuringRead = false;
     readBeforeMs = Infinity;
     clearTimeout(timer);
     await read();
     isReading = false;
     if (stopped.signal.aborted) return;
-    const pollMs = lastText === undefined ? Math.min(o.pollMs, o.firstPollMsMax ?? 1_000) : o.pollMs;
-    timer = setTimeout(() => void poll(), isHinted ? hintQuietMs : pollMs);
+    const hasText = lastText !== undefined;
+    const pollMs = hasText ? o.pollMs : Math.min(o.pollMs, o.firstPollMsMax ?? firstPollMsMaxDefault);
+    timer = setTimeout(() => void poll(), isHintedDuringRead ? hintQuietMs : pollMs);
   }
 
   const unwatch = source.watch?.(() => {
-    if (isReading) return void (isHinted = true);
+    if (isReading) {
+      isHintedDuringRead = true;
+      return;
+    }
     clearTimeout(timer);
     const nowMs = performance.now();
     readBeforeMs = Math.min(readBeforeMs, nowMs + hintWaitMsMax);

@@ -19,8 +19,10 @@ export function createUrlSource({
   return {
     name: origin + pathname,
     async read(signal) {
+      const requestHeaders: Record<string, string> = { accept: "text/plain, */*" };
+      if (etag !== undefined) requestHeaders["if-none-match"] = etag;
       const { statusCode, headers, body } = await request(url, {
-        headers: { accept: "text/plain, */*", ...(etag === undefined ? {} : { "if-none-match": etag }) },
+        headers: requestHeaders,
         signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
       });
       if (statusCode !== 200) {

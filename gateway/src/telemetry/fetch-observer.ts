@@ -46,14 +46,15 @@ export function createFetchObserver(metrics: Metrics<typeof gatewayMetrics>, tra
   if (!metrics.isOn && !trace.isOn) return undefined;
   const countsOf = createSubgraphCounts(metrics);
   return {
-    begin: (service, record) => new Fetch(countsOf(service), beginSpan(service, record)),
+    begin: (service, record) => new CountedFetch(countsOf(service), beginSpan(service, record)),
     join(service, record, result) {
       countsOf(service).shared.add();
+      // Not traced.
       if (record?.span === undefined) return;
       const attributes = { "tributary.subgraph": service, "tributary.shared": true };
       const span = record.currentSpan?.child(`await ${service}`, { attributes });
-      const end = () => span?.end();
-      result.then(end, end);
+      const endSpan = () => span?.end();
+      result.then(endSpan, endSpan);
     },
   };
 }
@@ -89,7 +90,7 @@ function beginSpan(service: string, record: GraphqlRequestRecord | undefined): T
   return parent && { parent, name: `attempt ${service}`, attributes };
 }
 
-class Fetch implements ObservedFetch {
+class CountedFetch implements ObservedFetch {
   readonly traced: TracedRequest | undefined;
   readonly #counts: SubgraphCounts;
   readonly #startedMs = performance.now();
@@ -106,7 +107,8 @@ class Fetch implements ObservedFetch {
     const outcome = result.kind === "graphql" ? outcomeOf(result.errors) : result.code;
     this.#counts.seconds.observe((performance.now() - this.#startedMs) / 1_000);
     this.#counts.countOutcome(outcome);
-    if (outcome !== "ok" && outcome !== "errors") this.traced?.parent.fail(outcome);
+    const hasFailed = outcome !== "ok" && outcome !== "errors";
+    if (hasFailed) this.traced?.parent.fail(outcome);
     this.traced?.parent.end();
   }
 

@@ -82,12 +82,12 @@ function createObserver(
   failures: FailureLog,
   followed: readonly string[],
 ): GatewayObserver {
-  const write = createObservationLog(log, failures);
+  const logObservation = createObservationLog(log, failures);
   const observeFeedState = createFeedStateObserver({ metrics, log, services: followed });
-  const count = metrics.isOn ? createObservationCounts(metrics) : undefined;
+  const countObservation = metrics.isOn ? createObservationCounts(metrics) : undefined;
   return (observation) => {
     if (observation.kind === "feed-state") return observeFeedState(observation);
-    count?.(observation);
-    write(observation);
+    countObservation?.(observation);
+    logObservation(observation);
   };
 }

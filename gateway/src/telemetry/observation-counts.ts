@@ -11,7 +11,7 @@ export function createObservationCounts(metrics: Metrics<typeof gatewayMetrics>)
   metrics.gauge("tributary_gateway_replicas_ejected").onScrape((gauge) => {
     for (const [subgraph, count] of ejected.counts()) gauge.set({ subgraph }, count);
   });
-  const counts = [
+  const observers = [
     countRequests(metrics),
     countPlans(metrics),
     countReplicas(metrics, ejected),
@@ -19,9 +19,11 @@ export function createObservationCounts(metrics: Metrics<typeof gatewayMetrics>)
     countEntityCache(metrics),
   ];
   return (observation) => {
-    for (const count of counts) count(observation);
+    for (const observe of observers) observe(observation);
   };
 }
+
+// Each function below returns an observer that counts some kinds of observations and ignores all others.
 
 function countRequests(metrics: Metrics<typeof gatewayMetrics>): GatewayObserver {
   const disconnected = metrics.counter("tributary_gateway_clients_disconnected_total");
@@ -72,13 +74,18 @@ function countReplicas(metrics: Metrics<typeof gatewayMetrics>, ejected: Ejected
     if (observation.kind === "retry-over-budget") retriesOverBudget.add({ subgraph: observation.service });
     if (observation.kind === "subgraph-response-invalid") invalid.add({ subgraph: observation.service });
     if (observation.kind === "lookup-failed") lookupFailures.add({ subgraph: observation.service });
-    if (observation.kind === "replica-restored" || observation.kind === "replica-removed")
+    if (observation.kind === "replica-restored" || observation.kind === "replica-removed") {
       ejected.restore(observation.service, observation.replica);
-    if (observation.kind !== "replica-ejected") return;
-    ejections.add({ subgraph: observation.service });
-    ejected.eject(observation.service, observation.replica);
+    }
+    if (observation.kind === "replica-ejected") {
+      ejections.add({ subgraph: observation.service });
+      ejected.eject(observation.service, observation.replica);
+    }
   };
 }
+
+/** `bypass`: fetched with credentials, because an earlier result depended on the caller. */
+const lookupResults = ["hit", "miss", "bypass"] as const;
 
 function countEntityCache(metrics: Metrics<typeof gatewayMetrics>): GatewayObserver {
   const lookups = metrics.counter("tributary_gateway_entity_cache_lookups_total");
@@ -87,10 +94,10 @@ function countEntityCache(metrics: Metrics<typeof gatewayMetrics>): GatewayObser
     // A fetch that was sent without credentials is repeated with them.
     if (observation.kind === "entity-cache-repeat") repeats.add({ subgraph: observation.service });
     if (observation.kind !== "entity-cache-read") return;
-    // `bypass`: fetched with credentials, because an earlier result depended on the caller.
-    for (const result of ["hit", "miss", "bypass"] as const)
-      if (observation.results[result] > 0)
-        lookups.add({ subgraph: observation.service, result }, observation.results[result]);
+    for (const result of lookupResults) {
+      const resultCount = observation.results[result];
+      if (resultCount > 0) lookups.add({ subgraph: observation.service, result }, resultCount);
+    }
   };
 }
 
@@ -109,7 +116,7 @@ function countLoads(metrics: Metrics<typeof gatewayMetrics>): GatewayObserver {
   const loads = metrics.counter("tributary_gateway_supergraph_loads_total");
   const loadedAt = metrics.gauge("tributary_gateway_supergraph_loaded_timestamp_seconds");
   const unknownVariables = metrics.gauge("tributary_gateway_unknown_subgraph_variables");
-  /** Environment variables of subgraphs that the supergraph lacks that is being loaded; supergraphs are loaded one at a time. */
+  /** Environment variables that name no subgraph of the supergraph that is being loaded. Supergraphs are loaded one at a time. */
   let unknownCount = 0;
   return (observation) => {
     const { kind } = observation;

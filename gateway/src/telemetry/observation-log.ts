@@ -7,7 +7,7 @@ import type { GatewayObservation } from "../observations.ts";
 type Level = "debug" | "info" | "warn" | "error";
 
 /** Observations that repeat during an outage, with the log message of the first one. */
-const failureTexts = {
+const failureMessages = {
   "subgraph-fetch-failed": "a fetch from a subgraph failed; further failures are counted",
   "subgraph-errors": "a subgraph reported an internal error; further responses with such errors are counted",
   "subgraph-response-invalid": "a subgraph's response does not fit the schema; further such responses are counted",
@@ -18,18 +18,18 @@ const failureTexts = {
 
 /** The states of feeds are logged by `createFeedStateObserver`, as in all processes. */
 type LoggedObservation = Exclude<GatewayObservation, FeedStateObservation>;
-type FailureKind = keyof typeof failureTexts;
+type FailureKind = keyof typeof failureMessages;
 type FailureObservation = Extract<GatewayObservation, { kind: FailureKind }> & {
   readonly service: string;
   readonly replica: string | undefined;
 };
 
 /** The level and message of all other observations. */
-const levels: Record<
+const logLines: Record<
   Exclude<LoggedObservation["kind"], "library-log" | Exclude<FailureKind, "subgraph-errors">>,
   readonly [Level, string]
 > = {
-  /** Only if all errors are meant for the client, such as FORBIDDEN; `failureTexts` has the message for all other errors. */
+  /** Only if all errors are meant for the client, such as FORBIDDEN; `failureMessages` has the message for all other errors. */
   "subgraph-errors": ["debug", "a subgraph reported errors that are meant for the client"],
   "supergraph-loaded": ["info", "serving a new supergraph"],
   "supergraph-unavailable": ["warn", "the supergraph cannot be read; the loaded supergraph remains in use"],
@@ -86,7 +86,7 @@ export function createObservationLog(log: Log, failures: FailureLog): (observati
     if (observation.kind === "subgraph-fetch-failed") return reportFailure(failures, observation, observation.code);
     if (observation.kind === "subgraph-errors" && observation.code !== undefined)
       return reportFailure(failures, observation, observation.code);
-    const [level, message] = levels[observation.kind];
+    const [level, message] = logLines[observation.kind];
     const { kind, ...fields } = observation;
     log[level]({ observation: kind, ...toLogFields(fields) }, message);
   };
@@ -94,24 +94,27 @@ export function createObservationLog(log: Log, failures: FailureLog): (observati
 
 function reportFailure(failures: FailureLog, observation: FailureObservation, reason: string): void {
   const { kind, service, replica, ...details } = observation;
-  failures.report({ service, replica, reason }, { observation: kind, ...toLogFields(details) }, failureTexts[kind]);
+  const logFields = { observation: kind, ...toLogFields(details) };
+  failures.report({ service, replica, reason }, logFields, failureMessages[kind]);
 }
 
 /** The log fields have the same names in all processes. */
 function toLogFields(fields: object): object {
-  if (!("traceId" in fields || "cause" in fields)) return fields;
+  const hasCause = "cause" in fields;
+  const needsOtherNames = hasCause || "traceId" in fields;
+  if (!needsOtherNames) return fields;
   const { traceId, cause, ...rest } = fields as { readonly traceId?: string; readonly cause?: unknown };
-  return {
-    ...rest,
-    ...(traceId === undefined ? {} : { trace_id: traceId }),
-    ...("cause" in fields ? { err: cause instanceof Error ? cause : new Error(String(cause)) } : {}),
-  };
+  const logFields: Record<string, unknown> = { ...rest };
+  if (traceId !== undefined) logFields["trace_id"] = traceId;
+  if (hasCause) logFields["err"] = cause instanceof Error ? cause : new Error(String(cause));
+  return logFields;
 }
 
-/** The logger that Apollo's libraries get. */
+/** The logger that Apollo's libraries get. Their `info` lines are `debug` lines of the gateway. */
 export function createLibraryLogger(observe: (observation: LoggedObservation) => void) {
-  const logAt = (level: Level) => (text?: unknown) => {
-    observe({ kind: "library-log", level, text: text instanceof Error ? (text.stack ?? text.message) : String(text) });
+  const logAt = (level: Level) => (message?: unknown) => {
+    const text = message instanceof Error ? (message.stack ?? message.message) : String(message);
+    observe({ kind: "library-log", level, text });
   };
   return { debug: logAt("debug"), info: logAt("debug"), warn: logAt("warn"), error: logAt("error") };
 }

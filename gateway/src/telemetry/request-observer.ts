@@ -72,8 +72,9 @@ function createRequestReporter(
 
   return ({ record, request, requestId, status, milliseconds }) => {
     const { path, span } = record;
+    const isOperation = path !== undefined;
     // An operation without an outcome is aborted: the client disconnected before its response was known.
-    const outcome = record.outcome ?? (path === undefined ? undefined : "aborted");
+    const outcome = record.outcome ?? (isOperation ? "aborted" : undefined);
     const hasFailedFetch = record.failures !== undefined;
     const hasFailureCode = record.codes.some((code) => platformFailureCodes.test(code));
     const isLogged = isAccessLogged(o.accessLog, {
@@ -104,7 +105,7 @@ function createRequestReporter(
   };
 }
 
-/** The first requests with an operation name, which are counted as `other`. The next request, the 101st, gives the name its own label value. */
+/** The first 100 requests with an operation name are counted as `other`. The next request gives the name its own label value. */
 const operationRequestsMin = 100;
 
 /** Only a validated operation that was not rejected later counts towards a label, so that clients cannot add labels with invalid requests. */

@@ -20,32 +20,29 @@ export interface AppOptions {
 const bodyBytesMax = 4_096;
 const fieldsMax = 10;
 
-/** The endpoints of the issuer: discovery document, public keys, tokens without authentication, and the list of demo users. */
-export function createApp(o: AppOptions): express.Express {
-  const app = express().disable("x-powered-by").disable("etag").enable("case sensitive routing");
-  const respondWith =
-    (body: unknown): RequestHandler =>
-    (_request, response) =>
-      sendJson(response, 200, body);
-  app.use(allowLocalOrigins);
-  app
-    .route("/.well-known/openid-configuration")
-    .get(respondWith(describeIssuer(o.issuer)))
-    .all(rejectOtherMethods("GET, HEAD"));
-  app
-    .route("/.well-known/jwks.json")
-    .get(respondWith({ keys: [o.key.publicJwk] }))
-    .all(rejectOtherMethods("GET, HEAD"));
-  app.route("/demo-users").get(respondWith({ demoUsers })).all(rejectOtherMethods("GET, HEAD"));
-  app.route("/token").post(readForm, readJson, createTokenHandler(o)).all(rejectOtherMethods("POST"));
-  app.use((_request, response) => sendError(response, 404, "not_found", "There is nothing at this path."));
-  app.use(createErrorHandler(o.log));
-  return app;
-}
-
 // Express parses a repeated field as an array, which every field rejects. `extended: false` disables nested fields.
 const readForm = express.urlencoded({ extended: false, limit: bodyBytesMax, parameterLimit: fieldsMax });
 const readJson = express.json({ limit: bodyBytesMax });
+
+/** The endpoints of the issuer: discovery document, public keys, tokens without authentication, and the list of demo users. */
+export function createApp(options: AppOptions): express.Express {
+  const { issuer, key, log } = options;
+  const app = express().disable("x-powered-by").disable("etag").enable("case sensitive routing");
+  app.use(allowLocalOrigins);
+  app
+    .route("/.well-known/openid-configuration")
+    .get(respondWith(describeIssuer(issuer)))
+    .all(rejectOtherMethods("GET, HEAD"));
+  app
+    .route("/.well-known/jwks.json")
+    .get(respondWith({ keys: [key.publicJwk] }))
+    .all(rejectOtherMethods("GET, HEAD"));
+  app.route("/demo-users").get(respondWith({ demoUsers })).all(rejectOtherMethods("GET, HEAD"));
+  app.route("/token").post(readForm, readJson, createTokenHandler(options)).all(rejectOtherMethods("POST"));
+  app.use((_request, response) => sendError(response, 404, "not_found", "There is nothing at this path."));
+  app.use(createErrorHandler(log));
+  return app;
+}
 
 function createTokenHandler({ issuer, audience, key, log, now = Date.now }: AppOptions): RequestHandler {
   return async (request, response) => {
@@ -89,32 +86,48 @@ function describeIssuer(issuer: string) {
   };
 }
 
-const rejectOtherMethods =
-  (allow: string): RequestHandler =>
-  (_request, response) => {
-    response.setHeader("Allow", allow);
-    sendError(response, 405, "method_not_allowed", `This path supports ${allow}.`);
+/** Creates a handler whose response is always the same. */
+function respondWith(body: unknown): RequestHandler {
+  return (_request, response) => sendJson(response, 200, body);
+}
+
+/** Creates a handler for the methods that a path does not support. @param allowedMethods the content of the header `Allow`. */
+function rejectOtherMethods(allowedMethods: string): RequestHandler {
+  return (_request, response) => {
+    response.setHeader("Allow", allowedMethods);
+    sendError(response, 405, "method_not_allowed", `This path supports ${allowedMethods}.`);
   };
+}
 
 /** Express recognizes an error handler by its four parameters. */
 function createErrorHandler(log: Log): ErrorRequestHandler {
   return (error: unknown, _request, response, _next) => {
-    const { status, code, message } = toError(error);
+    const { status, code, message } = toErrorResponse(error);
     if (status === 500) log.error({ err: error }, "internal error");
     sendError(response, status, code, message);
   };
 }
 
-function toError(error: unknown): { readonly status: number; readonly code: string; readonly message: string } {
-  if (error instanceof TokenRequestError) return { status: 400, code: error.code, message: error.message };
-  const status = statusOfBodyError(error);
-  if (status === undefined) return { status: 500, code: "server_error", message: "An internal error occurred." };
-  if (status !== 413) return { status: 400, code: "invalid_request", message: "The request body is malformed." };
-  const message = `A body has at most ${bodyBytesMax} bytes and ${fieldsMax} fields.`;
-  return { status, code: "invalid_request", message };
+interface ErrorResponse {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
 }
 
-/** The body parsers set `expose` and a status on client errors. */
+function toErrorResponse(error: unknown): ErrorResponse {
+  if (error instanceof TokenRequestError) return { status: 400, code: error.code, message: error.message };
+  const bodyErrorStatus = statusOfBodyError(error);
+  if (bodyErrorStatus === undefined) {
+    return { status: 500, code: "server_error", message: "An internal error occurred." };
+  }
+  if (bodyErrorStatus === 413) {
+    const message = `A body has at most ${bodyBytesMax} bytes and ${fieldsMax} fields.`;
+    return { status: 413, code: "invalid_request", message };
+  }
+  return { status: 400, code: "invalid_request", message: "The request body is malformed." };
+}
+
+/** The body parsers set `expose` and a status on client errors. Undefined for any other error. */
 function statusOfBodyError(error: unknown): number | undefined {
   const { expose, status } = error as { expose?: unknown; status?: unknown };
   return expose === true && typeof status === "number" ? status : undefined;

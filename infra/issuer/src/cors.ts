@@ -4,7 +4,7 @@ import type { RequestHandler } from "express";
 const localOrigin = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/;
 const preflightMaxAgeSeconds = 600;
 
-/** Allows only pages of this machine to read responses (Fetch Standard, "CORS protocol"). Responds to every preflight. */
+/** Allows only pages of this machine to read responses (Fetch Standard, "CORS protocol"). Responds to every OPTIONS request. */
 export const allowLocalOrigins: RequestHandler = (request, response, next) => {
   response.vary("Origin");
   const { origin } = request.headers;

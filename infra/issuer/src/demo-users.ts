@@ -44,6 +44,6 @@ export const demoUsers: readonly DemoUser[] = [
 
 /** Finds a demo user by name, case-insensitively, or by user id. */
 export function findDemoUser(nameOrId: string): DemoUser | undefined {
-  const key = nameOrId.toLowerCase();
-  return demoUsers.find(({ name, userId }) => name === key || userId === key);
+  const lowerCased = nameOrId.toLowerCase();
+  return demoUsers.find(({ name, userId }) => name === lowerCased || userId === lowerCased);
 }

@@ -19,9 +19,13 @@ async function serve({ issuer, audience, keyFile, logLevel, ...listener }: Confi
     handler: createApp({ issuer, audience, key, log }),
     log,
     isReady: () => true,
+    // The issuer has no connections or timers to close.
     close: async () => {},
   });
   stopOnSignals([server], log);
-  const fields = { url: server.url, issuer, kid: key.publicJwk.kid };
-  log.warn(fields, "for development only: issues tokens to any client without authentication");
+  const { kid } = key.publicJwk;
+  log.warn(
+    { url: server.url, issuer, kid },
+    "for development only: issues tokens to any client without authentication",
+  );
 }

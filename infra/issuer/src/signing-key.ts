@@ -18,11 +18,11 @@ export interface SigningKey {
  */
 export async function openSigningKey(keyFile: string | undefined): Promise<SigningKey> {
   if (keyFile === undefined) return toSigningKey(await generatePrivateJwk());
-  const stored = await readKeyFile(keyFile);
-  if (stored) return toSigningKey(stored);
-  const generated = await generatePrivateJwk();
-  await writeKeyFile(keyFile, generated);
-  return toSigningKey(generated);
+  const storedJwk = await readKeyFile(keyFile);
+  if (storedJwk) return toSigningKey(storedJwk);
+  const generatedJwk = await generatePrivateJwk();
+  await writeKeyFile(keyFile, generatedJwk);
+  return toSigningKey(generatedJwk);
 }
 
 async function generatePrivateJwk(): Promise<JWK> {
@@ -31,12 +31,15 @@ async function generatePrivateJwk(): Promise<JWK> {
 }
 
 async function toSigningKey(privateJwk: JWK): Promise<SigningKey> {
+  // The public members of an EC key (RFC 7518, section 6.2.1); `d` is the private one.
   const { kty, crv, x, y } = privateJwk as Required<JWK>;
   const privateKey = (await importJWK({ ...privateJwk, key_ops: ["sign"] }, algorithm)) as CryptoKey;
+  // The key's id is its thumbprint (RFC 7638), so a key that is loaded again has the same id.
   const kid = await calculateJwkThumbprint({ kty, crv, x, y });
   return { privateKey, publicJwk: { kty, crv, x, y, kid, alg: algorithm, use: "sig" } };
 }
 
+/** Undefined if the file does not exist. */
 async function readKeyFile(keyFile: string): Promise<JWK | undefined> {
   const text = await readFile(keyFile, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;

@@ -7,11 +7,13 @@ export interface TokenRequest {
   readonly ttlSeconds: number;
 }
 
+type TokenRequestErrorCode = "invalid_request" | "invalid_scope";
+
 /** An error response of the token endpoint (RFC 6749, section 5.2). The message becomes `error_description`: ASCII without quotes. */
 export class TokenRequestError extends Error {
-  readonly code: "invalid_request" | "invalid_scope";
+  readonly code: TokenRequestErrorCode;
 
-  constructor(code: "invalid_request" | "invalid_scope", message: string) {
+  constructor(code: TokenRequestErrorCode, message: string) {
     super(message);
     this.name = "TokenRequestError";
     this.code = code;
@@ -21,6 +23,10 @@ export class TokenRequestError extends Error {
 const ttlSecondsDefault = 3_600;
 const ttlSecondsMax = 86_400;
 const scopeCharsMax = 1_000;
+/** RFC 6749, section 3.3: words of printable ASCII without quote and backslash, with one space between two words. */
+const scopePattern = /^[!#-[\]-~]+(?: [!#-[\]-~]+)*$/;
+/** Up to six digits: enough for `ttlSecondsMax`. */
+const secondsPattern = /^\d{1,6}$/;
 
 /**
  * Reads a token request. `user` is the name of a demo user or a user id; `scope` is a space-separated list (absent: the user's default
@@ -37,42 +43,41 @@ export function readTokenRequest(body: unknown): TokenRequest {
   if (Object.keys(others).length > 0) {
     throw new TokenRequestError("invalid_request", "The fields are user, scope and expires_in, and no others.");
   }
-  const { userId, scopes } = readUser(user);
-  return { userId, scopes: readScopes(scope) ?? scopes, ttlSeconds: readTtl(expiresIn) };
+  const { userId, scopes: scopesOfUser } = readUser(user);
+  const scopes = readScopes(scope) ?? scopesOfUser;
+  return { userId, scopes, ttlSeconds: readTtl(expiresIn) };
 }
 
-function readUser(user: unknown): { userId: string; scopes: readonly string[] } {
-  const text = typeof user === "number" ? String(user) : user;
-  if (typeof text === "string") {
-    const demoUser = findDemoUser(text);
+/** @returns the user's id, and the scopes of a token if the request has no `scope`. */
+function readUser(user: unknown): { readonly userId: string; readonly scopes: readonly string[] } {
+  const nameOrId = typeof user === "number" ? String(user) : user;
+  if (typeof nameOrId === "string") {
+    const demoUser = findDemoUser(nameOrId);
     if (demoUser) return demoUser;
-    if (isRowId(text)) return { userId: text, scopes: defaultScopes };
+    if (isRowId(nameOrId)) return { userId: nameOrId, scopes: defaultScopes };
   }
   const names = demoUsers.map(({ name }) => name).join(", ");
   throw new TokenRequestError("invalid_request", `The user has to be one of ${names}, or a user id.`);
 }
 
-/**
- * RFC 6749, section 3.3: words of printable ASCII without quote and backslash, with one space between two words.
- * @returns undefined if `scope` is absent.
- */
+/** @returns undefined if `scope` is absent. */
 function readScopes(scope: unknown): readonly string[] | undefined {
   if (scope === undefined) return undefined;
   if (scope === "") return [];
-  if (typeof scope !== "string" || scope.length > scopeCharsMax || !/^[!#-[\]-~]+(?: [!#-[\]-~]+)*$/.test(scope)) {
-    const message = `The scope is a list of words with one space between, at most ${scopeCharsMax} characters.`;
-    throw new TokenRequestError("invalid_scope", message);
-  }
-  return scope.split(" ");
+  if (typeof scope === "string" && scope.length <= scopeCharsMax && scopePattern.test(scope)) return scope.split(" ");
+  const message = `The scope is a list of words with one space between, at most ${scopeCharsMax} characters.`;
+  throw new TokenRequestError("invalid_scope", message);
 }
 
+/** @param expiresIn undefined if absent; a string of digits in a form. */
 function readTtl(expiresIn: unknown): number {
   if (expiresIn === undefined) return ttlSecondsDefault;
-  const seconds = typeof expiresIn === "string" && /^\d{1,6}$/.test(expiresIn) ? Number(expiresIn) : expiresIn;
-  if (isWhole(seconds) && seconds >= 1 && seconds <= ttlSecondsMax) return seconds;
+  const isDigits = typeof expiresIn === "string" && secondsPattern.test(expiresIn);
+  const seconds = isDigits ? Number(expiresIn) : expiresIn;
+  if (isInteger(seconds) && seconds >= 1 && seconds <= ttlSecondsMax) return seconds;
   throw new TokenRequestError("invalid_request", `expires_in is a whole number of seconds from 1 to ${ttlSecondsMax}.`);
 }
 
-function isWhole(value: unknown): value is number {
+function isInteger(value: unknown): value is number {
   return Number.isInteger(value);
 }

@@ -44,47 +44,51 @@ const closeMsMax = 2_000;
 /** While the queue is empty. A timer of infinite length would fire at once. */
 const idleWaitMs = 60_000;
 
-export function createCachePurger(o: CachePurgerOptions): CachePurger {
-  return new QueuedCachePurger(o);
+export function createCachePurger(options: CachePurgerOptions): CachePurger {
+  return new QueuedCachePurger(options);
 }
 
 class QueuedCachePurger implements CachePurger {
   readonly url: string;
-  readonly #o: CachePurgerOptions;
+  readonly #options: CachePurgerOptions;
   readonly #queue: PurgeQueue;
+  /** The most tags in one request. */
   readonly #tagsMax: number;
+  /** Aborted by `close`: ends the loop of `#run` after the request in flight. */
   readonly #closing = new AbortController();
   /** Aborted `closeMsMax` after `close` was called: ends the request in flight. */
   readonly #closeDeadline = new AbortController();
+  /** Resolves when the loop of `#run` has ended. */
   readonly #running: Promise<void>;
   /** Requests that failed since the last one that the cache accepted. Undefined before the first request. */
-  #failures: number | undefined;
+  #failureCount: number | undefined;
   /** The tags of services whose purge the cache has not accepted yet. */
-  readonly #unpurgedServices = new Set<string>();
-  #wake = () => {};
+  readonly #unpurgedServiceTags = new Set<string>();
+  /** Ends the wait for new tags. Without effect while nothing waits. */
+  #endWait = () => {};
 
-  constructor(o: CachePurgerOptions) {
-    this.url = o.target.url;
-    this.#o = o;
-    this.#queue = createPurgeQueue(o.queueMax);
-    this.#tagsMax = tagsMaxOf[o.target.form];
+  constructor(options: CachePurgerOptions) {
+    this.url = options.target.url;
+    this.#options = options;
+    this.#queue = createPurgeQueue(options.queueMax);
+    this.#tagsMax = tagsMaxOf[options.target.form];
     this.#running = this.#run();
   }
 
   purgeGroups(service: string, groups: readonly string[]): void {
-    const hasRoom = this.#queue.addGroups(service, groups, performance.now());
-    if (!hasRoom) this.#o.observe({ kind: "overflow", url: this.url });
-    this.#wake();
+    const hadSpace = this.#queue.addGroups(service, groups, performance.now());
+    if (!hadSpace) this.#options.observe({ kind: "overflow", url: this.url });
+    this.#endWait();
   }
 
   purgeService(service: string): void {
-    this.#unpurgedServices.add(tagOfService(service));
+    this.#unpurgedServiceTags.add(tagOfService(service));
     this.#queue.addService(service, performance.now());
-    this.#wake();
+    this.#endWait();
   }
 
   isUpToDate(): boolean {
-    return this.#failures === 0 && this.#unpurgedServices.size === 0;
+    return this.#failureCount === 0 && this.#unpurgedServiceTags.size === 0;
   }
 
   size(): number {
@@ -93,13 +97,13 @@ class QueuedCachePurger implements CachePurger {
 
   async close(): Promise<void> {
     this.#closing.abort();
-    this.#wake();
+    this.#endWait();
     const timer = setTimeout(() => this.#closeDeadline.abort(new Error("The purger stops.")), closeMsMax);
     await this.#running;
     while (this.#queue.size() > 0) {
       // `Infinity` as the time: second purges are due at once.
       await this.#send(this.#queue.take(this.#tagsMax, Infinity));
-      if (this.#failures !== 0) break;
+      if (this.#failureCount !== 0) break;
     }
     clearTimeout(timer);
   }
@@ -108,48 +112,61 @@ class QueuedCachePurger implements CachePurger {
     const { signal } = this.#closing;
     while (!signal.aborted) {
       const tags = this.#queue.take(this.#tagsMax, performance.now());
-      if (tags.length === 0) await this.#waitForWork();
-      else await sleep(await this.#send(tags), undefined, { signal }).catch(() => {});
+      if (tags.length === 0) {
+        await this.#waitForTags();
+        continue;
+      }
+      const pauseMs = await this.#send(tags);
+      // `close` ends the pause: `sleep` rejects then.
+      await sleep(pauseMs, undefined, { signal }).catch(() => {});
     }
   }
 
-  async #waitForWork(): Promise<void> {
+  /** Resolves when the next tag is due, a tag was added, `close` was called or `idleWaitMs` has passed. */
+  async #waitForTags(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, Math.min(idleWaitMs, Math.max(0, this.#queue.nextDueMs() - performance.now())));
-    this.#wake = resolve;
+    const untilDueMs = Math.max(0, this.#queue.nextDueMs() - performance.now());
+    const timer = setTimeout(resolve, Math.min(idleWaitMs, untilDueMs));
+    this.#endWait = resolve;
     await promise;
     clearTimeout(timer);
   }
 
   /** @returns how long to wait before the next request, in milliseconds. */
   async #send(tags: readonly QueuedTag[]): Promise<number> {
-    const signal = AbortSignal.any([AbortSignal.timeout(this.#o.requestTimeoutMs), this.#closeDeadline.signal]);
+    const { target, requestTimeoutMs } = this.#options;
+    const signal = AbortSignal.any([AbortSignal.timeout(requestTimeoutMs), this.#closeDeadline.signal]);
     const names = tags.map(({ tag }) => tag);
     try {
-      const { status, retryAfterMs } = await sendPurge(this.#o.target, names, signal);
-      if (status >= 200 && status < 300) return this.#succeed(tags);
-      return this.#fail(tags, new Error(`The cache responded with status ${status}.`), retryAfterMs);
+      const { status, retryAfterMs } = await sendPurge(target, names, signal);
+      const isAccepted = status >= 200 && status < 300;
+      if (isAccepted) return this.#recordSuccess(tags);
+      return this.#recordFailure(tags, new Error(`The cache responded with status ${status}.`), retryAfterMs);
     } catch (cause) {
-      return this.#fail(tags, cause, 0);
+      return this.#recordFailure(tags, cause, 0);
     }
   }
 
-  #succeed(tags: readonly QueuedTag[]): number {
+  /** @returns how long to wait before the next request, in milliseconds. */
+  #recordSuccess(tags: readonly QueuedTag[]): number {
     const nowMs = performance.now();
-    this.#failures = 0;
+    this.#failureCount = 0;
     this.#queue.onPurged(tags, nowMs);
-    for (const { tag } of tags) this.#unpurgedServices.delete(tag);
+    for (const { tag } of tags) this.#unpurgedServiceTags.delete(tag);
     const lagsMs = tags.flatMap(({ changedAtMs }) => (changedAtMs === undefined ? [] : [nowMs - changedAtMs]));
-    this.#o.observe({ kind: "purged", url: this.url, tags: tags.length, lagsMs });
+    this.#options.observe({ kind: "purged", url: this.url, tags: tags.length, lagsMs });
     return intervalMs;
   }
 
-  #fail(tags: readonly QueuedTag[], cause: unknown, retryAfterMs: number): number {
-    const failures = this.#failures ?? 0;
-    this.#failures = failures + 1;
+  /** @returns how long to wait before the next request, in milliseconds: the backoff, or `Retry-After` if that is longer. */
+  #recordFailure(tags: readonly QueuedTag[], cause: unknown, retryAfterMs: number): number {
+    const earlierFailures = this.#failureCount ?? 0;
+    this.#failureCount = earlierFailures + 1;
     this.#queue.onFailed(tags);
-    this.#o.observe({ kind: "failed", url: this.url, cause });
-    const backoffMs = Math.min(retryMsMax, retryMsMin * 2 ** failures) * (0.5 + Math.random() / 2);
+    this.#options.observe({ kind: "failed", url: this.url, cause });
+    const backoffMsMax = Math.min(retryMsMax, retryMsMin * 2 ** earlierFailures);
+    // Random, from a half to the whole.
+    const backoffMs = backoffMsMax * (0.5 + Math.random() / 2);
     return Math.max(backoffMs, Math.min(retryAfterMs, retryAfterMsMax));
   }
 }
@@ -164,6 +181,7 @@ interface PurgeResult {
 async function sendPurge(target: PurgeTarget, tags: readonly string[], signal: AbortSignal): Promise<PurgeResult> {
   const response = await fetch(target.url, { ...toPurgeRequest(target, tags), redirect: "manual", signal });
   await response.body?.cancel();
-  const seconds = Number(response.headers.get("retry-after") ?? 0);
-  return { status: response.status, retryAfterMs: Number.isFinite(seconds) ? seconds * 1_000 : 0 };
+  const retryAfterSeconds = Number(response.headers.get("retry-after") ?? 0);
+  const retryAfterMs = Number.isFinite(retryAfterSeconds) ? retryAfterSeconds * 1_000 : 0;
+  return { status: response.status, retryAfterMs };
 }

@@ -1,5 +1,6 @@
 /** The configuration of the purger, from environment variables. Each `why` is the text of the variable in README.md. */
 import { readFollowedFeedsConfig } from "@tributary/kit/feed/feed-config";
+import { isHttpUrl } from "@tributary/kit/http/http-url";
 import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/process/env";
 import { readListenerConfig } from "@tributary/kit/process/listener-config";
 import { readMetricsConfig } from "@tributary/kit/process/telemetry-config";
@@ -20,7 +21,7 @@ const developmentAddresses: ReadonlyMap<string, string> = new Map([
 const cachesMax = 100;
 
 /**
- * @param local the addresses of services by default, only in development.
+ * @param local the services and their addresses that are the default in development.
  * @throws ConfigError with every problem at once.
  */
 export function readConfig(environment: Environment, local: ReadonlyMap<string, string> = developmentAddresses) {
@@ -51,23 +52,27 @@ export function readConfig(environment: Environment, local: ReadonlyMap<string, 
   });
 }
 
-/** @param local the addresses of services by default, only in development. */
+/** @param local the default services and their addresses; undefined in production. */
 function readFeeds(env: EnvironmentReader, local: ReadonlyMap<string, string> | undefined) {
+  // Without a fallback, SERVICES is required.
+  const localServices: { readonly fallback?: readonly string[] } =
+    local === undefined ? {} : { fallback: [...local.keys()] };
   const services = env.list("SERVICES", {
-    ...(local === undefined ? {} : { fallback: [...local.keys()] }),
+    ...localServices,
     why: "the services whose responses caches store, separated by commas: the purger follows the feed of each; all services of the repository in development, required in production",
   });
-  const addresses = Object.fromEntries(services.map((service) => [service, addressesOf(local?.get(service))]));
+  const profile = local === undefined ? "production" : "development";
+  const addresses: Record<string, readonly string[]> = {};
+  for (const service of services) {
+    const url = local?.get(service);
+    addresses[service] = url === undefined ? [] : [url];
+  }
   const variableOf = (service: string) => `${service.toUpperCase().replaceAll("-", "_")}_FEED_URL`;
-  const feeds = readFollowedFeedsConfig(env, local === undefined ? "production" : "development", addresses, variableOf);
-  // `none` is valid for others that follow feeds, not for the purger.
-  const missing = services.filter((service) => !feeds.feedUrls[service]);
-  for (const service of missing) env.problem(`${variableOf(service)} is required: ${service} is one of SERVICES`);
+  const feeds = readFollowedFeedsConfig(env, profile, addresses, variableOf);
+  // The gateway and the REST proxy may have a service without feed, by `none`; the purger may not.
+  const withoutFeed = services.filter((service) => feeds.feedUrls[service] === undefined);
+  for (const service of withoutFeed) env.problem(`${variableOf(service)} is required: ${service} is one of SERVICES`);
   return feeds;
-}
-
-function addressesOf(url: string | undefined): readonly string[] {
-  return url === undefined ? [] : [url];
 }
 
 function readTargets(env: EnvironmentReader): readonly PurgeTarget[] {
@@ -84,8 +89,7 @@ function readTargets(env: EnvironmentReader): readonly PurgeTarget[] {
     why: "the token of the CDN's API; for Varnish its PURGE_TOKEN, if it has one; required for fastly and cloudflare",
   });
   if (form !== "varnish" && token === undefined) env.problem(`PURGE_TOKEN is required with PURGE_FORM=${form}`);
-  if (urls.some((url) => !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)))
-    env.problem("PURGE_URL has to be http(s) URLs, separated by commas");
+  if (!urls.every(isHttpUrl)) env.problem("PURGE_URL has to be http(s) URLs, separated by commas");
   if (urls.length > cachesMax) env.problem(`PURGE_URL has at most ${cachesMax} URLs`);
   return [...new Set(urls)].map((url) => ({ form, url, token }));
 }

@@ -16,13 +16,24 @@ await runMain(async () => {
   const telemetry = await createTelemetry({ name: "purger", declarations: metricsOf.purger, config });
   const { log, metrics } = telemetry;
   warnOfMisspeltVariables(log, config.misspeltVariables);
-  const names = { caches: config.targets.map(({ url }) => url), services: Object.keys(config.feedUrls) };
-  const purger = createPurger({ ...config, observe: createPurgerObserver(log, metrics, names.services) });
-  announce(metrics, names, purger);
+  const caches = config.targets.map(({ url }) => url);
+  const services = Object.keys(config.feedUrls);
+  const purger = createPurger({
+    feedUrls: config.feedUrls,
+    feedKey: config.feedKey,
+    targets: config.targets,
+    queueMax: config.queueMax,
+    requestTimeoutMs: config.requestTimeoutMs,
+    observe: createPurgerObserver(log, metrics, services),
+  });
+  announce(metrics, { caches, services }, purger);
   const admin = await startMetricsListener(config, telemetry);
   const server = await startServer({
-    ...config,
     name: "purger",
+    host: config.host,
+    port: config.port,
+    drainDelayMs: config.drainDelayMs,
+    shutdownGraceMs: config.shutdownGraceMs,
     handler: (_, response) => writeProblem(response, new AppError("NOT_FOUND", "The purger serves only /health."), {}),
     log,
     isReady: () => purger.isReady(),
@@ -34,5 +45,5 @@ await runMain(async () => {
   });
   admin?.reportReadiness(server.readiness);
   stopOnSignals([server], log);
-  log.info({ url: server.url, ...names }, "listening");
+  log.info({ url: server.url, caches, services }, "listening");
 });

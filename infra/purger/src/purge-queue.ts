@@ -1,11 +1,11 @@
-// The tags that one cache has yet to purge. Each is purged at once, and again a second later: a response that the cache requested before the change
-// may be stored after the first purge.
+// The tags that one cache has yet to purge. A cache group is its own tag; tagOfService is the tag of all responses of a service. Each tag is purged
+// at once, and again a second later: a response that the cache requested before the change may be stored after the first purge.
 import { tagOfService } from "@tributary/kit/rest/cache-tags";
 
 export interface QueuedTag {
   readonly tag: string;
   readonly service: string;
-  /** When its change arrived; of several changes, the oldest time. Undefined for the second purge. */
+  /** When the change of this tag arrived; of several changes, the oldest time. Undefined for the second purge. */
   readonly changedAtMs: number | undefined;
 }
 
@@ -13,7 +13,7 @@ export interface QueuedTag {
 export interface PurgeQueue {
   /**
    * Adds the groups of a change. A group that is queued already is not added again.
-   * @returns false if the queue was full: it was replaced by the tags of the whole services in it.
+   * @returns false if the queue had no space: then its content was replaced by the tags of the whole services in it.
    */
   addGroups(service: string, groups: readonly string[], nowMs: number): boolean;
   /** Adds the tag of all responses of the service, instead of its groups. */
@@ -49,26 +49,32 @@ class TagQueue implements PurgeQueue {
   }
 
   addGroups(service: string, groups: readonly string[], nowMs: number): boolean {
+    // The purge of the whole service includes its groups.
     if (this.#due.has(tagOfService(service))) return true;
-    for (const tag of groups) this.#add({ tag, service, changedAtMs: nowMs });
+    for (const group of groups) this.#add({ tag: group, service, changedAtMs: nowMs });
     if (this.size() <= this.#tagsMax) return true;
-    const all = [...this.#due.values(), ...[...this.#repeats.values()].map(({ queued }) => queued)];
-    for (const name of new Set(all.map((queued) => queued.service))) this.addService(name, nowMs);
+    const servicesInQueue = new Set<string>();
+    for (const queued of this.#due.values()) servicesInQueue.add(queued.service);
+    for (const { queued } of this.#repeats.values()) servicesInQueue.add(queued.service);
+    for (const serviceInQueue of servicesInQueue) this.addService(serviceInQueue, nowMs);
     return false;
   }
 
   addService(service: string, nowMs: number): void {
-    let changedAtMs = nowMs;
+    let oldestChangeMs = nowMs;
     for (const [tag, queued] of this.#due) {
       if (queued.service !== service) continue;
-      changedAtMs = Math.min(changedAtMs, queued.changedAtMs ?? nowMs);
+      oldestChangeMs = Math.min(oldestChangeMs, queued.changedAtMs ?? nowMs);
       this.#due.delete(tag);
     }
-    for (const [tag, { queued }] of this.#repeats) if (queued.service === service) this.#repeats.delete(tag);
-    this.#add({ tag: tagOfService(service), service, changedAtMs });
+    for (const [tag, { queued }] of this.#repeats) {
+      if (queued.service === service) this.#repeats.delete(tag);
+    }
+    this.#add({ tag: tagOfService(service), service, changedAtMs: oldestChangeMs });
   }
 
   take(max: number, nowMs: number): readonly QueuedTag[] {
+    // The second purges that are due by now come after the tags that were due before.
     for (const [tag, { queued, dueMs }] of this.#repeats) {
       if (dueMs > nowMs) break;
       this.#repeats.delete(tag);
@@ -81,16 +87,21 @@ class TagQueue implements PurgeQueue {
 
   onPurged(taken: readonly QueuedTag[], nowMs: number): void {
     for (const { tag, service, changedAtMs } of taken) {
-      if (changedAtMs === undefined || this.#due.has(tag)) continue;
+      const wasSecondPurge = changedAtMs === undefined;
+      // A change that arrived during the purge: the tag is purged twice for that change.
+      const isDueAgain = this.#due.has(tag);
+      if (wasSecondPurge || isDueAgain) continue;
       this.#repeats.set(tag, { queued: { tag, service, changedAtMs: undefined }, dueMs: nowMs + repeatAfterMs });
     }
   }
 
   onFailed(taken: readonly QueuedTag[]): void {
-    for (const queued of taken) {
-      if (this.#due.has(tagOfService(queued.service))) continue;
-      const newer = this.#due.get(queued.tag);
-      this.#due.set(queued.tag, { ...queued, changedAtMs: queued.changedAtMs ?? newer?.changedAtMs });
+    for (const { tag, service, changedAtMs } of taken) {
+      // The purge of the whole service includes the tag.
+      if (this.#due.has(tagOfService(service))) continue;
+      // Undefined unless the tag has changed during the purge.
+      const newerChangeMs = this.#due.get(tag)?.changedAtMs;
+      this.#due.set(tag, { tag, service, changedAtMs: changedAtMs ?? newerChangeMs });
     }
   }
 
@@ -105,7 +116,9 @@ class TagQueue implements PurgeQueue {
 
   /** Replaces the second purge of an earlier change, which the new one includes. A change that is due already keeps its older time. */
   #add(queued: QueuedTag): void {
-    this.#repeats.delete(queued.tag);
-    if (this.#due.get(queued.tag)?.changedAtMs === undefined) this.#due.set(queued.tag, queued);
+    const { tag } = queued;
+    this.#repeats.delete(tag);
+    const isOlderChangeDue = this.#due.get(tag)?.changedAtMs !== undefined;
+    if (!isOlderChangeDue) this.#due.set(tag, queued);
   }
 }

@@ -18,7 +18,7 @@ export interface PurgeRequest {
 }
 
 /**
- * Tags in one request. Fastly accepts 256, Cloudflare 100. For Varnish, 100 tags of up to 40 characters are half of its limit for a header
+ * The most tags in one request. Fastly accepts 256, Cloudflare 100. For Varnish, 100 tags of up to 40 characters are half of its limit for a header
  * (http_req_hdr_len).
  */
 export const tagsMaxOf: Readonly<Record<PurgeForm, number>> = { varnish: 100, fastly: 256, cloudflare: 100 };
@@ -27,7 +27,7 @@ export function toPurgeRequest({ form, token }: PurgeTarget, tags: readonly stri
   switch (form) {
     // varnish/varnish.vcl reads these headers.
     case "varnish":
-      return { method: "PURGE", headers: { "xkey-purge": tags.join(" "), ...toBearer(token) } };
+      return { method: "PURGE", headers: { "xkey-purge": tags.join(" "), ...authorizationHeader(token) } };
     // https://www.fastly.com/documentation/reference/api/purging/#bulk-purge-tag
     case "fastly":
       return { method: "POST", headers: { "surrogate-key": tags.join(" "), "fastly-key": token ?? "" } };
@@ -35,12 +35,13 @@ export function toPurgeRequest({ form, token }: PurgeTarget, tags: readonly stri
     case "cloudflare":
       return {
         method: "POST",
-        headers: { "content-type": "application/json", ...toBearer(token) },
+        headers: { "content-type": "application/json", ...authorizationHeader(token) },
         body: JSON.stringify({ tags }),
       };
   }
 }
 
-function toBearer(token: string | undefined): Readonly<Record<string, string>> {
+/** Empty without a token. */
+function authorizationHeader(token: string | undefined): Readonly<Record<string, string>> {
   return token === undefined ? {} : { authorization: `Bearer ${token}` };
 }

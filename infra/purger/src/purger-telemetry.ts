@@ -19,7 +19,8 @@ export function createPurgerObserver(
   const overflows = metrics.counter("tributary_purger_overflows_total");
   const resets = metrics.counter("tributary_purger_resets_total");
   const observeFeedState = createFeedStateObserver({ metrics, log, services });
-  const failing = new Set<string>();
+  /** The caches whose last purge failed, by URL. */
+  const failingCaches = new Set<string>();
 
   return (observation) => {
     switch (observation.kind) {
@@ -28,32 +29,35 @@ export function createPurgerObserver(
         requests.add({ cache, result: "ok" });
         tags.add({ cache }, observation.tags);
         for (const lagMs of observation.lagsMs) lags.observe({ cache }, lagMs / 1_000);
-        if (failing.delete(cache)) log.info({ cache }, "cache accepts purges again");
+        const wasFailing = failingCaches.delete(cache);
+        if (wasFailing) log.info({ cache }, "cache accepts purges again");
         return;
       }
       case "failed": {
         const { url: cache, cause } = observation;
         requests.add({ cache, result: "failed" });
-        if (!failing.has(cache)) log.warn({ cache, err: cause }, "purge failed; repeated until the cache accepts it");
-        failing.add(cache);
+        const wasFailing = failingCaches.has(cache);
+        if (!wasFailing) log.warn({ cache, err: cause }, "purge failed; repeated until the cache accepts it");
+        failingCaches.add(cache);
         return;
       }
-      case "overflow":
-        overflows.add({ cache: observation.url });
-        return log.warn({ cache: observation.url }, "purge queue full; whole services are purged");
-      case "reset":
-        resets.add({ service: observation.service });
-        return log.info(
-          { service: observation.service },
-          "whole service is purged: changes of its feed may be missing",
-        );
+      case "overflow": {
+        const { url: cache } = observation;
+        overflows.add({ cache });
+        return log.warn({ cache }, "purge queue full; whole services are purged");
+      }
+      case "reset": {
+        const { service } = observation;
+        resets.add({ service });
+        return log.info({ service }, "whole service is purged: changes of its feed may be missing");
+      }
       case "feed-state":
         return observeFeedState(observation);
     }
   };
 }
 
-/** Exports 0 for what has not happened yet, and the sizes of the queues. */
+/** Declares the label values to the metrics, so that each counter is exported as 0 before its first event. Exports the sizes of the queues. */
 export function announce(
   metrics: PurgerMetrics,
   { caches, services }: { readonly caches: readonly string[]; readonly services: readonly string[] },

@@ -22,16 +22,22 @@ export type PurgerObservation =
   | FeedStateObservation;
 
 export interface Purger {
-  /** Whether every feed is up, and every cache accepted its last purge and all purges of whole services, with which each feed begins. */
+  /**
+   * Whether every feed is up, and every cache has accepted its last purge and all purges of whole services. Each feed begins with the purge of its
+   * whole service.
+   */
   isReady(): boolean;
-  /** Tags that wait, of each cache. */
+  /** For each cache, by its URL: the number of tags that wait. */
   sizes(): readonly { readonly url: string; readonly size: number }[];
   /** Closes the feeds, then sends the purges that wait. */
   close(): Promise<void>;
 }
 
-export function createPurger({ feedUrls, feedKey, targets, observe, ...limits }: PurgerOptions): Purger {
-  const caches: readonly CachePurger[] = targets.map((target) => createCachePurger({ target, observe, ...limits }));
+export function createPurger(options: PurgerOptions): Purger {
+  const { feedUrls, feedKey, targets, queueMax, requestTimeoutMs, observe } = options;
+  const caches: readonly CachePurger[] = targets.map((target) =>
+    createCachePurger({ target, queueMax, requestTimeoutMs, observe }),
+  );
   const followers = Object.entries(feedUrls).map(([service, urls]) =>
     createFeedFollower({
       urls,

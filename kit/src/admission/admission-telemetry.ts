@@ -13,14 +13,19 @@ export interface AdmissionTelemetryOptions {
 export function createAdmissionObserver({ metrics, endpoint }: AdmissionTelemetryOptions): AdmissionObserver {
   const admissions = metrics.counter("tributary_admission_admitted_total");
   const seriesOf = (priority: PriorityClass) => admissions.of({ endpoint, class: priority });
-  const admitted = { critical: seriesOf("critical"), normal: seriesOf("normal"), background: seriesOf("background") };
+  // Looked up once, because `onAdmitted` is called for every request.
+  const admittedSeries = {
+    critical: seriesOf("critical"),
+    normal: seriesOf("normal"),
+    background: seriesOf("background"),
+  };
   const rejections = metrics.counter("tributary_admission_rejections_total");
   const inFlight = metrics.gauge("tributary_admission_in_flight");
   const limit = metrics.gauge("tributary_admission_limit");
   const waiting = metrics.gauge("tributary_admission_waiting");
   metrics.announce({ endpoint });
   return {
-    onAdmitted: (priority) => admitted[priority].add(),
+    onAdmitted: (priority) => admittedSeries[priority].add(),
     onRejected: (priority) => rejections.add({ endpoint, class: priority }),
     expose(readState) {
       inFlight.onScrape((gauge) => gauge.set({ endpoint }, readState().inFlight));

@@ -3,7 +3,7 @@
 import { randomInt } from "node:crypto";
 import { createCallerCosts } from "./caller-costs.ts";
 import type { PriorityClass } from "./priority.ts";
-import { createWaitingRequests, type TakeOrder } from "./waiting-requests.ts";
+import { createWaitingRequests, type TakeOrder, type WaitingRequests } from "./waiting-requests.ts";
 
 export interface Admission {
   /**
@@ -48,9 +48,9 @@ export interface AdmissionObserver {
 const loopDelayMsMax = 5;
 /** While requests wait, a timer of this time measures the delay. `setImmediate` instead would keep the core busy while the loop is idle. */
 const tickMs = 1;
-/** The limit is multiplied by `decrease` after a delay above `loopDelayMsMax`, and by `increase` after a delay below half of `loopDelayMsMax`. */
-const decrease = 0.95;
-const increase = 1.1;
+/** After a delay above `loopDelayMsMax` the limit is multiplied by `decreaseFactor`, after a delay below half of it by `increaseFactor`. */
+const decreaseFactor = 0.95;
+const increaseFactor = 1.1;
 const limitMin = 4;
 /** The highest possible REQUESTS_IN_FLIGHT_MAX, so that only the event loop limits the requests in flight. */
 const limitMax = 1_000_000;
@@ -74,18 +74,18 @@ const waitMsMax = 15;
 const criticalWaitMsMax = 500;
 
 export function createAdmission({ isOn, observer }: AdmissionOptions): Admission {
-  const costs = createCallerCosts(() => performance.now(), randomInt(2 ** 32));
+  const callerCosts = createCallerCosts(() => performance.now(), randomInt(2 ** 32));
   const waiting = createWaitingRequests();
   let inFlight = 0;
   const limit = createLimit(isOn);
   /** Whether a timer for `tick` is set, which is so while requests wait. */
-  let isTicking = false;
+  let isTickScheduled = false;
   /** Whether `admitWaiting` is scheduled for this iteration of the event loop. */
-  let isRefilling = false;
-  const queueState = createStandingCheck();
+  let isAdmittingScheduled = false;
+  const queueState = createQueueState();
 
   /** Counts a request that is admitted or rejected now. @returns `isAdmitted`. */
-  function settle(priority: PriorityClass, isAdmitted: boolean): boolean {
+  function countDecision(priority: PriorityClass, isAdmitted: boolean): boolean {
     if (isAdmitted) {
       inFlight++;
       observer?.onAdmitted(priority);
@@ -95,61 +95,62 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
 
   function wait(priority: PriorityClass, bucket: number): Promise<boolean> {
     return new Promise((resolve) => {
-      const decide = (isAdmitted: boolean) => resolve(settle(priority, isAdmitted));
+      const decide = (isAdmitted: boolean) => resolve(countDecision(priority, isAdmitted));
       const nowMs = performance.now();
       waiting.add(priority, bucket, { enteredMs: nowMs, decide });
-      if (waiting.length > (queueState.isStanding ? shortQueueMax : burstMax)) waiting.drop(burstMax)?.decide(false);
-      if (isTicking) return;
-      isTicking = true;
+      const queueMax = queueState.isStanding ? shortQueueMax : burstMax;
+      if (waiting.length > queueMax) waiting.drop(burstMax)?.decide(false);
+      if (isTickScheduled) return;
+      isTickScheduled = true;
       setTimeout(tick, tickMs, nowMs);
     });
   }
 
-  function tick(startedMs: number): void {
+  /** @param scheduledMs when the timer of this call was set. */
+  function tick(scheduledMs: number): void {
     const nowMs = performance.now();
-    limit.adjust(nowMs - startedMs - tickMs, inFlight);
-    rejectExpired(nowMs);
+    const loopDelayMs = nowMs - scheduledMs - tickMs;
+    limit.adjust(loopDelayMs, inFlight);
+    rejectExpired(waiting, queueState, nowMs);
     admitWaiting();
-    queueState.note(waiting.length, nowMs);
-    isTicking = waiting.length > 0;
-    if (isTicking) setTimeout(tick, tickMs, nowMs);
+    queueState.update(waiting.length, nowMs);
+    isTickScheduled = waiting.length > 0;
+    if (isTickScheduled) setTimeout(tick, tickMs, nowMs);
   }
 
   function admitWaiting(): void {
-    isRefilling = false;
-    for (let free = limit.value - inFlight; free > 0 && waiting.length > 0; free--)
-      waiting.take(chooseOrder(waiting.length, queueState.isStanding))?.decide(true);
-  }
-
-  function rejectExpired(nowMs: number): void {
-    const enteredMs = nowMs - (queueState.isStanding ? waitMsMax : shortQueueWaitMsMax);
-    const criticalEnteredMs = nowMs - (queueState.isStanding ? criticalWaitMsMax : shortQueueWaitMsMax);
-    const next = () => waiting.takeExpired(enteredMs, criticalEnteredMs);
-    for (let expired = next(); expired; expired = next()) {
-      expired.decide(false);
-      queueState.noteOverload(nowMs);
+    isAdmittingScheduled = false;
+    for (let freePlaces = limit.value - inFlight; freePlaces > 0 && waiting.length > 0; freePlaces--) {
+      const order = chooseOrder(waiting.length, queueState.isStanding);
+      waiting.take(order)?.decide(true);
     }
   }
 
+  /** Called when the event loop is late. While requests wait, `tick` measures the delay and adjusts the limit instead. */
+  function lowerLimitIfNoneWaits(): void {
+    // The limit may be far above the number of requests in flight. It falls below this number, so that further requests wait.
+    if (waiting.length === 0) limit.adjust(Infinity, inFlight);
+  }
+
   observer?.expose(() => ({ inFlight, limit: limit.value, waiting: waiting.length }));
+  const stopWatching = isOn ? watchIterations(lowerLimitIfNoneWaits) : () => {};
   return {
     enter(priority, callerKey) {
-      if (inFlight < limit.value && waiting.length === 0) return settle(priority, true);
-      const bucket = costs.bucketOf(callerKey);
-      if (!queueState.isStanding || waiting.length < shortQueueMax || waiting.outranks(priority, bucket))
-        return wait(priority, bucket);
-      return settle(priority, false);
+      const isUnsaturated = inFlight < limit.value && waiting.length === 0;
+      if (isUnsaturated) return countDecision(priority, true);
+      const bucket = callerCosts.bucketOf(callerKey);
+      const queueHasPlace = !queueState.isStanding || waiting.length < shortQueueMax;
+      if (queueHasPlace || waiting.outranks(priority, bucket)) return wait(priority, bucket);
+      return countDecision(priority, false);
     },
     leave(callerKey, cpuMs) {
       inFlight--;
-      if (cpuMs > 0) costs.add(callerKey, cpuMs);
-      if (waiting.length === 0 || isRefilling) return;
-      isRefilling = true;
+      if (cpuMs > 0) callerCosts.add(callerKey, cpuMs);
+      if (waiting.length === 0 || isAdmittingScheduled) return;
+      isAdmittingScheduled = true;
       setImmediate(admitWaiting);
     },
-    // The watch starts here, and `close` stops it. While no request waits, `tick` does not run and the limit may be far above the number of requests
-    // in flight. If the event loop is late, the limit falls below this number, so that further requests wait.
-    close: isOn ? watchIterations(() => waiting.length === 0 && limit.adjust(Infinity, inFlight)) : () => {},
+    close: stopWatching,
   };
 }
 
@@ -161,8 +162,12 @@ function createLimit(isOn: boolean) {
       return limit;
     },
     adjust(loopDelayMs: number, inFlight: number): void {
-      if (loopDelayMs > loopDelayMsMax) limit = Math.max(limitMin, Math.min(limit, inFlight) * decrease);
-      else if (loopDelayMs < loopDelayMsMax / 2) limit = Math.min(limit * increase, limitMax);
+      if (loopDelayMs > loopDelayMsMax) {
+        const usedLimit = Math.min(limit, inFlight);
+        limit = Math.max(limitMin, usedLimit * decreaseFactor);
+      } else if (loopDelayMs < loopDelayMsMax / 2) {
+        limit = Math.min(limit * increaseFactor, limitMax);
+      }
     },
   };
 }
@@ -173,29 +178,57 @@ function chooseOrder(length: number, isStanding: boolean): TakeOrder {
   return length > shortQueueMax ? "oldest" : "arrival";
 }
 
-/** Whether the queue is standing: see `burstMsMax` and `waitMsMax`. */
-function createStandingCheck() {
+/** Rejects the requests that have waited too long. */
+function rejectExpired(waiting: WaitingRequests, queueState: QueueState, nowMs: number): void {
+  const enteredBeforeMs = nowMs - (queueState.isStanding ? waitMsMax : shortQueueWaitMsMax);
+  const criticalEnteredBeforeMs = nowMs - (queueState.isStanding ? criticalWaitMsMax : shortQueueWaitMsMax);
+  let expired = waiting.takeExpired(enteredBeforeMs, criticalEnteredBeforeMs);
+  while (expired !== undefined) {
+    expired.decide(false);
+    queueState.recordRejection(nowMs);
+    expired = waiting.takeExpired(enteredBeforeMs, criticalEnteredBeforeMs);
+  }
+}
+
+interface QueueState {
+  /** See `burstMsMax` and `waitMsMax`. */
+  readonly isStanding: boolean;
+  /** @param length the number of requests that wait now. */
+  update(length: number, nowMs: number): void;
+  recordRejection(nowMs: number): void;
+}
+
+function createQueueState(): QueueState {
   let isStanding = false;
   /** Infinity while the queue is short. */
   let longSinceMs = Infinity;
+  /** When the queue was last long or a request was rejected because it had waited too long. */
   let lastOverloadMs = -Infinity;
   return {
     get isStanding() {
       return isStanding;
     },
-    note(length: number, nowMs: number): void {
+    update(length: number, nowMs: number): void {
       const isLong = length >= shortQueueMax;
-      longSinceMs = isLong ? Math.min(longSinceMs, nowMs) : Infinity;
-      if (isLong) lastOverloadMs = nowMs;
-      isStanding = isStanding ? nowMs - lastOverloadMs <= burstMsMax : nowMs - longSinceMs > burstMsMax;
+      if (isLong) {
+        longSinceMs = Math.min(longSinceMs, nowMs);
+        lastOverloadMs = nowMs;
+      } else {
+        longSinceMs = Infinity;
+      }
+      if (isStanding) isStanding = nowMs - lastOverloadMs <= burstMsMax;
+      else isStanding = nowMs - longSinceMs > burstMsMax;
     },
-    noteOverload(nowMs: number): void {
+    recordRejection(nowMs: number): void {
       lastOverloadMs = nowMs;
     },
   };
 }
 
-/** @param onLate called after the second of two long iterations of the event loop: a single one, such as a garbage collection, is no overload. */
+/**
+ * @param onLate called after the second of two long iterations of the event loop: a single one, such as a garbage collection, is no overload.
+ * @returns a function that stops the watch.
+ */
 function watchIterations(onLate: () => void): () => void {
   let sampledMs = performance.now();
   let wasLate = false;

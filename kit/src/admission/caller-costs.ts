@@ -4,7 +4,9 @@
 /** After this time a counter has half of its value. */
 const halfLifeMs = 1_000;
 const rows = 2;
-/** Counters in each row. With 100 heavy callers, another caller shares both of its counters with heavy ones in 1 of 400 cases. */
+/**
+ * Counters in each row, a power of two. With 100 heavy callers, another caller shares both of its counters with heavy ones in 1 of 400 cases.
+ */
 const columns = 2_048;
 /**
  * Upper bounds of all buckets but the last, in milliseconds of the decayed sum: that of a caller that constantly uses 10 ms per second is 14.4 ms
@@ -28,9 +30,12 @@ export function createCallerCosts(nowMs: () => number, seed: number): CallerCost
   const values = new Float64Array(rows * columns);
   const updatedMs = new Float64Array(rows * columns);
 
-  function read(index: number, atMs: number): number {
+  /** The value of a counter at a time, decayed since its last update. */
+  function readDecayed(index: number, atMs: number): number {
     const value = values[index] ?? 0;
-    return value === 0 ? 0 : value * 2 ** (((updatedMs[index] ?? 0) - atMs) / halfLifeMs);
+    if (value === 0) return 0;
+    const ageMs = atMs - (updatedMs[index] ?? 0);
+    return value * 2 ** (-ageMs / halfLifeMs);
   }
 
   return {
@@ -38,15 +43,18 @@ export function createCallerCosts(nowMs: () => number, seed: number): CallerCost
       const atMs = nowMs();
       const hash = hashOf(key, seed);
       for (let row = 0; row < rows; row++) {
-        const index = counterOf(hash, row);
-        values[index] = read(index, atMs) + cpuMs;
+        const index = counterIndexOf(hash, row);
+        values[index] = readDecayed(index, atMs) + cpuMs;
         updatedMs[index] = atMs;
       }
     },
     bucketOf(key) {
       const atMs = nowMs();
       const hash = hashOf(key, seed);
-      const recentMs = Math.min(read(counterOf(hash, 0), atMs), read(counterOf(hash, 1), atMs));
+      const firstMs = readDecayed(counterIndexOf(hash, 0), atMs);
+      const secondMs = readDecayed(counterIndexOf(hash, 1), atMs);
+      // Both may contain the time of other callers: the smaller one is nearer to the time of this caller.
+      const recentMs = Math.min(firstMs, secondMs);
       let bucket = 0;
       while (bucket < bucketBoundsMs.length && recentMs >= (bucketBoundsMs[bucket] ?? 0)) bucket++;
       return bucket;
@@ -55,14 +63,19 @@ export function createCallerCosts(nowMs: () => number, seed: number): CallerCost
 }
 
 /** The index of a key's counter: the first row takes the low bits of the hash, the second the high bits. */
-function counterOf(hash: number, row: number): number {
-  return row * columns + ((row === 0 ? hash : hash >>> 16) & (columns - 1));
+function counterIndexOf(hash: number, row: number): number {
+  const rowBits = row === 0 ? hash : hash >>> 16;
+  return row * columns + (rowBits & (columns - 1));
 }
+
+const fnvOffsetBasis = 0x811c9dc5;
+const fnvPrime = 0x01000193;
+const finalMixFactor = 0x7feb352d;
 
 /** FNV-1a over UTF-16 code units, with a final mix so that the high bits depend on all characters. */
 function hashOf(key: string, seed: number): number {
-  let hash = 0x811c9dc5 ^ seed;
-  for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
-  hash = Math.imul(hash ^ (hash >>> 16), 0x7feb352d);
+  let hash = fnvOffsetBasis ^ seed;
+  for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), fnvPrime);
+  hash = Math.imul(hash ^ (hash >>> 16), finalMixFactor);
   return hash ^ (hash >>> 15);
 }

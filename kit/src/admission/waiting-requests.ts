@@ -31,12 +31,12 @@ export interface WaitingRequests {
   drop(criticalMax: number): WaitingRequest | undefined;
   /** Whether `drop` would remove another request if this one was added. */
   outranks(priority: PriorityClass, bucket: number): boolean;
-  /** Removes a request that has waited since before `enteredMs`, or a critical one since before `criticalEnteredMs`. */
-  takeExpired(enteredMs: number, criticalEnteredMs: number): WaitingRequest | undefined;
+  /** Removes a request that entered before `enteredBeforeMs`, or a critical one that entered before `criticalEnteredBeforeMs`. */
+  takeExpired(enteredBeforeMs: number, criticalEnteredBeforeMs: number): WaitingRequest | undefined;
 }
 
-/** The waiting requests of one priority. */
-interface Line {
+/** The waiting requests of one priority class. */
+interface ClassQueue {
   readonly priority: PriorityClass;
   /** By bucket, least CPU time first. The requests of each level are in the order of their arrival. */
   readonly levels: WaitingRequest[][];
@@ -44,27 +44,31 @@ interface Line {
 }
 
 export function createWaitingRequests(): WaitingRequests {
-  const lines = priorityClasses.map((priority): Line => {
+  /** The highest class first. */
+  const queues = priorityClasses.map((priority): ClassQueue => {
     return { priority, levels: Array.from({ length: bucketCount }, () => []), length: 0 };
   });
   let length = 0;
   let turn = 0;
 
-  function lineOf(priority: PriorityClass): Line {
-    return lines.find((line) => line.priority === priority) ?? unknownPriority(priority);
+  function queueOf(priority: PriorityClass): ClassQueue {
+    return queues.find((queue) => queue.priority === priority) ?? unknownPriority(priority);
   }
 
-  function nextLine(): Line | undefined {
+  function nextQueue(): ClassQueue | undefined {
     turn = (turn + 1) % turnsMax;
-    const reserved = reservedTurns[turn];
-    const reservedLine = reserved && lineOf(reserved);
-    return reservedLine?.length ? reservedLine : lines.find((line) => line.length > 0);
+    const reservedClass = reservedTurns[turn];
+    if (reservedClass !== undefined) {
+      const reservedQueue = queueOf(reservedClass);
+      if (reservedQueue.length > 0) return reservedQueue;
+    }
+    return queues.find((queue) => queue.length > 0);
   }
 
-  function remove(line: Line, level: WaitingRequest[] | undefined, order: "oldest" | "newest") {
+  function remove(queue: ClassQueue, level: WaitingRequest[] | undefined, order: "oldest" | "newest") {
     if (level === undefined) return undefined;
     length--;
-    line.length--;
+    queue.length--;
     return order === "oldest" ? level.shift() : level.pop();
   }
 
@@ -73,42 +77,60 @@ export function createWaitingRequests(): WaitingRequests {
       return length;
     },
     add(priority, bucket, request) {
-      const line = lineOf(priority);
-      line.levels[bucket]?.push(request);
-      line.length++;
+      const queue = queueOf(priority);
+      queue.levels[bucket]?.push(request);
+      queue.length++;
       length++;
     },
     take(order) {
-      const line = nextLine();
-      if (order === "arrival") return line && remove(line, levelOfOldest(line), "oldest");
-      return line && remove(line, line.levels.find(isInUse), line.priority === "critical" ? "oldest" : order);
+      const queue = nextQueue();
+      if (queue === undefined) return undefined;
+      if (order === "arrival") return remove(queue, levelOfOldest(queue), "oldest");
+      const lowestLevel = queue.levels.find(isInUse);
+      return remove(queue, lowestLevel, queue.priority === "critical" ? "oldest" : order);
     },
     drop(criticalMax) {
-      const line = lines.findLast((each) => each.length > (each.priority === "critical" ? criticalMax : 1));
-      return line && remove(line, line.levels.findLast(isInUse), "oldest");
+      const queue = queues.findLast((each) => {
+        const remainingMin = each.priority === "critical" ? criticalMax : 1;
+        return each.length > remainingMin;
+      });
+      if (queue === undefined) return undefined;
+      const highestLevel = queue.levels.findLast(isInUse);
+      return remove(queue, highestLevel, "oldest");
     },
     outranks(priority, bucket) {
-      const lowest = lines.findLast((line) => line.priority === priority || line.length > 1);
-      // True if a lower class can lose a request. Otherwise a critical request always gets a place, any other request only as the first of its class,
-      // or if its class can lose a request of a higher bucket.
+      // The lowest class that can lose a request, at the lowest the class of the new request.
+      const lowest = queues.findLast((queue) => queue.priority === priority || queue.length > 1);
       if (lowest === undefined || lowest.priority !== priority) return true;
-      return priority === "critical" || lowest.levels.findLastIndex(isInUse) > bucket || lowest.length === 0;
+      // No lower class can lose a request.
+      if (priority === "critical") return true;
+      const isFirstOfClass = lowest.length === 0;
+      const highestBucket = lowest.levels.findLastIndex(isInUse);
+      return isFirstOfClass || highestBucket > bucket;
     },
-    takeExpired(enteredMs, criticalEnteredMs) {
-      for (const line of lines) {
-        const beforeMs = line.priority === "critical" ? criticalEnteredMs : enteredMs;
-        const level = line.levels.find(([oldest]) => isBefore(oldest, beforeMs));
-        if (level) return remove(line, level, "oldest");
+    takeExpired(enteredBeforeMs, criticalEnteredBeforeMs) {
+      for (const queue of queues) {
+        const beforeMs = queue.priority === "critical" ? criticalEnteredBeforeMs : enteredBeforeMs;
+        const level = queue.levels.find(([oldest]) => isBefore(oldest, beforeMs));
+        if (level) return remove(queue, level, "oldest");
       }
       return undefined;
     },
   };
 }
 
-/** The level with the request that entered first. The line is not empty: `reduce` would throw. */
-function levelOfOldest({ levels }: Line): WaitingRequest[] | undefined {
-  const enteredMs = (level: readonly WaitingRequest[]) => level[0]?.enteredMs ?? Infinity;
-  return levels.filter(isInUse).reduce((oldest, level) => (enteredMs(level) < enteredMs(oldest) ? level : oldest));
+/** The level with the request that entered first. */
+function levelOfOldest(queue: ClassQueue): WaitingRequest[] | undefined {
+  let levelOfFirst: WaitingRequest[] | undefined;
+  let firstEnteredMs = Infinity;
+  for (const level of queue.levels) {
+    const enteredMs = level[0]?.enteredMs ?? Infinity;
+    if (enteredMs < firstEnteredMs) {
+      levelOfFirst = level;
+      firstEnteredMs = enteredMs;
+    }
+  }
+  return levelOfFirst;
 }
 
 const isInUse = (level: readonly WaitingRequest[]) => level.length > 0;

@@ -23,24 +23,29 @@ export function readCallerConfig(env: EnvironmentReader, profile: "development" 
     why: "the claim of verified tokens that holds the name of the client, such as azp; without it no token names a client",
   });
   return {
-    trustedProxies: readNetworks(env, "TRUSTED_PROXIES", {
-      // Required in production, where the operator must decide which proxies are trusted; `none` trusts no proxy.
-      ...(profile === "development" ? { fallback: [] } : {}),
-      why: "balancers in front of this process, as addresses and networks: their X-Forwarded-For and -Proto are trusted; none: clients connect directly",
-    }),
-    tokens: tokens && { ...tokens, clientClaim },
+    trustedProxies: readTrustedProxies(env, profile),
+    tokens: tokens === undefined ? undefined : { ...tokens, clientClaim },
     clientKeys: readClientKeys(env),
   };
+}
+
+/** Required in production, where the operator must decide which proxies are trusted; `none` trusts no proxy. */
+function readTrustedProxies(env: EnvironmentReader, profile: "development" | "production"): readonly string[] {
+  const why =
+    "balancers in front of this process, as addresses and networks: their X-Forwarded-For and -Proto are trusted; none: clients connect directly";
+  if (profile === "development") return readNetworks(env, "TRUSTED_PROXIES", { fallback: [], why });
+  return readNetworks(env, "TRUSTED_PROXIES", { why });
 }
 
 /** Reads a list of networks. `none` is the empty list, since an empty value means the default. */
 export function readNetworks(
   env: EnvironmentReader,
   name: string,
-  o: { readonly fallback?: readonly string[]; readonly why: string },
+  options: { readonly fallback?: readonly string[]; readonly why: string },
 ): readonly string[] {
-  const texts = env.list(name, o);
-  const networks = texts.length === 1 && texts[0] === "none" ? [] : texts;
+  const texts = env.list(name, options);
+  const isNone = texts.length === 1 && texts[0] === "none";
+  const networks = isNone ? [] : texts;
   try {
     createNetworks(networks);
   } catch (error) {
@@ -59,10 +64,11 @@ function readClientKeys(env: EnvironmentReader): readonly ClientKey[] {
     why: "name=SHA-256 in hex of the key that the client sends as X-Client-Key, 1,000 at most; such a client has a verified name and, without a user's token, its separate limits",
   });
   if (texts.length > clientKeysMax) env.problem(`CLIENT_KEYS has at most ${clientKeysMax} entries`);
-  return texts.flatMap((text, index) => {
+  const keys: ClientKey[] = [];
+  for (const [index, text] of texts.entries()) {
     const [, name, sha256] = clientKeyPattern.exec(text) ?? [];
-    if (name !== undefined && sha256 !== undefined) return [{ name, sha256 }];
-    env.problem(`CLIENT_KEYS: entry ${index + 1} is not name=SHA-256, with 64 lower-case hex digits`);
-    return [];
-  });
+    if (name !== undefined && sha256 !== undefined) keys.push({ name, sha256 });
+    else env.problem(`CLIENT_KEYS: entry ${index + 1} is not name=SHA-256, with 64 lower-case hex digits`);
+  }
+  return keys;
 }

@@ -52,11 +52,12 @@ const addressesMax = 10_000;
 
 export function createCallers(o: CallersOptions): Callers {
   const findAddress = createAddressFinder(createNetworks(o.trustedProxies));
+  // From `o` the verifier uses `onKeysError`, `onKeysFetched`, `trace` and `now`.
   const verifier: TokenVerifier | undefined = o.tokens && createTokenVerifier({ ...o, ...o.tokens });
   const findClientByKey = createClientKeyCheck(o.clientKeys);
   const keysByAddress = createBoundedMap<string>({ entriesMax: addressesMax });
 
-  function toKey(address: string): string {
+  function addressKeyOf(address: string): string {
     const known = keysByAddress.get(address);
     if (known !== undefined) return known;
     const key = toAddressKey(address);
@@ -64,15 +65,21 @@ export function createCallers(o: CallersOptions): Callers {
     return key;
   }
 
-  function describe(request: IncomingMessage, token: VerifiedToken | undefined): Caller {
+  function keyOf(token: VerifiedToken | undefined, clientByKey: string | undefined, address: string): string {
+    if (token !== undefined) return token.userKey;
+    if (clientByKey !== undefined) return `client:${clientByKey}`;
+    return addressKeyOf(address);
+  }
+
+  function createCaller(request: IncomingMessage, token: VerifiedToken | undefined): Caller {
     const { headers } = request;
     const { address, protocol } = findAddress(request);
     const clientByKey = findClientByKey(headers);
     return {
-      key: token ? token.userKey : clientByKey === undefined ? toKey(address) : `client:${clientByKey}`,
+      key: keyOf(token, clientByKey, address),
       address,
       protocol,
-      identity: token ? token.identity : anonymous,
+      identity: token === undefined ? anonymous : token.identity,
       client: readClientProgram(headers, clientByKey ?? token?.clientName),
     };
   }
@@ -80,19 +87,21 @@ export function createCallers(o: CallersOptions): Callers {
   return {
     identify(request) {
       const { authorization } = request.headers;
-      if (verifier === undefined || authorization === undefined) return describe(request, undefined);
-      const known = verifier.find(authorization, request.socket);
-      if (known instanceof AppError) throw known;
-      return known && describe(request, known);
+      if (verifier === undefined || authorization === undefined) return createCaller(request, undefined);
+      const result = verifier.find(authorization, request.socket);
+      if (result instanceof AppError) throw result;
+      if (result === undefined) return undefined;
+      return createCaller(request, result);
     },
     async verify(request) {
       try {
-        return describe(request, await verifier?.verify(request.headers.authorization ?? ""));
+        const token = await verifier?.verify(request.headers.authorization ?? "");
+        return createCaller(request, token);
       } catch (error) {
         if (error instanceof AppError && error.dependency === "token-issuer") o.onKeysError?.(error.cause);
         throw error;
       }
     },
-    callerWithoutToken: (request) => describe(request, undefined),
+    callerWithoutToken: (request) => createCaller(request, undefined),
   };
 }

@@ -15,13 +15,17 @@ export type FindAddress = (request: IncomingMessage) => ClientAddress;
 /** The maximum number of memoized `X-Forwarded-For` values, and the maximum number of characters of a memoized value. */
 const forwardedMax = 10_000;
 const forwardedLengthMax = 256;
+/** The prefix of an IPv4-mapped IPv6 address. */
+const mappedPrefix = "::ffff:";
+const hostAndPortPattern = /^[^:]+:\d{1,5}$/;
 
 /**
  * The client is the other end of the connection. If that is a trusted proxy, its `X-Forwarded-For` is read from the right, up to the first address
  * that is not trusted. This address is the client's: the client could have written all addresses before it.
  */
 export function createAddressFinder(trusted: Networks): FindAddress {
-  const addresses = createBoundedMap<string>({ entriesMax: forwardedMax });
+  /** The client's address, by the address of the nearest proxy and the `X-Forwarded-For` that this proxy sent. */
+  const clientAddresses = createBoundedMap<string>({ entriesMax: forwardedMax });
   // Memoized by socket: checking the list of networks takes a fifth of the time of a cache hit in the REST proxy.
   const trustedSockets = new WeakMap<Socket, boolean>();
 
@@ -33,13 +37,13 @@ export function createAddressFinder(trusted: Networks): FindAddress {
     return result;
   }
 
-  function readForwarded(text: string, nearest: string): string {
-    if (text.length > forwardedLengthMax) return findForwarded(text, nearest, trusted);
-    const key = `${nearest} ${text}`;
-    const known = addresses.get(key);
+  function readForwardedFor(forwardedFor: string, nearest: string): string {
+    if (forwardedFor.length > forwardedLengthMax) return findClientAddress(forwardedFor, nearest, trusted);
+    const key = `${nearest} ${forwardedFor}`;
+    const known = clientAddresses.get(key);
     if (known !== undefined) return known;
-    const address = findForwarded(text, nearest, trusted);
-    addresses.set(key, address);
+    const address = findClientAddress(forwardedFor, nearest, trusted);
+    clientAddresses.set(key, address);
     return address;
   }
 
@@ -47,10 +51,10 @@ export function createAddressFinder(trusted: Networks): FindAddress {
     const nearest = addressOf(socket);
     const protocol = "encrypted" in socket ? "https" : "http";
     if (trusted.isEmpty || !isTrusted(socket, nearest)) return { address: nearest, protocol };
-    const forwarded = headers["x-forwarded-for"];
+    const forwardedFor = headers["x-forwarded-for"];
     const forwardedProtocol = headers["x-forwarded-proto"];
     return {
-      address: forwarded === undefined ? nearest : readForwarded(String(forwarded), nearest),
+      address: forwardedFor === undefined ? nearest : readForwardedFor(String(forwardedFor), nearest),
       protocol: forwardedProtocol === "https" || forwardedProtocol === "http" ? forwardedProtocol : protocol,
     };
   };
@@ -58,38 +62,52 @@ export function createAddressFinder(trusted: Networks): FindAddress {
 
 /** The other end of a connection; an IPv4 address without the prefix that it has on a dual-stack listener. */
 export function addressOf({ remoteAddress = "" }: Pick<Socket, "remoteAddress">): string {
-  return remoteAddress.startsWith("::ffff:") ? remoteAddress.slice("::ffff:".length) : remoteAddress;
+  return withoutMappedPrefix(remoteAddress);
 }
 
-function findForwarded(text: string, nearest: string, trusted: Networks): string {
+function withoutMappedPrefix(address: string): string {
+  return address.startsWith(mappedPrefix) ? address.slice(mappedPrefix.length) : address;
+}
+
+/** @param nearest the address of the trusted proxy that sent this `X-Forwarded-For`. */
+function findClientAddress(forwardedFor: string, nearest: string, trusted: Networks): string {
   let address = nearest;
-  for (const part of text.split(",").toReversed()) {
-    const candidate = withoutPort(part.trim());
+  for (const entry of forwardedFor.split(",").toReversed()) {
+    const candidate = withoutPort(entry.trim());
     // No address before an invalid one can be trusted: the client is the last valid address that was read.
     if (isIP(candidate) === 0) return address;
-    address = addressOf({ remoteAddress: candidate });
+    address = withoutMappedPrefix(candidate);
     if (!trusted.has(address)) return address;
   }
   return address;
 }
 
 /** Some load balancers add the port: `192.0.2.1:80`, `[2001:db8::1]:80`. */
-function withoutPort(text: string): string {
-  if (text.startsWith("[")) return text.slice(1, text.indexOf("]"));
-  return /^[^:]+:\d{1,5}$/.test(text) ? text.slice(0, text.indexOf(":")) : text;
+function withoutPort(entry: string): string {
+  if (entry.startsWith("[")) return entry.slice(1, entry.indexOf("]"));
+  return hostAndPortPattern.test(entry) ? entry.slice(0, entry.indexOf(":")) : entry;
 }
+
+/** An IPv6 address has eight groups of 16 bits. */
+const groupsOfAddress = 8;
+const groupsOfKey = 4;
 
 /**
  * The key of a caller by its address, such as `address:192.0.2.1`. Of an IPv6 address the first 64 bits count, since one client usually has the whole
  * network (RFC 6177).
  */
 export function toAddressKey(address: string): string {
-  if (!address.includes(":")) return `address:${address}`;
+  const isIpv6 = address.includes(":");
+  if (!isIpv6) return `address:${address}`;
   const [withoutZone = ""] = address.split("%", 1);
+  // `::` stands for as many groups of zeros as are missing. `tail` is undefined for an address without it.
   const [head = "", tail] = withoutZone.split("::");
-  const first = head === "" ? [] : head.split(":");
-  const last = tail === undefined || tail === "" ? [] : tail.split(":");
-  const zeros = tail === undefined ? 0 : Math.max(8 - first.length - last.length, 0);
-  const groups = [...first, ...Array.from({ length: zeros }, () => "0"), ...last].slice(0, 4);
-  return `address:${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(":")}`;
+  const headGroups = head === "" ? [] : head.split(":");
+  const tailGroups = tail === undefined || tail === "" ? [] : tail.split(":");
+  const missing = Math.max(groupsOfAddress - headGroups.length - tailGroups.length, 0);
+  const zeroGroups = tail === undefined ? [] : Array.from({ length: missing }, () => "0");
+  const keyGroups = [...headGroups, ...zeroGroups, ...tailGroups].slice(0, groupsOfKey);
+  // Without leading zeros, so that all notations of an address have one key.
+  const normalized = keyGroups.map((group) => Number.parseInt(group, 16).toString(16));
+  return `address:${normalized.join(":")}`;
 }

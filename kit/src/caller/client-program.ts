@@ -23,11 +23,12 @@ const keyCharsMax = 256;
 
 /** @returns a function that returns the name of the client whose key is in `X-Client-Key`; undefined for a missing or unknown key. */
 export function createClientKeyCheck(keys: readonly ClientKey[]): (headers: IncomingHttpHeaders) => string | undefined {
-  const names = new Map(keys.map(({ name, sha256 }) => [sha256, name]));
+  const nameByHash = new Map(keys.map(({ name, sha256 }) => [sha256, name]));
   return (headers) => {
-    const key = names.size === 0 ? undefined : headers["x-client-key"];
+    if (nameByHash.size === 0) return undefined;
+    const key = headers["x-client-key"];
     if (typeof key !== "string" || key.length > keyCharsMax) return undefined;
-    return names.get(hash("sha256", key));
+    return nameByHash.get(hash("sha256", key));
   };
 }
 
@@ -39,7 +40,9 @@ export function readClientProgram(headers: IncomingHttpHeaders, verifiedName: st
   return { name, version: toText(version), isVerified: verifiedName !== undefined };
 }
 
-/** The name that the client claims (`apollographql-client-name`, else `x-client-name`). Map it by `KnownValues` before it is a label. */
+/**
+ * The name that the client claims (`apollographql-client-name`, else `x-client-name`). Before it is the label of a metric, map it by `KnownValues`.
+ */
 export function readClientName(headers: IncomingHttpHeaders): string | undefined {
   return toText(headers["apollographql-client-name"] ?? headers["x-client-name"]);
 }

@@ -10,30 +10,44 @@ export interface Networks {
 
 /** @throws Error naming the first invalid text. */
 export function createNetworks(texts: readonly string[]): Networks {
-  const list = new BlockList();
-  for (const text of texts) addTo(list, text);
+  // Node's list of addresses, which blocks nothing here.
+  const blockList = new BlockList();
+  for (const text of texts) addTo(blockList, text);
   return {
     isEmpty: texts.length === 0,
     has(address) {
       const family = familyOf(address);
-      return family !== undefined && list.check(address, family);
+      return family !== undefined && blockList.check(address, family);
     },
   };
 }
 
-function addTo(list: BlockList, text: string): void {
-  const [address = "", bits, ...more] = text.split("/");
+const prefixLengthPattern = /^\d{1,3}$/;
+
+function addTo(blockList: BlockList, text: string): void {
+  const [address = "", lengthText, ...more] = text.split("/");
   const family = familyOf(address);
   const bitsMax = family === "ipv4" ? 32 : 128;
-  const length = bits === undefined ? bitsMax : /^\d{1,3}$/.test(bits) ? Number(bits) : Number.NaN;
-  // `!(… <= …)` is also true for NaN.
-  if (family === undefined || more.length > 0 || !(length <= bitsMax)) {
+  const prefixLength = lengthText === undefined ? bitsMax : parsePrefixLength(lengthText, bitsMax);
+  if (family === undefined || prefixLength === undefined || more.length > 0) {
     throw new Error(`${JSON.stringify(text)} is neither an address nor a network such as 10.0.0.0/8`);
   }
-  list.addSubnet(address, length, family);
+  blockList.addSubnet(address, prefixLength, family);
+}
+
+function parsePrefixLength(text: string, bitsMax: number): number | undefined {
+  if (!prefixLengthPattern.test(text)) return undefined;
+  const prefixLength = Number(text);
+  return prefixLength <= bitsMax ? prefixLength : undefined;
 }
 
 function familyOf(address: string): "ipv4" | "ipv6" | undefined {
-  const family = isIP(address);
-  return family === 4 ? "ipv4" : family === 6 ? "ipv6" : undefined;
+  switch (isIP(address)) {
+    case 4:
+      return "ipv4";
+    case 6:
+      return "ipv6";
+    default:
+      return undefined;
+  }
 }

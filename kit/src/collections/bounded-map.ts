@@ -105,7 +105,10 @@ export function createBoundedMap<Value>({
       if (entry === undefined) return;
       entry.weight += added;
       weight += added;
-      if (entry.weight > weightMax) return evict(key);
+      if (entry.weight > weightMax) {
+        evict(key);
+        return;
+      }
       // So that the other entries are evicted before this one.
       entry.isUsed = true;
       evictUntilFits(0, 0);

@@ -24,7 +24,8 @@ export class InFlightList<Item> {
   }
 
   add(item: Item): InFlightEntry<Item> {
-    const entry = { item, number: ++this.#lastNumber, index: this.#entries.length };
+    this.#lastNumber++;
+    const entry = { item, number: this.#lastNumber, index: this.#entries.length };
     this.#entries.push(entry);
     return entry;
   }

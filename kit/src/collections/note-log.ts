@@ -17,25 +17,38 @@ export interface NoteLog {
  * @param notesMax the maximum number of names. Each has only its last position; the name that was noted longest ago is evicted.
  */
 export function createNoteLog({ notesMax }: { readonly notesMax: number }): NoteLog {
-  const notes = new Map<string, number>();
+  /** The last position of each name. A Map iterates in the order of insertion, so the oldest note is the first. */
+  const positionByName = new Map<string, number>();
   let position = 0;
+  /** The position of the note that was evicted last. */
   let evictedUpTo = 0;
+
+  function evictOldest(): void {
+    const [oldest] = positionByName;
+    if (oldest === undefined) return;
+    const [oldestName, oldestPosition] = oldest;
+    evictedUpTo = oldestPosition;
+    positionByName.delete(oldestName);
+  }
 
   return {
     get position() {
       return position;
     },
     note(name) {
-      notes.delete(name);
-      notes.set(name, ++position);
-      if (notes.size <= notesMax) return;
-      // A Map iterates in the order of insertion, so the first note is the oldest.
-      for (const [oldest, at] of notes) {
-        evictedUpTo = at;
-        return void notes.delete(oldest);
-      }
+      position++;
+      // Deleted first, so that the name moves to the end of the order.
+      positionByName.delete(name);
+      positionByName.set(name, position);
+      if (positionByName.size > notesMax) evictOldest();
     },
-    advance: () => void position++,
-    isNotedAfter: (sentAt, name) => sentAt < evictedUpTo || (notes.get(name) ?? 0) > sentAt,
+    advance() {
+      position++;
+    },
+    isNotedAfter(readPosition, name) {
+      if (readPosition < evictedUpTo) return true;
+      const notedPosition = positionByName.get(name) ?? 0;
+      return notedPosition > readPosition;
+    },
   };
 }

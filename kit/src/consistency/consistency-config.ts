@@ -12,8 +12,10 @@ export function readConsistencyConfig(
   env: EnvironmentReader,
   profile: "development" | "production",
 ): ConsistencyConfig {
+  // A variable without a fallback is required.
+  const developmentFallback = profile === "development" ? { fallback: ["for-development-only"] } : {};
   const keys = env.list("CONSISTENCY_KEYS", {
-    ...(profile === "development" ? { fallback: ["for-development-only"] } : {}),
+    ...developmentFallback,
     secret: true,
     why: `encrypt the receipts in Consistency-Token: the first encrypts, all decrypt; each at least ${keyCharsMin} characters, the same in every gateway and REST proxy; required in production`,
   });

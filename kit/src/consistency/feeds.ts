@@ -47,11 +47,12 @@ export function createFeeds({ feedUrls, feedKey, onChanges, onReset, onState }: 
     isUp: (service) => followers.get(service)?.isUp(),
     knows: (write) => followers.get(write.service)?.knows(write) ?? false,
     async waitFor(writes, timeoutMs) {
-      const limitMs = Math.min(waitMsMax, timeoutMs / 10);
-      const known = writes.map(
-        (write) => followers.get(write.service)?.waitFor(write, limitMs) ?? Promise.resolve(false),
+      const waitMs = Math.min(waitMsMax, timeoutMs / 10);
+      const waits = writes.map(
+        (write) => followers.get(write.service)?.waitFor(write, waitMs) ?? Promise.resolve(false),
       );
-      return (await Promise.all(known)).every(Boolean);
+      const areKnown = await Promise.all(waits);
+      return areKnown.every(Boolean);
     },
     async close() {
       await Promise.all([...followers.values()].map((follower) => follower.close()));

@@ -37,9 +37,18 @@ const writesMax = 64;
 const textCharsMax = 16_384;
 
 const algorithm = "aes-256-gcm";
-const formatVersion = 1;
 const ivBytes = 12;
 const tagBytes = 16;
+
+/** The first byte of the encoded writes. */
+const formatVersion = 1;
+const nameLengthBytes = 2;
+const epochBytes = 16;
+const xidBytes = 8;
+/** In hex. */
+const noEpoch = "0".repeat(2 * epochBytes);
+/** The groups of digits of a UUID, which its text form joins by hyphens. */
+const uuidDigits = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/;
 
 /** @param secrets at least one: the first encrypts, all decrypt. */
 export function createReceipts(secrets: readonly string[]): Receipts {
@@ -51,30 +60,36 @@ export function createReceipts(secrets: readonly string[]): Receipts {
     read(value) {
       if (value === undefined) return [];
       const text = typeof value === "string" ? value : value.join(", ");
-      const members = text.length > textCharsMax ? undefined : parseList(text);
+      if (text.length > textCharsMax) throw toReceiptError();
+      const members = parseList(text);
+      // Undefined for a text that is no list.
       if (members === undefined || members.length > receiptsMax) throw toReceiptError();
       const writes = members.flatMap((member) => {
-        const bytes = member.kind === "string" ? decrypt(keys, member.value) : undefined;
+        if (member.kind !== "string") throw toReceiptError();
+        const bytes = decrypt(keys, member.value);
         const decoded = bytes && decode(bytes);
         if (decoded === undefined) throw toReceiptError();
         return decoded;
       });
-      const different = withoutDuplicates(writes);
-      if (different.length > writesMax) throw toReceiptError();
-      return different;
+      const distinctWrites = withoutDuplicates(writes);
+      if (distinctWrites.length > writesMax) throw toReceiptError();
+      return distinctWrites;
     },
     write(known, written) {
-      const services = new Set(written.map(({ service }) => service));
+      const writtenServices = new Set(written.map(({ service }) => service));
       // A snapshot that includes the new write also includes this client's older writes to the service: they were committed before the new one began.
-      const others = known.filter(({ service }) => !services.has(service));
-      return `"${encrypt(newestKey, encode([...others, ...written]))}"`;
+      const others = known.filter(({ service }) => !writtenServices.has(service));
+      const receipt = encrypt(newestKey, encode([...others, ...written]));
+      return `"${receipt}"`;
     },
   };
 }
 
 /** Each receipt of parallel writes repeats the writes that the client knew before. */
 function withoutDuplicates(writes: readonly ServiceWrite[]): readonly ServiceWrite[] {
-  return [...new Map(writes.map((write) => [`${write.service} ${write.epoch} ${write.xid}`, write])).values()];
+  const writeByKey = new Map<string, ServiceWrite>();
+  for (const write of writes) writeByKey.set(`${write.service} ${write.epoch} ${write.xid}`, write);
+  return [...writeByKey.values()];
 }
 
 function toReceiptError(): AppError {
@@ -84,10 +99,12 @@ function toReceiptError(): AppError {
   );
 }
 
-function encrypt(key: Buffer, text: Buffer): string {
+/** @returns the initialization vector, the encrypted bytes and the authentication tag, as base64url. */
+function encrypt(key: Buffer, plaintext: Buffer): string {
   const iv = randomBytes(ivBytes);
   const cipher = createCipheriv(algorithm, key, iv);
-  return Buffer.concat([iv, cipher.update(text), cipher.final(), cipher.getAuthTag()]).toString("base64url");
+  const receipt = Buffer.concat([iv, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
+  return receipt.toString("base64url");
 }
 
 /** @returns undefined for a text that none of the keys has encrypted. */
@@ -108,7 +125,7 @@ function decrypt(keys: readonly Buffer[], receipt: string): Buffer | undefined {
 
 /** For each write: the length of the service's name and the name, the epoch (zeros for none), and the transaction number. */
 function encode(writes: readonly ServiceWrite[]): Buffer {
-  const parts = [Buffer.of(formatVersion)];
+  const buffers = [Buffer.of(formatVersion)];
   for (const { service, epoch = "", xid } of writes) {
     const name = Buffer.from(service);
     const nameLength = Buffer.alloc(nameLengthBytes);
@@ -116,28 +133,26 @@ function encode(writes: readonly ServiceWrite[]): Buffer {
     const position = Buffer.alloc(epochBytes + xidBytes);
     position.write(epoch.replaceAll("-", ""), "hex");
     position.writeBigUInt64BE(BigInt(xid), epochBytes);
-    parts.push(nameLength, name, position);
+    buffers.push(nameLength, name, position);
   }
-  return Buffer.concat(parts);
+  return Buffer.concat(buffers);
 }
-
-const nameLengthBytes = 2;
-const epochBytes = 16;
-const xidBytes = 8;
-const noEpoch = "0".repeat(2 * epochBytes);
 
 /** @returns undefined for a format that this release does not know. */
 function decode(bytes: Buffer): readonly ServiceWrite[] | undefined {
   if (bytes[0] !== formatVersion) return undefined;
   const writes: ServiceWrite[] = [];
-  for (let at = 1; at < bytes.length;) {
+  let at = 1;
+  while (at < bytes.length) {
     const nameStart = at + nameLengthBytes;
-    const nameEnd = nameStart + bytes.readUInt16BE(at);
-    const service = bytes.toString("utf8", nameStart, nameEnd);
-    const hex = bytes.toString("hex", nameEnd, nameEnd + epochBytes);
-    const epoch = hex === noEpoch ? undefined : hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
-    writes.push({ service, epoch, xid: Number(bytes.readBigUInt64BE(nameEnd + epochBytes)) });
-    at = nameEnd + epochBytes + xidBytes;
+    const epochStart = nameStart + bytes.readUInt16BE(at);
+    const xidStart = epochStart + epochBytes;
+    const service = bytes.toString("utf8", nameStart, epochStart);
+    const epochHex = bytes.toString("hex", epochStart, xidStart);
+    const epoch = epochHex === noEpoch ? undefined : epochHex.replace(uuidDigits, "$1-$2-$3-$4-$5");
+    const xid = Number(bytes.readBigUInt64BE(xidStart));
+    writes.push({ service, epoch, xid });
+    at = xidStart + xidBytes;
   }
   return writes;
 }

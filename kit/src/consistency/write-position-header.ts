@@ -54,10 +54,10 @@ export async function findPositionIncluding(
 /** A position that includes all writes which were committed before. */
 async function findPosition(database: Pick<Writer, "write">): Promise<WritePosition | undefined> {
   try {
-    return await runInWriteScope(async (own) => {
-      // `write` gives the scope the position of each statement's transaction, also if it changes no row.
+    return await runInWriteScope(async (newScope) => {
+      // `write` adds the position of the statement's transaction to the scope, also if the statement changes no row.
       await database.write("find-write-position", "select true as found");
-      return own.position;
+      return newScope.position;
     });
   } catch {
     return undefined;

@@ -25,27 +25,35 @@ const errorsMax = 5;
  */
 export function describeError(error: unknown, depth = depthMax): ErrorDescription {
   if (!(error instanceof Error)) return { type: typeof error, message: "a value that is not an Error was thrown" };
-  const { cause } = error;
-  const errors = error instanceof AggregateError && depth > 0 ? error.errors.slice(0, errorsMax) : [];
-  return {
-    type: error.name,
-    message: redactMessage(error),
-    ...pickKnown(error),
-    ...(error.stack === undefined ? {} : { stack: framesOf(error.stack) }),
-    ...(cause === undefined || depth === 0 ? {} : { cause: describeError(cause, depth - 1) }),
-    ...(errors.length === 0 ? {} : { errors: errors.map((one) => describeError(one, depth - 1)) }),
-  };
+  const { stack, cause } = error;
+  const description: MutableDescription = { type: error.name, message: redactMessage(error), ...pickKnown(error) };
+  if (stack !== undefined) description.stack = framesOf(stack);
+  if (depth === 0) return description;
+  if (cause !== undefined) description.cause = describeError(cause, depth - 1);
+  if (error instanceof AggregateError) {
+    const errors: readonly unknown[] = error.errors.slice(0, errorsMax);
+    if (errors.length > 0) description.errors = errors.map((nested) => describeError(nested, depth - 1));
+  }
+  return description;
 }
 
-/** Replaces, in messages of errors that quote their input, everything from the first quotation mark to the last. */
+type MutableDescription = { -readonly [Name in keyof ErrorDescription]: ErrorDescription[Name] };
+
+/** Names of errors whose messages quote their input. */
+const quotingNames = /^(?:SyntaxError|GraphQLError|URIError|ZodError)$/;
+/** Codes of errors whose messages quote their input: PostgreSQL's class 22 (data exception), and Node's errors for invalid arguments. */
+const quotingCodes = /^(?:22|ERR_INVALID)/;
+/** From the first quotation mark to the last. */
+const quotation = /["'`].*["'`]/s;
+
+/** Removes the input from messages of errors that quote their input. */
 function redactMessage(error: Error): string {
   const code = codeOf(error);
   // P0: raised by a PL/pgSQL function. The whole message may be data.
   if (code.startsWith("P0")) return "raised by a database function";
-  // By name, or by code: PostgreSQL's class 22 (data exception), and Node's errors for invalid arguments.
-  const quotesInput =
-    /^(?:SyntaxError|GraphQLError|URIError|ZodError)$/.test(error.name) || /^(?:22|ERR_INVALID)/.test(code);
-  return scrubText(quotesInput ? error.message.replace(/["'`].*["'`]/s, '"…"') : error.message);
+  const quotesInput = quotingNames.test(error.name) || quotingCodes.test(code);
+  const message = quotesInput ? error.message.replace(quotation, '"…"') : error.message;
+  return scrubText(message);
 }
 
 function codeOf(error: Error): string {

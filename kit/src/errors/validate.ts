@@ -3,6 +3,12 @@ import { invalidInput, type Problem } from "./app-error.ts";
 
 // Input validation, called by each service's model.ts for the input of both endpoints, and by its rest/read.ts for REST bodies.
 
+/** The maximum number of reported problems, to bound the response. */
+const problemsMax = 100;
+/** Control characters other than tab, line feed and carriage return. */
+// oxlint-disable-next-line no-control-regex -- the pattern matches control characters on purpose
+const controlCharacter = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/;
+
 /**
  * Validates an unknown value by a schema.
  * @returns the value as the schema transforms it, for example with trimmed texts.
@@ -13,11 +19,10 @@ export function parseShape<S extends z.ZodType>(schema: S, value: unknown): z.ou
   const result = schema.safeParse(value, { reportInput: true });
   if (result.success) return result.data;
   // Limited before the conversion to bound the work, and again after it, since one issue for unknown fields becomes many problems.
-  throw invalidInput(result.error.issues.slice(0, problemsMax).flatMap(toProblems).slice(0, problemsMax));
+  const issues = result.error.issues.slice(0, problemsMax);
+  const problems = issues.flatMap(toProblems).slice(0, problemsMax);
+  throw invalidInput(problems);
 }
-
-/** The maximum number of reported problems, to bound the response. */
-const problemsMax = 100;
 
 export interface TextLimits {
   /** In code points, after trimming. */
@@ -53,10 +58,11 @@ export function text(limits: TextLimits) {
 
 /** A JSON Pointer as a URI fragment (RFC 6901, 6). */
 export function toPointer(path: readonly PropertyKey[]): string {
-  return [
-    "#",
-    ...path.map((part) => encodeURIComponent(String(part).replaceAll("~", "~0").replaceAll("/", "~1"))),
-  ].join("/");
+  const tokens = path.map((key) => {
+    const escaped = String(key).replaceAll("~", "~0").replaceAll("/", "~1");
+    return encodeURIComponent(escaped);
+  });
+  return ["#", ...tokens].join("/");
 }
 
 function toProblems(issue: z.core.$ZodIssue): readonly Problem[] {
@@ -70,9 +76,14 @@ function toProblems(issue: z.core.$ZodIssue): readonly Problem[] {
   return [{ pointer: toPointer(issue.path), code: codeOf(issue), detail: issue.message }];
 }
 
+/** The `code` of a problem. A rule that is added by `refine` declares it in `params`, as in `text`. */
 function codeOf(issue: z.core.$ZodIssue): string {
-  if (issue.code === "custom") return typeof issue.params?.["code"] === "string" ? issue.params["code"] : "invalid";
-  return issue.code === "invalid_type" && issue.input === undefined ? "required" : issue.code;
+  if (issue.code === "custom") {
+    const code: unknown = issue.params?.["code"];
+    return typeof code === "string" ? code : "invalid";
+  }
+  const isMissing = issue.code === "invalid_type" && issue.input === undefined;
+  return isMissing ? "required" : issue.code;
 }
 
 /** Counts code points, not UTF-16 units. */
@@ -87,10 +98,10 @@ function withinLength(value: string, min: number, max: number): boolean {
 /** Also false for a text with too many or too few characters, which another rule reports. */
 function isTooLongAsJson(value: string, { min, max, jsonBytesMax }: TextLimits): boolean {
   if (jsonBytesMax === undefined || !withinLength(value, min, max)) return false;
-  return Buffer.byteLength(JSON.stringify(value)) - '""'.length > jsonBytesMax;
+  const jsonBytes = Buffer.byteLength(JSON.stringify(value)) - '""'.length;
+  return jsonBytes > jsonBytesMax;
 }
 
 function isStorable(value: string): boolean {
-  // oxlint-disable-next-line no-control-regex -- the pattern matches control characters on purpose
-  return value.isWellFormed() && !/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/.test(value);
+  return value.isWellFormed() && !controlCharacter.test(value);
 }

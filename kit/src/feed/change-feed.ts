@@ -56,6 +56,7 @@ const groupsMax = 1_000;
 const reopenMs = 500;
 /** Each replica tries to trim this often. */
 const trimIntervalMs = 30_000;
+/** The longest wait without a connection. A subscriber, a commit and `close` end it. */
 const idleWaitMs = 60_000;
 
 /** Reads the outbox only while there are subscribers. Connects to the database for the first subscriber or commit. */
@@ -64,17 +65,20 @@ export function createChangeFeed(o: ChangeFeedOptions): ChangeFeed {
 }
 
 class OutboxFeed implements ChangeFeed {
-  readonly #o: ChangeFeedOptions;
+  readonly #options: ChangeFeedOptions;
+  /** Rings for everything that may require a read or a notification before the next poll. */
   readonly #alarm = createAlarm();
   /** Subscribers that wait for their first event, with the position from which they resume. */
   readonly #starting = new Map<FeedSubscriber, FeedPosition | undefined>();
   readonly #started = new Set<FeedSubscriber>();
+  /** Resolves when the feed is closed. */
   readonly #running: Promise<void>;
+  /** Whether this process has committed since the last notification of the other replicas. */
   #hasCommitted = false;
   #isClosed = false;
 
-  constructor(o: ChangeFeedOptions) {
-    this.#o = o;
+  constructor(options: ChangeFeedOptions) {
+    this.#options = options;
     this.#running = this.#run();
   }
 
@@ -113,17 +117,17 @@ class OutboxFeed implements ChangeFeed {
 
   /** Follows the outbox until the feed is closed or the database is lost. */
   async #followOnce(): Promise<void> {
-    const lost = new AbortController();
+    const connectionLost = new AbortController();
     const onLost = (error: Error) => {
-      lost.abort(error);
+      connectionLost.abort(error);
       this.#alarm.ring();
     };
     let outbox: Outbox | undefined;
     try {
-      outbox = await this.#o.openOutbox({ onNotified: () => this.#alarm.ring(), onLost });
-      await this.#follow(outbox, lost.signal);
+      outbox = await this.#options.openOutbox({ onNotified: () => this.#alarm.ring(), onLost });
+      await this.#follow(outbox, connectionLost.signal);
     } catch (error) {
-      this.#o.onError(error);
+      this.#options.onError(error);
       // The notification of the commit is not repeated: the other replicas read the outbox within `pollMs` without it.
       this.#hasCommitted = false;
       this.#endAll();
@@ -133,11 +137,11 @@ class OutboxFeed implements ChangeFeed {
     }
   }
 
-  async #follow(outbox: Outbox, lost: AbortSignal): Promise<void> {
+  async #follow(outbox: Outbox, connectionLost: AbortSignal): Promise<void> {
     let position: FeedPosition | undefined;
     let trimmedAtMs = -Infinity;
     while (!this.#isClosed) {
-      lost.throwIfAborted();
+      connectionLost.throwIfAborted();
       const startedAtMs = performance.now();
       // Before the read: a `ring` during the read then ends the wait below.
       this.#alarm.reset();
@@ -145,23 +149,26 @@ class OutboxFeed implements ChangeFeed {
         this.#hasCommitted = false;
         await outbox.notify();
       }
-      position = this.#hasSubscribers ? await this.#read(outbox, position) : undefined;
-      if (startedAtMs - trimmedAtMs >= trimIntervalMs) {
+      position = this.#hasSubscribers ? await this.#sendChanges(outbox, position) : undefined;
+      const isTrimDue = startedAtMs - trimmedAtMs >= trimIntervalMs;
+      if (isTrimDue) {
         const hasMore = await outbox.trim();
+        // With more to trim, the wait below ends at once, and the next iteration trims again.
         if (hasMore) this.#alarm.ring();
         else {
           trimmedAtMs = startedAtMs;
-          this.#o.onTrimmed?.(await outbox.estimateChanges());
+          this.#options.onTrimmed?.(await outbox.estimateChanges());
         }
       }
       await this.#alarm.wait(this.#hasSubscribers ? pollMs : trimIntervalMs);
-      const restMs = readIntervalMsMin - (performance.now() - startedAtMs);
+      const elapsedMs = performance.now() - startedAtMs;
+      const restMs = readIntervalMsMin - elapsedMs;
       if (restMs > 0) await sleep(restMs);
     }
   }
 
-  /** Sends the changes since the position. @returns the new position. */
-  async #read(outbox: Outbox, since: FeedPosition | undefined): Promise<FeedPosition> {
+  /** Sends the changes since the position to all subscribers. @returns the new position. */
+  async #sendChanges(outbox: Outbox, since: FeedPosition | undefined): Promise<FeedPosition> {
     const batch = await outbox.read(since);
     const event = this.#toEvent(batch);
     for (const subscriber of this.#started) subscriber.send(event);
@@ -173,9 +180,11 @@ class OutboxFeed implements ChangeFeed {
     for (const [subscriber, since] of this.#starting) {
       const batch = await outbox.read(since);
       // False if the subscription ended during the read.
-      if (!this.#starting.delete(subscriber)) continue;
+      const isSubscribed = this.#starting.delete(subscriber);
+      if (!isSubscribed) continue;
       this.#started.add(subscriber);
-      subscriber.send(since === undefined ? { kind: "reset", position: batch.position } : this.#toEvent(batch));
+      if (since === undefined) subscriber.send({ kind: "reset", position: batch.position });
+      else subscriber.send(this.#toEvent(batch));
     }
   }
 
@@ -183,20 +192,22 @@ class OutboxFeed implements ChangeFeed {
     if (changes === "gap") return { kind: "reset", position };
     const groups = new Set<string>();
     for (const change of changes) {
-      // `everything`: recorded by the SQL function publish_everything().
-      const changed = change.kind === "everything" ? undefined : this.#groupsOf(change);
-      if (changed === undefined) return { kind: "reset", position };
-      for (const group of changed) groups.add(group);
+      // Recorded by the SQL function publish_everything().
+      if (change.kind === "everything") return { kind: "reset", position };
+      const changedGroups = this.#groupsOf(change);
+      if (changedGroups === undefined) return { kind: "reset", position };
+      for (const group of changedGroups) groups.add(group);
     }
-    return groups.size > groupsMax ? { kind: "reset", position } : { kind: "changes", position, groups: [...groups] };
+    if (groups.size > groupsMax) return { kind: "reset", position };
+    return { kind: "changes", position, groups: [...groups] };
   }
 
   /** A change for which `groupsOf` throws must not end the streams: each stream would read it again when it resumes, and end again. */
   #groupsOf(change: RecordedChange): readonly string[] | undefined {
     try {
-      return this.#o.groupsOf(change);
+      return this.#options.groupsOf(change);
     } catch (error) {
-      this.#o.onError(error);
+      this.#options.onError(error);
       return undefined;
     }
   }
@@ -214,7 +225,9 @@ function createAlarm() {
   let isRinging = false;
   let stopWaiting = () => {};
   return {
-    reset: () => void (isRinging = false),
+    reset() {
+      isRinging = false;
+    },
     ring() {
       isRinging = true;
       stopWaiting();

@@ -61,15 +61,16 @@ export function readFollowedFeedsConfig(
   const feedUrls: Record<string, readonly string[]> = {};
   for (const [service, urls] of Object.entries(addresses)) {
     const name = variableOf(service);
-    const texts = env.list(name, {
+    const urlsOfFeed = env.list(name, {
       fallback: urls.flatMap(toFeedUrl),
       why: `the change feed of the ${service} service: scheme, host and port of each replica; by default ${portOffset} above the port of the service; none: it has no feed, and cached responses follow no writes of others`,
     });
-    if (texts.length === 1 && texts[0] === "none") continue;
-    if (texts.some((url) => !isHttpUrl(url))) {
+    const isNone = urlsOfFeed.length === 1 && urlsOfFeed[0] === "none";
+    if (isNone) continue;
+    if (!urlsOfFeed.every(isHttpUrl)) {
       env.problem(`${name} has to be http(s) addresses of scheme, host and port, separated by commas, or none`);
     }
-    if (texts.length > 0) feedUrls[service] = texts;
+    if (urlsOfFeed.length > 0) feedUrls[service] = urlsOfFeed;
   }
   const [feedKey = ""] = readKeys(env, profile, "the first one opens the change feeds of the services");
   return { feedUrls, feedKey };
@@ -84,8 +85,10 @@ function toFeedUrl(text: string): readonly string[] {
 }
 
 function readKeys(env: EnvironmentReader, profile: Profile, why: string): readonly string[] {
+  // A variable without a fallback is required.
+  const developmentFallback = profile === "development" ? { fallback: developmentKeys } : {};
   const keys = env.list("FEED_KEYS", {
-    ...(profile === "development" ? { fallback: developmentKeys } : {}),
+    ...developmentFallback,
     secret: true,
     why: `${why}; each at least ${keyCharsMin} characters, the same in every process; required in production`,
   });

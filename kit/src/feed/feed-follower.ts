@@ -37,24 +37,30 @@ export interface FeedFollower {
 const retryMsMax = 500;
 /** The maximum number of waiting requests per feed; for further requests `waitFor` does not wait. */
 const waitersMax = 1_024;
+/** The number of the first attempt is random and below this. It selects the replica. */
+const firstAttemptMax = 1_000;
 
 export function createFeedFollower(o: FeedFollowerOptions): FeedFollower {
   return new StreamFollower(o);
 }
 
 class StreamFollower implements FeedFollower {
-  readonly #o: FeedFollowerOptions;
+  readonly #options: FeedFollowerOptions;
   readonly #closing = new AbortController();
-  /** Called after each event, and when the feed goes down. */
+  /** Called after each event, and when the feed goes down. Each checks whether the wait of one request can end. */
   readonly #waiters = new Set<() => void>();
+  /** Resolves when the follower is closed. */
   readonly #following: Promise<void>;
+  /** Of the last event. */
   #position: FeedPosition | undefined;
+  /** Whether an event has arrived on the current stream. */
   #isFollowing = false;
-  #reported: "up" | "down" | undefined;
+  /** The last state that was passed to `onState`. */
+  #reportedState: "up" | "down" | undefined;
   #lastEventAtMs = -Infinity;
 
-  constructor(o: FeedFollowerOptions) {
-    this.#o = o;
+  constructor(options: FeedFollowerOptions) {
+    this.#options = options;
     this.#following = this.#follow();
   }
 
@@ -67,17 +73,19 @@ class StreamFollower implements FeedFollower {
   }
 
   async waitFor(write: WritePosition, timeoutMs: number): Promise<boolean> {
+    if (this.knows(write)) return true;
     const isExpected = this.isUp() && write.epoch === this.#position?.epoch;
-    if (this.knows(write) || !isExpected || this.#waiters.size >= waitersMax) return this.knows(write);
+    const mayWait = isExpected && this.#waiters.size < waitersMax;
+    if (!mayWait) return false;
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, timeoutMs);
-    const wake = () => {
+    const endWaitIfDecided = () => {
       if (this.knows(write) || !this.#isFollowing) resolve();
     };
-    this.#waiters.add(wake);
+    this.#waiters.add(endWaitIfDecided);
     await promise;
     clearTimeout(timer);
-    this.#waiters.delete(wake);
+    this.#waiters.delete(endWaitIfDecided);
     return this.knows(write);
   }
 
@@ -89,49 +97,56 @@ class StreamFollower implements FeedFollower {
   async #follow(): Promise<void> {
     const { signal } = this.#closing;
     let replicas: readonly ReplicaAddress[] = [];
-    const book = createAddressBook({
-      urls: this.#o.urls,
-      resolveHost: this.#o.resolveHost,
+    const addressBook = createAddressBook({
+      urls: this.#options.urls,
+      resolveHost: this.#options.resolveHost,
       nowMs: () => performance.now(),
-      onResolved: (resolved) => void (replicas = resolved),
+      onResolved(resolved) {
+        replicas = resolved;
+      },
       onLookupFailed: () => {},
     });
     // Starts at a random replica, so that the gateways and REST proxies are spread over the replicas of the service.
-    for (let attempt = Math.floor(Math.random() * 1_000); !signal.aborted; attempt++) {
-      await book.refresh();
+    for (let attempt = Math.floor(Math.random() * firstAttemptMax); !signal.aborted; attempt++) {
+      await addressBook.refresh();
       const replica = replicas[attempt % Math.max(1, replicas.length)];
       try {
         if (!replica) throw new Error("No replica of the feed is known.");
         const onEvent = (event: FeedEvent) => this.#apply(event);
         // Throws when the stream ends, whatever the reason.
-        await readFeedStream({ replica, key: this.#o.key, since: this.#position, signal, onEvent });
+        await readFeedStream({ replica, key: this.#options.key, since: this.#position, signal, onEvent });
       } catch (cause) {
-        this.#lose(cause);
-        book.refreshSoon();
+        this.#endStream(cause);
+        addressBook.refreshSoon();
       }
+      // `close` ends the pause by the signal.
       await sleep(Math.random() * retryMsMax, undefined, { signal }).catch(() => {});
     }
   }
 
   #apply(event: FeedEvent): void {
-    if (event.kind === "reset") this.#o.onReset();
-    else if (event.groups.length > 0) this.#o.onChanges(event.groups);
+    if (event.kind === "reset") this.#options.onReset();
+    else if (event.groups.length > 0) this.#options.onChanges(event.groups);
     this.#position = event.position;
     this.#lastEventAtMs = performance.now();
     this.#isFollowing = true;
-    this.#report("up");
-    for (const wake of this.#waiters) wake();
+    this.#reportState("up");
+    this.#notifyWaiters();
   }
 
-  #lose(cause: unknown): void {
+  #endStream(cause: unknown): void {
     this.#isFollowing = false;
-    this.#report("down", cause);
-    for (const wake of this.#waiters) wake();
+    this.#reportState("down", cause);
+    this.#notifyWaiters();
   }
 
-  #report(state: "up" | "down", cause?: unknown): void {
-    if (state === this.#reported || this.#closing.signal.aborted) return;
-    this.#reported = state;
-    this.#o.onState(state, cause);
+  #notifyWaiters(): void {
+    for (const endWaitIfDecided of this.#waiters) endWaitIfDecided();
+  }
+
+  #reportState(state: "up" | "down", cause?: unknown): void {
+    if (state === this.#reportedState || this.#closing.signal.aborted) return;
+    this.#reportedState = state;
+    this.#options.onState(state, cause);
   }
 }

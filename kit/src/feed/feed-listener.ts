@@ -48,9 +48,10 @@ export async function startFeedListener(o: FeedListenerOptions): Promise<FeedLis
   const isAuthorized = createKeyCheck(o.keys);
   const streams = new Set<ServerResponse>();
   const server = createServer({ maxHeaderSize: headerBytesMax }, (request, response) => {
-    if (request.url !== "/changes" || request.method !== "GET") return refuse(response, 404);
-    if (!isAuthorized(request)) return refuse(response, 401);
-    if (streams.size >= streamsMax) return refuse(response, 503);
+    const isFeedRequest = request.method === "GET" && request.url === "/changes";
+    if (!isFeedRequest) return reject(response, 404);
+    if (!isAuthorized(request)) return reject(response, 401);
+    if (streams.size >= streamsMax) return reject(response, 503);
     streams.add(response);
     o.observer?.onStreams(streams.size);
     const unsubscribe = startStream(o, request, response);
@@ -60,12 +61,13 @@ export async function startFeedListener(o: FeedListenerOptions): Promise<FeedLis
       unsubscribe();
     });
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) =>
-      reject(toListenError(error, { ...o, name: "feed", portVariable: "FEED_PORT" })),
-    );
-    server.listen(o.port, o.host, resolve);
+  const listening = Promise.withResolvers<void>();
+  server.once("error", (error: NodeJS.ErrnoException) => {
+    const { host, port } = o;
+    listening.reject(toListenError(error, { name: "feed", host, port, portVariable: "FEED_PORT" }));
   });
+  server.listen(o.port, o.host, listening.resolve);
+  await listening.promise;
   return {
     url: urlOf(o.host, (server.address() as AddressInfo).port),
     async close() {
@@ -90,7 +92,7 @@ function startStream(
   return feed.subscribe(
     {
       send(event) {
-        response.write(toText(event));
+        response.write(formatEvent(event));
         if (event.kind === "reset") observer?.onResetSent();
         if (response.writableLength > unsentBytesMax) response.destroy();
       },
@@ -100,23 +102,27 @@ function startStream(
   );
 }
 
-function toText(event: FeedEvent): string {
+function formatEvent(event: FeedEvent): string {
   const data = event.kind === "changes" ? { groups: event.groups } : {};
   return `event: ${event.kind}\nid: ${writeFeedPosition(event.position)}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-function refuse(response: ServerResponse, status: 401 | 404 | 503): void {
+function reject(response: ServerResponse, status: 401 | 404 | 503): void {
   if (status === 401) response.setHeader("WWW-Authenticate", 'Bearer realm="feed"');
   response.writeHead(status).end();
 }
+
+const bearerPattern = /^Bearer (.+)$/i;
 
 /** Compares digests, so that the time of the comparison does not depend on the keys. */
 function createKeyCheck(keys: readonly string[]): (request: IncomingMessage) => boolean {
   const digestOf = (key: string) => createHash("sha256").update(key).digest();
   const digests = keys.map(digestOf);
   return ({ headers }) => {
-    const [, key = ""] = /^Bearer (.+)$/i.exec(headers.authorization ?? "") ?? [];
+    const [, key = ""] = bearerPattern.exec(headers.authorization ?? "") ?? [];
     const digest = digestOf(key);
-    return digests.filter((known) => timingSafeEqual(known, digest)).length > 0;
+    // Not `some`, which would end the comparison at the first equal key.
+    const equalDigests = digests.filter((known) => timingSafeEqual(known, digest));
+    return equalDigests.length > 0;
   };
 }

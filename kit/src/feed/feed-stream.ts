@@ -23,21 +23,25 @@ const connectTimeoutMs = 1_000;
 
 /** Reads a stream of a feed listener until it ends. @throws always: the reason why the stream ended. */
 export async function readFeedStream(o: FeedStreamOptions): Promise<never> {
-  const silent = new AbortController();
-  const silence = setTimeout(() => silent.abort(new Error("The feed sent no event for a second.")), silenceMsMax);
+  const silence = new AbortController();
+  const silenceTimer = setTimeout(() => {
+    silence.abort(new Error("The feed sent no event for a second."));
+  }, silenceMsMax);
   const pool = openPool(o.replica, { connectionsMax: 1, connectTimeoutMs });
+  const headers: Record<string, string> = { authorization: `Bearer ${o.key}` };
+  if (o.since !== undefined) headers["last-event-id"] = writeFeedPosition(o.since);
   try {
     const response = await pool.request({
       method: "GET",
       path: "/changes",
-      headers: { authorization: `Bearer ${o.key}`, ...(o.since && { "last-event-id": writeFeedPosition(o.since) }) },
-      signal: AbortSignal.any([silent.signal, o.signal]),
+      headers,
+      signal: AbortSignal.any([silence.signal, o.signal]),
     });
     if (response.statusCode !== 200) throw new Error(`The feed responded with status ${response.statusCode}.`);
     const parser = createParser({
       maxBufferSize: eventCharsMax,
       onEvent({ event, id, data }) {
-        silence.refresh();
+        silenceTimer.refresh();
         o.onEvent(toFeedEvent(event, id, data));
       },
       onError(error) {
@@ -51,7 +55,7 @@ export async function readFeedStream(o: FeedStreamOptions): Promise<never> {
     }
     throw new Error("The feed ended the stream.");
   } finally {
-    clearTimeout(silence);
+    clearTimeout(silenceTimer);
     await pool.destroy();
   }
 }
@@ -62,6 +66,9 @@ const changesSchema = z.object({ groups: z.array(z.string()) });
 function toFeedEvent(kind: string | undefined, id: string | undefined, data: string): FeedEvent {
   const position = readFeedPosition(id ?? "");
   if (position && kind === "reset") return { kind, position };
-  if (position && kind === "changes") return { kind, position, ...changesSchema.parse(JSON.parse(data)) };
+  if (position && kind === "changes") {
+    const { groups } = changesSchema.parse(JSON.parse(data));
+    return { kind, position, groups };
+  }
   throw new Error(`The feed sent an unknown event: ${kind}, ${id}`);
 }

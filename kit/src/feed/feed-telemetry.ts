@@ -20,20 +20,20 @@ export interface FeedTelemetryOptions {
 }
 
 export function createFeedStateObserver(o: FeedTelemetryOptions): (observation: FeedStateObservation) => void {
-  const up = o.metrics.gauge("tributary_feed_up");
-  for (const service of o.services) up.set({ service }, 0);
-  const followed = new Set<string>();
+  const upGauge = o.metrics.gauge("tributary_feed_up");
+  for (const service of o.services) upGauge.set({ service }, 0);
+  const servicesSeenUp = new Set<string>();
   return ({ service, state, cause }) => {
-    up.set({ service }, state === "up" ? 1 : 0);
+    upGauge.set({ service }, state === "up" ? 1 : 0);
     if (state === "up") {
-      followed.add(service);
+      servicesSeenUp.add(service);
       o.log.info({ service }, "change feed is up");
-    } else if (!followed.has(service)) {
+    } else if (servicesSeenUp.has(service)) {
+      o.log.warn({ service, err: cause }, "change feed is down");
+    } else {
       // No warning, since processes start in any order. A feed that does not come up raises the alert FeedDown.
-      o.log.info(
-        { service, reason: cause instanceof Error ? cause.message : String(cause) },
-        "change feed is not up yet",
-      );
-    } else o.log.warn({ service, err: cause }, "change feed is down");
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      o.log.info({ service, reason }, "change feed is not up yet");
+    }
   };
 }

@@ -67,37 +67,49 @@ export async function openOutbox(o: OutboxOptions): Promise<Outbox> {
   await client.connect();
   try {
     const ownPid = await prepare(client);
-    client.on("notification", ({ processId }) => void (processId !== ownPid && o.onNotified()));
+    client.on("notification", ({ processId }) => {
+      if (processId !== ownPid) o.onNotified();
+    });
   } catch (error) {
     await client.end().catch(() => {});
     throw error;
   }
   return {
     async read(since) {
-      const row = (await client.query<BatchRow>({ name: "read-feed", text: readSql, values: [since?.snapshot.text] }))
-        .rows[0] as BatchRow;
+      const values = [since?.snapshot.text];
+      const { rows } = await client.query<BatchRow>({ name: "read-feed", text: readSql, values });
+      // The statement returns exactly one row.
+      const row = rows[0] as BatchRow;
       if (row.isStandby) throw new Error("The database is a standby.");
       const epoch = row.epoch ?? (await beginEpoch(client));
       const position = { epoch, snapshot: parseSnapshot(row.snapshot) };
-      const isGap =
-        since !== undefined && (row.isTrimmed || since.epoch !== epoch || row.changes.length > batchChangesMax);
+      if (since === undefined) return { position, changes: row.changes };
+      const isGap = row.isTrimmed || since.epoch !== epoch || row.changes.length > batchChangesMax;
       return { position, changes: isGap ? "gap" : row.changes };
     },
-    trim: async () => (await client.query({ name: "trim-feed", text: trimSql })).rowCount === trimRowsMax,
+    async trim() {
+      const { rowCount } = await client.query({ name: "trim-feed", text: trimSql });
+      return rowCount === trimRowsMax;
+    },
     async estimateChanges() {
       const { rows } = await client.query<{ count: number }>({ name: "estimate-feed", text: estimateSql });
       return rows[0]?.count ?? 0;
     },
-    notify: async () => void (await client.query(`notify ${channel}`)),
+    async notify() {
+      await client.query(`notify ${channel}`);
+    },
     close: () => client.end(),
   };
 }
 
 interface BatchRow {
   readonly snapshot: string;
+  /** Null after a crash or the promotion of a standby, until a reader begins a new epoch. */
   readonly epoch: string | null;
   readonly isStandby: boolean;
+  /** Whether changes since the requested position may have been deleted. */
   readonly isTrimmed: boolean;
+  /** Empty without a requested position. At most one more than `batchChangesMax`. */
   readonly changes: readonly RecordedChange[];
 }
 

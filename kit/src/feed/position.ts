@@ -22,6 +22,8 @@ export function includesWrite(position: FeedPosition | undefined, { epoch, xid }
 }
 
 const epochSyntax = /^[0-9a-f-]{36}$/;
+/** At most 15 digits, which a double represents exactly. */
+const xidSyntax = /^\d{1,15}$/;
 
 /** The text of a position in the feed: the `id` of an event. */
 export function writeFeedPosition({ epoch, snapshot }: FeedPosition): string {
@@ -31,7 +33,8 @@ export function writeFeedPosition({ epoch, snapshot }: FeedPosition): string {
 /** @returns undefined for a text that `writeFeedPosition` does not write. */
 export function readFeedPosition(text: string): FeedPosition | undefined {
   const [epoch = "", snapshot = "", ...rest] = text.split("/");
-  if (!epochSyntax.test(epoch) || rest.length > 0) return undefined;
+  if (rest.length > 0) return undefined;
+  if (!epochSyntax.test(epoch)) return undefined;
   try {
     return { epoch, snapshot: parseSnapshot(snapshot) };
   } catch {
@@ -47,6 +50,9 @@ export function writeWritePosition({ epoch = "", xid }: WritePosition): string {
 /** @returns undefined for a text that `writeWritePosition` does not write. */
 export function readWritePosition(text: string): WritePosition | undefined {
   const [epoch = "", xid = "", ...rest] = text.split("/");
-  if (!/^\d{1,15}$/.test(xid) || !(epoch === "" || epochSyntax.test(epoch)) || rest.length > 0) return undefined;
-  return { epoch: epoch === "" ? undefined : epoch, xid: Number(xid) };
+  if (rest.length > 0) return undefined;
+  if (!xidSyntax.test(xid)) return undefined;
+  if (epoch === "") return { epoch: undefined, xid: Number(xid) };
+  if (!epochSyntax.test(epoch)) return undefined;
+  return { epoch, xid: Number(xid) };
 }

@@ -6,17 +6,22 @@ export interface Snapshot {
   includes(xid: number): boolean;
 }
 
-/** At most 15 digits, which a double represents exactly. */
+/** Numbers of at most 15 digits, which a double represents exactly. */
 const syntax = /^(\d{1,15}):(\d{1,15}):((?:\d{1,15}(?:,\d{1,15})*)?)$/;
 
 /** @throws Error for a text that PostgreSQL does not write, and would reject. */
 export function parseSnapshot(text: string): Snapshot {
-  const [, first, end, list] = syntax.exec(text) ?? [];
+  const [, xminText, xmaxText, runningText] = syntax.exec(text) ?? [];
   // NaN for a text in another form: the check below then throws.
-  const [xmin, xmax] = [Number(first), Number(end)];
-  const running = list ? list.split(",").map(Number) : [];
-  const isOrdered = running.every((xid, at) => xid >= (running[at - 1] ?? xmin) && xid < xmax);
-  if (!(xmin > 0 && xmin <= xmax && isOrdered)) throw new Error(`Not a snapshot: ${JSON.stringify(text)}`);
+  const xmin = Number(xminText);
+  const xmax = Number(xmaxText);
+  const running = runningText ? runningText.split(",").map(Number) : [];
+  const isOrdered = running.every((xid, index) => {
+    const previous = running[index - 1] ?? xmin;
+    return xid >= previous && xid < xmax;
+  });
+  const isValid = xmin > 0 && xmin <= xmax && isOrdered;
+  if (!isValid) throw new Error(`Not a snapshot: ${JSON.stringify(text)}`);
   const runningSet = new Set(running);
   return { text, includes: (xid) => xid < xmax && !runningSet.has(xid) };
 }

@@ -96,23 +96,24 @@ export type ChangesOf<F extends Declared> = Readonly<z.output<z.ZodObject<Change
  */
 export function defineFields<const Map extends FieldMap>(declared: Map): Fields<Map> {
   const names = Object.keys(declared);
-  const all = Object.fromEntries(Object.entries(declared).map(([name, field]) => [name, toField(field)]));
-  const derive = <Value>(toValue: (field: PlainField, name: string) => Value) =>
+  const all = Object.fromEntries(Object.entries(declared).map(([name, declaration]) => [name, toField(declaration)]));
+  /** An object with one member for each field. */
+  const mapFields = <Value>(toValue: (field: PlainField, name: string) => Value) =>
     Object.fromEntries(Object.entries(all).map(([name, field]) => [name, toValue(field, name)]));
   const optionalNames = names.filter((name) => all[name]?.isOptional);
   return {
     declared,
     all,
     names,
-    columns: derive((_, name) => toSnakeCase(name)),
-    created: derive(({ input, isOptional }) => (isOptional ? input.nullish() : input)),
-    changed: derive(({ input, isOptional }) => (isOptional ? input.nullish() : input.optional())),
+    columns: mapFields((_, name) => toSnakeCase(name)),
+    created: mapFields(({ input, isOptional }) => (isOptional ? input.nullish() : input)),
+    changed: mapFields(({ input, isOptional }) => (isOptional ? input.nullish() : input.optional())),
     of(entity: Readonly<Record<string, unknown>>) {
       const values: Record<string, unknown> = {};
       for (const name of names) values[name] = entity[name];
       return values;
     },
-    examples: derive(({ example }) => example),
+    examples: mapFields(({ example }) => example),
     cleared: Object.fromEntries(optionalNames.map((name) => [name, null])),
     // The cast: TypeScript cannot infer that each member of these objects has the type of its declared field.
   } as unknown as Fields<Map>;

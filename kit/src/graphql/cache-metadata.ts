@@ -55,20 +55,27 @@ export function createCacheRecord(seconds: number): CacheRecord {
 
   /** From the root, the path of an entity is the response name of its `_entities` field, then its index. Undefined for any other path. */
   function entityAt(path: Path): GroupRecord | undefined {
-    let { key } = path;
-    let belowRoot: Path["key"] | undefined;
-    for (let step = path.prev; step; step = step.prev) [belowRoot, key] = [key, step.key];
-    return typeof belowRoot === "number" ? entities.get(String(key))?.[belowRoot] : undefined;
+    let rootKey = path.key;
+    let keyBelowRoot: Path["key"] | undefined;
+    for (let step = path.prev; step; step = step.prev) {
+      keyBelowRoot = rootKey;
+      rootKey = step.key;
+    }
+    if (typeof keyBelowRoot !== "number") return undefined;
+    const records = entities.get(String(rootKey));
+    return records?.[keyBelowRoot];
   }
 
   return {
-    addEntities: (responseName, count) =>
-      void entities.set(responseName, Array.from({ length: count }, createGroupRecord)),
-    add(names, path) {
+    addEntities(responseName, count) {
+      const records = Array.from({ length: count }, createGroupRecord);
+      entities.set(responseName, records);
+    },
+    add(groups, path) {
       const entity = entityAt(path);
-      for (const name of names) {
-        whole.groups.add(name);
-        entity?.groups.add(name);
+      for (const group of groups) {
+        whole.groups.add(group);
+        entity?.groups.add(group);
       }
     },
     forbid(path) {
@@ -80,10 +87,10 @@ export function createCacheRecord(seconds: number): CacheRecord {
     read() {
       if (isAllForbidden) return undefined;
       const groups = groupsOf(whole);
-      const ofWhole = groups === null ? {} : { groups };
-      if (entities.size === 0) return { seconds, ...ofWhole };
-      const listed = [...entities].map(([responseName, records]) => [responseName, records.map(groupsOf)] as const);
-      return { seconds, ...ofWhole, entities: Object.fromEntries(listed) };
+      const metadata: CacheMetadata = groups === null ? { seconds } : { seconds, groups };
+      if (entities.size === 0) return metadata;
+      const entries = [...entities].map(([responseName, records]) => [responseName, records.map(groupsOf)] as const);
+      return { ...metadata, entities: Object.fromEntries(entries) };
     },
   };
 }
@@ -112,37 +119,41 @@ export function watchIdentity(identity: Identity, onRead: () => void): Identity 
  * @throws Error for groups of a resolver that does not exist.
  */
 export function recordCacheMetadata(resolvers: object, fieldGroups: FieldGroups): ResolverMap {
-  const unused = new Set(Object.keys(fieldGroups));
-  const recording = Object.entries(resolvers).map(([type, fields]) => [
-    type,
-    Object.fromEntries(
-      Object.entries(fields as ResolverMap).map(([field, resolver]) => {
-        const coordinate = `${type}.${field}`;
-        unused.delete(coordinate);
-        return [
-          field,
-          typeof resolver === "function" ? record(resolver as Resolver, coordinate, fieldGroups) : resolver,
-        ];
-      }),
-    ),
-  ]);
-  if (unused.size > 0)
-    throw new Error(`Groups are declared for resolvers that do not exist: ${[...unused].join(", ")}.`);
-  return Object.fromEntries(recording) as ResolverMap;
+  const unusedCoordinates = new Set(Object.keys(fieldGroups));
+  const recordingResolvers: Record<string, unknown> = {};
+  for (const [type, fields] of Object.entries(resolvers)) {
+    const recordingFields: Record<string, unknown> = {};
+    for (const [field, resolver] of Object.entries(fields as ResolverMap)) {
+      const coordinate = `${type}.${field}`;
+      unusedCoordinates.delete(coordinate);
+      const isResolver = typeof resolver === "function";
+      recordingFields[field] = isResolver ? wrapResolver(resolver as Resolver, coordinate, fieldGroups) : resolver;
+    }
+    recordingResolvers[type] = recordingFields;
+  }
+  if (unusedCoordinates.size > 0)
+    throw new Error(`Groups are declared for resolvers that do not exist: ${[...unusedCoordinates].join(", ")}.`);
+  return recordingResolvers;
 }
 
-function record(resolver: Resolver, coordinate: string, fieldGroups: FieldGroups): Resolver {
+function wrapResolver(resolver: Resolver, coordinate: string, fieldGroups: FieldGroups): Resolver {
   const isReference = coordinate.endsWith(".__resolveReference");
   const findGroups = fieldGroups[coordinate] as ((source: unknown, args: unknown) => readonly string[]) | undefined;
-
   // The arguments are (reference, context, info) for a reference resolver, (source, args, context, info) for any other.
+  const contextIndex = isReference ? 1 : 2;
+  const infoIndex = isReference ? 2 : 3;
+
   return (...values) => {
     const result = resolver(...values);
-    const { cacheRecord } = values[isReference ? 1 : 2] as { readonly cacheRecord?: CacheRecord };
+    const { cacheRecord } = values[contextIndex] as { readonly cacheRecord?: CacheRecord };
     if (cacheRecord === undefined) return result;
-    const { path } = values[isReference ? 2 : 3] as GraphQLResolveInfo;
-    if (findGroups) cacheRecord.add(findGroups(values[0], isReference ? undefined : values[1]), path);
-    else if (result instanceof Promise) cacheRecord.forbid(path);
+    const { path } = values[infoIndex] as GraphQLResolveInfo;
+    if (findGroups) {
+      const args = isReference ? undefined : values[1];
+      cacheRecord.add(findGroups(values[0], args), path);
+    } else if (result instanceof Promise) {
+      cacheRecord.forbid(path);
+    }
     return result;
   };
 }

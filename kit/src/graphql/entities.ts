@@ -22,14 +22,15 @@ export function resolveEntitiesSeparately(schema: GraphQLSchema): void {
   const field = schema.getQueryType()?.getFields()["_entities"];
   const resolve = field?.resolve;
   if (field === undefined || resolve === undefined) return;
-  const keys = readKeys(schema);
+  const keysByType = readKeys(schema);
   field.resolve = (source, { representations }: EntityArguments, context: EntityContext, info) => {
     context.cacheRecord?.addEntities(String(info.path.key), representations.length);
     return representations.map(async (value, index) => {
       const representation = Object(value) as Representation;
-      const typeKeys = keys.get(representation["__typename"]);
-      if (typeKeys === undefined) throw new AppError("BAD_USER_INPUT", "The type is not an entity of this service.");
-      if (!typeKeys.some((key) => key.every((name) => typeof representation[name] === "string"))) return null;
+      const keys = keysByType.get(representation["__typename"]);
+      if (keys === undefined) throw new AppError("BAD_USER_INPUT", "The type is not an entity of this service.");
+      const hasKey = keys.some((names) => names.every((name) => typeof representation[name] === "string"));
+      if (!hasKey) return null;
       // `cacheRecord` finds the entity by the path, so the reference resolver gets the path `_entities`, index instead of only `_entities`.
       const path = { prev: info.path, key: index, typename: undefined };
       const entityInfo = context.cacheRecord ? { ...info, path } : info;
@@ -46,11 +47,16 @@ function readKeys(schema: GraphQLSchema): ReadonlyMap<unknown, readonly (readonl
   return new Map(types.map((type) => [type.name, keysOf(type)]));
 }
 
+/** GraphQL ignores commas, like white space. */
+const nameSeparator = /[\s,]+/;
+
 function keysOf({ astNode, extensionASTNodes }: GraphQLObjectType): readonly (readonly string[])[] {
-  return [astNode, ...extensionASTNodes]
-    .flatMap((node) => node?.directives ?? [])
-    .filter(({ name }) => name.value === "key")
-    .flatMap((key) => key.arguments ?? [])
-    .flatMap(({ name, value }) => (name.value === "fields" && value.kind === Kind.STRING ? [value.value] : []))
-    .map((fields) => fields.trim().split(/[\s,]+/));
+  const directives = [astNode, ...extensionASTNodes].flatMap((node) => node?.directives ?? []);
+  const keys: (readonly string[])[] = [];
+  for (const directive of directives) {
+    if (directive.name.value !== "key") continue;
+    const fields = directive.arguments?.find(({ name }) => name.value === "fields")?.value;
+    if (fields?.kind === Kind.STRING) keys.push(fields.value.trim().split(nameSeparator));
+  }
+  return keys;
 }

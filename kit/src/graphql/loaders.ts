@@ -13,8 +13,9 @@ export function createLoaderById<Row>(
   idOf: (row: Row) => string,
 ): DataLoader<string, Row | null, string> {
   return createLoaderByKey(async (ids) => {
-    const rows = new Map((await findRows(ids)).map((row) => [idOf(row), row]));
-    return ids.map((id) => rows.get(id) ?? null);
+    const rows = await findRows(ids);
+    const rowById = new Map(rows.map((row) => [idOf(row), row]));
+    return ids.map((id) => rowById.get(id) ?? null);
   });
 }
 

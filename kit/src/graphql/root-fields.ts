@@ -28,17 +28,19 @@ export function createRootFieldsRule(rootFieldsMax: number): ValidationRule {
  * to the set over which it iterates: recursion could overflow the stack for a long chain of fragments.
  */
 function countFields(root: SelectionSetNode, context: ValidationContext): number {
-  let count = 0;
+  let fieldCount = 0;
   const selectionSets = new Set<SelectionSetNode | undefined>([root]);
   for (const selectionSet of selectionSets) {
     for (const selection of selectionSet?.selections ?? []) {
-      if (selection.kind === Kind.FIELD) count++;
+      if (selection.kind === Kind.FIELD) fieldCount++;
       else selectionSets.add(selectionSetOf(selection, context));
     }
   }
-  return count;
+  return fieldCount;
 }
 
+/** Undefined for the spread of a fragment that does not exist, which another rule reports. */
 function selectionSetOf(node: InlineFragmentNode | FragmentSpreadNode, context: ValidationContext) {
-  return node.kind === Kind.INLINE_FRAGMENT ? node.selectionSet : context.getFragment(node.name.value)?.selectionSet;
+  if (node.kind === Kind.INLINE_FRAGMENT) return node.selectionSet;
+  return context.getFragment(node.name.value)?.selectionSet;
 }

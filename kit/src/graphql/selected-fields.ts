@@ -15,27 +15,29 @@ import {
  * the result may be true for a field that is omitted. A field that is selected on an interface, without a fragment on the object type, is not found.
  */
 export function selectsField(info: GraphQLResolveInfo, typeName: string, fields: readonly string[]): boolean {
-  const type = getNamedType(info.returnType);
+  const returnType = getNamedType(info.returnType);
   // Each fragment is visited once: if each fragment spreads the next one twice, the number of visits would grow exponentially.
-  const visited = new Set<string>();
-  return info.fieldNodes.some(({ selectionSet }) => anyMatches(selectionSet, type));
+  const visitedFragments = new Set<string>();
+  return info.fieldNodes.some(({ selectionSet }) => anyMatches(selectionSet, returnType));
 
-  function anyMatches(selections: SelectionSetNode | undefined, parentType: GraphQLNamedType | undefined): boolean {
-    return selections?.selections.some((selection) => selectionMatches(selection, parentType)) ?? false;
+  function anyMatches(selectionSet: SelectionSetNode | undefined, parentType: GraphQLNamedType | undefined): boolean {
+    return selectionSet?.selections.some((selection) => selectionMatches(selection, parentType)) ?? false;
   }
 
   function selectionMatches(selection: SelectionNode, parentType: GraphQLNamedType | undefined): boolean {
     if (selection.kind === Kind.FRAGMENT_SPREAD) {
-      const { value: name } = selection.name;
-      if (visited.has(name)) return false;
-      visited.add(name);
-      const fragment = info.fragments[name];
-      return anyMatches(fragment?.selectionSet, info.schema.getType(fragment?.typeCondition.name.value ?? ""));
+      const fragmentName = selection.name.value;
+      if (visitedFragments.has(fragmentName)) return false;
+      visitedFragments.add(fragmentName);
+      const fragment = info.fragments[fragmentName];
+      if (fragment === undefined) return false;
+      const fragmentType = info.schema.getType(fragment.typeCondition.name.value);
+      return anyMatches(fragment.selectionSet, fragmentType);
     }
     if (selection.kind === Kind.INLINE_FRAGMENT) {
       const typeCondition = selection.typeCondition?.name.value;
-      const type = typeCondition === undefined ? parentType : info.schema.getType(typeCondition);
-      return anyMatches(selection.selectionSet, type);
+      const fragmentType = typeCondition === undefined ? parentType : info.schema.getType(typeCondition);
+      return anyMatches(selection.selectionSet, fragmentType);
     }
     if (parentType?.name === typeName) return fields.includes(selection.name.value);
     const field = isObjectType(parentType) ? parentType.getFields()[selection.name.value] : undefined;

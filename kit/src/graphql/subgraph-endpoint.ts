@@ -57,6 +57,8 @@ export interface SubgraphEndpoint {
 }
 
 const rootFieldsMax = 100;
+const documentTokensMax = 20_000;
+const defaultBodyBytesMax = 2_097_152;
 
 /**
  * Creates a service's GraphQL endpoint, which only the gateway calls; the caller mounts its router at `/graphql`. An invalid token or body is
@@ -66,11 +68,27 @@ const rootFieldsMax = 100;
 export async function createSubgraphEndpoint<Context extends object>(
   o: SubgraphEndpointOptions<Context>,
 ): Promise<SubgraphEndpoint> {
+  const server = createApolloServer(o);
+  await server.start();
+  return { router: createRouter(o, server), stop: () => server.stop() };
+}
+
+function createApolloServer<Context extends object>(
+  o: SubgraphEndpointOptions<Context>,
+): ApolloServer<Context & EndpointContext> {
   const schema = buildSubgraphSchema([
     { typeDefs: parse(o.typeDefs), resolvers: recordCacheMetadata(o.resolvers, o.fieldGroups) as never },
   ]);
   resolveEntitiesSeparately(schema);
-  const server = new ApolloServer<Context & EndpointContext>({
+  const plugins: ApolloServerPlugin<Context & EndpointContext>[] = [
+    ApolloServerPluginLandingPageDisabled(),
+    ApolloServerPluginInlineTraceDisabled(),
+    createFailureReporter(o.failures),
+    createPositionReporter(),
+    createCacheReporter(),
+  ];
+  if (o.observer) plugins.push(createGraphqlObserver(o.observer, schema));
+  return new ApolloServer<Context & EndpointContext>({
     schema,
     formatError: (formatted, error) => toClientError(formatted, error, o.failures),
     includeStacktraceInErrorResponses: false,
@@ -78,25 +96,24 @@ export async function createSubgraphEndpoint<Context extends object>(
     // The gateway always sends the full document; a store of documents would only use memory.
     persistedQueries: false,
     validationRules: [createRootFieldsRule(rootFieldsMax)],
-    parseOptions: { maxTokens: 20_000 },
-    plugins: [
-      ApolloServerPluginLandingPageDisabled(),
-      ApolloServerPluginInlineTraceDisabled(),
-      createFailureReporter(o.failures),
-      createPositionReporter(),
-      createCacheReporter(),
-      ...(o.observer ? [createGraphqlObserver(o.observer, schema)] : []),
-    ],
+    parseOptions: { maxTokens: documentTokensMax },
+    plugins,
     logger: o.log,
   });
-  await server.start();
+}
+
+/** The handlers in the order in which a request passes them. */
+function createRouter<Context extends object>(
+  o: SubgraphEndpointOptions<Context>,
+  server: ApolloServer<Context & EndpointContext>,
+): Router {
   const router = express.Router();
   // The route label of the metrics, for requests that are rejected before their operation is known. `createGraphqlObserver` names the other requests.
   router.use((_request, _response, next) => {
     o.observer?.nameRoute("graphql", "other");
     next();
   });
-  router.use(express.json({ limit: o.bodyBytesMax ?? 2_097_152, verify: requireExactNumbers }));
+  router.use(express.json({ limit: o.bodyBytesMax ?? defaultBodyBytesMax, verify: requireExactNumbers }));
   // Before Apollo Server, which would respond with a 500 to an invalid token.
   router.use(async (request, response, next) => {
     response.locals["identity"] = await o.authenticate(request.headers.authorization);
@@ -117,15 +134,15 @@ export async function createSubgraphEndpoint<Context extends object>(
   router.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     writeRejection(o.failures, error, response);
   });
-  return { router, stop: () => server.stop() };
+  return router;
 }
 
 /** Reports AppErrors once per request for each code and dependency, since an outage of the database fails every field. */
 function createFailureReporter(failures: RequestFailures): ApolloServerPlugin {
   const didEncounterErrors = ({ errors }: { readonly errors: readonly GraphQLError[] }) => {
-    const known = errors.map(unwrapResolverError).filter((error) => error instanceof AppError);
-    for (const [error, ...others] of Map.groupBy(known, codeAndDependencyOf).values()) {
-      failures.report(error, { fieldCount: 1 + others.length });
+    const appErrors = errors.map(unwrapResolverError).filter((error) => error instanceof AppError);
+    for (const equalErrors of Map.groupBy(appErrors, codeAndDependencyOf).values()) {
+      failures.report(equalErrors[0], { fieldCount: equalErrors.length });
     }
     return Promise.resolve();
   };
@@ -151,8 +168,9 @@ function createRequestContext<Context extends object>(
   const { extensions } = Object(body) as { readonly extensions?: { readonly cacheMetadata?: unknown } | null };
   if (extensions?.cacheMetadata !== true) return { ...createContext(identity), findWritePosition };
   const cacheRecord = createCacheRecord(freshSeconds);
-  const watched = watchIdentity(identity, () => cacheRecord.forbid());
-  return { ...createContext(watched), findWritePosition, cacheRecord };
+  // A response that depends on the caller must not be stored.
+  const watchedIdentity = watchIdentity(identity, () => cacheRecord.forbid());
+  return { ...createContext(watchedIdentity), findWritePosition, cacheRecord };
 }
 
 /** Adds `extensions.cache` to a response without errors that caches may store, if the request has `extensions.cacheMetadata`. */
@@ -185,6 +203,11 @@ function codeAndDependencyOf({ code, dependency }: AppError): string {
   return `${code} ${dependency ?? ""}`;
 }
 
+interface PathAndLocations {
+  path?: NonNullable<GraphQLFormattedError["path"]>;
+  locations?: NonNullable<GraphQLFormattedError["locations"]>;
+}
+
 /** Called by Apollo Server for each error. Reports an error that it masks. */
 function toClientError(
   formatted: GraphQLFormattedError,
@@ -192,18 +215,17 @@ function toClientError(
   failures: RequestFailures,
 ): GraphQLFormattedError {
   const original = unwrapResolverError(error);
-  const pathAndLocations = {
-    ...(formatted.path === undefined ? {} : { path: formatted.path }),
-    ...(formatted.locations === undefined ? {} : { locations: formatted.locations }),
-  };
+  const pathAndLocations: PathAndLocations = {};
+  if (formatted.path !== undefined) pathAndLocations.path = formatted.path;
+  if (formatted.locations !== undefined) pathAndLocations.locations = formatted.locations;
   if (original instanceof AppError) {
-    const problems = original.problems === undefined ? {} : { problems: original.problems };
-    return { message: original.message, ...pathAndLocations, extensions: { code: original.code, ...problems } };
+    const { code: appErrorCode, message, problems } = original;
+    const extensions = problems === undefined ? { code: appErrorCode } : { code: appErrorCode, problems };
+    return { message, ...pathAndLocations, extensions };
   }
   const code = formatted.extensions?.["code"];
-  if (code !== undefined && code !== "INTERNAL_SERVER_ERROR") {
-    return { message: formatted.message, ...pathAndLocations, extensions: { code } };
-  }
+  const isGraphqlError = code !== undefined && code !== "INTERNAL_SERVER_ERROR";
+  if (isGraphqlError) return { message: formatted.message, ...pathAndLocations, extensions: { code } };
   failures.report(original, { field: findFieldName(error) });
   return { message: internalErrorMessage, ...pathAndLocations, extensions: { code: "INTERNAL_SERVER_ERROR" } };
 }

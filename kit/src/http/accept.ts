@@ -13,23 +13,30 @@ export interface AcceptElement {
 const elementPattern = /(?:[^,"]|"(?:[^"\\]|\\.)*"?)+/g;
 const parameterPattern = /(?:[^;"]|"(?:[^"\\]|\\.)*"?)+/g;
 
+const closingQuote = /"$/;
+const escapedCharacter = /\\(.)/g;
+
 /** Empty elements are ignored (RFC 9110, 5.6.1). */
 export function parseAccept(header: string): readonly AcceptElement[] {
-  const parts = header.includes('"') ? (header.match(elementPattern) ?? []) : header.split(",");
-  return parts.filter((part) => part.trim() !== "").map(parseElement);
+  const elements = header.includes('"') ? (header.match(elementPattern) ?? []) : header.split(",");
+  return elements.filter((element) => element.trim() !== "").map(parseElement);
 }
 
-function parseElement(text: string): AcceptElement {
-  const parts = text.includes('"') ? (text.match(parameterPattern) ?? []) : text.split(";");
+function parseElement(element: string): AcceptElement {
+  const parts = element.includes('"') ? (element.match(parameterPattern) ?? []) : element.split(";");
   const [name = "", ...parameters] = parts.map((part) => part.trim());
   const parameter = (parameterName: string) => findParameter(parameters, parameterName);
   return { name: name.toLowerCase(), quality: readQuality(parameter("q")), parameter };
 }
 
+/** @param parameters such as `q=0.5`. */
 function findParameter(parameters: readonly string[], name: string): string | undefined {
-  const match = parameters.find((text) => text.slice(0, name.length + 1).toLowerCase() === `${name}=`);
-  const value = match?.slice(name.length + 1);
-  return value?.startsWith('"') ? value.slice(1).replace(/"$/, "").replaceAll(/\\(.)/g, "$1") : value;
+  const valueStart = name.length + "=".length;
+  const match = parameters.find((parameter) => parameter.slice(0, valueStart).toLowerCase() === `${name}=`);
+  const value = match?.slice(valueStart);
+  if (value === undefined || !value.startsWith('"')) return value;
+  const withoutQuotes = value.slice(1).replace(closingQuote, "");
+  return withoutQuotes.replaceAll(escapedCharacter, "$1");
 }
 
 /** Reads `.2` too, which the grammar does not allow but some clients send. */
@@ -53,20 +60,38 @@ export function chooseMediaType<const T extends string>(
   if (exact !== undefined) return exact;
   const ranges = parseAccept(accept);
   if (ranges.length === 0) return offered[0];
-  const rated = offered.map((type) => ({ type, ...rateType(type, ranges) })).filter(({ quality }) => quality > 0);
-  // The sort is stable. Equal weights: the more specific range first, then the order of the header, then that of `offered`.
-  return rated.toSorted((a, b) => b.quality - a.quality || b.specificity - a.specificity || a.index - b.index)[0]?.type;
+  const ratedTypes = offered.map((type) => rateType(type, ranges));
+  const acceptable = ratedTypes.filter(({ quality }) => quality > 0);
+  // The sort is stable, so the order of `offered` decides last.
+  const [best] = acceptable.toSorted(compareRatedTypes);
+  return best?.type;
 }
 
-/** The most specific range that matches a type determines its weight. */
-function rateType(type: string, ranges: readonly AcceptElement[]) {
-  const names = ["*/*", `${type.slice(0, type.indexOf("/"))}/*`, type];
-  let best = { quality: 0, specificity: -1, index: 0 };
+interface RatedType<T extends string> {
+  readonly type: T;
+  /** The weight of the most specific range that matches the type; 0 if none matches. */
+  readonly quality: number;
+  /** Of that range: 0 for every type, 1 for all subtypes of a type, 2 for one type; -1 if none matches. */
+  readonly specificity: number;
+  /** The position of that range in the header. */
+  readonly index: number;
+}
+
+function rateType<T extends string>(type: T, ranges: readonly AcceptElement[]): RatedType<T> {
+  const namesBySpecificity = ["*/*", `${type.slice(0, type.indexOf("/"))}/*`, type];
+  let best: RatedType<T> = { type, quality: 0, specificity: -1, index: 0 };
   for (const [index, { name, quality }] of ranges.entries()) {
-    const specificity = names.indexOf(name);
-    if (specificity > best.specificity) best = { quality, specificity, index };
+    const specificity = namesBySpecificity.indexOf(name);
+    if (specificity > best.specificity) best = { type, quality, specificity, index };
   }
   return best;
+}
+
+/** The higher weight first, then the more specific range, then the order of the header. */
+function compareRatedTypes(a: RatedType<string>, b: RatedType<string>): number {
+  if (a.quality !== b.quality) return b.quality - a.quality;
+  if (a.specificity !== b.specificity) return b.specificity - a.specificity;
+  return a.index - b.index;
 }
 
 export type ContentCoding = "br" | "gzip";
@@ -80,9 +105,11 @@ export function chooseContentCoding(acceptEncoding: string | undefined): Content
   if (acceptEncoding === undefined || acceptEncoding === "") return undefined;
   const codings = parseAccept(acceptEncoding);
   const weightOf = (coding: string) => codings.find(({ name }) => name === coding)?.quality;
-  const anyCoding = weightOf("*") ?? 0;
-  const [br, gzip] = [weightOf("br") ?? anyCoding, weightOf("gzip") ?? anyCoding];
-  const best = Math.max(br, gzip);
-  if (best === 0 || best < (weightOf("identity") ?? 0)) return undefined;
-  return br >= gzip ? "br" : "gzip";
+  const anyWeight = weightOf("*") ?? 0;
+  const brWeight = weightOf("br") ?? anyWeight;
+  const gzipWeight = weightOf("gzip") ?? anyWeight;
+  const identityWeight = weightOf("identity") ?? 0;
+  const bestWeight = Math.max(brWeight, gzipWeight);
+  if (bestWeight === 0 || bestWeight < identityWeight) return undefined;
+  return brWeight >= gzipWeight ? "br" : "gzip";
 }

@@ -51,7 +51,9 @@ export function createCors({ origins, allowedHeaders, exposedHeaders }: CorsOpti
       forEachHeader(headersFor(request.headers.origin), (name, value) => response.setHeader(name, value));
     },
     permitPreflight(request, response, methods) {
-      if (!isPreflight(request) || !response.hasHeader("Access-Control-Allow-Origin")) return;
+      if (!isPreflight(request)) return;
+      const isOriginAllowed = response.hasHeader("Access-Control-Allow-Origin");
+      if (!isOriginAllowed) return;
       response.setHeader("Access-Control-Allow-Methods", methods);
       response.setHeader("Access-Control-Allow-Headers", allowedHeaders.join(", "));
       response.setHeader("Access-Control-Max-Age", preflightSeconds);
@@ -63,9 +65,12 @@ export function isPreflight({ method, headers }: IncomingMessage): boolean {
   return method === "OPTIONS" && headers["access-control-request-method"] !== undefined;
 }
 
+const anyPort = ":*";
+const optionalPort = /^(?::\d{1,5})?$/;
+
 /** `http://localhost:*` matches the origin with any port or without one. Any other entry must be equal. */
 function matchesOrigin(allowed: string, origin: string): boolean {
-  if (!allowed.endsWith(":*")) return allowed === origin;
-  const start = allowed.slice(0, -2);
-  return origin.startsWith(start) && /^(?::\d{1,5})?$/.test(origin.slice(start.length));
+  if (!allowed.endsWith(anyPort)) return allowed === origin;
+  const schemeAndHost = allowed.slice(0, -anyPort.length);
+  return origin.startsWith(schemeAndHost) && optionalPort.test(origin.slice(schemeAndHost.length));
 }

@@ -4,12 +4,18 @@ import { AppError } from "../errors/app-error.ts";
 
 /** Any entity tag in a list, strong or weak (RFC 9110, 8.8.3). An opaque tag may contain commas. */
 const entityTagPattern = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
+/** The tag of a row, as `writeEtag` writes it, or its weak form: `W/`, if any, and the row version. */
+const rowTagPattern = /^(W\/)?"(\d+)-/;
+/** In hexadecimal digits. */
+const revisionLength = 6;
+const digestLength = 32;
 
 /** Whether an `If-None-Match` contains this entity tag by weak comparison (RFC 9110, 8.8.3.2), or is `*`. */
 export function matchesIfNoneMatch(header: string, etag: string): boolean {
   // Most clients send exactly one tag.
   if (header === etag || header.trim() === "*") return true;
-  return (header.match(entityTagPattern) ?? []).some((tag) => isSameEtag(tag, etag));
+  const tags = header.match(entityTagPattern) ?? [];
+  return tags.some((tag) => isSameEtag(tag, etag));
 }
 
 /** Weak comparison (RFC 9110, 8.8.3.2). */
@@ -31,7 +37,7 @@ export interface Projection {
 
 /** @param sampleBodies the JSON of sample rows, in which each field occurs with and without a value. The revision is their hash. */
 export function createProjection(version: number, sampleBodies: readonly unknown[]): Projection {
-  return { version, revision: digest(JSON.stringify(sampleBodies)).slice(0, 6) };
+  return { version, revision: digest(JSON.stringify(sampleBodies)).slice(0, revisionLength) };
 }
 
 /** A row's id and version, which a list's ETag contains. */
@@ -60,7 +66,8 @@ export function writeListEtag(
   page: readonly unknown[],
 ): string {
   const versions = rows.map(({ id, rowVersion }) => [id, rowVersion]);
-  return `"list.${digest(JSON.stringify([page, versions]))}-${projectionName(projection)}-${view}"`;
+  const pageDigest = digest(JSON.stringify([page, versions]));
+  return `"list.${pageDigest}-${projectionName(projection)}-${view}"`;
 }
 
 /** A request may change a row only in a version that is in `only` and not in `not`. */
@@ -82,7 +89,8 @@ export function readPrecondition(
   header: (name: string) => string | undefined,
   ifMatchIs: "required" | "optional" = "required",
 ): Precondition {
-  const [ifMatch, ifNoneMatch] = [header("if-match"), header("if-none-match")];
+  const ifMatch = header("if-match");
+  const ifNoneMatch = header("if-none-match");
   if (ifMatch === undefined && ifMatchIs === "required") {
     throw new AppError("PRECONDITION_REQUIRED", "Send `If-Match` with the ETag of the version that you have read.");
   }
@@ -99,15 +107,21 @@ export function readPrecondition(
  * The row versions in a list of entity tags. Tags in another form cannot be those of a row and are ignored, and so are weak tags in a strong
  * comparison.
  */
-function readRowVersions(list: string, comparison: "strong" | "weak"): readonly string[] {
-  return (list.match(entityTagPattern) ?? []).flatMap((tag) => {
-    const [, weak, version] = /^(W\/)?"(\d+)-/.exec(tag) ?? [];
-    return version === undefined || (weak !== undefined && comparison === "strong") ? [] : [version];
-  });
+function readRowVersions(tagList: string, comparison: "strong" | "weak"): readonly string[] {
+  const versions: string[] = [];
+  for (const tag of tagList.match(entityTagPattern) ?? []) {
+    const [, weakPrefix, version] = rowTagPattern.exec(tag) ?? [];
+    if (version === undefined) continue;
+    const isWeak = weakPrefix !== undefined;
+    if (isWeak && comparison === "strong") continue;
+    versions.push(version);
+  }
+  return versions;
 }
 
 export function allowsVersion({ only, not }: Precondition, rowVersion: string): boolean {
-  return (only === null || only.includes(rowVersion)) && !not.includes(rowVersion);
+  if (not.includes(rowVersion)) return false;
+  return only === null || only.includes(rowVersion);
 }
 
 /** @throws AppError PRECONDITION_FAILED if the precondition does not allow the row's version. */
@@ -121,5 +135,5 @@ function projectionName({ version, revision }: Projection): string {
 }
 
 function digest(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, 32);
+  return createHash("sha256").update(text).digest("hex").slice(0, digestLength);
 }

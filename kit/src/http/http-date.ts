@@ -22,18 +22,24 @@ const asctime = new RegExp(
 export function parseHttpDate(text: string, nowMs = Date.now()): number | undefined {
   const parts = (fixdate.exec(text) ?? rfc850.exec(text) ?? asctime.exec(text))?.groups;
   if (!parts) return undefined;
-  const [day, hour, minute, second] = [parts["day"], parts["hour"], parts["minute"], parts["second"]].map(Number);
+  const day = Number(parts["day"]);
+  const hour = Number(parts["hour"]);
+  const minute = Number(parts["minute"]);
+  const second = Number(parts["second"]);
   const year = fullYear(parts["year"] ?? "", nowMs);
   const monthIndex = months.indexOf((parts["month"] ?? "").toLowerCase());
-  const isDay = new Date(Date.UTC(year, monthIndex, day)).getUTCDate() === day;
-  // A minute may have a leap second. `??` is only for the types: all parts are numbers.
-  const isTime = (hour ?? 24) < 24 && (minute ?? 60) < 60 && (second ?? 61) <= 60;
-  return isDay && isTime ? Date.UTC(year, monthIndex, day, hour, minute, second) : undefined;
+  // `Date.UTC` continues in the next month after the last day of a month.
+  const dayExists = new Date(Date.UTC(year, monthIndex, day)).getUTCDate() === day;
+  // A minute may have a leap second.
+  const timeExists = hour < 24 && minute < 60 && second <= 60;
+  return dayExists && timeExists ? Date.UTC(year, monthIndex, day, hour, minute, second) : undefined;
 }
 
-function fullYear(text: string, nowMs: number): number {
-  if (text.length === 4) return Number(text);
+/** @param digits two or four. */
+function fullYear(digits: string, nowMs: number): number {
+  if (digits.length === 4) return Number(digits);
   const thisYear = new Date(nowMs).getUTCFullYear();
-  const year = thisYear - (thisYear % 100) + Number(text);
+  const thisCentury = thisYear - (thisYear % 100);
+  const year = thisCentury + Number(digits);
   return year > thisYear + 50 ? year - 100 : year;
 }

@@ -5,9 +5,22 @@ export class JsonError extends SyntaxError {
   override readonly name = "JsonError";
 }
 
-const utf8Charsets: ReadonlySet<string> = new Set(
-  ["utf-8", "utf8"].flatMap((charset) => [`charset=${charset}`, `charset="${charset}"`]),
-);
+const charsetParameter = /^charset\b/;
+const utf8Parameters: ReadonlySet<string> = new Set([
+  "charset=utf-8",
+  'charset="utf-8"',
+  "charset=utf8",
+  'charset="utf8"',
+]);
+
+// Character codes.
+const quote = 0x22;
+const colon = 0x3a;
+const backslash = 0x5c;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
 
 /**
  * Whether a `Content-Type` is one of the media types, in UTF-8. A repeated charset is rejected even if both agree (RFC 6838, 4.3), and so is
@@ -18,8 +31,10 @@ export function isJsonType(contentType: string | undefined, types: readonly stri
   // The fast path: a header without parameters, in lower case.
   if (types.includes(contentType)) return true;
   const [type = "", ...parameters] = contentType.split(";").map((part) => part.trim().toLowerCase());
-  const [charset, ...others] = parameters.filter((parameter) => /^charset\b/.test(parameter));
-  return types.includes(type) && others.length === 0 && (charset === undefined || utf8Charsets.has(charset));
+  if (!types.includes(type)) return false;
+  const [charset, ...otherCharsets] = parameters.filter((parameter) => charsetParameter.test(parameter));
+  if (otherCharsets.length > 0) return false;
+  return charset === undefined || utf8Parameters.has(charset);
 }
 
 /**
@@ -50,13 +65,13 @@ export const defaultJsonLimits: JsonLimits = { levelsMax: 500, membersMax: 10_00
  * @throws JsonError if the text is not JSON, exceeds a limit or repeats a key.
  */
 export function parseUniqueJson(text: string, limits: JsonLimits = defaultJsonLimits): unknown {
-  const keys = countKeys(text, limits);
-  const value = parse(text);
-  if (countMembers(value) !== keys) throw new JsonError("has a key twice in one object");
+  const keyCount = countKeys(text, limits);
+  const value = parseJson(text);
+  if (countMembers(value) !== keyCount) throw new JsonError("has a key twice in one object");
   return value;
 }
 
-function parse(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -67,14 +82,22 @@ function parse(text: string): unknown {
 
 /** Counts the members of all objects; the elements of arrays are not members. */
 function countMembers(root: unknown): number {
+  /** Objects and arrays whose content is not counted yet. */
   const pending: object[] = isObject(root) ? [root] : [];
-  let members = 0;
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const values: readonly unknown[] = Array.isArray(next) ? next : Object.values(next);
-    if (!Array.isArray(next)) members += values.length;
+  let memberCount = 0;
+  let next = pending.pop();
+  while (next !== undefined) {
+    let values: readonly unknown[];
+    if (Array.isArray(next)) {
+      values = next;
+    } else {
+      values = Object.values(next);
+      memberCount += values.length;
+    }
     for (const value of values) if (isObject(value)) pending.push(value);
+    next = pending.pop();
   }
-  return members;
+  return memberCount;
 }
 
 /**
@@ -82,28 +105,37 @@ function countMembers(root: unknown): number {
  * @throws JsonError as soon as a limit is exceeded.
  */
 function countKeys(json: string, { levelsMax, membersMax }: JsonLimits): number {
-  let keys = 0;
-  let opened = 0;
-  let levels = 0;
-  for (let index = 0; index < json.length;) {
+  let keyCount = 0;
+  /** The lists and objects that have begun so far. */
+  let openedCount = 0;
+  /** The lists and objects that contain the current character. */
+  let level = 0;
+  let index = 0;
+  while (index < json.length) {
     const code = json.charCodeAt(index);
     if (code === quote) {
       index = endOfString(json, index);
       continue;
     }
     index++;
-    if (code === colon) keys++;
+    if (code === colon) keyCount++;
     else if (code === openBrace || code === openBracket) {
-      opened++;
-      if (++levels > levelsMax) throw new JsonError(`has more than ${levelsMax} levels of lists and objects`);
+      openedCount++;
+      level++;
+      if (level > levelsMax) throw new JsonError(`has more than ${levelsMax} levels of lists and objects`);
     } else {
-      if (code === closeBrace || code === closeBracket) levels--;
+      if (code === closeBrace || code === closeBracket) level--;
       continue;
     }
-    if (keys + opened > membersMax) throw new JsonError(`has more than ${membersMax} members, lists and objects`);
+    // Reached only after one of the two counts has increased.
+    if (keyCount + openedCount > membersMax)
+      throw new JsonError(`has more than ${membersMax} members, lists and objects`);
   }
-  return keys;
+  return keyCount;
 }
+
+/** After this number of steps, `endOfString` searches by `indexOf`, which is faster for long strings. A loop is faster for short ones and escapes. */
+const loopStepsMax = 16;
 
 /**
  * @param begin the index of a string's opening quote.
@@ -111,13 +143,13 @@ function countKeys(json: string, { levelsMax, membersMax }: JsonLimits): number 
  */
 export function endOfString(json: string, begin: number): number {
   let index = begin + 1;
-  // `indexOf` is faster for long strings, a loop for short ones and for escapes.
   for (let steps = 0; index < json.length; steps++) {
-    if (steps === loopSteps) {
-      const next = json.indexOf('"', index);
-      if (next === -1) return json.length;
-      if (json.charCodeAt(next - 1) !== backslash) return next + 1;
-      index = afterEscape(json, index, next);
+    if (steps === loopStepsMax) {
+      const nextQuote = json.indexOf('"', index);
+      if (nextQuote === -1) return json.length;
+      const isAfterBackslash = json.charCodeAt(nextQuote - 1) === backslash;
+      if (!isAfterBackslash) return nextQuote + 1;
+      index = afterEscape(json, index, nextQuote);
       steps = 0;
     }
     const code = json.charCodeAt(index);
@@ -127,21 +159,17 @@ export function endOfString(json: string, begin: number): number {
   return json.length;
 }
 
-const loopSteps = 16;
-
-/** @param quoteIndex of a quote after a backslash. @returns that index, or the index after it if the quote is escaped. */
+/**
+ * @param begin an index in the string that is not within an escape. Backslashes before it do not count.
+ * @param quoteIndex of a quote after a backslash.
+ * @returns `quoteIndex`, or the index after it if the quote is escaped: by an odd number of backslashes.
+ */
 function afterEscape(json: string, begin: number, quoteIndex: number): number {
-  let backslashes = 0;
-  while (quoteIndex - 1 - backslashes >= begin && json.charCodeAt(quoteIndex - 1 - backslashes) === backslash)
-    backslashes++;
-  return backslashes % 2 === 0 ? quoteIndex : quoteIndex + 1;
+  let firstBackslash = quoteIndex;
+  while (firstBackslash > begin && json.charCodeAt(firstBackslash - 1) === backslash) firstBackslash--;
+  const isEscaped = (quoteIndex - firstBackslash) % 2 === 1;
+  return isEscaped ? quoteIndex + 1 : quoteIndex;
 }
-
-const quote = 0x22;
-const colon = 0x3a;
-const backslash = 0x5c;
-const [openBrace, closeBrace] = [0x7b, 0x7d];
-const [openBracket, closeBracket] = [0x5b, 0x5d];
 
 function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;

@@ -23,18 +23,21 @@ export interface ProblemContext {
   readonly requestId?: string | undefined;
 }
 
+type MutableProblemDocument = { -readonly [Name in keyof ProblemDocument]: ProblemDocument[Name] };
+
 export function toProblemDocument(error: AppError, context: ProblemContext): ProblemDocument {
-  const errors = error.problems ?? error.parameterProblems;
-  return {
+  const document: MutableProblemDocument = {
     type: problemTypeOf(error.code),
     title: titleOf(error.code),
     status: statusOf[error.code],
     detail: error.message,
-    ...(context.instance === undefined ? {} : { instance: context.instance }),
-    ...(context.requestId === undefined ? {} : { requestId: context.requestId }),
-    ...(errors === undefined ? {} : { errors }),
-    ...(error.choices === undefined ? {} : { choices: error.choices }),
   };
+  const errors = error.problems ?? error.parameterProblems;
+  if (context.instance !== undefined) document.instance = context.instance;
+  if (context.requestId !== undefined) document.requestId = context.requestId;
+  if (errors !== undefined) document.errors = errors;
+  if (error.choices !== undefined) document.choices = error.choices;
+  return document;
 }
 
 /** The `type` of a problem, which is also the path of its page: `/problems/not-found`. */
@@ -63,21 +66,27 @@ export function writeProblem(
   context: ProblemContext = {},
   headers: readonly string[] = [],
 ): void {
-  if (response.headersSent) return void response.destroy();
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
   const body = Buffer.from(JSON.stringify(toProblemDocument(error, context)));
   for (const name of successHeaders) response.removeHeader(name);
-  const head = [...headers];
+  const problemHeaders = [...headers];
   if (error.code === "UNAUTHENTICATED") {
     const hasToken = response.req?.headers.authorization !== undefined;
-    head.push("WWW-Authenticate", hasToken ? invalidTokenChallenge : missingTokenChallenge);
+    problemHeaders.push("WWW-Authenticate", hasToken ? invalidTokenChallenge : missingTokenChallenge);
   }
-  if (error.code === "FORBIDDEN") head.push("WWW-Authenticate", 'Bearer error="insufficient_scope"');
-  if (error.retryAfterSeconds !== undefined) head.push("Retry-After", String(error.retryAfterSeconds));
-  head.push("Content-Type", "application/problem+json", "Cache-Control", "no-store");
-  head.push("Content-Length", String(body.length));
+  if (error.code === "FORBIDDEN") problemHeaders.push("WWW-Authenticate", 'Bearer error="insufficient_scope"');
+  if (error.retryAfterSeconds !== undefined) problemHeaders.push("Retry-After", String(error.retryAfterSeconds));
+  problemHeaders.push("Content-Type", "application/problem+json", "Cache-Control", "no-store");
+  problemHeaders.push("Content-Length", String(body.length));
   // One call takes 3 µs less than a `setHeader` call for each header.
-  response.writeHead(statusOf[error.code], head);
-  if (response.req?.method === "HEAD") return void response.end();
+  response.writeHead(statusOf[error.code], problemHeaders);
+  if (response.req?.method === "HEAD") {
+    response.end();
+    return;
+  }
   // As a string, which node:http sends in one write with the head; latin1 keeps the bytes unchanged.
   response.end(body.toString("latin1"), "latin1");
 }

@@ -54,8 +54,8 @@ export function forEachHeader(headers: readonly string[], visit: (name: string, 
 }
 
 /** The members of one value that lists tokens, such as that of `Vary` or `Connection`, in lower case. Not for fields with quoted strings. */
-export function parseTokens(list: string | undefined): string[] {
-  if (list === undefined) return [];
-  const members = list.split(",").map((member) => member.trim().toLowerCase());
-  return members.filter((member) => member !== "");
+export function parseTokens(value: string | undefined): string[] {
+  if (value === undefined) return [];
+  const tokens = value.split(",").map((token) => token.trim().toLowerCase());
+  return tokens.filter((token) => token !== "");
 }

@@ -43,6 +43,16 @@ const bytesPattern = /:[A-Za-z0-9+/=]*:/y;
 const booleanPattern = /\?[01]/y;
 const datePattern = /@-?\d{1,15}/y;
 const displayPattern = /%"(?:[\x20\x21\x23\x24\x26-\x7e]|%[0-9a-f]{2})*"/y;
+/** Before the first member, and within members. */
+const spacesPattern = /[ ]*/y;
+/** Around the commas between members. */
+const spacesAndTabsPattern = /[ \t]*/y;
+const numberStart = /[-0-9]/;
+const escapedCharacter = /\\(["\\])/g;
+/** The limits of digits (RFC 9651, 4.2.4). */
+const integerDigitsMax = 15;
+const wholeDigitsMax = 12;
+const fractionDigitsMax = 3;
 
 class Reader {
   readonly #text: string;
@@ -60,16 +70,22 @@ class Reader {
     return this.#text[this.#at] ?? "";
   }
 
+  /** @returns whether the next character is this one, which is then skipped. */
   skip(character: string): boolean {
     if (this.peek() !== character) return false;
     this.#at++;
     return true;
   }
 
-  skipSpaces(pattern: RegExp = /[ ]*/y): void {
-    this.take(pattern);
+  skipSpaces(): void {
+    this.take(spacesPattern);
   }
 
+  skipSpacesAndTabs(): void {
+    this.take(spacesAndTabsPattern);
+  }
+
+  /** Reads the text that matches a sticky pattern at the current position. @throws InvalidField if none does. */
   take(pattern: RegExp): string {
     pattern.lastIndex = this.#at;
     const [match] = pattern.exec(this.#text) ?? [];
@@ -79,16 +95,21 @@ class Reader {
   }
 }
 
-/** Reads members separated by commas, to the end of the text; an empty field is valid. */
-function parseWhole<T>(reader: Reader, members: T, readOne: () => void): T | undefined {
+/**
+ * Reads members separated by commas, to the end of the text; an empty field is valid.
+ * @param addNext reads one member and adds it to `members`.
+ * @returns `members`; undefined if any part of the field is invalid.
+ */
+function parseWhole<T>(reader: Reader, members: T, addNext: () => void): T | undefined {
   try {
     reader.skipSpaces();
     while (!reader.isAtEnd) {
-      readOne();
-      reader.skipSpaces(/[ \t]*/y);
+      addNext();
+      reader.skipSpacesAndTabs();
       if (reader.isAtEnd) break;
       if (!reader.skip(",")) return undefined;
-      reader.skipSpaces(/[ \t]*/y);
+      reader.skipSpacesAndTabs();
+      // A comma at the end is invalid.
       if (reader.isAtEnd) return undefined;
     }
     return members;
@@ -130,18 +151,22 @@ function readItem(reader: Reader): StructuredItem {
   if (first === "?") return { kind: "boolean", value: reader.take(booleanPattern) === "?1" };
   if (first === "@") return { kind: "date", value: Number(reader.take(datePattern).slice(1)) };
   if (first === "%") return { kind: "display-string", value: reader.take(displayPattern).slice(2, -1) };
-  if (/[-0-9]/.test(first)) return readNumber(reader.take(numberPattern));
+  if (numberStart.test(first)) return toNumberItem(reader.take(numberPattern));
   return { kind: "token", value: reader.take(tokenPattern) };
 }
 
-/** RFC 9651, 4.2.4: 15 digits, or 12 before the point and 3 after it. */
-function readNumber(text: string): StructuredItem {
+/** @throws InvalidField for a number with too many digits. */
+function toNumberItem(text: string): StructuredItem {
   const [whole = "", fraction] = text.replace("-", "").split(".");
-  const isTooLong = fraction === undefined ? whole.length > 15 : whole.length > 12 || fraction.length > 3;
+  if (fraction === undefined) {
+    if (whole.length > integerDigitsMax) throw new InvalidField();
+    return { kind: "integer", value: Number(text) };
+  }
+  const isTooLong = whole.length > wholeDigitsMax || fraction.length > fractionDigitsMax;
   if (isTooLong) throw new InvalidField();
-  return { kind: fraction === undefined ? "integer" : "decimal", value: Number(text) };
+  return { kind: "decimal", value: Number(text) };
 }
 
 function unquote(quoted: string): string {
-  return quoted.slice(1, -1).replaceAll(/\\(["\\])/g, "$1");
+  return quoted.slice(1, -1).replaceAll(escapedCharacter, "$1");
 }

@@ -14,11 +14,13 @@ export interface CallerContext extends TraceContext {
   readonly spanId: string;
 }
 
-const pattern = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:$|-)/;
+/** Version, trace id, span id and flags. Ids of zeros are invalid. */
+const traceParentPattern = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:$|-)/;
+const traceParentCharsMax = 512;
 
 /** Whether a `traceparent` is valid and can be forwarded unchanged. Any version but `ff` is accepted, and so are additional fields. */
 export function isTraceParent(header: string | readonly string[] | undefined): header is string {
-  return typeof header === "string" && header.length <= 512 && pattern.test(header);
+  return typeof header === "string" && header.length <= traceParentCharsMax && traceParentPattern.test(header);
 }
 
 /** The caller's trace if the header is valid, else a new one, which is not sampled. */
@@ -28,8 +30,8 @@ export function readTraceContext(header: string | readonly string[] | undefined)
 }
 
 export function readCallerContext(header: string | readonly string[] | undefined): CallerContext | undefined {
-  const match = isTraceParent(header) ? pattern.exec(header) : null;
-  const [, traceId, spanId, flags] = match ?? [];
+  if (!isTraceParent(header)) return undefined;
+  const [, traceId, spanId, flags] = traceParentPattern.exec(header) ?? [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
   return { traceId, spanId, flags };
 }
@@ -46,15 +48,16 @@ export function createTraceParent({ traceId, flags }: TraceContext): string {
 
 /** Random digits are generated in advance, in module state: 0.15 µs per `traceparent`, against 0.4 µs with one call of `randomBytes` for each. */
 const poolBytes = 3_072;
-let pool = "";
+let digitPool = "";
 let usedDigits = 0;
 
 /** Random hexadecimal digits: 16 for a span id, 32 for a trace id. */
 export function randomDigits(length: 16 | 32): string {
-  if (usedDigits + length > pool.length) {
-    pool = randomBytes(poolBytes).toString("hex");
+  if (usedDigits + length > digitPool.length) {
+    digitPool = randomBytes(poolBytes).toString("hex");
     usedDigits = 0;
   }
+  const start = usedDigits;
   usedDigits += length;
-  return pool.slice(usedDigits - length, usedDigits);
+  return digitPool.slice(start, usedDigits);
 }

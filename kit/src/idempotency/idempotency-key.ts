@@ -4,6 +4,8 @@ import { AppError } from "../errors/app-error.ts";
 
 const keyPattern = /^[!-~]{1,255}$/;
 const keyRule = "An idempotency key has 1 to 255 visible ASCII characters.";
+const quotedString = /^"((?:[^"\\]|\\["\\])+)"$/;
+const escapedCharacter = /\\(["\\])/g;
 
 /** The schema of the field `idempotencyKey` of a GraphQL input. */
 export const idempotencyKeyInput = z
@@ -20,8 +22,8 @@ export const idempotencyKeyInput = z
  */
 export function readIdempotencyKey(header: string | undefined): string | undefined {
   if (header === undefined) return undefined;
-  const quoted = /^"((?:[^"\\]|\\["\\])+)"$/.exec(header)?.[1]?.replaceAll(/\\(["\\])/g, "$1");
-  const key = quoted ?? header;
+  const [, quotedContent] = quotedString.exec(header) ?? [];
+  const key = quotedContent === undefined ? header : quotedContent.replaceAll(escapedCharacter, "$1");
   if (keyPattern.test(key)) return key;
   throw new AppError("MALFORMED_REQUEST", `${keyRule} Send the header Idempotency-Key once.`);
 }

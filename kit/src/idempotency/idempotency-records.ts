@@ -48,13 +48,17 @@ export async function lockKeyNoWait(transaction: Queryable, callerKey: CallerKey
  * collision is IDEMPOTENCY_KEY_IN_FLIGHT.
  */
 export function lockNumberOf({ callerId, key }: CallerKey): string {
-  return createHash("sha256").update(`idempotency\n${callerId}\n${key}`).digest().readBigInt64BE().toString();
+  const digest = createHash("sha256").update(`idempotency\n${callerId}\n${key}`).digest();
+  return digest.readBigInt64BE().toString();
 }
 
 interface RecordRow<T> {
+  /** Null after `eraseResponses`, and so is `snapshot`. */
   readonly fingerprint: Buffer | null;
   readonly snapshot: T | null;
+  /** Null for a record of an older release. */
   readonly writeXid: string | null;
+  /** Null as in `WritePosition.epoch`. */
   readonly writeEpoch: string | null;
 }
 
@@ -91,11 +95,11 @@ export async function insertRecord(
       created_at = excluded.created_at`;
   await transaction.rows("insert-record", text, [callerId, key, fingerprint, entityId, JSON.stringify(result)]);
   // `skip locked`: the write must not wait for expired records that other transactions have locked.
-  const expired = `with expired as materialized (
+  const deleteExpiredSql = `with expired as materialized (
       select caller_id, key from idempotency_keys where created_at <= now() - make_interval(hours => $1)
       order by created_at limit ${expiredRecordsMax} for update skip locked)
     delete from idempotency_keys k using expired where k.caller_id = expired.caller_id and k.key = expired.key`;
-  await transaction.rows("delete-expired-records", expired, [idempotencyHours]);
+  await transaction.rows("delete-expired-records", deleteExpiredSql, [idempotencyHours]);
 }
 
 /**

@@ -42,12 +42,12 @@ export interface IdempotentWrite<T> {
  */
 export async function writeOnce<T>(database: Database, write: IdempotentWrite<T>): Promise<IdempotentResult<T>> {
   const fingerprint = fingerprintOf(write.input);
-  const { position, ...outcome } = await database.transaction(async (transaction) => {
+  const { position, ...idempotentResult } = await database.transaction(async (transaction) => {
     await lockKeyNoWait(transaction, write);
     const record = await findRecord<Stored<T>>(transaction, write);
     if (record !== undefined) {
-      const { response, position } = record;
-      return { result: write.restore(requireSame(response, fingerprint)), replayed: true, position };
+      const stored = requireSameInput(record.response, fingerprint);
+      return { result: write.restore(stored), replayed: true, position: record.position };
     }
     const result = await write.run(transaction);
     const { callerId, key } = write;
@@ -56,18 +56,21 @@ export async function writeOnce<T>(database: Database, write: IdempotentWrite<T>
   });
   // Defined for a repeated request only: `database.transaction` adds the position of a new write itself.
   if (position !== undefined) addToWriteScope(position);
-  return outcome;
+  return idempotentResult;
 }
 
 /** SHA-256 of a value as JSON. The sequence of an object's members does not matter, and members that are null or undefined count as absent. */
 export function fingerprintOf(input: object): Buffer {
-  return createHash("sha256").update(JSON.stringify(input, toCanonical)).digest();
+  const canonicalJson = JSON.stringify(input, toCanonical);
+  return createHash("sha256").update(canonicalJson).digest();
 }
 
+/** Called by `JSON.stringify` for each value: sorts the members of an object by name. */
 function toCanonical(_: string, value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   const members = Object.entries(value).filter(([, member]) => member !== null && member !== undefined);
-  return Object.fromEntries(members.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  const sortedMembers = members.toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(sortedMembers);
 }
 
 interface StoredResponse<T> {
@@ -75,7 +78,12 @@ interface StoredResponse<T> {
   readonly snapshot: T;
 }
 
-function requireSame<T>(response: StoredResponse<T> | undefined, fingerprint: Buffer): T {
+/**
+ * @param response undefined after `eraseResponses`.
+ * @param fingerprint of the repeated request's input.
+ * @returns the stored result of the first request.
+ */
+function requireSameInput<T>(response: StoredResponse<T> | undefined, fingerprint: Buffer): T {
   if (response === undefined) {
     const message =
       "The response to the first request with this idempotency key was deleted, because its data was erased. Use a new key for a new request.";

@@ -16,12 +16,13 @@ const localIssuer = "http://127.0.0.1:4020";
 
 /** For a service. In production the operator must configure an issuer; in development the default is the local one. */
 export function readRequiredTokenConfig(env: EnvironmentReader, profile: "development" | "production"): TokenConfig {
-  const local = profile === "development" ? { fallback: localIssuer } : {};
-  const localKeys = profile === "development" ? { fallback: `${localIssuer}/.well-known/jwks.json` } : {};
+  // A variable without a fallback is required.
+  const issuerFallback = profile === "development" ? { fallback: localIssuer } : {};
+  const jwksUrlFallback = profile === "development" ? { fallback: `${localIssuer}/.well-known/jwks.json` } : {};
   const config = {
-    issuer: env.string("ISSUER", { ...local, why: "the issuer that signs the tokens: their `iss`" }),
+    issuer: env.string("ISSUER", { ...issuerFallback, why: "the issuer that signs the tokens: their `iss`" }),
     audience: readAudience(env),
-    jwksUrl: env.url("JWKS_URL", { ...localKeys, why: "where the issuer's public keys are" }),
+    jwksUrl: env.url("JWKS_URL", { ...jwksUrlFallback, why: "where the issuer's public keys are" }),
     userIdClaim: readUserIdClaim(env),
   };
   rejectLocalIssuer(env, profile, config);
@@ -62,15 +63,15 @@ function readUserIdClaim(env: EnvironmentReader): string {
 
 /** The local issuer issues tokens without authentication. */
 function rejectLocalIssuer(env: EnvironmentReader, profile: "development" | "production", config: TokenConfig): void {
-  if (profile === "production" && [config.issuer, config.jwksUrl].some(isLocalIssuer))
-    env.problem("ISSUER and JWKS_URL name the local issuer, which is for development only.");
+  if (profile !== "production") return;
+  const namesLocalIssuer = isLocalIssuer(config.issuer) || isLocalIssuer(config.jwksUrl);
+  if (namesLocalIssuer) env.problem("ISSUER and JWKS_URL name the local issuer, which is for development only.");
 }
 
 /** Whether a URL names the local issuer: a host named `issuer`, as in Docker Compose, or port 4020 of this machine. */
 function isLocalIssuer(address: string): boolean {
-  const url = URL.canParse(address) ? new URL(address) : undefined;
-  if (!url) return false;
-  return (
-    url.hostname === "issuer" || (["127.0.0.1", "localhost", "[::1]"].includes(url.hostname) && url.port === "4020")
-  );
+  if (!URL.canParse(address)) return false;
+  const { hostname, port } = new URL(address);
+  const isThisMachine = ["127.0.0.1", "localhost", "[::1]"].includes(hostname);
+  return hostname === "issuer" || (isThisMachine && port === "4020");
 }

@@ -12,11 +12,9 @@ export interface TokenKeysOptions {
   readonly trace?: Pick<Trace, "span"> | undefined;
 }
 
-/**
- * The first verification after this time starts a fetch of the keys and does not wait for it. A token with an unknown key id causes a fetch for
- * which its request waits, unless the last fetch succeeded less than `keysCooldownMs` ago.
- */
+/** The first verification after this time starts a fetch of the keys in the background and does not wait for it. */
 const keysFreshMs = 600_000;
+/** A token with an unknown key id causes a fetch for which its request waits, unless the last fetch succeeded less than this time ago. */
 const keysCooldownMs = 1_000;
 const keysTimeoutMs = 3_000;
 /** How long known keys are used while the issuer cannot be reached. */
@@ -45,22 +43,26 @@ export function createTokenKeys({
     },
   });
   /** From this time on (milliseconds since 1970), the next verification fetches the keys again in the background. */
-  let renewAt = 0;
+  let renewAtMs = 0;
 
   async function renew(): Promise<void> {
-    renewAt = Date.now() + keysRetryMs;
+    renewAtMs = Date.now() + keysRetryMs;
     try {
       await remote.reload();
-      renewAt = Date.now() + keysFreshMs;
+      renewAtMs = Date.now() + keysFreshMs;
     } catch (error) {
       onKeysError?.(error);
     }
   }
 
   return async (header, token) => {
-    // Without any keys, `remote` itself fetches them below.
-    if (remote.jwks() === undefined) renewAt = Date.now() + keysFreshMs;
-    else if (Date.now() >= renewAt) void renew();
+    const hasKeys = remote.jwks() !== undefined;
+    if (!hasKeys) {
+      // The call of `remote` below fetches the first keys itself.
+      renewAtMs = Date.now() + keysFreshMs;
+    } else if (Date.now() >= renewAtMs) {
+      void renew();
+    }
     return remote(header, token);
   };
 }

@@ -1,5 +1,5 @@
 // Verifies bearer tokens: for the services by `createAuthenticator`, for the gateway and the REST proxy by kit/src/caller/caller.ts.
-import { errors, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from "jose";
+import { type CompactJWSHeaderParameters, errors, type FlattenedJWSInput, type JWTPayload, jwtVerify } from "jose";
 import { createBoundedMap } from "../collections/bounded-map.ts";
 import { AppError } from "../errors/app-error.ts";
 import { isRowId } from "../postgres/row-id.ts";
@@ -61,65 +61,84 @@ const startsPerTurnMax = 8;
 /** The maximum number of tokens that wait for the start of their signature's verification. Tokens that wait for the keys are not counted. */
 const waitingMax = 1_000;
 const clientNameCharsMax = 128;
+/** The value of `Authorization`: the scheme in upper or lower case, and the token (RFC 6750, 2.1). */
+const bearerHeader = /^bearer +([A-Za-z0-9._~+/=-]+) *$/i;
+
+interface ExpiringEntry<Value> {
+  readonly value: Value;
+  /** In milliseconds since 1970. */
+  readonly untilMs: number;
+}
+
+/** The last verified token of a connection. */
+interface ConnectionToken extends ExpiringEntry<VerifiedToken> {
+  readonly authorization: string;
+}
 
 /**
  * Verifies bearer tokens (RFC 6750, RFC 8725). A token must have a signature by an accepted algorithm, the configured issuer and audience, an `exp`
  * in the future and the user's id. The keys come only from `jwksUrl`: `jku`, `jwk` and `x5u` in a token's header are ignored.
  */
-export function createTokenVerifier(o: TokenVerifierOptions): TokenVerifier {
-  const keys = createTokenKeys(o);
-  const now = o.now ?? Date.now;
-  const verified = createExpiringCache<VerifiedToken>(o.verifiedTokensMax ?? 10_000, now);
+export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
+  const getKey = createTokenKeys(options);
+  const now = options.now ?? Date.now;
+  const verifiedTokens = createExpiringCache<VerifiedToken>(options.verifiedTokensMax ?? 10_000, now);
   // A separate cache: otherwise a flood of invalid tokens would evict the verified ones.
-  const rejected = createExpiringCache<AppError>(rejectedTokensMax, now);
-  const pending = new Map<string, Promise<VerifiedToken>>();
+  const rejections = createExpiringCache<AppError>(rejectedTokensMax, now);
+  const pendingVerifications = new Map<string, Promise<VerifiedToken>>();
   const waitForStart = createStartLimit();
   // V8 hashes all characters of a token to find it in the cache, which takes many times as long as comparing it with the connection's last token.
-  const lastOfConnection = new WeakMap<object, { readonly authorization: string } & ExpiringEntry<VerifiedToken>>();
+  const lastOfConnection = new WeakMap<object, ConnectionToken>();
 
   function findVerified(authorization: string, connection: object | undefined): VerifiedToken | undefined {
     const last = connection && lastOfConnection.get(connection);
     if (last?.authorization === authorization && last.untilMs > now()) return last.value;
-    const entry = verified.find(authorization);
-    if (entry && connection) lastOfConnection.set(connection, { authorization, ...entry });
+    const entry = verifiedTokens.find(authorization);
+    if (entry && connection) {
+      lastOfConnection.set(connection, { authorization, value: entry.value, untilMs: entry.untilMs });
+    }
     return entry?.value;
   }
 
   return {
-    find: (authorization, connection) => findVerified(authorization, connection) ?? rejected.find(authorization)?.value,
+    find: (authorization, connection) =>
+      findVerified(authorization, connection) ?? rejections.find(authorization)?.value,
     verify(authorization) {
       const token = readBearer(authorization);
-      const inFlight = pending.get(authorization);
-      if (inFlight) return inFlight;
-      const result = verify(authorization, token).finally(() => pending.delete(authorization));
-      pending.set(authorization, result);
-      return result;
+      const pending = pendingVerifications.get(authorization);
+      if (pending) return pending;
+      const verification = verifyToken(authorization, token).finally(() => pendingVerifications.delete(authorization));
+      pendingVerifications.set(authorization, verification);
+      return verification;
     },
   };
 
-  async function verify(authorization: string, token: string): Promise<VerifiedToken> {
+  async function verifyToken(authorization: string, token: string): Promise<VerifiedToken> {
     try {
-      const payload = await verifySignature(token);
-      const identity = readIdentity(payload, o.userIdClaim);
-      const clientName = readClientClaim(payload, o.clientClaim);
-      const result = { identity, userKey: `user:${identity.userId}`, clientName };
-      verified.add(authorization, result, Math.min(now() + verifiedTokenMs, (payload.exp ?? 0) * 1000));
-      return result;
+      const payload = await readVerifiedPayload(token);
+      const identity = readIdentity(payload, options.userIdClaim);
+      const clientName = readClientClaim(payload, options.clientClaim);
+      const verifiedToken = { identity, userKey: `user:${identity.userId}`, clientName };
+      const expiresAtMs = (payload.exp ?? 0) * 1000;
+      verifiedTokens.add(authorization, verifiedToken, Math.min(now() + verifiedTokenMs, expiresAtMs));
+      return verifiedToken;
     } catch (error) {
-      if (error instanceof AppError && error.code === "UNAUTHENTICATED")
-        rejected.add(authorization, error, now() + rejectedTokenMs);
+      if (error instanceof AppError && error.code === "UNAUTHENTICATED") {
+        rejections.add(authorization, error, now() + rejectedTokenMs);
+      }
       throw error;
     }
   }
 
-  async function verifySignature(token: string): Promise<JWTPayload> {
+  /** Verifies the signature and the claims `iss`, `aud` and `exp`. @throws AppError, as `TokenVerifier.verify`. */
+  async function readVerifiedPayload(token: string): Promise<JWTPayload> {
     try {
       const { payload } = await jwtVerify(token, getKeyAndWaitForStart, {
         algorithms: signatureAlgorithms,
-        issuer: o.issuer,
-        audience: o.audience,
-        requiredClaims: ["exp", o.userIdClaim],
-        clockTolerance: o.clockToleranceSeconds ?? 5,
+        issuer: options.issuer,
+        audience: options.audience,
+        requiredClaims: ["exp", options.userIdClaim],
+        clockTolerance: options.clockToleranceSeconds ?? 5,
         currentDate: new Date(now()),
       });
       return payload;
@@ -129,43 +148,44 @@ export function createTokenVerifier(o: TokenVerifierOptions): TokenVerifier {
   }
 
   /** `jwtVerify` calls it after it has read the token's header, and then verifies the signature in the same turn of the event loop. */
-  async function getKeyAndWaitForStart(...token: Parameters<JWTVerifyGetKey>) {
+  async function getKeyAndWaitForStart(header: CompactJWSHeaderParameters, token: FlattenedJWSInput) {
     // The key comes first: otherwise all tokens that wait for the same fetch of the keys would start in the turn in which it completes.
-    const key = await keys(...token);
+    const key = await getKey(header, token);
     await waitForStart();
     return key;
   }
 }
 
 /** @returns a function that throws AppError UNAUTHENTICATED for an invalid token, SERVICE_UNAVAILABLE if the keys cannot be fetched. */
-export function createAuthenticator(o: TokenVerifierOptions): Authenticate {
-  const verifier = createTokenVerifier(o);
+export function createAuthenticator(options: TokenVerifierOptions): Authenticate {
+  const verifier = createTokenVerifier(options);
   return async function authenticate(authorization) {
     if (authorization === undefined) return anonymous;
     const known = verifier.find(authorization);
     if (known instanceof AppError) throw known;
-    return (known ?? (await verifier.verify(authorization))).identity;
+    const verifiedToken = known ?? (await verifier.verify(authorization));
+    return verifiedToken.identity;
   };
 }
 
 function readBearer(authorization: string): string {
-  const match = /^bearer +([A-Za-z0-9._~+/=-]+) *$/i.exec(authorization);
-  const token = match?.[1];
+  const token = bearerHeader.exec(authorization)?.[1];
   if (token === undefined || token.length > tokenCharsMax) {
     throw new AppError("UNAUTHENTICATED", "The Authorization header must be `Bearer` and a token.");
   }
   return token;
 }
 
-function readIdentity(payload: JWTPayload, claim: string): UserIdentity {
-  const raw = payload[claim];
+function readIdentity(payload: JWTPayload, userIdClaim: string): UserIdentity {
+  const claimValue = payload[userIdClaim];
   // A number above 2^53 was rounded by JSON.parse, perhaps to another user's id.
-  const userId = Number.isSafeInteger(raw) ? String(raw) : raw;
+  const userId = Number.isSafeInteger(claimValue) ? String(claimValue) : claimValue;
   if (typeof userId !== "string" || !isRowId(userId)) {
     throw new AppError("UNAUTHENTICATED", "The token does not name a user of this platform.");
   }
-  const scope = typeof payload["scope"] === "string" ? payload["scope"] : "";
-  return { kind: "user", userId, scopes: new Set(scope.split(" ").filter((word) => word !== "")) };
+  const scopeClaim = typeof payload["scope"] === "string" ? payload["scope"] : "";
+  const scopes = new Set(scopeClaim.split(" ").filter((scope) => scope !== ""));
+  return { kind: "user", userId, scopes };
 }
 
 function toAppError(error: unknown): AppError {
@@ -174,29 +194,26 @@ function toAppError(error: unknown): AppError {
   }
   // All failures of the fetch. jose throws ERR_JOSE_GENERIC for a status other than 200 and for a body that is not JSON; errors of `fetch` itself are
   // no JOSEError.
-  const keysUnreachable =
+  const areKeysUnreachable =
     error instanceof errors.JWKSTimeout ||
     error instanceof errors.JWKSInvalid ||
     !(error instanceof errors.JOSEError) ||
     error.code === "ERR_JOSE_GENERIC";
-  return keysUnreachable
-    ? new AppError("SERVICE_UNAVAILABLE", "Tokens cannot be verified at the moment. Try again.", {
-        cause: error,
-        retryAfterSeconds: 1,
-        dependency: "token-issuer",
-      })
-    : new AppError("UNAUTHENTICATED", "The token is not valid here.", { cause: error });
+  if (areKeysUnreachable) {
+    return new AppError("SERVICE_UNAVAILABLE", "Tokens cannot be verified at the moment. Try again.", {
+      cause: error,
+      retryAfterSeconds: 1,
+      dependency: "token-issuer",
+    });
+  }
+  return new AppError("UNAUTHENTICATED", "The token is not valid here.", { cause: error });
 }
 
-function readClientClaim(payload: JWTPayload, claim: string | undefined): string | undefined {
-  const name = claim === undefined ? undefined : payload[claim];
-  return typeof name === "string" && name !== "" && name.length <= clientNameCharsMax ? name : undefined;
-}
-
-interface ExpiringEntry<Value> {
-  readonly value: Value;
-  /** In milliseconds since 1970. */
-  readonly untilMs: number;
+function readClientClaim(payload: JWTPayload, clientClaim: string | undefined): string | undefined {
+  if (clientClaim === undefined) return undefined;
+  const name = payload[clientClaim];
+  if (typeof name !== "string" || name === "") return undefined;
+  return name.length <= clientNameCharsMax ? name : undefined;
 }
 
 /** A bounded cache by the value of `Authorization`. */
@@ -205,7 +222,8 @@ function createExpiringCache<Value>(entriesMax: number, now: () => number) {
   return {
     find(authorization: string): ExpiringEntry<Value> | undefined {
       const entry = entries.get(authorization);
-      if (entry === undefined || entry.untilMs > now()) return entry;
+      if (entry === undefined) return undefined;
+      if (entry.untilMs > now()) return entry;
       entries.delete(authorization);
       return undefined;
     },
@@ -221,31 +239,34 @@ function createExpiringCache<Value>(entriesMax: number, now: () => number) {
  * it may start. It throws AppError SERVICE_UNAVAILABLE if too many verifications wait.
  */
 function createStartLimit(): () => Promise<void> | undefined {
-  const waiting: (() => void)[] = [];
-  let starts = 0;
-  let isScheduled = false;
+  /** Each function starts one waiting verification. The first has waited longest. */
+  const waitingStarts: (() => void)[] = [];
+  let startsInTurn = 0;
+  let isNextTurnScheduled = false;
 
   function beginTurn(): void {
-    const next = waiting.splice(0, startsPerTurnMax);
-    starts = next.length;
-    for (const start of next) start();
-    isScheduled = starts > 0;
-    if (isScheduled) setImmediate(beginTurn);
+    const dueStarts = waitingStarts.splice(0, startsPerTurnMax);
+    startsInTurn = dueStarts.length;
+    for (const start of dueStarts) start();
+    isNextTurnScheduled = startsInTurn > 0;
+    if (isNextTurnScheduled) setImmediate(beginTurn);
   }
 
   return () => {
-    if (!isScheduled) {
-      isScheduled = true;
+    if (!isNextTurnScheduled) {
+      isNextTurnScheduled = true;
       setImmediate(beginTurn);
     }
-    if (starts < startsPerTurnMax) {
-      starts++;
+    if (startsInTurn < startsPerTurnMax) {
+      startsInTurn++;
       return undefined;
     }
-    if (waiting.length >= waitingMax)
+    if (waitingStarts.length >= waitingMax)
       throw new AppError("SERVICE_UNAVAILABLE", "Too many tokens are being verified. Try again.", {
         retryAfterSeconds: 1,
       });
-    return new Promise((resolve) => void waiting.push(resolve));
+    return new Promise((resolve) => {
+      waitingStarts.push(resolve);
+    });
   };
 }

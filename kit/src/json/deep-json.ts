@@ -1,4 +1,5 @@
 // Writes the values of custom scalars, which can be deeply nested JSON. Used by the gateway in run/representations.ts and shape/leaf.ts.
+
 /** A list or object whose opening bracket is written and whose closing bracket is not. */
 interface OpenValue {
   /** Undefined for a list. */
@@ -26,10 +27,15 @@ function stringifyWithoutRecursion(root: unknown): string {
   let text = "";
   /** The innermost last. */
   const openValues: OpenValue[] = [];
+  /** Writes a scalar completely, and of a list or object only the opening bracket: the loop below writes the rest. */
   const begin = (value: unknown) => {
     const opened = toOpenValue(value);
-    if (opened) openValues.push(opened);
-    text += opened ? (opened.keys ? "{" : "[") : JSON.stringify(value);
+    if (opened === undefined) {
+      text += JSON.stringify(value);
+      return;
+    }
+    text += opened.keys ? "{" : "[";
+    openValues.push(opened);
   };
   begin(root);
   for (let innermost = openValues.at(-1); innermost; innermost = openValues.at(-1)) {

@@ -7,8 +7,21 @@ const exactCharactersMax = 15;
 const inexactMax = 5_000;
 /** A whole number without decimal point and exponent. JSON has no leading zeros, so two different texts are two different numbers. */
 const plainNumber = /^-?\d+$/;
+/** The sign, the digits before and after the decimal point, and the exponent. */
+const numberParts = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i;
+/** Matches every text that contains a number with more than 15 digits, and some others. */
 const mayBeInexact = /[\d.]{16}/;
+/** From this number on, String() writes an exponent. */
+const exponentFrom = 1e21;
+
 const quote = 0x22;
+const plus = 0x2b;
+const minus = 0x2d;
+const point = 0x2e;
+const digitZero = 0x30;
+const digitNine = 0x39;
+const upperE = 0x45;
+const lowerE = 0x65;
 
 /**
  * Parses a GraphQL request's JSON. A number that a double changes to another whole number becomes the string that was sent: otherwise the id
@@ -37,15 +50,20 @@ interface TextRange {
 /** The numbers that a double cannot represent, at most `inexactMax + 1`. Not a reviver of `JSON.parse`, which is called for every value. */
 function findInexact(json: string): readonly TextRange[] {
   const ranges: TextRange[] = [];
-  for (let index = 0; index < json.length;) {
+  let index = 0;
+  while (index < json.length) {
     const code = json.charCodeAt(index);
-    if (code === quote) index = endOfString(json, index);
-    else if (code === minus || isDigit(code)) {
+    if (code === quote) {
+      index = endOfString(json, index);
+    } else if (code === minus || isDigit(code)) {
       const end = endOfNumber(json, index);
-      if (end - index > exactCharactersMax && !isExact(json.slice(index, end))) ranges.push({ begin: index, end });
-      if (ranges.length > inexactMax) break;
+      const isLong = end - index > exactCharactersMax;
+      if (isLong && !isExact(json.slice(index, end))) ranges.push({ begin: index, end });
+      if (ranges.length > inexactMax) return ranges;
       index = end;
-    } else index++;
+    } else {
+      index++;
+    }
   }
   return ranges;
 }
@@ -56,11 +74,8 @@ function endOfNumber(json: string, begin: number): number {
   return end;
 }
 
-const [plus, minus, point] = [0x2b, 0x2d, 0x2e];
-const [lowerE, upperE] = [0x65, 0x45];
-
 function isDigit(code: number): boolean {
-  return code >= 0x30 && code <= 0x39;
+  return code >= digitZero && code <= digitNine;
 }
 
 function isNumberPart(code: number): boolean {
@@ -72,29 +87,34 @@ function isNumberPart(code: number): boolean {
  * a fraction that the double rounds to another whole number than 0, such as 4.00000000000000000001: it must not select row 4.
  */
 function isExact(number: string): boolean {
-  const value = Number(number);
-  if (value === 0 || !Number.isInteger(value) || Math.abs(value) >= 1e21) return true;
-  const text = String(value);
-  if (text === number) return true;
-  return !plainNumber.test(number) && text === toPlain(number);
+  const double = Number(number);
+  const canBeId = double !== 0 && Number.isInteger(double) && Math.abs(double) < exponentFrom;
+  if (!canBeId) return true;
+  const doubleText = String(double);
+  if (doubleText === number) return true;
+  if (plainNumber.test(number)) return false;
+  return doubleText === toPlain(number);
 }
 
 /** A whole number such as `1.5e1` written without decimal point and exponent (`15`); undefined if it is not whole. */
 function toPlain(number: string): string | undefined {
-  const [, sign = "", whole = "", fraction = "", exponent = "0"] =
-    /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(number) ?? [];
+  const [, sign = "", whole = "", fraction = "", exponent = "0"] = numberParts.exec(number) ?? [];
   const digits = whole + fraction;
+  /** Where the decimal point is in `digits` after the exponent is applied. */
   const pointIndex = whole.length + Number(exponent);
   if (/[^0]/.test(digits.slice(pointIndex))) return undefined;
-  return sign + (digits.slice(0, pointIndex).padEnd(pointIndex, "0").replace(/^0+/, "") || "0");
+  const wholeDigits = digits.slice(0, pointIndex).padEnd(pointIndex, "0");
+  const withoutLeadingZeros = wholeDigits.replace(/^0+/, "") || "0";
+  return sign + withoutLeadingZeros;
 }
 
+/** Puts quotes around each range of the JSON. */
 function quoteAll(json: string, ranges: readonly TextRange[]): string {
+  let quoted = "";
   let previousEnd = 0;
-  const parts = ranges.map(({ begin, end }) => {
-    const part = `${json.slice(previousEnd, begin)}"${json.slice(begin, end)}"`;
+  for (const { begin, end } of ranges) {
+    quoted += `${json.slice(previousEnd, begin)}"${json.slice(begin, end)}"`;
     previousEnd = end;
-    return part;
-  });
-  return parts.join("") + json.slice(previousEnd);
+  }
+  return quoted + json.slice(previousEnd);
 }

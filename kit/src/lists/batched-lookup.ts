@@ -39,9 +39,10 @@ async function settle<T extends { readonly id: string }>(
   findRows: (ids: readonly string[]) => Promise<readonly T[]>,
 ): Promise<void> {
   try {
-    const rows = await findRows([...new Set(batch.map(({ id }) => id))]);
-    const byId = new Map(rows.map((row) => [row.id, row]));
-    for (const { id, resolve } of batch) resolve(byId.get(id));
+    const distinctIds = new Set(batch.map(({ id }) => id));
+    const rows = await findRows([...distinctIds]);
+    const rowById = new Map(rows.map((row) => [row.id, row]));
+    for (const { id, resolve } of batch) resolve(rowById.get(id));
   } catch (error) {
     for (const { reject } of batch) reject(error);
   }

@@ -16,36 +16,41 @@ export interface Connection<T> {
   };
 }
 
+const firstDefault = 20;
+const firstMax = 100;
+
 /** @returns 20 if `first` is omitted or null. @throws AppError BAD_USER_INPUT unless it is 1 to 100. */
 export function readFirst(first: number | null | undefined): number {
-  const limit = first ?? 20;
-  if (Number.isInteger(limit) && limit >= 1 && limit <= 100) return limit;
-  throw invalidInput([{ pointer: "#/first", code: "range", detail: "first is a whole number from 1 to 100." }]);
+  const limit = first ?? firstDefault;
+  if (Number.isInteger(limit) && limit >= 1 && limit <= firstMax) return limit;
+  const detail = `first is a whole number from 1 to ${firstMax}.`;
+  throw invalidInput([{ pointer: "#/first", code: "range", detail }]);
 }
 
 /**
  * Reads the arguments of a connection field. Connections write only forward cursors, but a backward cursor of REST is valid here if its list
- * has the same name.
- * @param list from `nameList`.
+ * has the same name. An empty `after` counts as omitted.
+ * @param listName from `nameList`.
  * @throws AppError BAD_USER_INPUT, INVALID_CURSOR.
  */
 export function readConnectionRequest(
   args: { readonly first?: number | null | undefined; readonly after?: string | null | undefined },
   cursors: Cursors,
-  list: string,
+  listName: string,
 ): PageRequest {
-  const position = args.after ? cursors.read(list, args.after) : undefined;
+  const position = args.after ? cursors.read(listName, args.after) : undefined;
   return { limit: readFirst(args.first), position };
 }
 
+/** @param listName from `nameList`. @param idOf the id for the cursor of an item. */
 export function toConnection<T>(
   page: ListPage<T>,
   cursors: Cursors,
-  list: string,
+  listName: string,
   idOf: (item: T) => string,
 ): Connection<T> {
   const edges = page.items.map((node) => ({
-    cursor: cursors.write(list, { direction: "next", id: idOf(node) }),
+    cursor: cursors.write(listName, { direction: "next", id: idOf(node) }),
     node,
   }));
   return {

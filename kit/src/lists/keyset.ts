@@ -48,9 +48,11 @@ export function createKeyset(
   order: "descending" | "ascending" = "descending",
 ): Keyset {
   const direction = request.position?.direction ?? "first";
-  const isDescending = (order === "descending") === (direction !== "prev");
+  // A backward page is read in the opposite order, from its position on. `toPage` restores the order of the list.
+  const isDescending = direction === "prev" ? order === "ascending" : order === "descending";
+  const comparison = isDescending ? "<" : ">";
   return {
-    where: direction === "first" ? `${placeholder} is null` : `${column} ${isDescending ? "<" : ">"} ${placeholder}`,
+    where: direction === "first" ? `${placeholder} is null` : `${column} ${comparison} ${placeholder}`,
     orderBy: `${column} ${isDescending ? "desc" : "asc"}`,
     direction,
     id: request.position?.id ?? null,

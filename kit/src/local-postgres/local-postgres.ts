@@ -59,11 +59,12 @@ export async function startLocalPostgres(options: LocalPostgresOptions): Promise
     const port = options.port === 0 ? await pickFreePort() : options.port;
     if (!(await isPortFree(port))) throw new Error(`Port ${port} of 127.0.0.1 is in use: PostgreSQL cannot listen.`);
     const superuserUrl = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
+    const serverOptions = { postgres: binaries.postgres, folder, port, settings, account, log: options.log };
     try {
-      const { log } = options;
-      return await startOnce({ postgres: binaries.postgres, folder, port, settings, account, log }, superuserUrl);
+      return await startOnce(serverOptions, superuserUrl);
     } catch (error) {
-      if (attempt === startAttemptsMax || !temporaryFailure.test(String(error))) throw error;
+      const mayRetry = attempt < startAttemptsMax && temporaryFailure.test(String(error));
+      if (!mayRetry) throw error;
       options.log(`starting again, attempt ${attempt + 1} of ${startAttemptsMax}`);
       await sleep(retryDelayMs);
     }
@@ -96,6 +97,7 @@ async function startOnce(options: PostgresServerOptions, superuserUrl: string): 
   const server = spawnServer(options);
   const exited = new Promise<void>((done) => {
     server.child.once("exit", () => done());
+    // The program could not be started, so there is no `exit` event.
     server.child.once("error", () => done());
   });
   try {
@@ -110,8 +112,9 @@ async function startOnce(options: PostgresServerOptions, superuserUrl: string): 
 
 async function stopServer(server: PostgresServer, exited: Promise<void>): Promise<void> {
   const pid = server.child.pid;
-  if (pid === undefined) return;
-  const postmaster = server.child.exitCode === null ? identifyProcess(pid) : undefined;
+  if (pid === undefined) return; // The program could not be started.
+  const hasExited = server.child.exitCode !== null;
+  const postmaster = hasExited ? undefined : identifyProcess(pid);
   if (postmaster) await endPostmaster(postmaster);
   await exited;
 }

@@ -9,10 +9,15 @@ import { bareEnvironment } from "./data-folder.ts";
 const pollMs = 15;
 /** Recovery after a crash replays the log since the last checkpoint, which takes long for a big database. */
 const readyTimeoutMs = 60_000;
+const connectTimeoutMs = 2_000;
 const lastLinesMax = 20;
+/** PostgreSQL's error code `invalid_password` (manual, appendix A). */
+const invalidPasswordCode = "28P01";
 
 export interface PostgresServerOptions {
+  /** The path of the program `postgres`. */
   readonly postgres: string;
+  /** The data folder. */
   readonly folder: string;
   readonly port: number;
   readonly settings: Readonly<Record<string, string>>;
@@ -29,7 +34,8 @@ export interface PostgresServer {
 /** Starts the server process. It is detached, in a separate process group, so that Ctrl-C in a terminal does not stop it before its clients. */
 export function spawnServer(options: PostgresServerOptions): PostgresServer {
   const child = spawn(options.postgres, ["-D", options.folder, ...settingArguments(options)], {
-    ...options.account,
+    uid: options.account?.uid,
+    gid: options.account?.gid,
     cwd: "/",
     env: bareEnvironment,
     detached: true,
@@ -52,18 +58,25 @@ export function spawnServer(options: PostgresServerOptions): PostgresServer {
  */
 export async function waitUntilReady(server: PostgresServer, url: string): Promise<void> {
   const { child, lastLines } = server;
-  let isEnded = child.exitCode !== null;
-  child.once("exit", () => (isEnded = true)).once("error", () => (isEnded = true));
-  for (const deadline = performance.now() + readyTimeoutMs; performance.now() < deadline; await sleep(pollMs)) {
-    if (isEnded) throw new Error(`PostgreSQL ended before it was ready:\n${lastLines.join("\n")}`);
+  let hasEnded = child.exitCode !== null;
+  const setEnded = () => {
+    hasEnded = true;
+  };
+  child.once("exit", setEnded);
+  child.once("error", setEnded);
+  const deadline = performance.now() + readyTimeoutMs;
+  while (performance.now() < deadline) {
+    if (hasEnded) throw new Error(`PostgreSQL ended before it was ready:\n${lastLines.join("\n")}`);
     if (await isResponsive(url)) return;
+    await sleep(pollMs);
   }
   throw new Error(`PostgreSQL was not ready after ${readyTimeoutMs} ms:\n${lastLines.join("\n")}`);
 }
 
 /** Whether the server executed the statement that `waitUntilReady` describes. */
 async function isResponsive(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: connectTimeoutMs });
+  // Without a listener, the `error` event of a broken connection would end this process.
   client.on("error", () => {});
   try {
     await client.connect();
@@ -78,11 +91,11 @@ async function isResponsive(url: string): Promise<boolean> {
 }
 
 function isWrongPassword(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.code === "28P01";
+  return error instanceof pg.DatabaseError && error.code === invalidPasswordCode;
 }
 
 function settingArguments({ port, settings }: PostgresServerOptions): string[] {
-  const all = {
+  const allSettings = {
     listen_addresses: "127.0.0.1",
     port: String(port),
     unix_socket_directories: "", // The path of a socket is at most 107 bytes long; a project's folder may be deeper.
@@ -92,5 +105,5 @@ function settingArguments({ port, settings }: PostgresServerOptions): string[] {
     log_line_prefix: "",
     ...settings,
   };
-  return Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  return Object.entries(allSettings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 }

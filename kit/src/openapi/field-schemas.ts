@@ -8,28 +8,33 @@ type ResponseShape<Map extends FieldMap> = {
 };
 
 /** The members of a response. */
-export function documentFields<Map extends FieldMap>({ all }: Fields<Map>) {
-  const shape = derive(all, (field) => (field.isOptional ? toResponse(field).nullable() : toResponse(field)));
+export function documentFields<Map extends FieldMap>(fields: Fields<Map>) {
+  const shape = buildShape(fields.all, (field) => {
+    return field.isOptional ? toResponse(field).nullable() : toResponse(field);
+  });
   return shape as ResponseShape<Map>;
 }
 
 /** The members of a request that creates an entity. */
-export function documentNewFields<Map extends FieldMap>({ all }: Fields<Map>) {
-  const shape = derive(all, (field) => (field.isOptional ? toRequest(field).nullish() : toRequest(field)));
+export function documentNewFields<Map extends FieldMap>(fields: Fields<Map>) {
+  const shape = buildShape(fields.all, (field) => {
+    return field.isOptional ? toRequest(field).nullish() : toRequest(field);
+  });
   return shape as NewShape<Map>;
 }
 
 /** The members of a JSON Merge Patch (RFC 7396). */
-export function documentChanges<Map extends FieldMap>({ all }: Fields<Map>) {
-  const shape = derive(all, (field) => {
+export function documentChanges<Map extends FieldMap>(fields: Fields<Map>) {
+  const shape = buildShape(fields.all, (field) => {
     return field.isOptional ? toRequest(field).nullish() : toRequest(field).optional();
   });
   return shape as ChangesShape<Map>;
 }
 
 /** @returns the schema of each field, by name. Each caller casts the object to the types of the declared fields. */
-function derive(all: Readonly<Record<string, PlainField>>, toSchema: (field: PlainField) => z.ZodType): unknown {
-  return Object.fromEntries(Object.entries(all).map(([name, field]) => [name, toSchema(field)]));
+function buildShape(fields: Readonly<Record<string, PlainField>>, toSchema: (field: PlainField) => z.ZodType): unknown {
+  const schemas = Object.entries(fields).map(([name, field]) => [name, toSchema(field)] as const);
+  return Object.fromEntries(schemas);
 }
 
 /** A text of a response has only its maximum: `input` trims it, which JSON Schema cannot express. */

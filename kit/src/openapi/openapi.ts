@@ -37,9 +37,9 @@ export interface OperationExample {
   /** In camel case; the name of the request example and of the response example. */
   readonly name: string;
   readonly summary: string;
-  /** Whose token the request has; anonymous without. */
+  /** The user whose token the request has. Undefined: the request is anonymous. */
   readonly as?: DemoUser;
-  /** Required scopes besides those that the demo user has. */
+  /** Scopes that the token needs in addition to those that the demo user has. */
   readonly scopes?: readonly string[];
   /** Path and query without the version, such as `/users/1`. */
   readonly path: string;

@@ -19,36 +19,39 @@ export interface SchemaBook {
 }
 
 export function createSchemaBook(): SchemaBook {
-  const named = new Map<string, unknown>();
+  /** The JSON Schemas of the named schemas. */
+  const definitions = new Map<string, unknown>();
 
-  function add(name: string, schema: unknown): void {
-    const existing = named.get(name);
-    if (existing !== undefined && !isDeepStrictEqual(existing, schema)) {
+  function addDefinition(name: string, definition: unknown): void {
+    const existing = definitions.get(name);
+    if (existing !== undefined && !isDeepStrictEqual(existing, definition)) {
       throw new Error(`Two different schemas have the name ${name}.`);
     }
-    named.set(name, schema);
+    definitions.set(name, definition);
   }
 
   return {
     write(schema, io) {
       // Wrapped in another schema: a schema at the top level would lose its name.
       const wrapper = z.toJSONSchema(z.strictObject({ it: schema }), { io, target: "draft-2020-12" });
-      for (const [name, definition] of Object.entries(wrapper.$defs ?? {})) add(name, toComponents(definition));
+      for (const [name, definition] of Object.entries(wrapper.$defs ?? {})) {
+        addDefinition(name, toComponents(definition));
+      }
       return toComponents(wrapper.properties?.["it"]) as Json;
     },
-    named: () => Object.fromEntries([...named].toSorted(([a], [b]) => (a < b ? -1 : 1))),
+    named: () => Object.fromEntries([...definitions].toSorted(([a], [b]) => (a < b ? -1 : 1))),
   };
 }
 
-/** Replaces references to `$defs` (JSON Schema) by those to `components/schemas` (OpenAPI). */
+/** Replaces references to `$defs` (JSON Schema), at any depth, by references to `components/schemas` (OpenAPI). */
 function toComponents(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toComponents);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, part]) =>
-      name === "$ref" && typeof part === "string"
-        ? [name, part.replace("#/$defs/", "#/components/schemas/")]
-        : [name, toComponents(part)],
-    ),
-  );
+  const members = Object.entries(value).map(([name, member]) => [name, toComponentsMember(name, member)] as const);
+  return Object.fromEntries(members);
+}
+
+function toComponentsMember(name: string, value: unknown): unknown {
+  if (name === "$ref" && typeof value === "string") return value.replace("#/$defs/", "#/components/schemas/");
+  return toComponents(value);
 }

@@ -56,8 +56,15 @@ function toJson({ name, description, version, links }: FrontPageContent): object
 /** A style element is permitted by the hash of its text (CSP Level 3, 2.3.1). */
 function createPolicy(style: string): string {
   const hash = createHash("sha256").update(style).digest("base64");
-  const sources = `default-src 'none'; style-src 'sha256-${hash}'; img-src data:`;
-  return `${sources}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+  const directives = [
+    "default-src 'none'",
+    `style-src 'sha256-${hash}'`,
+    "img-src data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ];
+  return directives.join("; ");
 }
 
 function renderPage({ name, description, version, links }: FrontPageContent, style: string): Html {
@@ -86,9 +93,11 @@ function renderPage({ name, description, version, links }: FrontPageContent, sty
 }
 
 function renderLink({ path, title, text, method }: FrontPageLink): Html {
-  const heading = method === undefined ? html`<a href="${path}">${title}</a>` : html`<span>${title}</span>`;
+  const isPage = method === undefined;
+  const heading = isPage ? html`<a href="${path}">${title}</a>` : html`<span>${title}</span>`;
+  const methodAndPath = isPage ? path : `${method} ${path}`;
   return html`<li>
-    <h2>${heading} <code>${method === undefined ? "" : `${method} `}${path}</code></h2>
+    <h2>${heading} <code>${methodAndPath}</code></h2>
     <p class="muted">${text}</p>
   </li>`;
 }

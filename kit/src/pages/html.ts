@@ -5,40 +5,44 @@ export interface Html {
   readonly html: string;
 }
 
-type Part = Html | string | number | undefined | readonly Part[];
+type InsertedValue = Html | string | number | undefined | readonly InsertedValue[];
 
-/** Creates HTML from a template; inserted values are escaped, except `Html`. */
-export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  return { html: texts.map((text, index) => text + write(parts[index])).join("") };
+const specialCharacters = /[&<>"']/g;
+const paragraphEnd = /\n{2,}/;
+const codeSpan = /`([^`]+)`/g;
+const strongSpan = /\*\*([^*]+)\*\*/g;
+/** The link's text, and a path of this server: `//` would be another server. */
+const pageLink = /\[([^\]]+)\]\((\/(?!\/)[A-Za-z0-9./#-]*)\)/g;
+
+/** Creates HTML from a template; inserted values are escaped, except `Html`. Undefined inserts nothing. */
+export function html(texts: TemplateStringsArray, ...values: readonly InsertedValue[]): Html {
+  // No value follows the last text: `values[index]` is undefined there.
+  return { html: texts.map((text, index) => text + writeValue(values[index])).join("") };
 }
 
-function write(part: Part): string {
-  if (part === undefined) return "";
-  if (isList(part)) return part.map(write).join("");
-  return typeof part === "object" ? part.html : escape(String(part));
+function writeValue(value: InsertedValue): string {
+  if (value === undefined) return "";
+  if (isList(value)) return value.map(writeValue).join("");
+  return typeof value === "object" ? value.html : escape(String(value));
 }
 
-function isList(part: Part): part is readonly Part[] {
-  return Array.isArray(part);
+function isList(value: InsertedValue): value is readonly InsertedValue[] {
+  return Array.isArray(value);
 }
 
 function escape(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`);
+  return text.replaceAll(specialCharacters, (character) => `&#${character.codePointAt(0)};`);
 }
 
 /** The subset of Markdown in our descriptions: paragraphs, `code`, **strong** and links to pages of this server. */
 export function markdown(text: string): Html {
-  return {
-    html: text
-      .split(/\n{2,}/)
-      .map((paragraph) => `<p>${inline(paragraph)}</p>`)
-      .join(""),
-  };
+  const paragraphs = text.split(paragraphEnd).map((paragraph) => `<p>${writeInline(paragraph)}</p>`);
+  return { html: paragraphs.join("") };
 }
 
-function inline(text: string): string {
-  return escape(text)
-    .replaceAll(/`([^`]+)`/g, "<code>$1</code>")
-    .replaceAll(/\*\*([^*]+)\*\*/g, "<strong>$1</strong>")
-    .replaceAll(/\[([^\]]+)\]\((\/(?!\/)[A-Za-z0-9./#-]*)\)/g, '<a href="$2">$1</a>');
+function writeInline(paragraph: string): string {
+  return escape(paragraph)
+    .replaceAll(codeSpan, "<code>$1</code>")
+    .replaceAll(strongSpan, "<strong>$1</strong>")
+    .replaceAll(pageLink, '<a href="$2">$1</a>');
 }

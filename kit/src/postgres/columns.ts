@@ -73,42 +73,50 @@ function createColumns<Row extends object>(names: Readonly<Record<string, string
   }
 
   function select<Selected>(selected: readonly string[], prefix = ""): SelectList<Selected> {
-    const toItem = (field: string) => (columnOf(field) === field ? field : `${columnOf(field)} as "${field}"`);
-    return selected.map((field) => prefix + toItem(field)).join(", ") as SelectList<Selected>;
+    const items = selected.map((field) => {
+      const column = columnOf(field);
+      const item = column === field ? field : `${column} as "${field}"`;
+      return prefix + item;
+    });
+    return items.join(", ") as SelectList<Selected>;
   }
 
   return {
     all: (prefix) => select(fields, prefix),
     only: (selected, prefix) => select(selected, prefix),
-    except: (omitted: readonly string[], prefix) =>
-      select(
-        fields.filter((field) => !omitted.includes(field)),
-        prefix,
-      ),
+    except(omitted: readonly string[], prefix) {
+      const remaining = fields.filter((field) => !omitted.includes(field));
+      return select(remaining, prefix);
+    },
     insertion:
       <New>() =>
       (inserted: readonly string[], expressions: WriteExpressions<string> = {}): Insertion<New> => {
-        const placeholders = inserted.map((field, index) => write(expressions, field, `$${index + 1}`));
+        const placeholders = inserted.map((field, index) => writeValue(expressions, field, `$${index + 1}`));
         return {
           text: `(${inserted.map(columnOf).join(", ")}) values (${placeholders.join(", ")})`,
           valuesOf: (row) => inserted.map((field) => (row as Readonly<Record<string, unknown>>)[field] ?? null),
         };
       },
     assignments(changes: object, values, expressions: WriteExpressions<string> = {}) {
-      const given = changes as Readonly<Record<string, unknown>>;
-      // `push` returns the new length, which is the number of the placeholder.
-      return changedFields(given).map(
-        (field) => `${columnOf(field)} = ${write(expressions, field, `$${values.push(given[field])}`)}`,
-      );
+      const valueByField = changes as Readonly<Record<string, unknown>>;
+      return changedFields(changes).map((field) => {
+        const column = columnOf(field);
+        values.push(valueByField[field]);
+        // Placeholders are numbered from 1.
+        const placeholder = `$${values.length}`;
+        return `${column} = ${writeValue(expressions, field, placeholder)}`;
+      });
     },
   };
 }
 
 /** The fields that are not undefined: part of the name of a statement with `assignments`, since its text differs by them. */
 export function changedFields(changes: object): readonly string[] {
-  return Object.entries(changes).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+  const changed = Object.entries(changes).filter(([, value]) => value !== undefined);
+  return changed.map(([field]) => field);
 }
 
-function write(expressions: WriteExpressions<string>, field: string, placeholder: string): string {
+/** The SQL of a field's value: the placeholder, or its expression. */
+function writeValue(expressions: WriteExpressions<string>, field: string, placeholder: string): string {
   return expressions[field]?.(placeholder) ?? placeholder;
 }

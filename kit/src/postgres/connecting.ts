@@ -21,15 +21,16 @@ const pauseMsMin = 100;
  * waits.
  */
 export function createConnecting({ isWanted, onRefusal }: ConnectingOptions) {
+  /** Clients whose `connect` has not called its callback yet. */
   const connecting = new Set<pg.Client>();
-  let refusal: Error | undefined;
-  let pauseEndsMs = -Infinity;
+  let lastRefusal: Error | undefined;
+  let pauseEndsAtMs = -Infinity;
 
-  const isPaused = () => performance.now() < pauseEndsMs;
+  const isPaused = () => performance.now() < pauseEndsAtMs;
 
-  function pause(error: Error): void {
-    refusal = error;
-    pauseEndsMs = performance.now() + pauseMsMin * (1 + Math.random());
+  function pause(refusal: Error): void {
+    lastRefusal = refusal;
+    pauseEndsAtMs = performance.now() + pauseMsMin * (1 + Math.random());
   }
 
   class Client extends pg.Client {
@@ -40,14 +41,15 @@ export function createConnecting({ isWanted, onRefusal }: ConnectingOptions) {
       if (!callback) return super.connect();
       connecting.add(this);
       const finish = (error: Error | null) => {
-        // After an attempt that failed, the pause has just begun.
+        // After an attempt that failed, a pause has just begun. Without a pause, no attempt was made, since no request waited.
         if (error && isPaused()) onRefusal(error);
         connecting.delete(this);
         callback(error);
       };
-      if (isPaused() || !isWanted()) {
+      const mayConnect = !isPaused() && isWanted();
+      if (!mayConnect) {
         // In a later turn of the event loop: `finish` makes the pool connect for the next request, and its queue may be long.
-        return setImmediate(finish, new NoConnection("PostgreSQL refuses connections", { cause: refusal }));
+        return setImmediate(finish, new NoConnection("PostgreSQL refuses connections", { cause: lastRefusal }));
       }
       return super.connect((error: Error | null) => {
         if (error) pause(error);

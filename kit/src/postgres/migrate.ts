@@ -10,11 +10,21 @@ export interface MigrateOptions {
   readonly log: Log;
 }
 
+interface MigrationSet {
+  /** The folder with the numbered SQL files. */
+  readonly directory: string;
+  /** The table that records which of them are applied. */
+  readonly table: string;
+}
+
 /** The tables of the feed, which the service's migrations refer to. */
-const feedMigrations = {
+const feedMigrations: MigrationSet = {
   directory: fileURLToPath(new URL("../feed/migrations", import.meta.url)),
   table: "feed_migrations",
 };
+
+/** The line that the runner logs before it applies a migration. */
+const migrationHeading = /^### MIGRATION (.+) \(UP\) ###$/;
 
 /**
  * Applies the pending migrations of the feed and of the service, forward only, under an advisory lock, so that processes may call it concurrently.
@@ -22,12 +32,12 @@ const feedMigrations = {
  * @returns the names of the service's migrations that were applied now.
  * @throws Error that names the migration that failed; the driver's error if there is no connection.
  */
-export async function migrate(o: MigrateOptions): Promise<readonly string[]> {
-  await applyMigrations(o, feedMigrations);
-  const names = await applyMigrations(o, { directory: o.directory, table: "pgmigrations" });
+export async function migrate({ databaseUrl, directory, log }: MigrateOptions): Promise<readonly string[]> {
+  await applyMigrations(databaseUrl, feedMigrations, log);
+  const names = await applyMigrations(databaseUrl, { directory, table: "pgmigrations" }, log);
   // A migration may have changed rows in ways that no trigger records.
-  if (names.length > 0) await publishEverything(o.databaseUrl);
-  o.log.info({ applied: names }, names.length === 0 ? "the database is up to date" : "migrations applied");
+  if (names.length > 0) await publishEverything(databaseUrl);
+  log.info({ applied: names }, names.length === 0 ? "the database is up to date" : "migrations applied");
   return names;
 }
 
@@ -43,9 +53,11 @@ export async function publishEverything(databaseUrl: string): Promise<void> {
 }
 
 async function applyMigrations(
-  { databaseUrl, log }: MigrateOptions,
-  { directory, table }: { readonly directory: string; readonly table: string },
+  databaseUrl: string,
+  { directory, table }: MigrationSet,
+  log: Log,
 ): Promise<readonly string[]> {
+  /** The name of the migration that runs. */
   let current: string | undefined;
   let hasFailed = false;
   const applied = await runner({
@@ -59,10 +71,13 @@ async function applyMigrations(
     logger: {
       debug: () => {},
       info: (text: string) => {
-        current = /^### MIGRATION (.+) \(UP\) ###$/.exec(text)?.[1] ?? current;
+        const name = migrationHeading.exec(text)?.[1];
+        if (name !== undefined) current = name;
       },
-      // The first error is thrown. Later ones and warnings only follow from it: the transaction is aborted.
-      warn: (text: string) => hasFailed || log.warn(text),
+      // The first error is thrown. Later errors and warnings only follow from it: the transaction is aborted.
+      warn: (text: string) => {
+        if (!hasFailed) log.warn(text);
+      },
       error: () => {
         hasFailed = true;
       },

@@ -25,16 +25,21 @@ const connectTimeoutMsMin = 10_000;
 const waitingPerConnectionMax = 200;
 
 /** Called by postgres.ts: a `pg.Pool` in which a request that stops waiting does not abort the connection attempt. */
-export function createPool(o: PoolOptions) {
+export function createPool(options: PoolOptions) {
+  /** The waiting requests, each as the function that rejects it. */
   const waiting = new InFlightList<(reason: Error) => void>();
-  const rejectAll = (reason: Error) => waiting.items().forEach((reject) => reject(reason));
+  const rejectWaiting = (reason: Error) => waiting.items().forEach((reject) => reject(reason));
   const { Client, connecting, isPaused } = createConnecting({ isWanted: () => waiting.size > 0, onRefusal });
-  const pool = new pg.Pool({ ...readSettings(o), max: o.connectionsMax, Client });
-  const waitingMax = o.connectionsMax * waitingPerConnectionMax;
+  const pool = new pg.Pool({ ...toClientConfig(options), max: options.connectionsMax, Client });
+  const waitingMax = options.connectionsMax * waitingPerConnectionMax;
+  /** Reported connections, so that each is reported once. */
   const broken = new WeakSet<pg.Client>();
   let ended: Promise<void> | undefined;
   // The pool does not listen for errors of connections in use, and an unhandled `error` event would end the process.
-  pool.on("connect", (client) => void client.on("error", (error) => reportBroken(client, error)));
+  pool.on("connect", (client) => {
+    client.on("error", (error) => reportBroken(client, error));
+  });
+  // Errors of idle connections, which the listener above reports.
   pool.on("error", () => {});
 
   /**
@@ -43,7 +48,7 @@ export function createPool(o: PoolOptions) {
    */
   function onRefusal(error: Error): void {
     const openCount = pool.totalCount - connecting.size;
-    if (openCount === 0) rejectAll(error);
+    if (openCount === 0) rejectWaiting(error);
     else pool.options.max = openCount;
   }
 
@@ -52,16 +57,17 @@ export function createPool(o: PoolOptions) {
     if (pool.ending) throw new NoConnection("The pool is closed");
     // The pool's count includes requests that stopped waiting but are still in its queue, which must be bounded.
     if (pool.waitingCount >= waitingMax) throw new NoConnection(`${waitingMax} requests already wait for a connection`);
-    if (!isPaused()) pool.options.max = o.connectionsMax;
+    if (!isPaused()) pool.options.max = options.connectionsMax;
     const { promise: rejected, reject } = Promise.withResolvers<never>();
-    const giveUp = () => reject(new NoConnection(`No connection was free for ${o.acquireTimeoutMs} ms`));
-    const timer = setTimeout(giveUp, o.acquireTimeoutMs);
+    const giveUp = () => reject(new NoConnection(`No connection was free for ${options.acquireTimeoutMs} ms`));
+    const timer = setTimeout(giveUp, options.acquireTimeoutMs);
     const entry = waiting.add(reject);
     const connected = pool.connect();
     try {
       return await Promise.race([connected, rejected]);
     } catch (error) {
-      void connected.then((late) => late.release()).catch(() => {});
+      // The connection may still come: it is for other requests then.
+      void connected.then((client) => client.release()).catch(() => {});
       throw error;
     } finally {
       clearTimeout(timer);
@@ -69,21 +75,21 @@ export function createPool(o: PoolOptions) {
     }
   }
 
-  /** Returns a connection to the pool. With `lost`, the error that broke it, it is closed instead. */
-  function release(client: pg.PoolClient, lost?: Error): void {
-    if (lost) reportBroken(client, lost);
-    client.release(lost !== undefined);
+  /** Returns a connection to the pool. @param connectionError the error that broke the connection: then it is closed instead. */
+  function release(client: pg.PoolClient, connectionError?: Error): void {
+    if (connectionError) reportBroken(client, connectionError);
+    client.release(connectionError !== undefined);
   }
 
   function reportBroken(client: pg.Client, error: Error): void {
-    if (!broken.has(client)) o.onError?.(error);
+    if (!broken.has(client)) options.onError?.(error);
     broken.add(client);
   }
 
   /** Rejects waiting and later requests; connections in use remain. Resolves when all connections are released. */
   function close(): Promise<void> {
     ended ??= pool.end();
-    rejectAll(new NoConnection("The pool is closed"));
+    rejectWaiting(new NoConnection("The pool is closed"));
     for (const client of connecting) client.connection.stream.destroy();
     return ended;
   }
@@ -97,16 +103,16 @@ export function createPool(o: PoolOptions) {
   return { acquire, release, close, readState };
 }
 
-function readSettings(o: PoolOptions): pg.ClientConfig {
+function toClientConfig(options: PoolOptions): pg.ClientConfig {
   return {
-    connectionString: o.url,
-    application_name: o.applicationName,
-    connectionTimeoutMillis: Math.max(connectTimeoutMsMin, o.acquireTimeoutMs),
-    statement_timeout: o.statementTimeoutMs,
-    lock_timeout: o.lockTimeoutMs,
-    idle_in_transaction_session_timeout: o.statementTimeoutMs * 2,
+    connectionString: options.url,
+    application_name: options.applicationName,
+    connectionTimeoutMillis: Math.max(connectTimeoutMsMin, options.acquireTimeoutMs),
+    statement_timeout: options.statementTimeoutMs,
+    lock_timeout: options.lockTimeoutMs,
+    idle_in_transaction_session_timeout: options.statementTimeoutMs * 2,
     // A server that has silently disappeared must not block a request for longer than a statement may take.
-    query_timeout: o.statementTimeoutMs + 1_000,
+    query_timeout: options.statementTimeoutMs + 1_000,
     keepAlive: true,
   };
 }

@@ -57,7 +57,7 @@ export interface DatabaseOptions extends PoolOptions {
   readonly aroundStatement?: <T>(name: string, run: () => Promise<T>) => Promise<T>;
 }
 
-const deadlocksMax = 2;
+const deadlockRetriesMax = 2;
 
 /** Added to the `returning` list of a `write`. */
 const positionColumns = `pg_current_xact_id()::text as "writeXid", (select id::text from feed_epoch) as "writeEpoch"`;
@@ -67,29 +67,36 @@ interface PositionColumns {
   readonly writeEpoch: string | null;
 }
 
+/** PostgreSQL's error codes (manual, appendix A) of failures that end without a change to the service: see `isTemporary`. */
+const temporaryCodes = /^(08(?!P01)|28|3D|53|57|58)|^(25006|25P03|40001|40P01|55P03)$/;
+/** PostgreSQL's error codes after which it has ended the session. */
+const sessionEndCodes = /^(08|57P|25P03)/;
+/** The codes of Node's errors for sockets and DNS. */
+const networkCodes = /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENETUNREACH|ENOTFOUND|EAI_AGAIN)/;
+/** The driver's errors without a code. */
+const driverMessages = /timeout|terminated|Connection ended|not queryable|Query read/i;
+
 /**
  * A pool of connections with a bound on every wait. Temporary failures of the database become AppError SERVICE_UNAVAILABLE; any other
  * failure is a bug and is rethrown unchanged.
  */
-export function createDatabase(o: DatabaseOptions): PooledDatabase {
-  const pool = createPool(o);
-  const around = o.aroundStatement ?? ((_, run) => run());
-  /** Confirms each pending check of reachability. */
-  const reachabilityChecks = new Set<() => void>();
-  const confirmReachable = () => reachabilityChecks.forEach((confirm) => confirm());
+export function createDatabase(options: DatabaseOptions): PooledDatabase {
+  const pool = createPool(options);
+  const around = options.aroundStatement ?? ((_, run) => run());
+  const reachability = createReachabilityChecks();
 
-  async function use<T>(run: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  async function withConnection<T>(run: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await pool.acquire();
-    let lost: Error | undefined;
+    let connectionError: Error | undefined;
     try {
       const result = await run(client);
-      confirmReachable();
+      reachability.confirmAll();
       return result;
     } catch (error) {
-      if (isConnectionLost(error)) lost = error;
+      if (isConnectionLost(error)) connectionError = error;
       throw error;
     } finally {
-      pool.release(client, lost);
+      pool.release(client, connectionError);
     }
   }
 
@@ -97,7 +104,7 @@ export function createDatabase(o: DatabaseOptions): PooledDatabase {
   function reportCommitted(position: WritePosition | undefined): void {
     if (position === undefined) return;
     addToWriteScope(position);
-    o.onCommit?.();
+    options.onCommit?.();
   }
 
   /**
@@ -106,32 +113,44 @@ export function createDatabase(o: DatabaseOptions): PooledDatabase {
    */
   function writerFor(onWrite: (position: WritePosition) => void, acquired?: pg.PoolClient): Writer {
     return createWriter(onWrite, (name, text, values) => {
-      o.onStatement?.(name);
+      options.onStatement?.(name);
       const query = { name, text, values: [...values] };
-      return around(name, () => (acquired ? acquired.query(query) : use((client) => client.query(query))));
+      return around(name, () => (acquired ? acquired.query(query) : withConnection((client) => client.query(query))));
     });
   }
 
   async function runTransaction<T>(work: (transaction: Writer) => Promise<T>): Promise<T> {
     const client = await around("acquire", () => pool.acquire());
-    let lost: Error | undefined;
-    let written: WritePosition | undefined;
+    let connectionError: Error | undefined;
+    let lastPosition: WritePosition | undefined;
+    const recordPosition = (position: WritePosition) => {
+      lastPosition = position;
+    };
     try {
       await around("begin", () => client.query("begin"));
-      const result = await work(writerFor((position) => void (written = position), client));
+      const result = await work(writerFor(recordPosition, client));
       await around("commit", () => client.query("commit"));
-      confirmReachable();
-      reportCommitted(written);
+      reachability.confirmAll();
+      reportCommitted(lastPosition);
       return result;
     } catch (error) {
       // The connection returns to the pool only if the transaction has certainly ended. A lost connection gets no rollback: the caller would
       // wait for the rollback as long as for the statement before.
-      if (isConnectionLost(error)) lost = error;
-      else await around("rollback", () => client.query("rollback")).catch((reason: Error) => (lost = reason));
+      if (isConnectionLost(error)) connectionError = error;
+      else connectionError = await rollBack(client);
       throw error;
     } finally {
-      pool.release(client, lost);
+      pool.release(client, connectionError);
     }
+  }
+
+  /** @returns undefined after the rollback, or the error of a rollback that failed. */
+  function rollBack(client: pg.PoolClient): Promise<Error | undefined> {
+    const rolledBack = around("rollback", () => client.query("rollback"));
+    return rolledBack.then(
+      () => undefined,
+      (error: Error) => error,
+    );
   }
 
   const outsideTransaction = writerFor(reportCommitted);
@@ -139,16 +158,27 @@ export function createDatabase(o: DatabaseOptions): PooledDatabase {
     rows: (name, text, values) => translateErrors(() => outsideTransaction.rows(name, text, values)),
     write: (name, text, values) => translateErrors(() => outsideTransaction.write(name, text, values)),
     transaction: (work) => translateErrors(() => retryDeadlocks(() => runTransaction(work))),
-    isReachable() {
-      const { promise, resolve } = Promise.withResolvers<boolean>();
-      const confirm = () => resolve(true);
-      reachabilityChecks.add(confirm);
-      const checked = use((client) => client.query("select 1")).then(confirm, () => resolve(false));
-      void checked.then(() => reachabilityChecks.delete(confirm));
-      return promise;
-    },
+    isReachable: () => reachability.check(() => withConnection((client) => client.query("select 1"))),
     readPool: () => pool.readState(),
     close: () => pool.close(),
+  };
+}
+
+/** The pending calls of `isReachable`. */
+function createReachabilityChecks() {
+  const pending = new Set<() => void>();
+  return {
+    /** Called after every statement that succeeds: resolves all pending checks with true. */
+    confirmAll: () => pending.forEach((confirm) => confirm()),
+    /** @param runStatement runs the check's own statement. If it fails before another statement succeeds, the check resolves with false. */
+    check(runStatement: () => Promise<unknown>): Promise<boolean> {
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      const confirm = () => resolve(true);
+      pending.add(confirm);
+      const settled = runStatement().then(confirm, () => resolve(false));
+      void settled.then(() => pending.delete(confirm));
+      return promise;
+    },
   };
 }
 
@@ -162,11 +192,12 @@ function createWriter(
       return (await run(name, text, values)).rows as readonly Row[];
     },
     async write<Row>(name: string, text: string, values: readonly unknown[] = []) {
-      const { rows } = await run(name, `${text}, ${positionColumns}`, values);
-      const written = rows as readonly (Row & PositionColumns)[];
-      const [first] = written;
+      const result = await run(name, `${text}, ${positionColumns}`, values);
+      const rows = result.rows as readonly (Row & PositionColumns)[];
+      // All rows of a statement have the same position. Without a row, the statement has changed nothing.
+      const [first] = rows;
       if (first) onWrite({ epoch: first.writeEpoch ?? undefined, xid: Number(first.writeXid) });
-      return written.map(({ writeEpoch: _epoch, writeXid: _xid, ...row }) => row as Row);
+      return rows.map(({ writeEpoch: _epoch, writeXid: _xid, ...row }) => row as Row);
     },
   };
 }
@@ -192,11 +223,12 @@ export async function requireDurability(database: Queryable): Promise<void> {
 }
 
 async function retryDeadlocks<T>(run: () => Promise<T>): Promise<T> {
-  for (let attempt = 0; ; attempt++) {
+  for (let retries = 0; ; retries++) {
     try {
       return await run();
     } catch (error) {
-      if (!isDeadlock(error) || attempt >= deadlocksMax) throw error;
+      const mayRetry = isDeadlock(error) && retries < deadlockRetriesMax;
+      if (!mayRetry) throw error;
     }
   }
 }
@@ -205,13 +237,12 @@ async function translateErrors<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
-    throw isTemporary(error)
-      ? new AppError("SERVICE_UNAVAILABLE", "The database is not reachable at the moment. Try again shortly.", {
-          cause: error,
-          retryAfterSeconds: 1,
-          dependency: "database",
-        })
-      : error;
+    if (!isTemporary(error)) throw error;
+    throw new AppError("SERVICE_UNAVAILABLE", "The database is not reachable at the moment. Try again shortly.", {
+      cause: error,
+      retryAfterSeconds: 1,
+      dependency: "database",
+    });
   }
 }
 
@@ -225,22 +256,22 @@ function isDeadlock(error: unknown): boolean {
  * (a protocol violation), 28 (authorization), 3D (no such database), 53, 57, 58, and 25006 (a former primary), 25P03, 40001, 40P01, 55P03.
  */
 function isTemporary(error: unknown): boolean {
-  if (!(error instanceof pg.DatabaseError)) return isBroken(error);
-  return /^(08(?!P01)|28|3D|53|57|58)|^(25006|25P03|40001|40P01|55P03)$/.test(error.code ?? "");
+  if (error instanceof pg.DatabaseError) return temporaryCodes.test(error.code ?? "");
+  return isNetworkFailure(error);
 }
 
 /** Whether the connection cannot be used any longer: it failed, or PostgreSQL has ended the session (57P, 25P03, 08). */
 function isConnectionLost(error: unknown): error is Error {
-  return error instanceof pg.DatabaseError ? /^(08|57P|25P03)/.test(error.code ?? "") : isBroken(error);
+  if (error instanceof pg.DatabaseError) return sessionEndCodes.test(error.code ?? "");
+  return isNetworkFailure(error);
 }
 
-/** Whether the connection failed, not a statement. */
-function isBroken(error: unknown): error is Error {
+/** Whether there is no connection, or the connection failed: the error is not PostgreSQL's response to a statement. */
+function isNetworkFailure(error: unknown): error is Error {
   if (error instanceof NoConnection) return true;
-  if (error instanceof AppError || error instanceof pg.DatabaseError || !(error instanceof Error)) return false;
+  if (!(error instanceof Error)) return false;
+  // The statement failed, or an action in a transaction rejected the request.
+  if (error instanceof pg.DatabaseError || error instanceof AppError) return false;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  return (
-    /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENETUNREACH|ENOTFOUND|EAI_AGAIN)/.test(code) ||
-    /timeout|terminated|Connection ended|not queryable|Query read/i.test(error.message)
-  );
+  return networkCodes.test(code) || driverMessages.test(error.message);
 }

@@ -7,12 +7,15 @@ const wordsMax = 8;
  * `covid-19`, `node.js` or `3.14` finds these words.
  */
 export function toWordPrefixQuery(search: string): string {
-  return search
-    .trim()
-    .split(/\s+/)
-    .slice(0, wordsMax)
-    .map((word) => `'${word.replaceAll(/['\\]/g, "$&$&")}':*`)
-    .join(" & ");
+  const words = search.trim().split(/\s+/);
+  const prefixQueries = words.slice(0, wordsMax).map((word) => `${quoteWord(word)}:*`);
+  return prefixQueries.join(" & ");
+}
+
+/** Doubles quotes and backslashes, which have a meaning in a quoted word of a `tsquery`. */
+function quoteWord(word: string): string {
+  const escaped = word.replaceAll(/['\\]/g, "$&$&");
+  return `'${escaped}'`;
 }
 
 /**

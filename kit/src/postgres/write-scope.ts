@@ -11,6 +11,7 @@ export interface WriteScope {
 }
 
 class Scope implements WriteScope {
+  /** By the number of the transaction. */
   readonly #byXid = new Map<number, WritePosition>();
 
   add(position: WritePosition): void {
@@ -18,8 +19,9 @@ class Scope implements WriteScope {
   }
 
   get position(): WritePosition | undefined {
-    const [position, second] = this.#byXid.values();
-    return second === undefined ? position : undefined;
+    if (this.#byXid.size > 1) return undefined;
+    const [position] = this.#byXid.values();
+    return position;
   }
 }
 

@@ -21,9 +21,9 @@ export function rejectBrokenRequests(
     // Node creates a response object even for a request whose body breaks off. If the head of that response is not sent yet, the client gets the
     // rejection instead, so the rejection does not wait for that response.
     const mustPrecede = ({ req, headersSent }: ServerResponse) => req.complete || headersSent;
-    const last = pendingResponses(socket).findLast(mustPrecede);
+    const lastPreceding = pendingResponses(socket).findLast(mustPrecede);
     // Checks again after `close`: by then the head of the response to the broken request may have been sent.
-    if (last) last.once("close", () => rejectInOrder(socket, code));
+    if (lastPreceding) lastPreceding.once("close", () => rejectInOrder(socket, code));
     else if (socket.writable) reject(socket, code);
     else socket.destroy();
   }

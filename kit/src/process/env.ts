@@ -60,6 +60,15 @@ export class ConfigError extends Error {
   }
 }
 
+type Recorder = (description: VariableDescription) => void;
+/** Functions that receive each variable that is read from an environment. Only `describeEnvironment`, which tests call, adds one. */
+const recorders = new WeakMap<Environment, Recorder>();
+
+const urlRange = "an http(s) or postgres URL";
+const urlProtocols = new Set(["http:", "https:", "postgres:", "postgresql:"]);
+const integerText = /^-?\d{1,15}$/;
+const decimalText = /^\d{1,9}(\.\d{1,9})?$/;
+
 /**
  * Reads a configuration from variables: calls `read` once, with a reader that collects problems. A variable with a problem reads as a placeholder,
  * and the configuration is not returned. An empty value counts as not set.
@@ -67,6 +76,7 @@ export class ConfigError extends Error {
  */
 export function readEnvironment<T>(environment: Environment, read: (env: EnvironmentReader) => T): T {
   const problems: string[] = [];
+  /** The names and prefixes that `read` reads. */
   const known = { names: new Set<string>(), prefixes: new Set<string>() };
   const misspeltVariables: MisspeltVariable[] = [];
   const record: Recorder = (description) => {
@@ -92,10 +102,6 @@ export function readEnvironment<T>(environment: Environment, read: (env: Environ
   throw new ConfigError([...problems, ...hints]);
 }
 
-/** Functions that receive each variable that is read from an environment. Only `describeEnvironment`, which tests call, adds one. */
-const recorders = new WeakMap<Environment, Recorder>();
-type Recorder = (description: VariableDescription) => void;
-
 /** Lists the variables that `readConfig` reads, in its order. Tests compare the READMEs' tables with it. */
 export function describeEnvironment(readConfig: (environment: Environment) => unknown): readonly VariableDescription[] {
   const descriptions: VariableDescription[] = [];
@@ -104,6 +110,7 @@ export function describeEnvironment(readConfig: (environment: Environment) => un
   try {
     readConfig(emptyEnvironment);
   } catch (error) {
+    // An empty environment lacks the required variables, which is reported after all variables are read.
     if (!(error instanceof ConfigError)) throw error;
   }
   return descriptions;
@@ -111,54 +118,58 @@ export function describeEnvironment(readConfig: (environment: Environment) => un
 
 type VariableReader = Omit<EnvironmentReader, "withPrefix" | "renamed" | "misspeltVariables">;
 
-function createReader(environment: Environment, problems: string[], record: Recorder): VariableReader {
-  const raw = (name: string) => (environment[name] === "" ? undefined : environment[name]);
+interface ReadOptions<T> extends VariableOptions {
+  readonly fallback?: T;
+  readonly range?: string;
+  /** The value of a variable with a problem, and of an optional variable that is not set. */
+  readonly placeholder: T;
+  /** Default: required without `fallback`. */
+  readonly required?: boolean;
+}
 
+function createReader(environment: Environment, problems: string[], record: Recorder): VariableReader {
+  /** @param parse returns undefined for an invalid text. */
   function read<T>(
     name: string,
     kind: VariableDescription["kind"],
-    o: VariableOptions & { fallback?: T; range?: string; placeholder: T; required?: boolean },
+    o: ReadOptions<T>,
     parse: (text: string) => T | undefined,
   ): T {
     const required = o.required ?? o.fallback === undefined;
     const fallback = o.fallback === undefined ? undefined : String(o.fallback);
     record({ name, kind, required, secret: o.secret ?? false, fallback, range: o.range, why: o.why });
-    const text = raw(name);
-    if (text === undefined) {
+    const text = environment[name];
+    if (text === undefined || text === "") {
       if (required) problems.push(`${name} is required: ${o.why}`);
       return o.fallback ?? o.placeholder;
     }
     const value = parse(text);
     if (value !== undefined) return value;
-    problems.push(`${name}=${o.secret ? "…" : JSON.stringify(text)} is not ${o.range ?? `a ${kind}`}: ${o.why}`);
+    const shownValue = o.secret ? "…" : JSON.stringify(text);
+    problems.push(`${name}=${shownValue} is not ${o.range ?? `a ${kind}`}: ${o.why}`);
     return o.placeholder;
+  }
+
+  function readOptional<T>(
+    name: string,
+    kind: VariableDescription["kind"],
+    o: VariableOptions & { range?: string },
+    parse: (text: string) => T | undefined,
+  ): T | undefined {
+    return read<T | undefined>(name, kind, { ...o, placeholder: undefined, required: false }, parse);
   }
 
   return {
     integer: (name, o) =>
       read(name, "integer", { ...o, range: integerRange(o), placeholder: o.min }, (text) => readInteger(text, o)),
     optionalInteger: (name, o) =>
-      read<number | undefined>(
-        name,
-        "integer",
-        { ...o, range: integerRange(o), placeholder: undefined, required: false },
-        (text) => readInteger(text, o),
-      ),
+      readOptional(name, "integer", { ...o, range: integerRange(o) }, (text) => readInteger(text, o)),
     number: (name, o) =>
-      read(name, "number", { ...o, range: `a number from ${o.min} to ${o.max}`, placeholder: o.min }, (text) =>
-        /^\d{1,9}(\.\d{1,9})?$/.test(text) ? within(Number(text), o) : undefined,
-      ),
+      read(name, "number", { ...o, range: numberRange(o), placeholder: o.min }, (text) => readDecimal(text, o)),
     string: (name, o) => read(name, "string", { ...o, placeholder: "" }, (text) => text),
-    optional: (name, o) =>
-      read<string | undefined>(name, "string", { ...o, placeholder: undefined, required: false }, (text) => text),
+    optional: (name, o) => readOptional(name, "string", o, (text) => text),
     url: (name, o) => read(name, "url", { ...o, range: urlRange, placeholder: "http://unset.invalid" }, readUrl),
-    optionalUrl: (name, o) =>
-      read<string | undefined>(
-        name,
-        "url",
-        { ...o, range: urlRange, placeholder: undefined, required: false },
-        readUrl,
-      ),
+    optionalUrl: (name, o) => readOptional(name, "url", { ...o, range: urlRange }, readUrl),
     choice: (name, o) =>
       read<(typeof o.of)[number]>(
         name,
@@ -167,18 +178,20 @@ function createReader(environment: Environment, problems: string[], record: Reco
         (text) => o.of.find((choice) => choice === text),
       ),
     list: (name, o) => read<readonly string[]>(name, "list", { ...o, placeholder: [] }, readList),
-    flag: (name, o) =>
-      read(name, "flag", { ...o, range: "true or false", placeholder: false }, (text) =>
-        text === "true" ? true : text === "false" ? false : undefined,
-      ),
-    problem: (text) => void problems.push(text),
+    flag: (name, o) => read(name, "flag", { ...o, range: "true or false", placeholder: false }, readFlag),
+    problem(text) {
+      problems.push(text);
+    },
   };
 }
 
 function pickWithPrefix(environment: Environment, prefix: string): Readonly<Record<string, string>> {
-  const isSet = (entry: [string, string | undefined]): entry is [string, string] =>
-    entry[0].startsWith(prefix) && entry[0] !== prefix && entry[1] !== undefined && entry[1] !== "";
-  return Object.fromEntries(Object.entries(environment).filter(isSet));
+  const picked: Record<string, string> = {};
+  for (const [name, value] of Object.entries(environment)) {
+    if (value === undefined || value === "") continue;
+    if (name.startsWith(prefix) && name !== prefix) picked[name] = value;
+  }
+  return picked;
 }
 
 interface NumberRange {
@@ -190,19 +203,31 @@ function integerRange({ min, max }: NumberRange): string {
   return `an integer from ${min} to ${max}`;
 }
 
-function readInteger(text: string, range: NumberRange): number | undefined {
-  return /^-?\d{1,15}$/.test(text) ? within(Number(text), range) : undefined;
+function numberRange({ min, max }: NumberRange): string {
+  return `a number from ${min} to ${max}`;
 }
 
-function within(value: number, { min, max }: NumberRange): number | undefined {
+function readInteger(text: string, range: NumberRange): number | undefined {
+  return integerText.test(text) ? valueWithin(Number(text), range) : undefined;
+}
+
+function readDecimal(text: string, range: NumberRange): number | undefined {
+  return decimalText.test(text) ? valueWithin(Number(text), range) : undefined;
+}
+
+/** Undefined for a value outside of the range. */
+function valueWithin(value: number, { min, max }: NumberRange): number | undefined {
   return value >= min && value <= max ? value : undefined;
 }
 
-const urlRange = "an http(s) or postgres URL";
+function readFlag(text: string): boolean | undefined {
+  if (text === "true") return true;
+  return text === "false" ? false : undefined;
+}
 
 function readUrl(text: string): string | undefined {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  return url && ["http:", "https:", "postgres:", "postgresql:"].includes(url.protocol) ? text : undefined;
+  if (!URL.canParse(text)) return undefined;
+  return urlProtocols.has(new URL(text).protocol) ? text : undefined;
 }
 
 function readList(text: string): readonly string[] {

@@ -25,7 +25,8 @@ export function isPortFree(port: number, host = "127.0.0.1"): Promise<boolean> {
 export async function pickFreePort(host = "127.0.0.1", offset = 0): Promise<number> {
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
     const port = randomInt(lowestPort, highestPort + 1 - offset);
-    if ((await isPortFree(port, host)) && (offset === 0 || (await isPortFree(port + offset, host)))) return port;
+    if (!(await isPortFree(port, host))) continue;
+    if (offset === 0 || (await isPortFree(port + offset, host))) return port;
   }
   throw new Error(`No free port on ${host} between ${lowestPort} and ${highestPort} in ${attemptsMax} attempts.`);
 }

@@ -9,16 +9,19 @@ const intervalMs = 250;
 /** Stores the time now and then every 250 ms, unless the event loop is blocked. Does not keep the process alive. */
 export function startHeartbeat(): Heartbeat {
   const memory = new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT);
-  const times = new BigInt64Array(memory);
+  const storedTime = new BigInt64Array(memory);
   // The monotonic clock, which all threads of a process share; `performance.now()` starts at 0 in each thread.
-  const beat = () => void Atomics.store(times, 0, process.hrtime.bigint());
-  beat();
-  const timer = setInterval(beat, intervalMs).unref();
+  const storeTime = () => {
+    Atomics.store(storedTime, 0, process.hrtime.bigint());
+  };
+  storeTime();
+  const timer = setInterval(storeTime, intervalMs).unref();
   return { memory, stop: () => clearInterval(timer) };
 }
 
 /** The age of the heartbeat, in any thread: how long the event loop may have been blocked. */
 export function readHeartbeatAgeMs(memory: SharedArrayBuffer): number {
-  const storedAt = Atomics.load(new BigInt64Array(memory), 0);
-  return Number((process.hrtime.bigint() - storedAt) / 1_000_000n);
+  const storedTime = Atomics.load(new BigInt64Array(memory), 0);
+  const ageNs = process.hrtime.bigint() - storedTime;
+  return Number(ageNs / 1_000_000n);
 }

@@ -65,42 +65,59 @@ export interface ServerOptions {
  * `/health/` (404), by any method. All other requests go to the handler.
  * @throws ConfigError that names the port, if it is in use.
  */
-export async function startServer(o: ServerOptions): Promise<RunningServer> {
-  let isDraining = false;
-  async function readiness(): Promise<Readiness> {
-    const isReady = !isDraining && (await isReadyWithoutError(o));
-    return { status: isReady ? "ready" : "not ready", ...o.readinessFields?.() };
-  }
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { host, log, drainDelayMs, shutdownGraceMs } = options;
+  const requestsInFlightMax = options.requestsInFlightMax ?? Infinity;
+  const overloadedResponse = options.overloadedResponse ?? overloadedProblem;
   const pendingResponses = createPendingResponseList();
-  const { optimizeEmptyRequests = false, requestsInFlightMax = Infinity, overloadedResponse = overloadedProblem } = o;
-  const server = createServer({ connectionsCheckingInterval: 1_000, optimizeEmptyRequests }, (request, response) => {
+  let isDraining = false;
+
+  async function readiness(): Promise<Readiness> {
+    const isReady = !isDraining && (await isReadyWithoutError(options));
+    return { status: isReady ? "ready" : "not ready", ...options.readinessFields?.() };
+  }
+
+  function respond(request: IncomingMessage, response: ServerResponse): void {
     pendingResponses.add(response);
-    if (request.url?.startsWith("/health/")) return void respondToHealth(request, response, readiness);
-    if (pendingResponses.count() > requestsInFlightMax) {
-      o.onOverloaded?.();
-      return respondOverloaded(response, overloadedResponse);
+    if (request.url?.startsWith("/health/")) {
+      void respondToHealth(request, response, readiness);
+      return;
     }
-    o.handler(request, response);
-  });
-  server.headersTimeout = o.headersTimeoutMs ?? 10_000;
-  server.requestTimeout = o.requestTimeoutMs ?? 30_000;
+    if (pendingResponses.count() > requestsInFlightMax) {
+      options.onOverloaded?.();
+      respondOverloaded(response, overloadedResponse);
+      return;
+    }
+    options.handler(request, response);
+  }
+
+  const optimizeEmptyRequests = options.optimizeEmptyRequests ?? false;
+  const server = createServer({ connectionsCheckingInterval: 1_000, optimizeEmptyRequests }, respond);
+  server.headersTimeout = options.headersTimeoutMs ?? 10_000;
+  server.requestTimeout = options.requestTimeoutMs ?? 30_000;
   server.keepAliveTimeout = 65_000;
-  o.prepare?.(server, pendingResponses.ofConnection);
-  await listen(server, o);
+  options.prepare?.(server, pendingResponses.ofConnection);
+  await listen(server, options);
   const { port } = server.address() as AddressInfo;
 
   async function drainOnce(): Promise<void> {
     isDraining = true;
     // Closes no connection yet: responses have `Connection: close` from now on.
     pendingResponses.closeConnections();
-    o.log.info({ drainDelayMs: o.drainDelayMs, shutdownGraceMs: o.shutdownGraceMs }, "draining");
-    await wait(o.drainDelayMs);
-    await closeServer(server, pendingResponses, o.shutdownGraceMs);
-    await o.close();
-    o.log.info("stopped");
+    log.info({ drainDelayMs, shutdownGraceMs }, "draining");
+    await wait(drainDelayMs);
+    await closeServer(server, pendingResponses, shutdownGraceMs);
+    await options.close();
+    log.info("stopped");
   }
+
   let drained: Promise<void> | undefined;
-  return { port, url: urlOf(o.host, port), drain: () => (drained ??= drainOnce()), readiness };
+  function drain(): Promise<void> {
+    drained ??= drainOnce();
+    return drained;
+  }
+
+  return { port, url: urlOf(host, port), drain, readiness };
 }
 
 interface Stoppable {
@@ -114,7 +131,8 @@ export function stopOnSignals(servers: readonly Stoppable[], log: Log): void {
     if (isStopping) process.exit(1);
     isStopping = true;
     log.info({ signal }, "stopping");
-    void Promise.all(servers.map((server) => server.drain())).then(
+    const drained = Promise.all(servers.map((server) => server.drain()));
+    void drained.then(
       () => process.exit(0),
       (error: unknown) => {
         log.error({ err: error }, "could not stop cleanly");
@@ -124,6 +142,8 @@ export function stopOnSignals(servers: readonly Stoppable[], log: Log): void {
   };
   process.on("SIGTERM", stop).on("SIGINT", stop);
 }
+
+const statusCodeOf = { live: 200, ready: 200, "not ready": 503, unknown: 404, "malformed request": 400 } as const;
 
 async function respondToHealth(
   request: IncomingMessage,
@@ -138,8 +158,6 @@ async function respondToHealth(
   response.end(request.method === "HEAD" ? undefined : JSON.stringify(body));
 }
 
-const statusCodeOf = { live: 200, ready: 200, "not ready": 503, unknown: 404, "malformed request": 400 } as const;
-
 async function findHealth(
   request: IncomingMessage,
   readiness: () => Promise<Readiness>,
@@ -150,18 +168,18 @@ async function findHealth(
   return path === "/health/ready" ? readiness() : { status: "unknown" };
 }
 
-async function isReadyWithoutError(o: Pick<ServerOptions, "isReady">): Promise<boolean> {
+async function isReadyWithoutError(options: ServerOptions): Promise<boolean> {
   try {
-    return await o.isReady();
+    return await options.isReady();
   } catch {
     return false;
   }
 }
 
-function listen(server: Server, o: ServerOptions): Promise<void> {
+function listen(server: Server, options: ServerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => reject(toListenError(error, o)));
-    server.listen({ port: o.port, host: o.host }, resolve);
+    server.once("error", (error: NodeJS.ErrnoException) => reject(toListenError(error, options)));
+    server.listen({ port: options.port, host: options.host }, resolve);
   });
 }
 
@@ -179,6 +197,7 @@ export function toListenError(
  * few round trips; a client that never completes one must not delay the process for the whole grace period.
  */
 const incompleteRequestGraceMs = 1_000;
+const idleSweepIntervalMs = 50;
 
 /**
  * Closes the listener, then waits for the pending responses to requests that are complete. Idle connections remain open until then, so that none
@@ -190,10 +209,13 @@ async function closeServer(server: Server, pending: PendingResponseList, graceMs
   // Not `server.close`, which closes idle connections too.
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
   await pending.settled();
-  const idleSweep = setInterval(() => server.closeIdleConnections(), 50);
+  const idleSweep = setInterval(() => server.closeIdleConnections(), idleSweepIntervalMs);
   // Closes the connections that are idle now; `idleSweep` closes those that become idle later.
   server.close();
-  const closeIncomplete = () => void pending.settled().then(() => server.closeAllConnections());
+  const closeIncomplete = () => {
+    // Requests that have become complete in the meantime get their responses first.
+    void pending.settled().then(() => server.closeAllConnections());
+  };
   const incompleteDeadline = setTimeout(closeIncomplete, incompleteRequestGraceMs);
   await closed;
   clearInterval(idleSweep);
@@ -207,6 +229,8 @@ function wait(ms: number): Promise<void> {
 
 /** The URL of a listener, for clients on the same machine. */
 export function urlOf(host: string, port: number): string {
-  if (host === "0.0.0.0" || host === "::") return `http://127.0.0.1:${port}`;
-  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const isEveryAddress = host === "0.0.0.0" || host === "::";
+  if (isEveryAddress) return `http://127.0.0.1:${port}`;
+  const isIpv6 = host.includes(":");
+  return isIpv6 ? `http://[${host}]:${port}` : `http://${host}:${port}`;
 }

@@ -12,7 +12,7 @@ export interface ListenerConfig {
   readonly misspeltVariables: readonly MisspeltVariable[];
 }
 
-const levels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
 export function readListenerConfig(
   env: EnvironmentReader,
@@ -29,7 +29,7 @@ export function readListenerConfig(
     host: env.string("HOST", { fallback: "127.0.0.1", why: "the address to listen on; 0.0.0.0 is every one" }),
     logLevel: env.choice("LOG_LEVEL", {
       fallback: "info",
-      of: levels,
+      of: logLevels,
       why: "JSON lines on standard output from this level up",
     }),
     drainDelayMs: env.integer("DRAIN_DELAY_MS", {

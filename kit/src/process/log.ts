@@ -19,7 +19,13 @@ export interface LogOptions {
   readonly destination?: NodeJS.WritableStream;
 }
 
+/** pino's number of the level warn; error and fatal have higher ones. */
 const warnLevel = 40;
+/** Lines are buffered, so that not every logged request costs a system call. */
+const bufferedBytesMin = 4_096;
+/** Lines are dropped while this many bytes cannot be written, for example because the disk is full. */
+const bufferedBytesMax = 1_000_000;
+const flushDelayMs = 250;
 
 /**
  * Writes JSON lines with ISO times to standard output, within 250 ms, from level warn on immediately; to `destination`, which tests set, without
@@ -29,7 +35,8 @@ export function createLog({ name, level, version, context, onTrouble, destinatio
   const options = {
     name,
     level,
-    base: { name, ...(version === undefined ? {} : { version }), pid: process.pid },
+    // pino omits an undefined version.
+    base: { name, version, pid: process.pid },
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     formatters: { level: (label: string) => ({ level: label }), log: scrubFields },
     serializers: { err: (error: unknown) => describeError(error) },
@@ -44,12 +51,6 @@ export function createLog({ name, level, version, context, onTrouble, destinatio
   return pino({ ...options, hooks: { logMethod: output.logMethod } }, output.stream);
 }
 
-/** Lines are buffered, so that not every logged request costs a system call. */
-const bytesMin = 4_096;
-/** Lines are dropped while this many bytes cannot be written, for example because the disk is full. */
-const bytesMax = 1_000_000;
-const waitMs = 250;
-
 interface BufferedOutput {
   readonly stream: ReturnType<typeof pino.destination>;
   /** Replaces pino's method: writes the line and schedules the flush of the buffer. */
@@ -61,27 +62,32 @@ let processOutput: BufferedOutput | undefined;
 /** Standard output, one per process. Buffered lines are written when the process exits, unless by SIGKILL. */
 function openOutput(): BufferedOutput {
   if (processOutput) return processOutput;
-  const stream = pino.destination({ minLength: bytesMin, maxLength: bytesMax, sync: true });
-  let timer: NodeJS.Timeout | undefined;
+  const stream = pino.destination({ minLength: bufferedBytesMin, maxLength: bufferedBytesMax, sync: true });
+  let flushTimer: NodeJS.Timeout | undefined;
   // Logging must not end the process: after a failure the next line is tried again. Pino stops writing to a pipe without a reader.
   let hasFailed = false;
-  stream.on("error", () => void (hasFailed = true));
-  const write = () => {
-    clearTimeout(timer);
-    timer = undefined;
+  stream.on("error", () => {
+    hasFailed = true;
+  });
+  const flush = () => {
+    clearTimeout(flushTimer);
+    flushTimer = undefined;
     hasFailed = false;
     stream.flush();
     // `flush` writes once and emits an error, which sets `hasFailed`; `flushSync` writes the rest, but would retry an error for ever.
     if (!hasFailed) stream.flushSync();
   };
-  process.on("exit", write);
+  process.on("exit", flush);
   processOutput = {
     stream,
     logMethod(args, method, level) {
       method.apply(this, args);
-      // The process may be about to end because of this problem.
-      if (level >= warnLevel) write();
-      else timer ??= setTimeout(write, waitMs).unref();
+      if (level >= warnLevel) {
+        // The process may be about to end because of this problem.
+        flush();
+      } else {
+        flushTimer ??= setTimeout(flush, flushDelayMs).unref();
+      }
     },
   };
   return processOutput;

@@ -12,8 +12,12 @@ export async function runMain(main: () => Promise<void>): Promise<void> {
   try {
     await main();
   } catch (error) {
-    const text = error instanceof ConfigError || !(error instanceof Error) ? String(error) : error.stack;
-    process.stderr.write(`${text}\n`);
+    process.stderr.write(`${describeFailure(error)}\n`);
     process.exit(1);
   }
+}
+
+function describeFailure(error: unknown): string | undefined {
+  if (error instanceof ConfigError) return String(error);
+  return error instanceof Error ? error.stack : String(error);
 }

@@ -22,6 +22,8 @@ const editsOfShortMax = 1;
 const shortCharactersMax = 7;
 /** Longer names are not compared: a comparison takes time in proportion to the product of the lengths. */
 const charactersMax = 100;
+/** The name of a service, and what Kubernetes adds to it. */
+const serviceLinkName = /^(.+?)_(?:SERVICE_HOST|SERVICE_PORT|PORT)(?:_.*)?$/;
 
 /**
  * Variables that are set, that the process does not read, and whose names resemble one that it reads. Names of Kubernetes' service links are
@@ -31,17 +33,20 @@ export function findMisspeltVariables(
   environment: EnvironmentVariables,
   known: KnownNames,
 ): readonly MisspeltVariable[] {
-  const prefixes = [...known.prefixes];
-  const unknown = Object.keys(environment).filter(
-    (name) =>
-      // An empty value counts as not set, as in env.ts.
-      environment[name] !== "" &&
-      name.length <= charactersMax &&
-      !known.names.has(name) &&
-      !prefixes.some((prefix) => name.startsWith(prefix)) &&
-      !isServiceLink(name, environment),
-  );
-  return unknown.flatMap((name) => findNearest(name, known) ?? []);
+  const misspelt: MisspeltVariable[] = [];
+  for (const [name, value] of Object.entries(environment)) {
+    // An empty value counts as not set, as in env.ts.
+    if (value === "" || name.length > charactersMax) continue;
+    if (isKnown(name, known) || isServiceLink(name, environment)) continue;
+    const variable = findNearest(name, known);
+    if (variable) misspelt.push(variable);
+  }
+  return misspelt;
+}
+
+function isKnown(name: string, { names, prefixes }: KnownNames): boolean {
+  if (names.has(name)) return true;
+  return [...prefixes].some((prefix) => name.startsWith(prefix));
 }
 
 /** Logs one line for each at start; the process ignores the values. Values are not logged, since they may be secrets. */
@@ -56,19 +61,22 @@ export function warnOfMisspeltVariables(log: Log, variables: readonly MisspeltVa
  * ADMIM, and `ADMIM_PORT` is a spelling mistake.
  */
 function isServiceLink(name: string, environment: EnvironmentVariables): boolean {
-  const [, service] = /^(.+?)_(?:SERVICE_HOST|SERVICE_PORT|PORT)(?:_.*)?$/.exec(name) ?? [];
+  const [, service] = serviceLinkName.exec(name) ?? [];
   return service !== undefined && environment[`${service}_SERVICE_HOST`] !== undefined;
 }
 
 function findNearest(name: string, { names, prefixes }: KnownNames): MisspeltVariable | undefined {
   let nearest: string | undefined;
-  let fewest = Number.POSITIVE_INFINITY;
-  const compare = (part: string, knownName: string, suggestion: string) => {
-    const edits = countEdits(part, knownName);
-    const max = Math.min(part.length, knownName.length) <= shortCharactersMax ? editsOfShortMax : editsMax;
-    if (edits > max || edits >= fewest) return;
-    nearest = suggestion;
-    fewest = edits;
+  let fewestEdits = Number.POSITIVE_INFINITY;
+  /** @param part of `name`: the whole name, or as much as the known prefix has. */
+  const compare = (part: string, knownPart: string, suggestion: string) => {
+    const edits = countEdits(part, knownPart);
+    const isShort = Math.min(part.length, knownPart.length) <= shortCharactersMax;
+    const isSimilar = edits <= (isShort ? editsOfShortMax : editsMax);
+    if (isSimilar && edits < fewestEdits) {
+      nearest = suggestion;
+      fewestEdits = edits;
+    }
   };
   for (const knownName of names) compare(name, knownName, knownName);
   // Of a variable such as SUBGRAPH_URL_USERS only the prefix is compared.
@@ -78,6 +86,7 @@ function findNearest(name: string, { names, prefixes }: KnownNames): MisspeltVar
 
 /** Insertions, deletions, substitutions and swaps of neighbours: Damerau-Levenshtein distance, no part edited twice. */
 function countEdits(a: string, b: string): number {
+  // Rows of the table of distances: a cell has the distance between the first `row` characters of `a` and the first `column` of `b`.
   let beforeLast: readonly number[] = [];
   let last: readonly number[] = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row++) {

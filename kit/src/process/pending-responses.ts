@@ -52,7 +52,7 @@ export function createPendingResponseList(): PendingResponseList {
 
 /** Pipelined requests get all their responses, so only the last one of a connection may close it. */
 function lastOfEachConnection(responses: Iterable<ServerResponse>): Iterable<ServerResponse> {
-  const bySocket = new Map<Socket, ServerResponse>();
-  for (const response of responses) bySocket.set(response.req.socket, response);
-  return bySocket.values();
+  const lastBySocket = new Map<Socket, ServerResponse>();
+  for (const response of responses) lastBySocket.set(response.req.socket, response);
+  return lastBySocket.values();
 }

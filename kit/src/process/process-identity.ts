@@ -8,6 +8,11 @@ export interface ProcessIdentity {
   readonly startedAt: string;
 }
 
+/** Numbers of fields in /proc/PID/stat. */
+const stateField = 3;
+const startTimeField = 22;
+const psTimeoutMs = 5_000;
+
 /** The identity of a running process; undefined if there is none, or only a zombie. */
 export function identifyProcess(pid: number): ProcessIdentity | undefined {
   const startedAt = process.platform === "linux" ? startFromProc(pid) : startFromPs(pid);
@@ -19,13 +24,16 @@ export function isRunning(identity: ProcessIdentity): boolean {
   return identifyProcess(identity.pid)?.startedAt === identity.startedAt;
 }
 
-// proc_pid_stat(5): "pid (command) state …", the start time is field 22. The command may contain blanks and
-// parentheses, so the fields are counted from the last parenthesis: the first after it is field 3, the state (Z and X: the process has ended).
+// proc_pid_stat(5): "pid (command) state …". The command may contain blanks and parentheses, so the fields are counted from the last parenthesis:
+// the first after it is field 3, the state.
 function startFromProc(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return fields[0] === "Z" || fields[0] === "X" ? undefined : fields[19];
+    const fieldsFromState = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const [state] = fieldsFromState;
+    // Z is a zombie, X a dead process.
+    const hasEnded = state === "Z" || state === "X";
+    return hasEnded ? undefined : fieldsFromState[startTimeField - stateField];
   } catch {
     return undefined;
   }
@@ -34,10 +42,10 @@ function startFromProc(pid: number): string | undefined {
 function startFromPs(pid: number): string | undefined {
   try {
     const psArguments = ["-o", "stat=,lstart=", "-p", String(pid)];
-    const [state = "", ...start] = execFileSync("ps", psArguments, { encoding: "utf8", timeout: 5_000 })
-      .trim()
-      .split(/\s+/);
-    return state === "" || state.startsWith("Z") ? undefined : start.join(" ");
+    const output = execFileSync("ps", psArguments, { encoding: "utf8", timeout: psTimeoutMs });
+    const [state = "", ...start] = output.trim().split(/\s+/);
+    const hasEnded = state === "" || state.startsWith("Z");
+    return hasEnded ? undefined : start.join(" ");
   } catch {
     return undefined;
   }

@@ -10,7 +10,7 @@ import { createRateLimits, type RateLimits, type RateLimitsOptions } from "./rat
 
 type LimitedCaller = Pick<Caller, "key" | "address">;
 
-/** The charges return undefined for a caller that is not limited. */
+/** A charge returns undefined for a caller that is not limited: there is no limit, or the caller's address is exempt. */
 export interface CallerLimits {
   /**
    * Charges 1 read before a token is verified (`Callers.verify`), which limits a flood of invalid tokens. It counts towards a separate
@@ -38,20 +38,21 @@ export interface CallerLimitsOptions extends RateLimitsOptions {
 
 const addressesMax = 10_000;
 
-export function createCallerLimits(o: CallerLimitsOptions): CallerLimits {
-  const { callers } = o;
-  const limits = createRateLimits(o);
-  const trusted = createNetworks(o.trustedProxies);
-  const exempt = createNetworks(o.exempt);
+export function createCallerLimits(options: CallerLimitsOptions): CallerLimits {
+  const { callers } = options;
+  const limits = createRateLimits(options);
+  const trustedProxies = createNetworks(options.trustedProxies);
+  const exemptNetworks = createNetworks(options.exempt);
+  /** Whether an address is exempt, for recent addresses. */
   const exemptions = createBoundedMap<boolean>({ entriesMax: addressesMax });
 
   function isExempt(address: string): boolean {
-    if (exempt.isEmpty) return false;
+    if (exemptNetworks.isEmpty) return false;
     const known = exemptions.get(address);
     if (known !== undefined) return known;
-    const result = exempt.has(address);
-    exemptions.set(address, result);
-    return result;
+    const isInNetworks = exemptNetworks.has(address);
+    exemptions.set(address, isInNetworks);
+    return isInNetworks;
   }
 
   return {
@@ -61,16 +62,17 @@ export function createCallerLimits(o: CallerLimitsOptions): CallerLimits {
       return isExempt(address) ? undefined : limits.charge(`unverified:${key}`, "reads", 1);
     },
     charge({ key, address }, requestClass, weight) {
-      return limits.quotaOf(requestClass) === 0 || isExempt(address)
-        ? undefined
-        : limits.charge(key, requestClass, weight);
+      if (limits.quotaOf(requestClass) === 0) return undefined;
+      if (isExempt(address)) return undefined;
+      return limits.charge(key, requestClass, weight);
     },
     debit({ key, address }, requestClass, weight) {
       if (!isExempt(address)) limits.debit(key, requestClass, weight);
     },
     chargeUnreadable(socket) {
       const address = addressOf(socket);
-      if (limits.quotaOf("reads") === 0 || trusted.has(address) || isExempt(address)) return undefined;
+      if (limits.quotaOf("reads") === 0) return undefined;
+      if (trustedProxies.has(address) || isExempt(address)) return undefined;
       return limits.charge(toAddressKey(address), "reads", 1);
     },
     quotaOf: limits.quotaOf,

@@ -38,10 +38,12 @@ export function createCallerStates<State>({
       rotateIfDue(atMs);
       const state = current.get(key);
       if (state !== undefined) return state;
-      const older = previous.get(key);
-      if (older !== undefined) current.set(key, older);
-      return older;
+      const previousState = previous.get(key);
+      if (previousState !== undefined) current.set(key, previousState);
+      return previousState;
     },
-    add: (key, state) => void current.set(key, state),
+    add(key, state) {
+      current.set(key, state);
+    },
   };
 }

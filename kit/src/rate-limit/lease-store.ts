@@ -1,6 +1,6 @@
 /** The buckets that processes share, in Valkey or Redis: one key per caller and class, and one key with the running processes. */
 import { createHash, randomUUID } from "node:crypto";
-import { Valkey } from "iovalkey";
+import { type RedisOptions, Valkey } from "iovalkey";
 import type { RequestClass } from "./rate-decision.ts";
 import { type Script, leaseScript, presenceScript } from "./store-scripts.ts";
 
@@ -55,7 +55,14 @@ const failuresMax = 3;
 /** A process reports itself at this interval, and is counted for `processTtlMs` after its last report. */
 const presenceIntervalMs = 1_000;
 const processTtlMs = 5_000;
+const connectTimeoutMs = 1_000;
+/** Added to the delay before each further attempt to connect, up to the maximum. */
+const reconnectDelayStepMs = 50;
 const reconnectDelayMaxMs = 1_000;
+const tlsUrl = /^(?:rediss|valkeys):/;
+const processesKey = "tributary:rate-limit:processes";
+/** 132 bits. */
+const hashChars = 22;
 
 /** Connects in the background. Never throws: without a connection `isAvailable` is false. */
 export function createLeaseStore({ url, password, processesMin, observe }: LeaseStoreOptions): LeaseStore {
@@ -69,7 +76,7 @@ export function createLeaseStore({ url, password, processesMin, observe }: Lease
   client.on("error", setUnavailable);
   client.on("close", () => setUnavailable(new Error("The connection to the store is closed")));
   client.on("ready", () => void reportPresence());
-  const timer = setInterval(() => void reportPresence(), presenceIntervalMs).unref();
+  const presenceTimer = setInterval(() => void reportPresence(), presenceIntervalMs).unref();
 
   function setUnavailable(cause: unknown): void {
     if (state === "unavailable") return;
@@ -109,7 +116,7 @@ export function createLeaseStore({ url, password, processesMin, observe }: Lease
       processCount = Math.max(count, processesMin);
       setAvailable();
     } catch {
-      // `call` has counted it, and the next report tries again.
+      // `call` has counted the failure, and the next report tries again.
     }
   }
 
@@ -123,7 +130,7 @@ export function createLeaseStore({ url, password, processesMin, observe }: Lease
       return { granted, resetMs };
     },
     async close() {
-      clearInterval(timer);
+      clearInterval(presenceTimer);
       // This close is not reported as an outage.
       client.removeAllListeners("close");
       if (client.status === "ready") await withTimeout(client.zrem(processesKey, processId)).catch(() => undefined);
@@ -132,20 +139,17 @@ export function createLeaseStore({ url, password, processesMin, observe }: Lease
   };
 }
 
-const processesKey = "tributary:rate-limit:processes";
-
 /** The caller's key is hashed, so that the store contains no user names and no tokens. A reader of the store can still test a guessed key. */
 function bucketKey(key: string, requestClass: RequestClass): string {
-  const hash = createHash("sha256").update(key).digest("base64url").slice(0, 22);
+  const hash = createHash("sha256").update(key).digest("base64url").slice(0, hashChars);
   return `tributary:rate-limit:${requestClass}:${hash}`;
 }
 
 function connect(url: string, password: string | undefined): Valkey {
-  const withPassword = new URL(url);
+  const storeUrl = new URL(url);
   // In iovalkey, a password of the options does not replace the empty one of a URL with a user.
-  if (password !== undefined) withPassword.password = encodeURIComponent(password);
-  return new Valkey(withPassword.href, {
-    ...(/^(?:rediss|valkeys):/.test(url) ? { tls: {} } : {}),
+  if (password !== undefined) storeUrl.password = encodeURIComponent(password);
+  const options: RedisOptions = {
     connectionName: "tributary",
     // Calls of one iteration of the event loop are sent together.
     enableAutoPipelining: true,
@@ -153,9 +157,11 @@ function connect(url: string, password: string | undefined): Valkey {
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
-    connectTimeout: 1_000,
-    retryStrategy: (attempt) => Math.min(attempt * 50, reconnectDelayMaxMs),
-  });
+    connectTimeout: connectTimeoutMs,
+    retryStrategy: (attempt) => Math.min(attempt * reconnectDelayStepMs, reconnectDelayMaxMs),
+  };
+  if (tlsUrl.test(url)) options.tls = {};
+  return new Valkey(storeUrl.href, options);
 }
 
 /** Sends the script's text only if the store does not know its hash: after the store's start, or after SCRIPT FLUSH. */

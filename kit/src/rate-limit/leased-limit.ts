@@ -56,13 +56,20 @@ const tolerance = 1e-6;
  * `quota + processes × lease`. Beyond that, each process may admit one charge of more than a lease on credit, if the
  * caller's credit is at most 1 unit: a request is charged 1 unit on arrival, before its whole weight is known.
  */
-export function createLeasedLimit(o: LeasedLimitOptions): ClassLimit {
-  const { quota, windowMs, store, nowMs } = o;
+export function createLeasedLimit(options: LeasedLimitOptions): ClassLimit {
+  const { requestClass, quota, windowMs, callersMax, store, observe, nowMs } = options;
+  /** The time in which one unit is replenished. */
   const stepMs = windowMs / quota;
-  const leases = createCallerStates<Lease>({ ...o, retentionMs: 2 * windowMs });
-  const callIfNeeded = createLeaseCalls(o);
+  const leases = createCallerStates<Lease>({ callersMax, retentionMs: 2 * windowMs, nowMs });
+  const callStoreIfNeeded = createLeaseCalls(options);
   const shareOfQuota = () => Math.max(quota / store.processCount(), 1);
-  const local = createLocalLimit({ ...o, quota: shareOfQuota });
+  /** Counts while the store is unavailable. */
+  const localLimit = createLocalLimit({ quota: shareOfQuota, windowMs, callersMax, nowMs });
+
+  /** A charge above this process's share, and not above the quota, takes the whole share: it could never be admitted otherwise. */
+  function localWeightOf(weight: number): number {
+    return weight > quota ? weight : Math.min(weight, shareOfQuota());
+  }
 
   function leaseOf(key: string, atMs: number): Lease {
     let lease = leases.find(key, atMs);
@@ -74,13 +81,14 @@ export function createLeasedLimit(o: LeasedLimitOptions): ClassLimit {
     return lease;
   }
 
-  /** Uses leased units, then credit. @returns false if neither suffices. */
-  function use(lease: Lease, weight: number, atMs: number): boolean {
+  /** Uses leased units, then credit. @returns false, and uses nothing, if the charge is rejected. */
+  function useUnits(lease: Lease, weight: number, atMs: number): boolean {
+    if (weight > quota) return false;
     const missing = Math.max(weight - lease.units, 0);
-    if (weight > quota || missing > sharedUnits(o, lease, atMs) + tolerance) return false;
+    if (missing > sharedUnits(options, lease, atMs) + tolerance) return false;
     if (missing > 0 && !isCreditworthy(lease, missing)) {
       lease.missed = Math.min(lease.missed + missing, quota);
-      o.observe({ kind: "lease-missed", requestClass: o.requestClass });
+      observe({ kind: "lease-missed", requestClass });
       return false;
     }
     lease.units -= weight - missing;
@@ -88,13 +96,15 @@ export function createLeasedLimit(o: LeasedLimitOptions): ClassLimit {
     return true;
   }
 
+  /** Whether these units may be used on credit: see `createLeasedLimit`. */
   function isCreditworthy({ credit }: Lease, units: number): boolean {
-    const size = leaseSize(o);
-    return units >= size ? credit <= 1 : credit + units <= size;
+    const size = leaseSize(options);
+    if (units >= size) return credit <= 1;
+    return credit + units <= size;
   }
 
-  function decide(lease: Lease, weight: number, isAdmitted: boolean, atMs: number): RateDecision {
-    const available = Math.min(lease.units + sharedUnits(o, lease, atMs), quota);
+  function createDecision(lease: Lease, weight: number, isAdmitted: boolean, atMs: number): RateDecision {
+    const available = Math.min(lease.units + sharedUnits(options, lease, atMs), quota);
     const needed = isAdmitted ? 1 : Math.min(weight, quota);
     return {
       isAdmitted,
@@ -107,22 +117,21 @@ export function createLeasedLimit(o: LeasedLimitOptions): ClassLimit {
 
   return {
     charge(key, weight) {
-      // A charge above this process's share, and not above the quota, takes the whole share: it could never be admitted otherwise.
-      if (!store.isAvailable()) return local.charge(key, weight > quota ? weight : Math.min(weight, shareOfQuota()));
+      if (!store.isAvailable()) return localLimit.charge(key, localWeightOf(weight));
       const atMs = nowMs();
       const lease = leaseOf(key, atMs);
-      const isAdmitted = use(lease, weight, atMs);
-      callIfNeeded(key, lease, atMs);
-      return decide(lease, weight, isAdmitted, atMs);
+      const isAdmitted = useUnits(lease, weight, atMs);
+      callStoreIfNeeded(key, lease, atMs);
+      return createDecision(lease, weight, isAdmitted, atMs);
     },
     debit(key, weight) {
-      if (!store.isAvailable()) return local.debit(key, weight);
+      if (!store.isAvailable()) return localLimit.debit(key, weight);
       const atMs = nowMs();
       const lease = leaseOf(key, atMs);
       const leased = Math.min(weight, lease.units);
       lease.units -= leased;
       lease.credit = Math.min(lease.credit + weight - leased, quota);
-      callIfNeeded(key, lease, atMs);
+      callStoreIfNeeded(key, lease, atMs);
     },
   };
 }
@@ -131,24 +140,25 @@ export function createLeasedLimit(o: LeasedLimitOptions): ClassLimit {
  * @returns a function that calls the store if at most half of a lease is left and the shared bucket is not known to be empty, or if the caller has
  * credit or missed units. At most one call per caller is in flight.
  */
-function createLeaseCalls(o: LeasedLimitOptions): (key: string, lease: Lease, atMs: number) => void {
-  const { windowMs, store, nowMs } = o;
+function createLeaseCalls(options: LeasedLimitOptions): (key: string, lease: Lease, atMs: number) => void {
+  const { requestClass, quota, windowMs, store, nowMs } = options;
 
-  function callIfNeeded(key: string, lease: Lease, atMs: number): void {
+  function callStoreIfNeeded(key: string, lease: Lease, atMs: number): void {
     if (lease.isCalling) return;
-    const size = leaseSize(o);
-    const isLow = lease.units <= size / 2 && sharedUnits(o, lease, atMs) >= 1;
-    if (isLow || lease.credit > 0 || lease.missed > 0) void call(key, lease, size);
+    const size = leaseSize(options);
+    const isLow = lease.units <= size / 2 && sharedUnits(options, lease, atMs) >= 1;
+    const hasOpenUnits = lease.credit > 0 || lease.missed > 0;
+    if (isLow || hasOpenUnits) void callStore(key, lease, size);
   }
 
-  async function call(key: string, lease: Lease, size: number): Promise<void> {
+  async function callStore(key: string, lease: Lease, size: number): Promise<void> {
     const { credit, missed } = lease;
     const wanted = Math.max(size - lease.units, 0) + missed;
     const sentAtMs = nowMs();
     lease.isCalling = true;
     lease.missed = 0;
     try {
-      const { granted, resetMs } = await store.lease({ ...o, key, credit, wanted });
+      const { granted, resetMs } = await store.lease({ key, requestClass, quota, windowMs, credit, wanted });
       const atMs = nowMs();
       if (atMs >= lease.expiresAtMs) lease.units = 0;
       lease.units += granted;
@@ -162,19 +172,20 @@ function createLeaseCalls(o: LeasedLimitOptions): (key: string, lease: Lease, at
       lease.isCalling = false;
     }
     // Credit that was used while the call was in flight.
-    if (lease.credit > 0) callIfNeeded(key, lease, nowMs());
+    if (lease.credit > 0) callStoreIfNeeded(key, lease, nowMs());
   }
 
-  return callIfNeeded;
+  return callStoreIfNeeded;
 }
-
-type Quota = Pick<LeasedLimitOptions, "quota" | "windowMs" | "store">;
 
 /** Units in the shared bucket according to the store's last result, less the credit; with fractions, and negative if the caller owes units. */
-function sharedUnits({ quota, windowMs }: Quota, { fullAtMs, credit }: Lease, atMs: number): number {
-  return (1 - Math.max(fullAtMs - atMs, 0) / windowMs) * quota - credit;
+function sharedUnits({ quota, windowMs }: LeasedLimitOptions, { fullAtMs, credit }: Lease, atMs: number): number {
+  const untilFullMs = Math.max(fullAtMs - atMs, 0);
+  const availableShare = 1 - untilFullMs / windowMs;
+  return availableShare * quota - credit;
 }
 
-function leaseSize({ quota, store }: Quota): number {
+/** The units that one lease has, at least 1. */
+function leaseSize({ quota, store }: LeasedLimitOptions): number {
   return Math.max(Math.floor((quota * leasedShare) / store.processCount()), 1);
 }

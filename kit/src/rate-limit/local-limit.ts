@@ -27,10 +27,11 @@ const tolerance = 1e-6;
  * which its whole quota is available again. Each unit delays this time by `windowMs / quota`. Used by `rate-limits.ts` without a store, and by
  * `leased-limit.ts` while the store is unavailable.
  */
-export function createLocalLimit(o: LocalLimitOptions): ClassLimit {
-  const { windowMs, nowMs } = o;
+export function createLocalLimit({ quota, windowMs, callersMax, nowMs }: LocalLimitOptions): ClassLimit {
+  /** The time that a used quota takes to be replenished. */
+  const fullCostMs = windowMs * (1 + tolerance);
   // A used quota is replenished in one window, and a debt of at most one quota in a second one.
-  const buckets = createCallerStates<Bucket>({ ...o, retentionMs: 2 * windowMs });
+  const buckets = createCallerStates<Bucket>({ callersMax, retentionMs: 2 * windowMs, nowMs });
 
   function bucketOf(key: string, atMs: number): Bucket {
     const known = buckets.find(key, atMs);
@@ -44,23 +45,28 @@ export function createLocalLimit(o: LocalLimitOptions): ClassLimit {
     charge(key, weight) {
       const atMs = nowMs();
       const bucket = bucketOf(key, atMs);
-      const stepMs = windowMs / o.quota();
+      // Units are expressed by the time in which they are replenished.
+      const stepMs = windowMs / quota();
       const usedMs = Math.max(bucket.fullAtMs - atMs, 0);
       const costMs = weight * stepMs;
-      const isAdmitted = usedMs + costMs <= windowMs * (1 + tolerance);
+      const isAdmitted = usedMs + costMs <= fullCostMs;
+      const isTooExpensive = costMs > fullCostMs;
       const resetMs = isAdmitted ? usedMs + costMs : usedMs;
       bucket.fullAtMs = atMs + resetMs;
       const remaining = Math.max(Math.floor((windowMs - resetMs) / stepMs + tolerance), 0);
-      const isTooExpensive = costMs > windowMs * (1 + tolerance);
+      // `retryMs` is about one more unit after an admission, and about the same charge after a rejection.
       const nextCostMs = isAdmitted ? stepMs : Math.min(costMs, windowMs);
-      const retryMs = isAdmitted && remaining > 0 ? 0 : Math.max(resetMs + nextCostMs - windowMs, 0);
+      const isNextAdmitted = isAdmitted && remaining > 0;
+      const retryMs = isNextAdmitted ? 0 : Math.max(resetMs + nextCostMs - windowMs, 0);
       return { isAdmitted, isTooExpensive, remaining, resetMs, retryMs };
     },
     debit(key, weight) {
       const atMs = nowMs();
       const bucket = bucketOf(key, atMs);
-      const costMs = (weight * windowMs) / o.quota();
-      bucket.fullAtMs = Math.min(Math.max(bucket.fullAtMs, atMs) + costMs, atMs + 2 * windowMs);
+      const costMs = (weight * windowMs) / quota();
+      const debitedAtMs = Math.max(bucket.fullAtMs, atMs) + costMs;
+      // A caller owes at most one quota.
+      bucket.fullAtMs = Math.min(debitedAtMs, atMs + 2 * windowMs);
     },
   };
 }

@@ -3,7 +3,7 @@
  * between processes, and `lease-store.ts` calls the store.
  */
 import { createLeasedLimit, type LeaseMissed } from "./leased-limit.ts";
-import { createLeaseStore, type LeaseStoreObservation } from "./lease-store.ts";
+import { createLeaseStore, type LeaseStore, type LeaseStoreObservation } from "./lease-store.ts";
 import { createLocalLimit } from "./local-limit.ts";
 import type { ClassLimit, RateDecision, RequestClass } from "./rate-decision.ts";
 
@@ -54,19 +54,18 @@ const unlimited: RateDecision = {
   retryMs: 0,
 };
 
-export function createRateLimits(o: RateLimitsOptions): RateLimits {
-  const { observe = () => {}, nowMs = () => performance.now(), storeUrl: url, callersMax } = o;
-  const store = url === undefined ? undefined : createLeaseStore({ ...o, url, password: o.storePassword, observe });
-  const quotas = { reads: o.readsPerMinute, writes: o.writesPerMinute };
+export function createRateLimits(options: RateLimitsOptions): RateLimits {
+  const { observe = () => {}, nowMs = () => performance.now(), callersMax } = options;
+  const store = createStore(options, observe);
+  const quotas = { reads: options.readsPerMinute, writes: options.writesPerMinute };
   const limits = { reads: createLimit("reads"), writes: createLimit("writes") };
   const policies = { reads: policyOf("reads"), writes: policyOf("writes") };
 
   function createLimit(requestClass: RequestClass): ClassLimit | undefined {
     const quota = quotas[requestClass];
     if (quota === 0) return undefined;
-    const options = { windowMs, callersMax, nowMs };
-    if (!store) return createLocalLimit({ ...options, quota: () => quota });
-    return createLeasedLimit({ ...options, quota, requestClass, store, observe });
+    if (!store) return createLocalLimit({ quota: () => quota, windowMs, callersMax, nowMs });
+    return createLeasedLimit({ requestClass, quota, windowMs, callersMax, store, observe, nowMs });
   }
 
   function policyOf(requestClass: RequestClass): string {
@@ -89,4 +88,10 @@ export function createRateLimits(o: RateLimitsOptions): RateLimits {
     },
     close: () => store?.close() ?? Promise.resolve(),
   };
+}
+
+function createStore(options: RateLimitsOptions, observe: RateLimitObserver): LeaseStore | undefined {
+  const { storeUrl, storePassword, processesMin } = options;
+  if (storeUrl === undefined) return undefined;
+  return createLeaseStore({ url: storeUrl, password: storePassword, processesMin, observe });
 }

@@ -7,10 +7,13 @@ export interface Script {
 }
 
 /**
- * KEYS[1]: the bucket; its value is the time at which it is full, in microseconds since 1970, as in local-limit.ts.
- * ARGV: window in milliseconds, quota, credit (units that the process has admitted without a lease: they are always taken), wanted (units to take if
- * available). Returns the units granted, and the milliseconds until the bucket is full. `%.0f`: Lua writes only 14 digits otherwise.
- * The bucket can owe up to one quota. A clock that was set back delays a caller by two windows at most.
+ * Takes units from a bucket, which can owe up to one quota. A clock that was set back delays a caller by two windows at most.
+ * - KEYS[1]: the bucket. Its value is the time at which it is full, in microseconds since 1970, as in local-limit.ts.
+ * - ARGV: the window in milliseconds; the quota; the credit (units that the process has admitted without a lease: they are always taken);
+ *   the units to take if available.
+ * - Returns the units granted, and the milliseconds until the bucket is full.
+ *
+ * `%.0f`: Lua writes only 14 digits otherwise.
  */
 export const leaseScript = createScript(`
 local time = redis.call('TIME')
@@ -28,9 +31,11 @@ return { granted, reset_ms }
 `);
 
 /**
- * KEYS[1]: a sorted set of processes by the time of their last report, in milliseconds. ARGV: the id of this process; the milliseconds after which a
- * process without a report is removed. A report that is at least as far in the future, because the clock was set back, is removed too. Returns the
- * number of processes, by which each divides the quota.
+ * Reports this process, and removes processes that have not reported for long. A report that is at least as far in the future, because the clock was
+ * set back, is removed too.
+ * - KEYS[1]: a sorted set of processes by the time of their last report, in milliseconds.
+ * - ARGV: the id of this process; the milliseconds after which a process without a report is removed.
+ * - Returns the number of processes, by which each divides the quota.
  */
 export const presenceScript = createScript(`
 local time = redis.call('TIME')

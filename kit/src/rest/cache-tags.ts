@@ -16,8 +16,9 @@ export function readTagHeader(env: EnvironmentReader): TagHeader | undefined {
 
 /** The value of the header: the groups, and for each service of a group the tag of its responses. */
 export function writeTags(header: TagHeader, groups: readonly string[]): string {
-  const tags = [...groups, ...new Set(groups.map((group) => tagOfService(serviceOf(group))))];
-  return tags.join(header === "Cache-Tag" ? "," : " ");
+  const serviceTags = new Set(groups.map((group) => tagOfService(serviceOf(group))));
+  const separator = header === "Cache-Tag" ? "," : " ";
+  return [...groups, ...serviceTags].join(separator);
 }
 
 /** The tag of all responses with data of the service. A purger that may have missed changes of the service purges it. */

@@ -17,7 +17,7 @@ export interface RepresentationMetadata {
 
 /**
  * Whether a response of the route to a query with these parameters can differ by caller and may be cached. It is computed before the request
- * can be rejected, so that problem documents and 304s have the same `Vary`. For false, the handler's metadata may still name the caller as audience.
+ * can be rejected, so that problem documents and 304s have the same `Vary`. If it is false, the handler's metadata may still name the caller.
  */
 export function doesVaryByCaller(route: RouteDeclaration, queryNames: ReadonlySet<string>): boolean {
   return route.cache === "private" || (route.privateWith ?? []).some((name) => queryNames.has(name));
@@ -35,11 +35,11 @@ export function toCachingHeaders(
   metadata: RepresentationMetadata | undefined,
 ): Readonly<Record<string, string>> {
   if (route.cache === "none") return { "Cache-Control": "no-store" };
-  const groups = toGroupsHeader(metadata?.groups ?? []);
+  const groupsHeader = toGroupsHeader(metadata?.groups ?? []);
   if (audienceOf(route, variesByCaller, metadata) === "caller") {
-    return { Vary: "Authorization", "Cache-Control": "private, no-cache", ...groups };
+    return { Vary: "Authorization", "Cache-Control": "private, no-cache", ...groupsHeader };
   }
-  return { ...toSharedPolicy(route), ...groups };
+  return { ...toSharedPolicy(route), ...groupsHeader };
 }
 
 function toGroupsHeader(groups: readonly string[]): Readonly<Record<string, string>> {
@@ -55,8 +55,10 @@ function audienceOf(
   variesByCaller: boolean,
   metadata: RepresentationMetadata | undefined,
 ): Audience {
-  if (variesByCaller && route.cache === "public") return "caller";
-  return metadata?.audience ?? (variesByCaller ? "caller" : "everyone");
+  const hasPrivateParameter = variesByCaller && route.cache === "public";
+  if (hasPrivateParameter) return "caller";
+  if (metadata !== undefined) return metadata.audience;
+  return variesByCaller ? "caller" : "everyone";
 }
 
 /**
@@ -73,17 +75,22 @@ function toSharedPolicy({ freshness }: RouteDeclaration): Readonly<Record<string
   };
 }
 
+/** Groups of one header: the minimum that every cache supports (RFC 9875, 2 and 3). */
+const groupsMax = 32;
+/** 1 to 32 characters, without `"` and `\`. */
+const groupNamePattern = /^[ !\x23-\x5b\x5d-\x7e]{1,32}$/;
+
 /**
- * Writes `Cache-Groups` and `Cache-Group-Invalidation` as a list of strings (RFC 9651, 3.1): at most 32 names of 1 to 32 characters, the
- * minimum that every cache supports (RFC 9875, 2 and 3).
+ * Writes `Cache-Groups` and `Cache-Group-Invalidation` as a list of strings (RFC 9651, 3.1).
+ * @throws Error if there are more than 32 names, or if one is not a group name.
  */
 export function writeGroups(groups: readonly string[]): string {
-  const invalid = groups.find((group) => !isGroupName(group));
-  if (invalid !== undefined || groups.length > 32) throw new Error(`invalid cache groups: ${groups.join(" ")}`);
+  const isValid = groups.length <= groupsMax && groups.every((group) => isGroupName(group));
+  if (!isValid) throw new Error(`invalid cache groups: ${groups.join(" ")}`);
   return groups.map((group) => `"${group}"`).join(", ");
 }
 
 /** Whether every cache supports the name: 1 to 32 characters (RFC 9875, 2) that a string needs no escape for. */
 export function isGroupName(name: string): boolean {
-  return /^[ !\x23-\x5b\x5d-\x7e]{1,32}$/.test(name);
+  return groupNamePattern.test(name);
 }

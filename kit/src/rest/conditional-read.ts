@@ -13,11 +13,13 @@ export interface ConditionalRead {
 
 /**
  * Called by the handlers of GET routes. Only for a conditional request (`If-None-Match`, `If-Modified-Since`) the version is read first, and the
- * endpoint (rest-endpoint.ts) calls `load` unless the response is a 304. Any other request needs the body anyway.
+ * endpoint (rest-endpoint.ts) calls `load` unless the response is a 304. Any other request needs the body in any case.
  */
 export async function respondToRead(
   request: RestRequest,
   { readVersion, load }: ConditionalRead,
 ): Promise<RestResponse | ConditionalResponse> {
-  return request.isConditional ? { ...(await readVersion()), load } : load();
+  if (!request.isConditional) return load();
+  const metadata = await readVersion();
+  return { ...metadata, load };
 }

@@ -26,17 +26,18 @@ export function hasConditions(header: ReadHeader): boolean {
  * @returns whether the response is 304.
  */
 export function isNotModified(header: ReadHeader, metadata: RepresentationMetadata, nowMs = Date.now()): boolean {
-  const modifiedMs = toLastModifiedMs(metadata, nowMs);
   const ifNoneMatch = header("if-none-match");
   if (ifNoneMatch !== undefined) return matchesIfNoneMatch(ifNoneMatch, metadata.etag);
+  const lastModifiedMs = toLastModifiedMs(metadata, nowMs);
   const modifiedSinceMs = parseDate(header("if-modified-since"));
-  return modifiedMs !== undefined && modifiedSinceMs !== undefined && modifiedMs <= modifiedSinceMs;
+  return lastModifiedMs !== undefined && modifiedSinceMs !== undefined && lastModifiedMs <= modifiedSinceMs;
 }
 
 /** Reads `If-Unmodified-Since` of a change. Undefined if it is missing or invalid, or if the request has `If-Match` (RFC 9110, 13.1.4). */
 export function readUnmodifiedSince(header: ReadHeader): Date | undefined {
-  const ms = header("if-match") === undefined ? parseDate(header("if-unmodified-since")) : undefined;
-  return ms === undefined ? undefined : new Date(ms);
+  if (header("if-match") !== undefined) return undefined;
+  const unmodifiedSinceMs = parseDate(header("if-unmodified-since"));
+  return unmodifiedSinceMs === undefined ? undefined : new Date(unmodifiedSinceMs);
 }
 
 /** `ETag`, and `Last-Modified` if it is a strong validator. */
@@ -44,17 +45,20 @@ export function toValidatorHeaders(
   metadata: RepresentationMetadata,
   nowMs = Date.now(),
 ): Readonly<Record<string, string>> {
-  const modifiedMs = toLastModifiedMs(metadata, nowMs);
-  if (modifiedMs === undefined) return { ETag: metadata.etag };
-  return { ETag: metadata.etag, "Last-Modified": new Date(modifiedMs).toUTCString() };
+  const lastModifiedMs = toLastModifiedMs(metadata, nowMs);
+  if (lastModifiedMs === undefined) return { ETag: metadata.etag };
+  return { ETag: metadata.etag, "Last-Modified": new Date(lastModifiedMs).toUTCString() };
 }
 
 /** Milliseconds since 1970, rounded down to the second that the header can express; undefined if the header is omitted. */
 function toLastModifiedMs({ lastModified }: RepresentationMetadata, nowMs: number): number | undefined {
-  if (lastModified === undefined || nowMs - lastModified.getTime() < lastModifiedDelayMs) return undefined;
-  return Math.floor(lastModified.getTime() / 1_000) * 1_000;
+  if (lastModified === undefined) return undefined;
+  const modifiedMs = lastModified.getTime();
+  const isTooRecent = nowMs - modifiedMs < lastModifiedDelayMs;
+  return isTooRecent ? undefined : Math.floor(modifiedMs / 1_000) * 1_000;
 }
 
-function parseDate(text: string | undefined): number | undefined {
-  return text === undefined ? undefined : parseHttpDate(text);
+/** Undefined if the header is missing or invalid. */
+function parseDate(header: string | undefined): number | undefined {
+  return header === undefined ? undefined : parseHttpDate(header);
 }

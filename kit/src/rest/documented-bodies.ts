@@ -27,6 +27,7 @@ export function documentsRequestBody<Input>() {
   ): Schema => schema;
 }
 
+// `unknown` changes no intersection, so an argument without wrong members is accepted. Otherwise the compiler's message names the wrong members.
 type Undocumented<Members> = [Members] extends [never] ? unknown : { readonly undocumentedMembers: Members };
 type Unread<Members> = [Members] extends [never] ? unknown : { readonly unreadMembers: Members };
 
@@ -36,12 +37,12 @@ type Surplus<Expected, Actual> = Actual extends readonly (infer Item)[]
   : Actual extends object
     ? {
         [Name in keyof Actual & string]-?: Name extends NameOf<Expected>
-          ? Below<Name, Surplus<MemberOf<Expected, Name>, Actual[Name]>>
+          ? PathBelow<Name, Surplus<MemberOf<Expected, Name>, Actual[Name]>>
           : Name;
       }[keyof Actual & string]
     : never;
 
-type Below<Name extends string, Path> = Path extends string ? `${Name}.${Path}` : never;
+type PathBelow<Name extends string, Path> = Path extends string ? `${Name}.${Path}` : never;
 type ItemOf<Value> = Value extends readonly (infer Item)[] ? Item : never;
 type NameOf<Value> = Value extends object ? keyof Value : never;
 type MemberOf<Value, Name> = Value extends object ? (Name extends keyof Value ? Value[Name] : never) : never;

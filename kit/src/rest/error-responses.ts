@@ -39,19 +39,21 @@ export function respondToUndeclaredMethod(
   response.setHeader("Allow", [...methods, "OPTIONS"].join(", "));
   // RFC 5789, 3.1. Responses of the PATCH route itself get `Accept-Patch` in rest-endpoint.ts.
   if (methods.includes("PATCH")) response.setHeader("Accept-Patch", mediaTypes.PATCH.join(", "));
-  if (request.method === "OPTIONS") return void response.writeHead(204).end();
-  respondWithError(
-    failures,
-    request,
-    response,
-    new AppError("METHOD_NOT_ALLOWED", `This path accepts ${methods.join(", ")}.`),
-  );
+  if (request.method === "OPTIONS") {
+    response.writeHead(204).end();
+    return;
+  }
+  const error = new AppError("METHOD_NOT_ALLOWED", `This path accepts ${methods.join(", ")}.`);
+  respondWithError(failures, request, response, error);
 }
+
+const restPrefix = /^\/rest(?=\/)/;
 
 /**
  * The path that the client of the REST proxy requested, without the query: `/v1/users/1` for `/rest/v1/users/1`. Express's `request.path`
  * does not have the version.
  */
 export function publicPath(request: Request): string {
-  return (request.originalUrl.split("?", 1)[0] ?? "").replace(/^\/rest(?=\/)/, "");
+  const [path = ""] = request.originalUrl.split("?", 1);
+  return path.replace(restPrefix, "");
 }

@@ -8,22 +8,25 @@ import type { Audience, RepresentationMetadata } from "./caching.ts";
 import { invalidQuery } from "./query.ts";
 import { respondToRead } from "./conditional-read.ts";
 
+const defaultLimit = "20";
 const limitMax = 100;
+/** A whole number from 1 to 999; `limitMax` is checked separately. */
+const limitPattern = /^[1-9]\d{0,2}$/;
 
 /** A list response is cut at this size, so it may have fewer items than its `limit`. The rest is on the next page. */
 export const listBytesMax = 1_048_576;
 
 /**
  * Reads `limit` (1 to 100, 20 by default) and `cursor` from a list's query.
- * @param list from `nameList`.
+ * @param listName from `nameList`.
  * @throws AppError 400 with every invalid parameter but filters, which `readFilters` reads first.
  */
-export function readPageRequest(request: RestRequest, cursors: Cursors, list: string): PageRequest {
+export function readPageRequest(request: RestRequest, cursors: Cursors, listName: string): PageRequest {
   const { limit = defaultLimit, cursor } = request.query;
-  const problems = [...request.queryProblems, ...limitProblems(request)];
+  const problems = [...request.queryProblems, ...findLimitProblems(request)];
   let position: CursorPosition | undefined;
   try {
-    position = cursor === undefined ? undefined : cursors.read(list, cursor);
+    if (cursor !== undefined) position = cursors.read(listName, cursor);
   } catch (error) {
     const { message } = requireAppError(error, "INVALID_CURSOR");
     problems.push({ parameter: "cursor", code: "invalid_cursor", detail: message });
@@ -44,22 +47,25 @@ export function readFilters<F>(request: RestRequest, read: (filters: RestRequest
     return read(filters);
   } catch (error) {
     const { problems = [] } = requireAppError(error, "BAD_USER_INPUT");
-    const filterProblems = problems.map(({ pointer, ...problem }) => ({
+    const filterProblems = problems.map(({ pointer, code, detail }) => ({
       parameter: pointer.slice("#/".length),
-      ...problem,
+      code,
+      detail,
     }));
-    throw invalidQuery([...request.queryProblems, ...limitProblems(request), ...filterProblems]);
+    throw invalidQuery([...request.queryProblems, ...findLimitProblems(request), ...filterProblems]);
   }
 }
 
-const defaultLimit = "20";
-
-function limitProblems({ query: { limit = defaultLimit } }: RestRequest): readonly ParameterProblem[] {
-  if (/^[1-9]\d{0,2}$/.test(limit) && Number(limit) <= limitMax) return [];
+/** At most one. */
+function findLimitProblems({ query }: RestRequest): readonly ParameterProblem[] {
+  const { limit = defaultLimit } = query;
+  const isValid = limitPattern.test(limit) && Number(limit) <= limitMax;
+  if (isValid) return [];
   const detail = `The query parameter limit is a whole number from 1 to ${limitMax}.`;
   return [{ parameter: "limit", code: "range", detail }];
 }
 
+/** Returns an AppError with this code; rethrows any other error. */
 function requireAppError(error: unknown, code: ErrorCode): AppError {
   if (error instanceof AppError && error.code === code) return error;
   throw error;
@@ -90,15 +96,21 @@ export interface ListRead<T extends { readonly rowVersion: string }> {
  * @throws AppError 400 with every invalid parameter.
  */
 export async function respondWithList<T extends { readonly rowVersion: string }>(
-  o: ListRead<T>,
+  read: ListRead<T>,
 ): Promise<RestResponse | ConditionalResponse> {
-  const pageRequest = readPageRequest(o.request, o.cursors, o.list);
-  return respondToRead(o.request, {
-    readVersion: async () => toMetadata(o, pageRequest, await o.readVersion(pageRequest)),
-    load: async () => {
-      const page = await o.load(pageRequest);
-      const items = page.items.map((item) => ({ id: o.idOf(item), rowVersion: item.rowVersion }));
-      return toListResponse({ ...o, page, representation: toMetadata(o, pageRequest, { ...page, items }) });
+  const { request, cursors, list, projection, idOf, toJson } = read;
+  const pageRequest = readPageRequest(request, cursors, list);
+  return respondToRead(request, {
+    async readVersion() {
+      const versionPage = await read.readVersion(pageRequest);
+      return toMetadata(read, pageRequest, versionPage);
+    },
+    async load() {
+      const page = await read.load(pageRequest);
+      const rowVersions = page.items.map((item) => ({ id: idOf(item), rowVersion: item.rowVersion }));
+      const versionPage = { items: rowVersions, hasNext: page.hasNext, hasPrev: page.hasPrev };
+      const representation = toMetadata(read, pageRequest, versionPage);
+      return toListResponse({ request, cursors, list, page, idOf, toJson, projection, representation });
     },
   });
 }
@@ -133,42 +145,55 @@ export interface ListResponseParts<T> {
  * Writes a page with links to the adjacent pages (`Link`, RFC 8288). A page above `listBytesMax` loses items at its end, or at its beginning
  * if it was requested backward, so that a client which continues in the same direction misses no item.
  */
-export function toListResponse<T>(o: ListResponseParts<T>): RestResponse {
-  const isBackward = goesBackward(o);
-  const { rendered, items, isCut } = renderWithinLimit(o.page.items, o.toJson, isBackward);
-  const first = items[0];
-  const last = items.at(-1);
-  const hasNext = o.page.hasNext || (isCut && !isBackward);
-  const hasPrev = o.page.hasPrev || (isCut && isBackward);
-  const next = hasNext && last !== undefined ? o.cursors.write(o.list, { direction: "next", id: o.idOf(last) }) : null;
-  const prev =
-    hasPrev && first !== undefined ? o.cursors.write(o.list, { direction: "prev", id: o.idOf(first) }) : null;
-  const data = `[${rendered.join(",")}]`;
-  const isBare = (o.projection?.version ?? 1) < 2;
-  return {
+export function toListResponse<T>(parts: ListResponseParts<T>): RestResponse {
+  const { request, page, toJson, headers, projection, representation } = parts;
+  const isBackward = goesBackward(parts);
+  const { renderedItems, items, isCut } = renderWithinLimit(page.items, toJson, isBackward);
+  const hasNext = page.hasNext || (isCut && !isBackward);
+  const hasPrev = page.hasPrev || (isCut && isBackward);
+  const next = hasNext ? writeCursor(parts, "next", items.at(-1)) : null;
+  const prev = hasPrev ? writeCursor(parts, "prev", items[0]) : null;
+  const data = `[${renderedItems.join(",")}]`;
+  const version = projection?.version ?? 1;
+  const isBareArray = version < 2;
+  const response = {
     status: 200,
-    headers: { ...o.headers, Link: writeLinks(o.request, next, prev) },
-    bytes: Buffer.from(isBare ? data : `{"data":${data},"page":${JSON.stringify({ next, prev })}}`),
-    ...(o.representation === undefined ? {} : { representation: o.representation }),
+    headers: { ...headers, Link: writeLinks(request, next, prev) },
+    bytes: Buffer.from(isBareArray ? data : `{"data":${data},"page":${JSON.stringify({ next, prev })}}`),
   };
+  return representation === undefined ? response : { ...response, representation };
+}
+
+/** @param item at which the page after or before it starts; undefined if the page is empty, which has no cursors. */
+function writeCursor<T>(
+  { cursors, list, idOf }: ListResponseParts<T>,
+  direction: CursorPosition["direction"],
+  item: T | undefined,
+): string | null {
+  return item === undefined ? null : cursors.write(list, { direction, id: idOf(item) });
 }
 
 /** Bytes reserved for the parts of the body around the items: brackets, and two cursors of at most 512 characters with their names. */
 const envelopeBytes = 1_280;
 
 /** Renders at least one item, and as many as fit into `listBytesMax`, from the beginning or from the end. Both results are in list order. */
-function renderWithinLimit<T>(items: readonly T[], toJson: (item: T) => unknown, fromEnd: boolean) {
-  const rendered: string[] = [];
+function renderWithinLimit<T>(items: readonly T[], toJson: (item: T) => unknown, startsAtEnd: boolean) {
+  const renderedItems: string[] = [];
   let bytes = envelopeBytes;
-  for (const item of fromEnd ? items.toReversed() : items) {
-    const text = JSON.stringify(toJson(item));
-    bytes += Buffer.byteLength(text) + 1;
-    if (bytes > listBytesMax && rendered.length > 0) break;
-    rendered.push(text);
+  for (const item of startsAtEnd ? items.toReversed() : items) {
+    const json = JSON.stringify(toJson(item));
+    // 1 byte for the comma.
+    bytes += Buffer.byteLength(json) + 1;
+    if (bytes > listBytesMax && renderedItems.length > 0) break;
+    renderedItems.push(json);
   }
-  const isCut = rendered.length < items.length;
-  if (!fromEnd) return { rendered, items: items.slice(0, rendered.length), isCut };
-  return { rendered: rendered.reverse(), items: items.slice(items.length - rendered.length), isCut };
+  const renderedCount = renderedItems.length;
+  const isCut = renderedCount < items.length;
+  if (startsAtEnd) {
+    renderedItems.reverse();
+    return { renderedItems, items: items.slice(items.length - renderedCount), isCut };
+  }
+  return { renderedItems, items: items.slice(0, renderedCount), isCut };
 }
 
 function goesBackward<T>({ request, cursors, list }: ListResponseParts<T>): boolean {
@@ -184,7 +209,9 @@ function writeLinks(request: RestRequest, next: string | null, prev: string | nu
 }
 
 function linkTo({ path, query }: RestRequest, cursor: string | undefined, rel: string): string {
-  const { cursor: _, ...others } = query;
-  const parameters = new URLSearchParams({ ...others, ...(cursor === undefined ? {} : { cursor }) }).toString();
-  return `<${path}${parameters === "" ? "" : `?${parameters}`}>; rel="${rel}"`;
+  const { cursor: _requestedCursor, ...otherParameters } = query;
+  const parameters = new URLSearchParams(otherParameters);
+  if (cursor !== undefined) parameters.set("cursor", cursor);
+  const search = parameters.size === 0 ? "" : `?${parameters.toString()}`;
+  return `<${path}${search}>; rel="${rel}"`;
 }

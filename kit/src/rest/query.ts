@@ -9,41 +9,36 @@ export interface ParsedQuery {
 
 const emptyQuery: ParsedQuery = { values: new Map(), problems: [] };
 const problemsMax = 100;
+/** A longer name of a client is cut in the response. */
+const nameCharsMax = 64;
 
 /**
  * Called by `rest-endpoint.ts` for each request. Never throws, so that the handler can report these problems together with its own, by
  * `invalidQuery`.
  * @param query without its question mark.
- * @param known the names that the route declares.
+ * @param knownNames the names that the route declares.
  */
-export function parseQuery(query: string, known: readonly string[]): ParsedQuery {
+export function parseQuery(query: string, knownNames: readonly string[]): ParsedQuery {
   if (query === "") return emptyQuery;
   const values = new Map<string, string>();
   const problems = new Map<string, ParameterProblem>();
   for (const pair of query.split("&")) {
     if (pair === "") continue;
-    const equals = pair.indexOf("=");
-    const sentName = equals === -1 ? pair : pair.slice(0, equals);
+    const equalsIndex = pair.indexOf("=");
+    const sentName = equalsIndex === -1 ? pair : pair.slice(0, equalsIndex);
+    const sentValue = equalsIndex === -1 ? "" : pair.slice(equalsIndex + 1);
     const name = decode(sentName);
-    const value = decode(equals === -1 ? "" : pair.slice(equals + 1));
-    const problem = findProblem({ name, value }, values, known);
-    if (problem) addProblem(problems, { parameter: (name ?? sentName).slice(0, 64), ...problem });
-    // Without a problem both are defined: the `??` are only for the types.
-    else values.set(name ?? "", value ?? "");
+    const value = decode(sentValue);
+    const problem = findProblem({ name, value }, values, knownNames);
+    if (problem) {
+      const parameter = (name ?? sentName).slice(0, nameCharsMax);
+      addProblem(problems, { parameter, code: problem.code, detail: problem.detail });
+    } else {
+      // Both are defined: the `??` are only for the types.
+      values.set(name ?? "", value ?? "");
+    }
   }
   return { values, problems: [...problems.values()] };
-}
-
-/**
- * Creates the 400 with every problem of a query: UNKNOWN_PARAMETER or INVALID_CURSOR if that describes all problems, otherwise
- * MALFORMED_REQUEST.
- * @param problems at least one.
- */
-export function invalidQuery(problems: readonly ParameterProblem[]): AppError {
-  const message =
-    problems.length === 1 ? problems[0]?.detail : `${problems.length} query parameters are not acceptable.`;
-  const [code = "MALFORMED_REQUEST", ...others] = new Set(problems.map((problem) => errorCodes[problem.code]));
-  return new AppError(others.length === 0 ? code : "MALFORMED_REQUEST", message ?? "", { parameterProblems: problems });
 }
 
 /** The error codes for problem codes that have their own. */
@@ -52,35 +47,54 @@ const errorCodes: Readonly<Record<string, ErrorCode>> = {
   invalid_cursor: "INVALID_CURSOR",
 };
 
+/**
+ * Creates the 400 with every problem of a query: UNKNOWN_PARAMETER or INVALID_CURSOR if that describes all problems, otherwise
+ * MALFORMED_REQUEST.
+ * @param problems at least one.
+ */
+export function invalidQuery(problems: readonly ParameterProblem[]): AppError {
+  const [firstProblem] = problems;
+  const message =
+    problems.length === 1 && firstProblem
+      ? firstProblem.detail
+      : `${problems.length} query parameters are not acceptable.`;
+  const codes = new Set(problems.map((problem) => errorCodes[problem.code] ?? "MALFORMED_REQUEST"));
+  const [firstCode = "MALFORMED_REQUEST"] = codes;
+  const code = codes.size === 1 ? firstCode : "MALFORMED_REQUEST";
+  return new AppError(code, message, { parameterProblems: problems });
+}
+
 interface QueryParameter {
   /** Undefined if it is not percent-encoded UTF-8. */
   readonly name: string | undefined;
   readonly value: string | undefined;
 }
 
+/** @param values the parameters before this one, to find a repeated name. */
 function findProblem(
   { name, value }: QueryParameter,
   values: ReadonlyMap<string, string>,
-  known: readonly string[],
+  knownNames: readonly string[],
 ): Omit<ParameterProblem, "parameter"> | undefined {
   if (name === undefined || value === undefined) {
     return { code: "bad_encoding", detail: "The query is not text in percent-encoded UTF-8." };
   }
-  if (!known.includes(name)) {
-    const choice = known.length > 0 ? `This path accepts ${known.join(", ")}.` : "This path accepts none.";
-    const detail = `There is no query parameter ${JSON.stringify(name.slice(0, 64))} here. ${choice}`;
+  if (!knownNames.includes(name)) {
+    const choice = knownNames.length > 0 ? `This path accepts ${knownNames.join(", ")}.` : "This path accepts none.";
+    const detail = `There is no query parameter ${JSON.stringify(name.slice(0, nameCharsMax))} here. ${choice}`;
     return { code: "unknown_parameter", detail };
   }
   if (!values.has(name)) return undefined;
   return { code: "repeated", detail: `The query parameter ${name} may be given once.` };
 }
 
+/** A problem with the same code and parameter replaces the earlier one. */
 function addProblem(problems: Map<string, ParameterProblem>, problem: ParameterProblem): void {
   const key = `${problem.code} ${problem.parameter}`;
   if (problems.size < problemsMax || problems.has(key)) problems.set(key, problem);
 }
 
-/** A plus is a space, as in forms and in URLSearchParams. NUL is rejected, since no PostgreSQL text can contain it. */
+/** Undefined if the text cannot be decoded. A plus is a space, as in forms. NUL is rejected, since no PostgreSQL text can contain it. */
 function decode(text: string): string | undefined {
   try {
     const value = decodeURIComponent(text.replaceAll("+", " "));

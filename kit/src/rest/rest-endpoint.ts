@@ -76,22 +76,26 @@ export interface RestEndpointOptions<R extends readonly RouteDeclaration[]> {
  * Serves one version of a service's REST endpoint: exactly its declared routes. An unknown path, method, query parameter or media type, and a body
  * that is too large or not JSON, are rejected with a problem document.
  */
-export function createRestEndpoint<const R extends readonly RouteDeclaration[]>(o: RestEndpointOptions<R>): Router {
+export function createRestEndpoint<const R extends readonly RouteDeclaration[]>(
+  options: RestEndpointOptions<R>,
+): Router {
+  const { version, failures, observer } = options;
   const router = express.Router({ caseSensitive: true, strict: true });
-  const routes = o.routes.filter((route) => route.versions.includes(o.version));
-  for (const path of new Set(routes.map((route) => route.path))) {
+  const routes = options.routes.filter((route) => route.versions.includes(version));
+  const paths = new Set(routes.map((route) => route.path));
+  for (const path of paths) {
     const pathRoutes = routes.filter((route) => route.path === path);
-    o.observer?.announceRoute("rest", `/v${o.version}${path}`, listMethods(pathRoutes));
+    observer?.announceRoute("rest", `/v${version}${path}`, listMethods(pathRoutes));
     router.all(path, (request, response) => {
-      o.observer?.nameRoute("rest", `/v${o.version}${path}`);
-      void serve(o, pathRoutes, request, response).catch((error: unknown) =>
-        respondWithError(o.failures, request, response, error),
+      observer?.nameRoute("rest", `/v${version}${path}`);
+      void serve(options, pathRoutes, request, response).catch((error: unknown) =>
+        respondWithError(failures, request, response, error),
       );
     });
   }
   router.use((request, response) => {
-    o.observer?.nameRoute("rest", "other");
-    respondWithError(o.failures, request, response, new AppError("NOT_FOUND", "There is nothing at this path."));
+    observer?.nameRoute("rest", "other");
+    respondWithError(failures, request, response, new AppError("NOT_FOUND", "There is nothing at this path."));
   });
   return router;
 }
@@ -100,13 +104,14 @@ export function createRestEndpoint<const R extends readonly RouteDeclaration[]>(
 const defaultBodyBytesMax = 65_536;
 
 async function serve<R extends readonly RouteDeclaration[]>(
-  o: RestEndpointOptions<R>,
+  options: RestEndpointOptions<R>,
   pathRoutes: readonly RouteDeclaration[],
   request: Request,
   response: Response,
 ): Promise<void> {
-  const route = pathRoutes.find(({ method }) => method === (request.method === "HEAD" ? "GET" : request.method));
-  if (!route) return respondToUndeclaredMethod(o.failures, pathRoutes, request, response);
+  const routeMethod = request.method === "HEAD" ? "GET" : request.method;
+  const route = pathRoutes.find(({ method }) => method === routeMethod);
+  if (!route) return respondToUndeclaredMethod(options.failures, pathRoutes, request, response);
   const queryNames = new Set(new URLSearchParams(queryOf(request.url)).keys());
   const variesByCaller = doesVaryByCaller(route, queryNames);
   // `Vary` is set in three places:
@@ -115,49 +120,57 @@ async function serve<R extends readonly RouteDeclaration[]>(
   // 3. In `toCachingHeaders`, with the other caching headers of a 200 or 304.
   if (variesByCaller) response.setHeader("Vary", "Authorization");
   if (route.method === "PATCH") response.setHeader("Accept-Patch", mediaTypes.PATCH.join(", "));
-  const result =
-    route.method === "GET"
-      ? await handle(o, route, request)
-      : await runAndAddWritePosition(
-          o.database,
-          (name, value) => response.setHeader(name, value),
-          () => handle(o, route, request),
-        );
+  const isRead = route.method === "GET";
+  const result = await (isRead ? handle(options, route, request) : handleWrite(options, route, request, response));
   await respond({ route, variesByCaller, request, response }, result);
 }
 
+function handleWrite<R extends readonly RouteDeclaration[]>(
+  options: RestEndpointOptions<R>,
+  route: RouteDeclaration,
+  request: Request,
+  response: Response,
+): Promise<RestResponse | ConditionalResponse> {
+  const addHeader = (name: string, value: string) => response.setHeader(name, value);
+  return runAndAddWritePosition(options.database, addHeader, () => handle(options, route, request));
+}
+
 async function handle<R extends readonly RouteDeclaration[]>(
-  o: RestEndpointOptions<R>,
+  options: RestEndpointOptions<R>,
   route: RouteDeclaration,
   request: Request,
 ): Promise<RestResponse | ConditionalResponse> {
   const deadline = readDeadline(request.get(deadlineHeader));
   const header = (name: string) => request.get(name);
   const isRead = route.method === "GET";
-  const identity = await o.authenticate(request.headers.authorization);
+  const identity = await options.authenticate(request.headers.authorization);
   const { values, problems } = parseQuery(queryOf(request.url), route.query ?? []);
   // A handler that reads filters or a page reports these problems together with its own.
   const mayBeReportedByHandler = isRead && route.query !== undefined && route.query.length > 0;
   if (problems.length > 0 && !mayBeReportedByHandler) throw invalidQuery(problems);
+  const bodyBytesMax = options.bodyBytesMax ?? defaultBodyBytesMax;
   const restRequest: RestRequest = {
     identity,
     params: request.params as Record<string, string>,
     query: Object.fromEntries(values),
     queryProblems: problems,
     header,
-    body: isRead ? undefined : await readBody(request, route.method, o.bodyBytesMax ?? defaultBodyBytesMax),
+    body: isRead ? undefined : await readBody(request, route.method, bodyBytesMax),
     path: publicPath(request),
     isConditional: isRead && hasConditions(header),
   };
   deadline.requireTime();
-  const result = await o.handlers[route.id as R[number]["id"]](restRequest);
+  const handler = options.handlers[route.id as R[number]["id"]];
+  const result = await handler(restRequest);
   // Only reached if the handler read no filters and no page: `readFilters` and `readPageRequest` throw these problems.
   if (problems.length > 0) throw invalidQuery(problems);
   return result;
 }
 
+/** Without its question mark; empty if there is none. */
 function queryOf(url: string): string {
-  return url.replace(/^[^?]*\??/, "");
+  const questionMarkIndex = url.indexOf("?");
+  return questionMarkIndex === -1 ? "" : url.slice(questionMarkIndex + 1);
 }
 
 interface RestExchange {
@@ -204,17 +217,26 @@ function writeNotModified({ route, variesByCaller, response }: RestExchange, met
 }
 
 function write({ route, variesByCaller, request, response }: RestExchange, result: RestResponse): void {
-  const bytes = result.bytes ?? (result.body === undefined ? undefined : Buffer.from(JSON.stringify(result.body)));
+  const bytes = toBytes(result);
   const invalidatedGroups = result.invalidates ?? [];
   response.statusCode = result.status;
   setHeaders(response, toCachingHeaders(route, variesByCaller, result.representation));
   if (result.representation) setHeaders(response, toValidatorHeaders(result.representation));
   if (invalidatedGroups.length > 0) response.setHeader("Cache-Group-Invalidation", writeGroups(invalidatedGroups));
   setHeaders(response, result.headers ?? {});
-  if (bytes === undefined) return void response.end();
+  if (bytes === undefined) {
+    response.end();
+    return;
+  }
   if (!response.hasHeader("Content-Type")) response.setHeader("Content-Type", "application/json");
   response.setHeader("Content-Length", bytes.length);
   response.end(request.method === "HEAD" ? undefined : bytes);
+}
+
+/** Undefined if the response has no body. */
+function toBytes({ bytes, body }: RestResponse): Buffer | undefined {
+  if (bytes !== undefined) return bytes;
+  return body === undefined ? undefined : Buffer.from(JSON.stringify(body));
 }
 
 function setHeaders(response: Response, headers: Readonly<Record<string, string>>): void {

@@ -12,7 +12,7 @@ export interface Freshness {
 }
 
 /**
- * A REST route of a service. Its rest/routes.ts declares all; the service serves them with `createRestEndpoint`, and the REST proxy gets them in
+ * A REST route, declared in the rest/routes.ts of its service. The service serves it with `createRestEndpoint`, and the REST proxy gets it in
  * supergraph/routes.json.
  */
 export interface RouteDeclaration {
@@ -33,9 +33,9 @@ export interface RouteDeclaration {
   /** Only for responses that are the same for all callers. Without it caches must revalidate them at each use. */
   readonly freshness?: Freshness;
   /**
-   * Only for a `public` route of a service that does not use `createRestEndpoint`, whose responses all have `Cache-Control`. A response without
-   * explicit freshness may be used from the REST proxy's cache for a tenth of the time since its last modification (RFC 9111, 4.2.2), but at most
-   * this long: 1 to `heuristicSecondsLimit` seconds. A write through GraphQL does not invalidate it.
+   * Only for a `public` route of a service without `createRestEndpoint`, which sets `Cache-Control` on every response. A response without explicit
+   * freshness may be used from the REST proxy's cache for a tenth of the time since its last modification (RFC 9111, 4.2.2), but at most this
+   * long: 1 to `heuristicSecondsLimit` seconds. A write through GraphQL does not invalidate it.
    */
   readonly heuristicSecondsMax?: number;
   /** Query parameters with which the response of a `public` route differs by caller, such as `status`. */
@@ -49,7 +49,8 @@ export interface RouteDeclaration {
 
 /** The priority class of a route's requests, `HEAD` included. @param declared undefined for the default. */
 export function priorityOfRoute(method: Method, declared: PriorityClass | undefined): PriorityClass {
-  return declared ?? (method === "GET" ? "normal" : "critical");
+  if (declared !== undefined) return declared;
+  return method === "GET" ? "normal" : "critical";
 }
 
 /** The upper bound of a route's `heuristicSecondsMax`: a day. */

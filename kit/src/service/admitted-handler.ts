@@ -4,6 +4,9 @@ import type { Admission } from "../admission/admission.ts";
 import { overloadedProblem, respondOverloaded } from "../http/overloaded-response.ts";
 import type { PriorityClass } from "../admission/priority.ts";
 
+/** The key of every caller: admission ranks requests only by their priority. */
+const sameCaller = "";
+
 /**
  * All requests have the same caller, and only REST writes have a higher priority: before it reads the body a service knows neither caller nor
  * operation, and the gateway and the REST proxy have already ranked the requests.
@@ -11,17 +14,18 @@ import type { PriorityClass } from "../admission/priority.ts";
 export function createAdmittedHandler(admission: Admission, handler: RequestListener): RequestListener {
   return (request, response) => {
     // A promise only if the request must wait: otherwise the request is handled in this iteration of the event loop.
-    const entered = admission.enter(priorityOf(request), sameCaller);
-    if (entered === true) handle(request, response);
-    else void handleLater(entered, request, response);
+    const isAdmitted = admission.enter(priorityOf(request), sameCaller);
+    if (isAdmitted === true) handle(request, response);
+    else void handleOnceAdmitted(isAdmitted, request, response);
   };
 
-  async function handleLater(
-    entered: boolean | Promise<boolean>,
+  /** Rejects the request if it is not admitted. */
+  async function handleOnceAdmitted(
+    isAdmitted: boolean | Promise<boolean>,
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
-    if (await entered) handle(request, response);
+    if (await isAdmitted) handle(request, response);
     else respondOverloaded(response, overloadedProblem);
   }
 
@@ -32,9 +36,8 @@ export function createAdmittedHandler(admission: Admission, handler: RequestList
   }
 }
 
-const sameCaller = "";
-
 function priorityOf({ method, url = "" }: IncomingMessage): PriorityClass {
-  const isWrite = method !== "GET" && method !== "HEAD" && url.startsWith("/rest/");
-  return isWrite ? "critical" : "normal";
+  const isRead = method === "GET" || method === "HEAD";
+  const isRestWrite = !isRead && url.startsWith("/rest/");
+  return isRestWrite ? "critical" : "normal";
 }

@@ -80,12 +80,12 @@ export function readServiceConfig(
 const cursorKeyCharsMin = 16;
 
 function readCursorKeys(env: EnvironmentReader, profile: ServiceConfig["profile"]): readonly string[] {
-  const fallback = profile === "development" ? { fallback: ["for-development-only"] } : {};
-  const keys = env.list("CURSOR_KEYS", {
-    ...fallback,
+  const options = {
     secret: true,
     why: `sign the cursors: the first signs, all verify; each at least ${cursorKeyCharsMin} characters, the same on every replica`,
-  });
+  };
+  const isDevelopment = profile === "development";
+  const keys = env.list("CURSOR_KEYS", isDevelopment ? { ...options, fallback: ["for-development-only"] } : options);
   if (keys.some((key) => key.length < cursorKeyCharsMin)) {
     env.problem(`CURSOR_KEYS: each key has at least ${cursorKeyCharsMin} characters.`);
   }

@@ -13,7 +13,7 @@ import { type RunningServer, startServer, stopOnSignals } from "../process/lifec
 import { createLog, type Log } from "../process/log.ts";
 import { migrate } from "../postgres/migrate.ts";
 import { warnOfMisspeltVariables } from "../process/misspelt-variables.ts";
-import { createDatabase, type Database, type Writer } from "../postgres/postgres.ts";
+import { createDatabase, type Database, type DatabaseOptions, type Writer } from "../postgres/postgres.ts";
 import { writeProblem } from "../http/problem.ts";
 import { readRequestId } from "../http/request-id.ts";
 import { createRestEndpoint, type Handlers } from "../rest/rest-endpoint.ts";
@@ -72,21 +72,18 @@ export interface ServiceEndpoints<Context extends object, R extends readonly Rou
   readonly handlers: Readonly<Record<number, Handlers<R>>>;
 }
 
+/** The parts that both endpoints use: of the database only the method that finds the position of a write. */
+interface ServiceAppParts extends Omit<ServiceParts, "cursors" | "database"> {
+  readonly database: Pick<Writer, "write">;
+}
+
 /**
  * Creates the app with both endpoints of a service: `/graphql`, and `/rest/v<N>` for each version. Any other path is a 404 problem, apart from
  * `/health/…`, which the kit's `startServer` serves.
  * @throws ConfigError naming each declared route without a handler, and each handler without a route.
  */
 export async function createServiceApp<Context extends object, const R extends readonly RouteDeclaration[]>(
-  {
-    name,
-    database,
-    authenticate,
-    log,
-    observer,
-  }: Omit<ServiceParts, "cursors" | "database"> & {
-    readonly database: Pick<Writer, "write">;
-  },
+  { name, database, authenticate, log, observer }: ServiceAppParts,
   endpoints: ServiceEndpoints<Context, R>,
 ): Promise<ServiceApp> {
   const { routes, caching, handlers } = endpoints;
@@ -94,8 +91,11 @@ export async function createServiceApp<Context extends object, const R extends r
   const typeDefs = await readFile(endpoints.schema, "utf8");
   const failures = createRequestFailures({ service: name, log, observer });
   const graphql = await createSubgraphEndpoint({
-    ...{ ...endpoints, ...caching },
     typeDefs,
+    resolvers: endpoints.resolvers,
+    createContext: endpoints.createContext,
+    fieldGroups: caching.fieldGroups,
+    freshSeconds: caching.freshSeconds,
     authenticate,
     database,
     log,
@@ -105,11 +105,11 @@ export async function createServiceApp<Context extends object, const R extends r
   const app = express().disable("x-powered-by").disable("etag").enable("case sensitive routing");
   if (observer) app.use((request, response, next) => observer.observe(request, response, next));
   app.use("/graphql", graphql.router);
-  for (const [version, ofVersion] of Object.entries(handlers)) {
+  for (const [version, versionHandlers] of Object.entries(handlers)) {
     const options = {
       version: Number(version),
       routes,
-      handlers: ofVersion,
+      handlers: versionHandlers,
       authenticate,
       database,
       failures,
@@ -117,12 +117,7 @@ export async function createServiceApp<Context extends object, const R extends r
     };
     app.use(`/rest/v${version}`, createRestEndpoint(options));
   }
-  app.use((request, response) => {
-    writeProblem(response, new AppError("NOT_FOUND", "There is nothing at this path."), {
-      instance: request.path,
-      requestId: readRequestId(request.headers["x-request-id"]),
-    });
-  });
+  app.use(respondNotFound);
   // The router rejects a path that is not percent-encoded UTF-8 before any handler runs; Express would respond with an HTML page.
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
     respondWithError(failures, request, response, toPathError(error));
@@ -141,30 +136,44 @@ type HandlersByVersion = Readonly<Record<number, Readonly<Record<string, unknown
 
 /** `npm start` runs the code without its types, so the compiler's check is not enough. */
 function requireHandlers(routes: readonly RouteDeclaration[], handlers: HandlersByVersion): void {
-  const servedVersions = Object.keys(handlers).map(Number);
-  const missing = routes.flatMap(({ id, method, path, versions }) => {
+  const problems = [...findRoutesWithoutHandler(routes, handlers), ...findHandlersWithoutRoute(routes, handlers)];
+  if (problems.length > 0)
+    throw new ConfigError(problems, "The REST routes and handlers of this service do not match:");
+}
+
+/** One problem for each route. */
+function findRoutesWithoutHandler(routes: readonly RouteDeclaration[], handlers: HandlersByVersion): readonly string[] {
+  return routes.flatMap(({ id, method, path, versions }) => {
     const unserved = versions.filter((version) => typeof handlers[version]?.[id] !== "function");
     if (unserved.length === 0) return [];
     const remedy = "Add one, or remove the route or version.";
     return [`${method} ${path} (${id}) has no handler in ${nameVersions(unserved)}. ${remedy}`];
   });
-  const handlerIds = [...new Set(Object.values(handlers).flatMap((ofVersion) => Object.keys(ofVersion)))];
-  const unused = handlerIds
-    .filter((id) => !routes.some((route) => route.id === id))
-    .map((id) => {
-      const versions = servedVersions.filter((version) => Object.hasOwn(handlers[version] ?? {}, id));
-      return `The handler ${id} in ${nameVersions(versions)} has no route with this id. Declare the route, or remove the handler.`;
-    });
-  const problems = [...missing, ...unused];
-  if (problems.length > 0)
-    throw new ConfigError(problems, "The REST routes and handlers of this service do not match:");
+}
+
+/** One problem for each handler id. */
+function findHandlersWithoutRoute(routes: readonly RouteDeclaration[], handlers: HandlersByVersion): readonly string[] {
+  const servedVersions = Object.keys(handlers).map(Number);
+  const routeIds = new Set(routes.map(({ id }) => id));
+  const handlerIds = new Set(Object.values(handlers).flatMap((versionHandlers) => Object.keys(versionHandlers)));
+  const unusedIds = [...handlerIds].filter((id) => !routeIds.has(id));
+  return unusedIds.map((id) => {
+    const versions = servedVersions.filter((version) => Object.hasOwn(handlers[version] ?? {}, id));
+    return `The handler ${id} in ${nameVersions(versions)} has no route with this id. Declare the route, or remove the handler.`;
+  });
 }
 
 function nameVersions(versions: readonly number[]): string {
   return `${versions.length === 1 ? "version" : "versions"} ${versions.join(", ")}`;
 }
 
-/** Express throws a URIError for a path that it cannot decode. */
+function respondNotFound(request: Request, response: Response): void {
+  const error = new AppError("NOT_FOUND", "There is nothing at this path.");
+  const requestId = readRequestId(request.headers["x-request-id"]);
+  writeProblem(response, error, { instance: request.path, requestId });
+}
+
+/** Express throws a URIError for a path that it cannot decode; any other error is returned unchanged. */
 function toPathError(error: unknown): unknown {
   if (!(error instanceof URIError)) return error;
   return new AppError("MALFORMED_REQUEST", "The path is not text in percent-encoded UTF-8.");
@@ -189,24 +198,26 @@ export interface ServiceProcessOptions {
  * Starts a service, or runs its command. Resolves after the migration, or once the service listens; the service then runs until a signal stops it.
  * @throws ConfigError for an unknown argument, before anything is started.
  */
-export async function runService(o: ServiceProcessOptions): Promise<void> {
-  if (readCommand(o.args) === "migrate") {
-    const log = createLog({ name: o.name, level: o.config.logLevel });
-    await migrate({ databaseUrl: o.config.databaseUrl, directory: fileURLToPath(o.migrations), log });
+export async function runService(options: ServiceProcessOptions): Promise<void> {
+  const { name, config } = options;
+  if (readCommand(options.args) === "migrate") {
+    const migrationLog = createLog({ name, level: config.logLevel });
+    const directory = fileURLToPath(options.migrations);
+    await migrate({ databaseUrl: config.databaseUrl, directory, log: migrationLog });
     return;
   }
-  const telemetry = await createServiceTelemetry(o.name, o.config);
+  const telemetry = await createServiceTelemetry(name, config);
   const { log } = telemetry;
-  warnOfMisspeltVariables(log, o.config.misspeltVariables);
-  const server = await serve(o, telemetry);
+  warnOfMisspeltVariables(log, config.misspeltVariables);
+  const server = await serve(options, telemetry);
   stopOnSignals([server], log);
   // Logged last: a program that waits for this line may send a signal immediately.
   log.info({ url: server.url }, "listening");
 }
 
-function readCommand([command, extra]: readonly string[]): "migrate" | "serve" {
+function readCommand([command, surplusArgument]: readonly string[]): "migrate" | "serve" {
   if (command !== undefined && command !== "migrate") throw unknownArgument(`command ${command}`);
-  if (extra !== undefined) throw unknownArgument(`argument ${extra}`);
+  if (surplusArgument !== undefined) throw unknownArgument(`argument ${surplusArgument}`);
   return command ?? "serve";
 }
 
@@ -214,21 +225,25 @@ function unknownArgument(argument: string): ConfigError {
   return new ConfigError([`Unknown ${argument}. The only command is migrate.`], "The arguments are invalid:");
 }
 
-async function serve(o: ServiceProcessOptions, telemetry: ServiceTelemetry): Promise<RunningServer> {
-  const { config } = o;
-  const { log } = telemetry;
+/** Starts the service's listeners: the feed, the admin listener and, last, the server for clients. */
+async function serve(options: ServiceProcessOptions, telemetry: ServiceTelemetry): Promise<RunningServer> {
+  const { name, config } = options;
+  const { log, observer } = telemetry;
   // `app` is assigned below: the feed reads changes only once it has a client, and its listener starts after that.
-  const feed = createServiceFeed(o, (change) => app.groupsOfChange(change), telemetry);
-  const database = openDatabase(o, telemetry, () => feed.onCommit());
-  await o.check?.(database);
+  const feed = createServiceFeed(options, (change) => app.groupsOfChange(change), telemetry);
+  const database = openDatabase(options, telemetry, () => feed.onCommit());
+  await options.check?.(database);
   const authenticate = createAuthenticator({
-    ...config,
+    issuer: config.issuer,
+    audience: config.audience,
+    jwksUrl: config.jwksUrl,
+    userIdClaim: config.userIdClaim,
     trace: telemetry.trace,
     onKeysFetched: telemetry.countKeysFetch,
     onKeysError: (error) => log.warn({ err: error }, "token keys could not be fetched: the known keys remain in use"),
   });
   const cursors = createCursors(config.cursorKeys);
-  const app = await o.createApp({ name: o.name, database, authenticate, cursors, log, observer: telemetry.observer });
+  const app = await options.createApp({ name, database, authenticate, cursors, log, observer });
   const feedListener = await startFeedListener({
     feed,
     host: config.host,
@@ -240,7 +255,7 @@ async function serve(o: ServiceProcessOptions, telemetry: ServiceTelemetry): Pro
   const admin = await telemetry.startAdmin();
   const admission = createAdmission({ isOn: config.admission, observer: telemetry.admissionObserver });
   const server = await startServer({
-    name: o.name,
+    name,
     handler: createAdmittedHandler(admission, app.handler),
     requestsInFlightMax: config.requestsInFlightMax,
     onOverloaded: () => telemetry.admissionObserver.onRejected("unread"),
@@ -267,7 +282,7 @@ function openDatabase(
   { log, observePool, aroundStatement }: ServiceTelemetry,
   onCommit: () => void,
 ) {
-  const database = createDatabase({
+  const options: DatabaseOptions = {
     url: config.databaseUrl,
     applicationName: name,
     connectionsMax: config.connectionsMax,
@@ -276,8 +291,8 @@ function openDatabase(
     acquireTimeoutMs: config.acquireTimeoutMs,
     onError: (error) => log.warn({ err: error }, "a database connection broke"),
     onCommit,
-    ...(aroundStatement ? { aroundStatement } : {}),
-  });
+  };
+  const database = createDatabase(aroundStatement ? { ...options, aroundStatement } : options);
   observePool(database, config.connectionsMax);
   return database;
 }
@@ -288,8 +303,9 @@ function createServiceFeed(
   { log, countFeedDatabaseLost, showOutboxChanges }: ServiceTelemetry,
 ): ChangeFeed {
   const { databaseUrl } = config;
+  const applicationName = `${name}-feed`;
   return createChangeFeed({
-    openOutbox: (listeners) => openOutbox({ ...listeners, databaseUrl, applicationName: `${name}-feed` }),
+    openOutbox: ({ onNotified, onLost }) => openOutbox({ databaseUrl, applicationName, onNotified, onLost }),
     groupsOf,
     onTrimmed: showOutboxChanges,
     onError(error) {

@@ -39,6 +39,9 @@ export interface AdminServerOptions {
 const oldHeapMbMax = 32;
 const youngHeapMbMax = 4;
 const restartDelayMs = 1_000;
+const defaultStaleAfterMs = 5_000;
+const defaultReadinessDeadlineMs = 1_000;
+const defaultMetricsDeadlineMs = 5_000;
 const workerFile = new URL("./admin-worker.ts", import.meta.url);
 
 /**
@@ -48,73 +51,87 @@ const workerFile = new URL("./admin-worker.ts", import.meta.url);
  * and metrics by a message to the main thread, with a deadline. A thread that ends is replaced after a second.
  * @throws ConfigError that names ADMIN_PORT, if the port is in use.
  */
-export async function startAdminServer(o: AdminServerOptions): Promise<AdminServer> {
+export async function startAdminServer(options: AdminServerOptions): Promise<AdminServer> {
+  const { host, log } = options;
   const heartbeat = startHeartbeat();
   let readReadiness = (): Promise<Readiness> => Promise.resolve({ status: "not ready" });
   let isClosing = false;
 
-  async function resultOf(subject: AdminSubject): Promise<AdminResult> {
-    if (subject === "metrics") return { subject, status: 200, body: await o.write() };
+  async function readResult(subject: AdminSubject): Promise<AdminResult> {
+    if (subject === "metrics") return { subject, status: 200, body: await options.write() };
     const readiness = await readReadiness();
     return { subject, status: readiness.status === "ready" ? 200 : 503, body: JSON.stringify(readiness) };
   }
 
+  function sendResult(worker: Worker, subject: AdminSubject): void {
+    void readResult(subject)
+      .catch((): AdminResult => ({ subject, status: 500, body: "" }))
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+      .then((result) => worker.postMessage(result));
+  }
+
   /** Resolves when the thread listens. */
   async function startThread(port: number) {
-    const worker = new Worker(o.file ?? workerFile, {
-      workerData: {
-        host: o.host,
-        port,
-        heartbeat: heartbeat.memory,
-        staleAfterMs: o.staleAfterMs ?? 5_000,
-        deadlinesMs: { readiness: o.readinessDeadlineMs ?? 1_000, metrics: o.metricsDeadlineMs ?? 5_000 },
-      } satisfies AdminThreadData,
+    const worker = new Worker(options.file ?? workerFile, {
+      workerData: toThreadData(options, port, heartbeat.memory),
       resourceLimits: { maxOldGenerationSizeMb: oldHeapMbMax, maxYoungGenerationSizeMb: youngHeapMbMax },
       env: compileCacheEnvironment(),
       name: "admin",
     });
     // The first message is `listening`. Rejects with the error of a thread that cannot listen.
-    const [{ port: listeningPort }] = (await once(worker, "message")) as [{ port: number }];
+    const [listening] = (await once(worker, "message")) as [{ readonly port: number }];
     worker.unref();
     worker.on("message", (message: AdminThreadMessage) => {
-      if (message.kind !== "request") return;
-      const { subject } = message;
-      void resultOf(subject)
-        .catch((): AdminResult => ({ subject, status: 500, body: "" }))
-        // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-        .then((result) => worker.postMessage(result));
+      if (message.kind === "request") sendResult(worker, message.subject);
     });
-    worker.on("error", (error) => o.log.error({ err: error }, "admin thread failed"));
-    worker.on("exit", () => void (isClosing || replaceThread(listeningPort)));
-    return { worker, port: listeningPort };
+    worker.on("error", (error) => log.error({ err: error }, "admin thread failed"));
+    worker.on("exit", () => {
+      if (!isClosing) void replaceThread(listening.port);
+    });
+    return { worker, port: listening.port };
   }
 
+  /** @param port the one that the ended thread listened on, also if it was chosen by the system. */
   async function replaceThread(port: number): Promise<void> {
-    o.log.error({ restartDelayMs }, "admin thread ended: restarting");
+    log.error({ restartDelayMs }, "admin thread ended: restarting");
     await sleep(restartDelayMs, undefined, { ref: false });
     if (isClosing) return;
     try {
       thread = await startThread(port);
       if (isClosing) await thread.worker.terminate();
     } catch (error) {
-      o.log.error({ err: error }, "admin thread could not be restarted");
+      log.error({ err: error }, "admin thread could not be restarted");
       void replaceThread(port);
     }
   }
 
-  let thread = await startThread(o.port).catch((error: NodeJS.ErrnoException) => {
+  let thread = await startThread(options.port).catch((error: NodeJS.ErrnoException) => {
     heartbeat.stop();
-    throw toListenError(error, { ...o, name: "metrics", portVariable: "ADMIN_PORT" });
+    throw toListenError(error, { name: "metrics", host, port: options.port, portVariable: "ADMIN_PORT" });
   });
   return {
-    url: urlOf(o.host, thread.port),
-    reportReadiness: (read) => void (readReadiness = read),
+    url: urlOf(host, thread.port),
+    reportReadiness(read) {
+      readReadiness = read;
+    },
     async close() {
       isClosing = true;
       heartbeat.stop();
       await thread.worker.terminate();
     },
   };
+}
+
+function toThreadData(
+  { host, staleAfterMs, readinessDeadlineMs, metricsDeadlineMs }: AdminServerOptions,
+  port: number,
+  heartbeat: SharedArrayBuffer,
+): AdminThreadData {
+  const deadlinesMs = {
+    readiness: readinessDeadlineMs ?? defaultReadinessDeadlineMs,
+    metrics: metricsDeadlineMs ?? defaultMetricsDeadlineMs,
+  };
+  return { host, port, heartbeat, staleAfterMs: staleAfterMs ?? defaultStaleAfterMs, deadlinesMs };
 }
 
 /** A thread does not inherit Node's compile cache, without which stripping the types of its files takes 40 ms and 15 MB. */

@@ -12,6 +12,7 @@ const { host, port, heartbeat, staleAfterMs, deadlinesMs } = workerData as Admin
 
 /** Enough for Prometheus, the kubelet and an operator; further connections are closed. */
 const connectionsMax = 64;
+const jsonType = "application/json";
 
 /** At most one request per subject is sent to the main thread; later ones wait for the same result. */
 const inFlight = new Map<AdminSubject, PromiseWithResolvers<AdminResult>>();
@@ -33,9 +34,12 @@ parentPort?.on("message", (result: AdminResult) => {
 server.listen({ host, port }, () => post({ kind: "listening", port: (server.address() as AddressInfo).port }));
 
 async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const path = request.url?.split("?", 1)[0] ?? "";
+  const [path = ""] = (request.url ?? "").split("?", 1);
   if (path === "/metrics") return respondMetrics(request, response);
-  if (!path.startsWith("/health/")) return void response.writeHead(404).end();
+  if (!path.startsWith("/health/")) {
+    response.writeHead(404).end();
+    return;
+  }
   // From here on as on the port for clients (process/lifecycle.ts).
   if (!hasOneHost(request)) {
     response.setHeader("Connection", "close");
@@ -55,13 +59,18 @@ function respondLiveness(request: IncomingMessage, response: ServerResponse): vo
 }
 
 async function respondMetrics(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  if (request.method !== "GET" && request.method !== "HEAD") {
-    return void response.writeHead(405, { Allow: "GET, HEAD" }).end();
+  const isRead = request.method === "GET" || request.method === "HEAD";
+  if (!isRead) {
+    response.writeHead(405, { Allow: "GET, HEAD" }).end();
+    return;
   }
   const result = await fetchFromMainThread("metrics");
   if (!result) return write(request, response, 503, "text/plain; charset=utf-8", `${lateReason("metrics")}\n`);
-  // A metric that cannot be read is a bug. The scrape fails, and Prometheus reports the process as down.
-  if (result.status !== 200) return void response.writeHead(result.status).end();
+  if (result.status !== 200) {
+    // A metric that cannot be read is a bug. The scrape fails, and Prometheus reports the process as down.
+    response.writeHead(result.status).end();
+    return;
+  }
   write(request, response, 200, "text/plain; version=0.0.4; charset=utf-8", result.body);
 }
 
@@ -79,8 +88,6 @@ function fetchFromMainThread(subject: AdminSubject): Promise<AdminResult | undef
 function lateReason(subject: AdminSubject): string {
   return `The main thread has not responded within ${deadlinesMs[subject]} ms.`;
 }
-
-const jsonType = "application/json";
 
 function writeJson(request: IncomingMessage, response: ServerResponse, status: number, body: object): void {
   write(request, response, status, jsonType, JSON.stringify(body));

@@ -11,15 +11,21 @@ export interface EjectedReplicas {
 }
 
 export function createEjectedReplicas(): EjectedReplicas {
-  const services = new Map<string, Set<string>>();
-  const ejectedOf = (service: string) => {
-    const known = services.get(service) ?? new Set<string>();
-    services.set(service, known);
-    return known;
-  };
+  const ejectedByService = new Map<string, Set<string>>();
+
+  function getOrAddEjected(service: string): Set<string> {
+    const ejected = ejectedByService.get(service) ?? new Set<string>();
+    ejectedByService.set(service, ejected);
+    return ejected;
+  }
+
   return {
-    eject: (service, replica) => void ejectedOf(service).add(replica),
-    restore: (service, replica) => void ejectedOf(service).delete(replica),
-    counts: () => new Map([...services].map(([service, { size }]) => [service, size])),
+    eject(service, replica) {
+      getOrAddEjected(service).add(replica);
+    },
+    restore(service, replica) {
+      getOrAddEjected(service).delete(replica);
+    },
+    counts: () => new Map([...ejectedByService].map(([service, ejected]) => [service, ejected.size])),
   };
 }

@@ -29,17 +29,17 @@ const groupsMax = 100;
 interface FailureGroup {
   readonly failure: Failure;
   /** Failures since the last log line of this group. */
-  count: number;
+  unloggedCount: number;
   /** Intervals that have ended since the last failure. */
   quietIntervals: number;
 }
 
-/** From a service's first failure until it has no group. */
+/** From a service's first failure until it has no group. Times by `performance.now()`. */
 interface Outage {
   readonly groups: Map<string, FailureGroup>;
   readonly startedMs: number;
-  lastMs: number;
-  count: number;
+  lastFailureMs: number;
+  failureCount: number;
 }
 
 /**
@@ -54,29 +54,34 @@ export function createFailureLog(log: Log): FailureLog {
 
   function logCounts({ groups }: Outage): void {
     for (const group of groups.values()) {
-      if (group.count === 0) continue;
-      log.warn({ observation: "failures-counted", ...group.failure, count: group.count }, "requests failed again");
-      group.count = 0;
+      const { failure, unloggedCount } = group;
+      if (unloggedCount === 0) continue;
+      log.warn({ observation: "failures-counted", ...failure, count: unloggedCount }, "requests failed again");
+      group.unloggedCount = 0;
     }
   }
 
-  function tick(): void {
+  function logEnd(service: string, { failureCount, startedMs, lastFailureMs }: Outage): void {
+    const durationMs = Math.round(lastFailureMs - startedMs);
+    const fields = { observation: "failures-ended", service, count: failureCount, durationMs };
+    log.info(fields, "no request to the service has failed for 30 s");
+  }
+
+  function endInterval(): void {
     for (const [service, outage] of outages) {
       logCounts(outage);
       deleteQuietGroups(outage);
       if (outage.groups.size > 0) continue;
-      const { count, startedMs, lastMs } = outage;
-      const fields = { observation: "failures-ended", service, count, durationMs: Math.round(lastMs - startedMs) };
-      log.info(fields, "no request to the service has failed for 30 s");
+      logEnd(service, outage);
       outages.delete(service);
     }
-    if (outages.size === 0) stop();
+    if (outages.size === 0) stopTimer();
   }
 
   /** Without the context of a request: otherwise its log lines would have the id of the request that starts the timer. */
-  const tickOutsideRequests = AsyncLocalStorage.bind(tick);
+  const endIntervalOutsideRequests = AsyncLocalStorage.bind(endInterval);
 
-  function stop(): void {
+  function stopTimer(): void {
     clearInterval(timer);
     timer = undefined;
   }
@@ -87,15 +92,15 @@ export function createFailureLog(log: Log): FailureLog {
       const nowMs = performance.now();
       const outage = outages.get(failure.service) ?? startOutage(nowMs);
       outages.set(failure.service, outage);
-      timer ??= setInterval(tickOutsideRequests, intervalMs).unref();
-      outage.lastMs = nowMs;
-      outage.count++;
-      const isFirst = !countInGroup(outage, failure);
-      if (isFirst) log.warn({ ...failure, ...details }, message);
+      timer ??= setInterval(endIntervalOutsideRequests, intervalMs).unref();
+      outage.lastFailureMs = nowMs;
+      outage.failureCount++;
+      const isFirstOfGroup = addToGroup(outage, failure);
+      if (isFirstOfGroup) log.warn({ ...failure, ...details }, message);
     },
     close() {
       isClosed = true;
-      stop();
+      stopTimer();
       for (const outage of outages.values()) logCounts(outage);
       outages.clear();
     },
@@ -103,7 +108,7 @@ export function createFailureLog(log: Log): FailureLog {
 }
 
 function startOutage(nowMs: number): Outage {
-  return { groups: new Map(), startedMs: nowMs, lastMs: nowMs, count: 0 };
+  return { groups: new Map(), startedMs: nowMs, lastFailureMs: nowMs, failureCount: 0 };
 }
 
 /** To be called once per interval. */
@@ -114,20 +119,22 @@ function deleteQuietGroups({ groups }: Outage): void {
   }
 }
 
-/** Adds a failure to its group. @returns false if it is the first of the group, which is then created. */
-function countInGroup({ groups }: Outage, failure: Failure): boolean {
-  const isNew = !groups.has(keyOf(failure));
-  const counted = isNew && groups.size >= groupsMax ? { ...failure, replica: "other" } : failure;
-  const group = groups.get(keyOf(counted));
+/** Adds a failure to its group, or creates the group. @returns whether it is the first of the group: then it is logged, not counted. */
+function addToGroup({ groups }: Outage, failure: Failure): boolean {
+  const hasOwnGroup = groups.has(keyOf(failure)) || groups.size < groupsMax;
+  const groupedFailure = hasOwnGroup ? failure : { ...failure, replica: "other" };
+  const key = keyOf(groupedFailure);
+  const group = groups.get(key);
   if (!group) {
-    groups.set(keyOf(counted), { failure: counted, count: 0, quietIntervals: 0 });
-    return false;
+    groups.set(key, { failure: groupedFailure, unloggedCount: 0, quietIntervals: 0 });
+    return true;
   }
-  group.count++;
+  group.unloggedCount++;
   group.quietIntervals = 0;
-  return true;
+  return false;
 }
 
+/** The key of a failure's group. */
 function keyOf({ replica = "", reason }: Failure): string {
   return `${reason} ${replica}`;
 }

@@ -27,13 +27,15 @@ export function createGraphqlObserver(observer: ServiceObserver, schema: GraphQL
 function listNames(schema: GraphQLSchema): readonly string[] {
   return Object.values(OperationTypeNode).flatMap((operation) => {
     const rootType = schema.getRootType(operation);
-    return rootType ? [...Object.keys(rootType.getFields()), "several"].map((name) => `${operation} ${name}`) : [];
+    if (!rootType) return [];
+    const fieldNames = Object.keys(rootType.getFields());
+    return [...fieldNames, "several"].map((fieldName) => `${operation} ${fieldName}`);
   });
 }
 
 /** `query things`, by its only root field; `query several` if it has more fields, or a fragment. Aliases are ignored. */
 function nameOf({ operation, selectionSet }: OperationDefinitionNode): string {
   const [first, ...others] = selectionSet.selections;
-  const isOne = others.length === 0 && first?.kind === Kind.FIELD;
-  return `${operation} ${isOne ? first.name.value : "several"}`;
+  const isOnlyField = others.length === 0 && first?.kind === Kind.FIELD;
+  return `${operation} ${isOnlyField ? first.name.value : "several"}`;
 }

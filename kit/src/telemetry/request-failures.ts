@@ -27,11 +27,12 @@ export function createRequestFailures({ service, log, observer }: RequestFailure
   return {
     report(error, details = {}) {
       const code = error instanceof AppError ? error.code : "INTERNAL_SERVER_ERROR";
-      if (statusOf[code] < 500) return;
+      const isClientError = statusOf[code] < 500;
+      if (isClientError) return;
       observer?.failRequest(code);
       const fields = { ...details, err: error };
-      if (!(error instanceof AppError) || code === "INTERNAL_SERVER_ERROR")
-        return log.error(fields, "a request failed: a bug in the service");
+      const isBug = !(error instanceof AppError) || code === "INTERNAL_SERVER_ERROR";
+      if (isBug) return log.error(fields, "a request failed: a bug in the service");
       const failure = { service: error.dependency ?? service, replica: undefined, reason: code };
       failures.report(failure, fields, "a request failed; further failures are counted");
     },

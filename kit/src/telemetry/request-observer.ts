@@ -4,16 +4,16 @@ import type { KnownValues } from "./metrics/known-values.ts";
 import type { Span, Trace } from "./tracing/trace.ts";
 
 /**
- * Observes the requests of one server, for the three kinds of processes: the gateway, the REST proxy and the services. `Record` is what the server
- * notes about a request while it is in flight; `onFinished` counts, traces and logs the request.
+ * Observes the requests of one server, for the three kinds of processes: the gateway, the REST proxy and the services. `RequestRecord` is what the
+ * server records about a request while it is in flight; `onFinished` counts, traces and logs the request.
  */
-export interface RequestObserver<Record> {
-  /** Starts the observation of a request, and its span if it is traced. It ends when the response is closed. */
-  begin(request: IncomingMessage, response: ServerResponse, requestId: string): Record;
+export interface RequestObserver<RequestRecord> {
+  /** Starts the observation of a request, and its span if it is traced. The observation ends when the response is closed. */
+  begin(request: IncomingMessage, response: ServerResponse, requestId: string): RequestRecord;
 }
 
-export interface FinishedRequest<Record> {
-  readonly record: Record;
+export interface FinishedRequest<RequestRecord> {
+  readonly record: RequestRecord;
   readonly request: IncomingMessage;
   readonly requestId: string;
   /** The status of the response; 499, as in nginx, if the client disconnected before it was complete. */
@@ -21,24 +21,26 @@ export interface FinishedRequest<Record> {
   readonly milliseconds: number;
 }
 
-export interface RequestObserverOptions<Record> {
+export interface RequestObserverOptions<RequestRecord> {
   readonly trace: Trace;
   /** The label of a request method. */
   readonly methodOf: KnownValues;
   /** @param span undefined if the request is not traced. */
-  readonly createRecord: (span: Span | undefined, request: IncomingMessage, requestId: string) => Record;
+  readonly createRecord: (span: Span | undefined, request: IncomingMessage, requestId: string) => RequestRecord;
   /** Called when the response is closed. Must end the span of the record. */
-  readonly onFinished: (finished: FinishedRequest<Record>) => void;
+  readonly onFinished: (finished: FinishedRequest<RequestRecord>) => void;
   /** Called once, at creation, with the function that a gauge of the requests in flight reads at each scrape. */
   readonly onScrape: (readInFlight: () => number) => void;
 }
 
 const clientDisconnectedStatus = 499;
 
-export function createRequestObserver<Record>(o: RequestObserverOptions<Record>): RequestObserver<Record> {
-  const { trace, methodOf, createRecord, onFinished } = o;
+export function createRequestObserver<RequestRecord>(
+  options: RequestObserverOptions<RequestRecord>,
+): RequestObserver<RequestRecord> {
+  const { trace, methodOf, createRecord, onFinished } = options;
   let inFlight = 0;
-  o.onScrape(() => inFlight);
+  options.onScrape(() => inFlight);
 
   return {
     begin(request, response, requestId) {
@@ -70,7 +72,9 @@ export function isAccessLogged(
   accessLog: TelemetryConfig["accessLog"],
   { span, hasFailed }: { readonly span: Span | undefined; readonly hasFailed: boolean },
 ): boolean {
-  return accessLog === "all" || (accessLog === "sampled" && (span !== undefined || hasFailed));
+  if (accessLog === "all") return true;
+  const isTraced = span !== undefined;
+  return accessLog === "sampled" && (isTraced || hasFailed);
 }
 
 /** The duration as the access log has it, with one decimal. */

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Span } from "./tracing/trace.ts";
 
-/** What a service notes about a request in flight, for its log lines, metrics and span. The last three fields change while the request is handled. */
+/** What a service records about a request in flight, for its log lines, metrics and span. The last three members change during the request. */
 export interface ServiceRequestRecord {
   readonly requestId: string;
   /** Undefined if the caller sent none and the request is not traced. */
@@ -30,9 +30,8 @@ export function createRequestRecords(): RequestRecords {
 export function recordFields(record: Pick<ServiceRequestRecord, "requestId" | "traceId" | "span"> | undefined): object {
   if (record === undefined) return {};
   const { requestId, traceId, span } = record;
-  return {
-    requestId,
-    ...(traceId === undefined ? {} : { trace_id: traceId }),
-    ...(span ? { span_id: span.spanId } : {}),
-  };
+  const fields: { requestId: string; trace_id?: string; span_id?: string } = { requestId };
+  if (traceId !== undefined) fields.trace_id = traceId;
+  if (span) fields.span_id = span.spanId;
+  return fields;
 }

@@ -21,7 +21,7 @@ export interface ServiceObserver {
   announceRoute(endpoint: ServiceRequestRecord["endpoint"], route: string, methods: readonly string[]): void;
   /** Counts an entry of `errors[]` in a GraphQL response. Codes of failures of the service also mark the request as failed. */
   countGraphqlError(code: string): void;
-  /** Notes that the current request fails with this code, by a fault of the service. The first code counts. */
+  /** Marks the current request as failed with this code, by a fault of the service. The first code counts. */
   failRequest(code: string): void;
 }
 
@@ -38,15 +38,15 @@ const codeOf = createKnownValues([...Object.keys(statusOf), "GRAPHQL_PARSE_FAILE
 /** Codes of failures of the service, not of the client. */
 const failureCodes = new Set(["INTERNAL_SERVER_ERROR", "SERVICE_UNAVAILABLE"]);
 
-export function createServiceObserver(o: ServiceObserverOptions): ServiceObserver {
-  const { metrics, records } = o;
-  const errors = metrics.counter("tributary_service_graphql_errors_total");
+export function createServiceObserver(options: ServiceObserverOptions): ServiceObserver {
+  const { metrics, trace, records } = options;
+  const graphqlErrors = metrics.counter("tributary_service_graphql_errors_total");
   const requestsInFlight = metrics.gauge("tributary_service_requests_in_flight");
-  const observer = createRequestObserver({
-    trace: o.trace,
+  const requestObserver = createRequestObserver({
+    trace,
     methodOf,
     createRecord: createServiceRecord,
-    onFinished: createRequestReporter(o),
+    onFinished: createRequestReporter(options),
     onScrape: (readInFlight) => requestsInFlight.onScrape((gauge) => gauge.set({}, readInFlight())),
   });
 
@@ -55,18 +55,20 @@ export function createServiceObserver(o: ServiceObserverOptions): ServiceObserve
       const requestId = readRequestId(request.headers["x-request-id"]);
       // Later readers of the header, such as the problem document, get the same id.
       request.headers["x-request-id"] = requestId;
-      const record = observer.begin(request, response, requestId);
-      records.run(record, () => o.trace.run(record.span, handle));
+      const record = requestObserver.begin(request, response, requestId);
+      records.run(record, () => trace.run(record.span, handle));
     },
     nameRoute(endpoint, route) {
       const record = records.current();
-      if (record) Object.assign(record, { endpoint, route });
+      if (!record) return;
+      record.endpoint = endpoint;
+      record.route = route;
     },
     announceRoute(endpoint, route, methods) {
       for (const method of methods) metrics.announce({ endpoint, route, method });
     },
     countGraphqlError(code) {
-      errors.add({ code: codeOf(code) });
+      graphqlErrors.add({ code: codeOf(code) });
       const record = records.current();
       if (record && failureCodes.has(code)) fail(record, code);
     },
@@ -101,18 +103,19 @@ function createRequestReporter({ log, metrics, accessLog }: ServiceObserverOptio
     const hasFailed = failureCode !== undefined || status >= 500;
     requests.add({ endpoint, route, method, status });
     durations.observe({ endpoint, route }, milliseconds / 1_000);
-    if (span) endSpan(record, method, status);
+    if (span) endSpan(span, record, method, status);
     if (!isAccessLogged(accessLog, { span, hasFailed })) return;
-    const about = { endpoint, route, method, status, ...(failureCode === undefined ? {} : { code: failureCode }) };
-    log.info({ ...recordFields(record), ...about, milliseconds: roundMilliseconds(milliseconds) }, "request completed");
+    const requestFields = { ...recordFields(record), endpoint, route, method, status };
+    const codeFields = failureCode === undefined ? {} : { code: failureCode };
+    const fields = { ...requestFields, ...codeFields, milliseconds: roundMilliseconds(milliseconds) };
+    log.info(fields, "request completed");
   };
 }
 
-function endSpan({ endpoint, route, span }: ServiceRequestRecord, method: string, status: number): void {
-  // Only for the type: the caller has checked it.
-  if (!span) return;
-  const path = endpoint === "graphql" ? "/graphql" : route;
-  span.rename(endpoint === "graphql" ? route : `${method} ${route}`);
+function endSpan(span: Span, { endpoint, route }: ServiceRequestRecord, method: string, status: number): void {
+  const isGraphql = endpoint === "graphql";
+  const path = isGraphql ? "/graphql" : route;
+  span.rename(isGraphql ? route : `${method} ${route}`);
   span.set("http.route", path);
   if (endpoint !== "other") span.set("url.path", path);
   span.set("http.response.status_code", status);

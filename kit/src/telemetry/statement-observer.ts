@@ -3,7 +3,7 @@ import type { serviceMetrics } from "./metrics/declarations/service-metrics.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import type { Trace } from "./tracing/trace.ts";
 
-/** Wraps each SQL statement. @param name of the statement in its store. */
+/** Wraps each SQL statement, which `run` executes. @param name of the statement in its store. */
 export type AroundStatement = <T>(name: string, run: () => Promise<T>) => Promise<T>;
 
 /** Measures the duration of statements, and records those of traced requests as spans. Undefined if metrics and tracing are off. */
@@ -23,7 +23,7 @@ export function createStatementObserver(
     try {
       return await run();
     } catch (error) {
-      outcome = isConstraint(error) ? "rejected" : "failed";
+      outcome = isConstraintViolation(error) ? "rejected" : "failed";
       span?.fail(errorTypeOf(error));
       throw error;
     } finally {
@@ -34,6 +34,9 @@ export function createStatementObserver(
 }
 
 /** Class 23, "integrity constraint violation" (PostgreSQL manual, appendix A), such as a duplicate email address. */
-function isConstraint(error: unknown): boolean {
-  return error instanceof Error && "code" in error && typeof error.code === "string" && /^23\w{3}$/.test(error.code);
+const constraintViolationCode = /^23\w{3}$/;
+
+function isConstraintViolation(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" && constraintViolationCode.test(code);
 }

@@ -16,14 +16,18 @@ export interface Telemetry<D extends MetricDeclarations> {
   readonly trace: Trace;
 }
 
+interface TelemetryProcessConfig extends Pick<TelemetryConfig, "adminPort" | "build"> {
+  readonly logLevel: string;
+  /** Without it nothing is traced. */
+  readonly tracing?: TelemetryConfig["tracing"];
+}
+
 export interface TelemetryOptions<D extends MetricDeclarations> {
   /** The process's name, on every log line. */
   readonly name: string;
   /** From `metricsOf`, for this kind of process. */
   readonly declarations: D;
-  /** Without `tracing` nothing is traced. */
-  readonly config: Pick<TelemetryConfig, "adminPort" | "build"> &
-    Partial<Pick<TelemetryConfig, "tracing">> & { readonly logLevel: string };
+  readonly config: TelemetryProcessConfig;
   /** The current supergraph, for `tributary_build_info`; called at each scrape. */
   readonly supergraph?: () => string | undefined;
   /** Fields of the current request, added to every log line. */
@@ -34,36 +38,37 @@ export interface TelemetryOptions<D extends MetricDeclarations> {
  * Creates the telemetry of a process, once at its start. The libraries of metrics and traces are loaded only if these are on. Does not listen: see
  * `startMetricsListener`.
  */
-export async function createTelemetry<D extends MetricDeclarations & typeof processMetrics>(
-  o: TelemetryOptions<D>,
-): Promise<Telemetry<D>> {
-  const { adminPort, build, logLevel } = o.config;
-  const metrics = adminPort === undefined ? createNoMetrics<D>() : await createPrometheus(o.declarations);
+export async function createTelemetry<D extends MetricDeclarations & typeof processMetrics>({
+  name,
+  declarations,
+  config,
+  supergraph,
+  logContext,
+}: TelemetryOptions<D>): Promise<Telemetry<D>> {
+  const { adminPort, build, logLevel } = config;
+  const metrics = adminPort === undefined ? createNoMetrics<D>() : await createPrometheus(declarations);
   // Every process has these metrics; TypeScript cannot infer it from D.
   const commonMetrics = metrics as unknown as Metrics<typeof processMetrics>;
-  const lines = commonMetrics.counter("tributary_log_lines_total");
+  const logLines = commonMetrics.counter("tributary_log_lines_total");
   const log = createLog({
-    name: o.name,
+    name,
     level: logLevel,
     version: build.version,
-    ...(o.logContext && { context: o.logContext }),
-    onTrouble: (level) => lines.add({ level }),
+    context: logContext ?? (() => ({})),
+    onTrouble: (level) => logLines.add({ level }),
   });
   const instanceId = randomUUID();
-  const trace = await createTrace(o.config, log, instanceId);
+  const trace = await createTrace(config, log, instanceId);
   commonMetrics.gauge("tributary_build_info").onScrape((gauge) => {
-    gauge.set({ ...build, supergraph: o.supergraph?.() ?? "none", instance_id: instanceId }, 1);
+    gauge.set({ ...build, supergraph: supergraph?.() ?? "none", instance_id: instanceId }, 1);
   });
   return { log, metrics, trace };
 }
 
-async function createTrace(
-  { tracing, build }: TelemetryOptions<never>["config"],
-  log: Log,
-  instanceId: string,
-): Promise<Trace> {
-  const { endpoint, sampler } = tracing ?? {};
-  if (!tracing || endpoint === undefined || sampler === "always_off") return noTrace;
+async function createTrace({ tracing, build }: TelemetryProcessConfig, log: Log, instanceId: string): Promise<Trace> {
+  if (tracing === undefined) return noTrace;
+  const { endpoint, sampler } = tracing;
+  if (endpoint === undefined || sampler === "always_off") return noTrace;
   const { deliver, stop } = await createSpanExport({
     endpoint,
     serviceName: tracing.serviceName,

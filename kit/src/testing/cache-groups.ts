@@ -8,41 +8,45 @@ import { findColumns, type TestedColumn } from "./cache-groups/column-writes.ts"
 import { findUncovered } from "./cache-groups/coverage.ts";
 import { createReadAll, type Outcome, runWrites } from "./cache-groups/outcomes.ts";
 
+/** Limits that every cache supports (RFC 9875, 2 and 3). */
+const groupsMax = 32;
+const groupNameCharsMax = 32;
+
 /** Registers the tests. They fail if a route, query parameter, mutation, table or column has no case. */
-export function testCacheGroups(given: CacheGroupsCases): void {
-  let o = given;
+export function testCacheGroups(declaredCases: CacheGroupsCases): void {
+  let cases = declaredCases;
   let columns: readonly TestedColumn[];
+  /** The responses before the writes. */
   let reads: readonly Read[];
   let outcomes: readonly Outcome[];
   let stop = async () => {};
 
   beforeAll(async () => {
-    const service = await o.start();
+    const service = await cases.start();
     const client = new pg.Client({ connectionString: service.database.url });
     stop = async () => {
       await client.end();
       await service.stop();
     };
     await client.connect();
-    await client.query(o.seed ?? "");
+    await client.query(cases.seed ?? "");
     columns = await findColumns(client);
-    o = withOtherValues(o, columns);
-    const readAll = await createReadAll(o, service);
+    cases = withOtherValues(cases, columns);
+    const readAll = await createReadAll(cases, service);
     reads = await readAll();
-    outcomes = await runWrites(o, service, client, readAll);
+    outcomes = await runWrites(cases, service, client, readAll);
   });
   afterAll(() => stop());
 
   test("every route, query parameter, mutation, table and column has a case", () => {
     const urls = reads.map(({ url }) => url);
-    expect(findUncovered(o, columns, urls)).toEqual([]);
+    expect(findUncovered(cases, columns, urls)).toEqual([]);
   });
 
   test("every write has its effect, and every response in a cache group is altered by a write", () => {
-    expect(outcomes.filter(({ effect, expected }) => effect !== expected).map(describeOutcome)).toEqual([]);
-    const altered = new Set(outcomes.flatMap((outcome) => outcome.altered.map(({ subject }) => subject)));
-    const grouped = reads.filter(({ isStorable, groups }) => isStorable && groups.length > 0);
-    expect(grouped.map(({ subject }) => subject).filter((subject) => !altered.has(subject))).toEqual([]);
+    const unexpected = outcomes.filter(({ effect, expected }) => effect !== expected);
+    expect(unexpected.map(describeOutcome)).toEqual([]);
+    expect(findNeverAltered(reads, outcomes)).toEqual([]);
   });
 
   test("the recorded changes of a write name a group of each response that it alters", () => {
@@ -55,9 +59,9 @@ export function testCacheGroups(given: CacheGroupsCases): void {
   });
 
   test("a hidden or rejected write names no group", () => {
-    const others = outcomes.filter(({ expected }) => expected !== "visible");
-    const naming = others.filter(({ recorded, invalidated }) => recorded.length + invalidated.length > 0);
-    expect(naming.map(describeOutcome)).toEqual([]);
+    const hiddenOrRejected = outcomes.filter(({ expected }) => expected !== "visible");
+    const withGroups = hiddenOrRejected.filter(({ recorded, invalidated }) => recorded.length + invalidated.length > 0);
+    expect(withGroups.map(describeOutcome)).toEqual([]);
   });
 
   test("every group that a write names is the only one by which some response is invalidated", () => {
@@ -66,14 +70,13 @@ export function testCacheGroups(given: CacheGroupsCases): void {
   });
 
   test("a response has at most 32 groups, and their names have the service's prefix and at most 32 characters", () => {
-    const lists = [
-      ...withAltered(reads, outcomes).map(({ groups }) => groups),
-      ...outcomes.map(({ invalidated }) => invalidated),
-    ];
-    expect(lists.filter((groups) => groups.length > 32)).toEqual([]);
-    const names = new Set([...lists, ...outcomes.map(({ recorded }) => recorded)].flat());
-    const hasPrefix = (name: string) => name === o.service || name.startsWith(`${o.service}:`);
-    expect([...names].filter((name) => !hasPrefix(name) || name.length > 32)).toEqual([]);
+    const groupsOfReads = withAltered(reads, outcomes).map(({ groups }) => groups);
+    const groupsOfHeaders = [...groupsOfReads, ...outcomes.map(({ invalidated }) => invalidated)];
+    expect(groupsOfHeaders.filter((groups) => groups.length > groupsMax)).toEqual([]);
+    const names = new Set([...groupsOfHeaders, ...outcomes.map(({ recorded }) => recorded)].flat());
+    const hasPrefix = (name: string) => name === cases.service || name.startsWith(`${cases.service}:`);
+    const isValid = (name: string) => hasPrefix(name) && name.length <= groupNameCharsMax;
+    expect([...names].filter((name) => !isValid(name))).toEqual([]);
   });
 
   test("shared caches may not store an error response", () => {
@@ -87,6 +90,13 @@ function withAltered(reads: readonly Read[], outcomes: readonly Outcome[]): read
   return [...reads, ...outcomes.flatMap(({ altered }) => altered.map(({ after }) => after))];
 }
 
+/** The subjects of responses that have groups, but that no write alters. */
+function findNeverAltered(reads: readonly Read[], outcomes: readonly Outcome[]): readonly string[] {
+  const alteredSubjects = new Set(outcomes.flatMap(({ altered }) => altered.map(({ subject }) => subject)));
+  const grouped = reads.filter(({ isStorable, groups }) => isStorable && groups.length > 0);
+  return grouped.map(({ subject }) => subject).filter((subject) => !alteredSubjects.has(subject));
+}
+
 /** Where a write names its groups. */
 type Source = "recorded" | "invalidated";
 
@@ -94,8 +104,10 @@ type Source = "recorded" | "invalidated";
 function findMissed(outcomes: readonly Outcome[], source: Source): readonly string[] {
   return outcomes.flatMap((outcome) => {
     const missed = outcome.altered.filter(({ url, groups }) => {
+      // A REST write invalidates its own URL without a group (RFC 9111, 4.4).
       const isTarget = source === "invalidated" && url === outcome.target;
-      return !isTarget && !groups.some((group) => outcome[source].includes(group));
+      const isNamed = groups.some((group) => outcome[source].includes(group));
+      return !isTarget && !isNamed;
     });
     return missed.map(({ url }) => `${url} after ${outcome.write}`);
   });
@@ -103,13 +115,14 @@ function findMissed(outcomes: readonly Outcome[], source: Source): readonly stri
 
 /** Groups that are never the only one by which an altered response is invalidated: `findMissed` would not notice if they were missing. */
 function findUnneeded(reads: readonly Read[], outcomes: readonly Outcome[], source: Source): readonly string[] {
-  const ofReads = new Set(reads.flatMap(({ groups }) => groups));
-  const named = new Set(outcomes.flatMap((outcome) => outcome[source]));
-  const groupsInCommon = outcomes.flatMap((outcome) =>
+  const groupsOfReads = new Set(reads.flatMap(({ groups }) => groups));
+  const namedGroups = new Set(outcomes.flatMap((outcome) => outcome[source]));
+  // One list for each altered response: its groups that the write names.
+  const sharedGroups = outcomes.flatMap((outcome) =>
     outcome.altered.map(({ groups }) => groups.filter((group) => outcome[source].includes(group))),
   );
-  const needed = new Set(groupsInCommon.filter(({ length }) => length === 1).flat());
-  return [...named].filter((group) => ofReads.has(group) && !needed.has(group));
+  const neededGroups = new Set(sharedGroups.filter(({ length }) => length === 1).flat());
+  return [...namedGroups].filter((group) => groupsOfReads.has(group) && !neededGroups.has(group));
 }
 
 function describeOutcome({ write, expected, effect, recorded, invalidated }: Outcome): string {

@@ -22,16 +22,16 @@ export async function createTestDatabase(
   const url = await ensureDatabase(postgresUrl, { name, role: name, password: "test" });
   await migrate({ databaseUrl: url, directory: migrations, log: silentLog });
   let statements: string[] = [];
-  const database = createDatabase({
+  const options: DatabaseOptions = {
     url,
     applicationName: name,
     connectionsMax: 10,
     statementTimeoutMs: 5_000,
     lockTimeoutMs: 5_000,
     acquireTimeoutMs: 10_000,
-    ...(aroundStatement ? { aroundStatement } : {}),
     onStatement: (statement) => statements.push(statement),
-  });
+  };
+  const database = createDatabase(aroundStatement ? { ...options, aroundStatement } : options);
   return {
     url,
     database,

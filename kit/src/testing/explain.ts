@@ -49,6 +49,8 @@ function flatten(node: PlanNode): readonly PlanNode[] {
 /** The SQL literal of null, a string without quotes, a number, a date or an array of these. */
 function toLiteral(value: unknown): string {
   if (value === null) return "null";
-  const text = JSON.stringify(value);
-  return `'${Array.isArray(value) ? `{${text.slice(1, -1)}}` : text.replaceAll('"', "")}'`;
+  const json = JSON.stringify(value);
+  // PostgreSQL writes an array as '{1,2}'.
+  if (Array.isArray(value)) return `'{${json.slice(1, -1)}}'`;
+  return `'${json.replaceAll('"', "")}'`;
 }

@@ -21,8 +21,8 @@ export async function openTestOutbox(databaseUrl: string, options: Partial<Outbo
 }
 
 /**
- * Makes the next trim of the outbox due at once. Each trim notes the oldest running transaction, and deletes the changes before the one that the
- * previous trim noted: a change is deleted by the second trim after its commit, unless an older transaction is open.
+ * Makes the next trim of the outbox due at once. Each trim records the oldest running transaction, and deletes the changes before the transaction
+ * that the previous trim recorded: a change is deleted by the second trim after its commit, unless an older transaction is open.
  */
 export async function makeTrimDue({ database }: TestDatabase): Promise<void> {
   await database.rows("due", "update feed_trim set due = now()");
@@ -35,37 +35,44 @@ export async function connect(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** Collects the events of one subscription. */
-export function createCollector(): FeedSubscriber & {
+interface FeedCollector extends FeedSubscriber {
   readonly events: FeedEvent[];
+  /** The cache groups of all changes so far. */
   readonly groups: () => readonly string[];
   readonly isEnded: () => boolean;
-} {
+}
+
+/** Collects the events of one subscription. */
+export function createCollector(): FeedCollector {
   const events: FeedEvent[] = [];
   let isEnded = false;
   return {
     events,
     send: (event) => void events.push(event),
-    end: () => void (isEnded = true),
+    end() {
+      isEnded = true;
+    },
     groups: () => events.flatMap((event) => (event.kind === "changes" ? event.groups : [])),
     isEnded: () => isEnded,
   };
 }
 
-/** A feed whose events the test sends. */
-export function createManualFeed(): ChangeFeed & {
+interface ManualFeed extends ChangeFeed {
   readonly subscribers: ReadonlySet<FeedSubscriber>;
-  /** The position that each subscriber resumed from. */
+  /** The position that each subscriber resumed from; undefined for a subscriber that started without one. */
   readonly resumed: readonly (FeedPosition | undefined)[];
   send(event: FeedEvent): void;
   /** Sends the last position again, as a feed without changes does. */
   repeat(): void;
-} {
+}
+
+/** A feed whose events the test sends. */
+export function createManualFeed(): ManualFeed {
   const subscribers = new Set<FeedSubscriber>();
   const resumed: (FeedPosition | undefined)[] = [];
-  let last: FeedPosition | undefined;
+  let lastPosition: FeedPosition | undefined;
   const send = (event: FeedEvent) => {
-    last = event.position;
+    lastPosition = event.position;
     for (const subscriber of subscribers) subscriber.send(event);
   };
   return {
@@ -80,7 +87,7 @@ export function createManualFeed(): ChangeFeed & {
     close: async () => {},
     send,
     repeat() {
-      if (last) send({ kind: "changes", position: last, groups: [] });
+      if (lastPosition) send({ kind: "changes", position: lastPosition, groups: [] });
     },
   };
 }

@@ -53,10 +53,8 @@ export function defineIdempotencyTests(operation: IdempotentOperation): void {
   });
 
   test("keys are case-sensitive", async () => {
-    const [lower, upper] = [
-      await send(operation, "v2", { key: "case", token: ada }),
-      await send(operation, "v2", { key: "CASE", token: ada, text: "Other." }),
-    ];
+    const lower = await send(operation, "v2", { key: "case", token: ada });
+    const upper = await send(operation, "v2", { key: "CASE", token: ada, text: "Other." });
     expect([lower.outcome, upper.outcome, upper.replayed]).toEqual([201, 201, false]);
   });
 }
@@ -68,12 +66,12 @@ function defineReplayTests(operation: IdempotentOperation, ada: () => string): v
     "a repeated request gets the same response and creates nothing, in %s",
     async (version) => {
       await beginEpoch(service());
-      const o = { key: `same-${version}`, token: ada() };
-      const first = await sendRest(operation, version, o);
+      const request = { key: `same-${version}`, token: ada() };
+      const first = await sendRest(operation, version, request);
       const before = await countRows(operation);
       await rows(service(), operation.change, [first.body.id]);
       await sendRest(operation, version, { key: `later-${version}`, token: ada(), text: "A later write." });
-      const again = await sendRest(operation, version, o);
+      const again = await sendRest(operation, version, request);
       expect([first.status, first.headers.has("idempotency-replayed")]).toEqual([201, false]);
       expect([again.status, again.text, again.headers.get("idempotency-replayed")]).toEqual([201, first.text, "true"]);
       for (const name of ["location", "etag", "last-modified", "content-type", "cache-control", "cache-groups"])
@@ -85,25 +83,21 @@ function defineReplayTests(operation: IdempotentOperation, ada: () => string): v
   );
 
   test("GraphQL replays the row as it was created", async () => {
-    const o = { key: "graph", token: ada() };
-    const first = await sendGraphql(operation, o);
+    const request = { key: "graph", token: ada() };
+    const first = await sendGraphql(operation, request);
     await rows(service(), operation.change, [first.data.created.row.id]);
-    expect(await sendGraphql(operation, o)).toEqual(first);
+    expect(await sendGraphql(operation, request)).toEqual(first);
   });
 
   test("both versions of REST and GraphQL share keys", async () => {
     for (const [index, from] of endpoints.entries()) {
-      const o = { key: `shared-from-${from}`, token: ada(), text: `Shared ${index}.` };
-      const first = await send(operation, from, o);
+      const request = { key: `shared-from-${from}`, token: ada(), text: `Shared ${index}.` };
+      const first = await send(operation, from, request);
       const before = await countRows(operation);
       for (const to of endpoints) {
-        const replay = await send(operation, to, o);
-        expect([from, to, replay.id, replay.replayed]).toEqual([
-          from,
-          to,
-          first.id,
-          to === "graphql" ? undefined : true,
-        ]);
+        const replay = await send(operation, to, request);
+        const expectedReplayed = to === "graphql" ? undefined : true;
+        expect([from, to, replay.id, replay.replayed]).toEqual([from, to, first.id, expectedReplayed]);
       }
       expect(await countRows(operation)).toBe(before);
     }
@@ -113,11 +107,13 @@ function defineReplayTests(operation: IdempotentOperation, ada: () => string): v
     const before = await countRows(operation);
     // Opens all connections of the pool: otherwise the first request would be done before the others have one.
     await Promise.all(Array.from({ length: 10 }, () => rows(service(), "select pg_sleep(0.1)")));
-    const o = { key: "fifty", token: ada(), text: "One of fifty." };
-    const sent = Array.from({ length: 25 }, () => [send(operation, "graphql", o), send(operation, "v2", o)]);
-    const responses = await Promise.all(sent.flat());
-    const inFlight = new Set<unknown>([409, "IDEMPOTENCY_KEY_IN_FLIGHT"]);
-    const ids = new Set(responses.flatMap(({ outcome, id }) => (inFlight.has(outcome) ? [] : [id])));
+    const request = { key: "fifty", token: ada(), text: "One of fifty." };
+    const sendToBoth = () => [send(operation, "graphql", request), send(operation, "v2", request)];
+    const responses = await Promise.all(Array.from({ length: 25 }, sendToBoth).flat());
+    // A request that meets another one in flight is rejected; all others return the id of the one row.
+    const inFlightOutcomes = new Set<unknown>([409, "IDEMPOTENCY_KEY_IN_FLIGHT"]);
+    const accepted = responses.filter(({ outcome }) => !inFlightOutcomes.has(outcome));
+    const ids = new Set(accepted.map(({ id }) => id));
     expect([...ids]).toEqual([expect.stringMatching(/^\d+$/)]);
     expect(await countRows(operation)).toBe(before + 1);
     expect(await rows(service(), "select 1 from idempotency_keys where key = 'fifty'")).toHaveLength(1);
@@ -140,19 +136,19 @@ function defineRejectionTests(operation: IdempotentOperation, ada: () => string)
   });
 
   test("while a request with the key is in flight, another gets 409 with Retry-After", async () => {
-    const o = { key: "busy", token: ada() };
+    const request = { key: "busy", token: ada() };
     const lockNumber = lockNumberOf({ callerId: "1", key: "busy" });
     await service().database.database.transaction(async (transaction) => {
       await transaction.rows("hold", "select pg_advisory_xact_lock($1::bigint)", [lockNumber]);
-      const { status, headers, body } = await sendRest(operation, "v2", o);
+      const { status, headers, body } = await sendRest(operation, "v2", request);
       expect([status, headers.get("retry-after"), body.type]).toEqual([
         409,
         "1",
         "/problems/idempotency-key-in-flight",
       ]);
-      expect((await send(operation, "graphql", o)).outcome).toBe("IDEMPOTENCY_KEY_IN_FLIGHT");
+      expect((await send(operation, "graphql", request)).outcome).toBe("IDEMPOTENCY_KEY_IN_FLIGHT");
     });
-    expect((await send(operation, "v2", o)).outcome).toBe(201);
+    expect((await send(operation, "v2", request)).outcome).toBe(201);
   });
 
   test("an invalid key is rejected after a missing permission, and nothing is created", async () => {
@@ -215,11 +211,11 @@ function defineRecordTests(operation: IdempotentOperation, ada: () => string): v
   });
 
   test("just before 24 hours have passed, a key still replays", async () => {
-    const o = { key: "almost", token: ada() };
-    const first = await send(operation, "v2", o);
+    const request = { key: "almost", token: ada() };
+    const first = await send(operation, "v2", request);
     const age = "update idempotency_keys set created_at = now() - interval '23 hours 59 minutes' where key = 'almost'";
     await rows(service(), age);
-    expect((await send(operation, "v2", o)).id).toBe(first.id);
+    expect((await send(operation, "v2", request)).id).toBe(first.id);
   });
 
   test("the row and the record of its key are written together or not at all", async () => {
@@ -238,32 +234,35 @@ const endpoints = ["v1", "graphql", "v2"] as const;
 interface SendOptions {
   readonly token: string;
   readonly key?: string;
+  /** Different texts make different input. */
   readonly text?: string;
 }
 
 async function send(
   operation: IdempotentOperation,
   endpoint: (typeof endpoints)[number],
-  o: SendOptions,
+  request: SendOptions,
 ): Promise<Created> {
   if (endpoint === "graphql") {
-    const { data, errors } = await sendGraphql(operation, o);
+    const { data, errors } = await sendGraphql(operation, request);
     return { outcome: errors?.[0]?.extensions.code ?? 200, id: data?.created?.row.id, replayed: undefined };
   }
-  const { status, headers, body } = await sendRest(operation, endpoint, o);
+  const { status, headers, body } = await sendRest(operation, endpoint, request);
   return { outcome: status, id: body.id, replayed: headers.get("idempotency-replayed") === "true" };
 }
 
+/** By key and text. */
 const numbers = new Map<string, number>();
 let lastNumber = 0;
 
 /** The `number` of `IdempotentOperation.bodies`. Without a key each call returns a new one. */
 function numberOf({ key, text }: { readonly key?: string | undefined; readonly text?: string }): number {
-  if (key === undefined) return ++lastNumber;
-  const name = `${key}\n${text}`;
-  const number = numbers.get(name) ?? ++lastNumber;
-  numbers.set(name, number);
-  return number;
+  const keyAndText = `${key}\n${text}`;
+  const knownNumber = numbers.get(keyAndText);
+  if (key !== undefined && knownNumber !== undefined) return knownNumber;
+  lastNumber++;
+  numbers.set(keyAndText, lastNumber);
+  return lastNumber;
 }
 
 function sendRest(
@@ -277,10 +276,8 @@ function sendRest(
 }
 
 function sendGraphql({ service, mutation, bodies }: IdempotentOperation, { token, key, text = "Text." }: SendOptions) {
-  const input = {
-    ...bodies(text, numberOf({ key, text })).graphql,
-    ...(key === undefined ? {} : { idempotencyKey: key }),
-  };
+  const { graphql } = bodies(text, numberOf({ key, text }));
+  const input = key === undefined ? graphql : { ...graphql, idempotencyKey: key };
   return service().graphql(mutation, { input }, token);
 }
 
@@ -294,8 +291,10 @@ function beginEpoch(service: TestService) {
   return rows(service, "insert into feed_epoch (system_identifier) values (1) on conflict do nothing");
 }
 
-let statements = 0;
+let statementCount = 0;
 
+/** Each statement has a unique name, because the pool prepares a name once. */
 function rows<Row>(service: TestService, text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
-  return service.database.database.rows<Row>(`test-${++statements}`, text, values);
+  statementCount++;
+  return service.database.database.rows<Row>(`test-${statementCount}`, text, values);
 }

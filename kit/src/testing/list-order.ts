@@ -1,4 +1,5 @@
 import { walkList } from "./pages.ts";
+import { etagOf } from "./response-headers.ts";
 import type { TestService } from "./service.ts";
 
 /** The properties of a list with two orders. */
@@ -29,22 +30,25 @@ export const expectedListOrder: ListOrderReport = {
   statusWhenRepeated: 400,
 };
 
+const cursorParameter = /cursor=([\w-]+)/;
+
 /** Reads a list of at least three items in both orders. `path` ends with `?` or `&`. */
 export async function readListOrder(service: TestService, path: string, token?: string): Promise<ListOrderReport> {
   const get = (parameters: string) => service.rest("GET", path + parameters, token === undefined ? {} : { token });
   const newest = await walkList(service, `${path}limit=2`, token);
   const oldest = await walkList(service, `${path}limit=2&sort=oldest`, token);
-  const [first, named] = [await get("limit=1"), await get("limit=1&sort=newest")];
+  const first = await get("limit=1");
+  const named = await get("limit=1&sort=newest");
   const reversed = await get("limit=1&sort=oldest");
-  const cursor = /cursor=([\w-]+)/.exec(first.headers.get("link") ?? "")?.[1];
+  const cursor = cursorParameter.exec(first.headers.get("link") ?? "")?.[1];
   const statusOf = async (parameters: string) => (await get(parameters)).status;
   const unknown = await get("sort=id");
   return {
     hasSeveralPages: newest.onward.length > 2,
     isReversed: isEqual(oldest.onward, newest.onward.toReversed()),
     isSameBackward: isEqual([newest.back, oldest.back], [newest.onward, oldest.onward]),
-    isSameWhenNamed: isEqual([named.text, tagOf(named)], [first.text, tagOf(first)]),
-    hasOtherEtagReversed: tagOf(reversed) !== tagOf(first),
+    isSameWhenNamed: isEqual([named.text, etagOf(named)], [first.text, etagOf(first)]),
+    hasOtherEtagReversed: etagOf(reversed) !== etagOf(first),
     cursors: [
       await statusOf(`limit=1&sort=newest&cursor=${cursor}`),
       await statusOf(`limit=1&sort=oldest&cursor=${cursor}`),
@@ -52,10 +56,6 @@ export async function readListOrder(service: TestService, path: string, token?: 
     unknown: [unknown.status, unknown.body.errors?.[0]?.parameter],
     statusWhenRepeated: await statusOf("sort=oldest&sort=oldest"),
   };
-}
-
-function tagOf({ headers }: { readonly headers: Headers }): string | null {
-  return headers.get("etag");
 }
 
 function isEqual(one: unknown, other: unknown): boolean {

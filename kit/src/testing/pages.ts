@@ -7,14 +7,18 @@ export interface Walk {
   readonly back: readonly string[];
 }
 
-/** Reads all pages of a list by `next`, then back by `prev`. @throws Error after 100 pages. */
+const pagesMax = 100;
+
+/** Reads all pages of a list by `next`, then back by `prev`. @throws Error after `pagesMax` pages. */
 export async function walkList(service: TestService, path: string, token?: string): Promise<Walk> {
   const get = (page: string) => service.rest("GET", page, token === undefined ? {} : { token });
   const onward = await readPages(get, path, "next");
-  const last = onward.at(-1);
-  const before = last && findLink(last, "prev");
-  const back = before === undefined ? [] : await readPages(get, before, "prev");
-  return { onward: onward.flatMap(idsOf), back: [...(last ? [last] : []), ...back].toReversed().flatMap(idsOf) };
+  // The last page was read already.
+  const back = onward.slice(-1);
+  const [last] = back;
+  const beforeLast = last && findLink(last, "prev");
+  if (beforeLast !== undefined) back.push(...(await readPages(get, beforeLast, "prev")));
+  return { onward: onward.flatMap(idsOf), back: back.toReversed().flatMap(idsOf) };
 }
 
 async function readPages(
@@ -23,9 +27,12 @@ async function readPages(
   rel: "next" | "prev",
 ): Promise<readonly RestTestAnswer[]> {
   const pages: RestTestAnswer[] = [];
-  for (let page: string | undefined = from; page !== undefined; page = findLink(pages.at(-1) as RestTestAnswer, rel)) {
-    if (pages.length === 100) throw new Error(`${from} has no end`);
-    pages.push(await get(page));
+  let url: string | undefined = from;
+  while (url !== undefined) {
+    if (pages.length === pagesMax) throw new Error(`${from} has no end`);
+    const page: RestTestAnswer = await get(url);
+    pages.push(page);
+    url = findLink(page, rel);
   }
   return pages;
 }

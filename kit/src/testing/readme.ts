@@ -8,14 +8,16 @@ import type { VariableDescription } from "../process/env.ts";
  */
 export function expectReadmeTable(readme: string, descriptions: readonly VariableDescription[]): readonly string[] {
   const rows = readRows(readme);
-  const known = new Set(descriptions.map(({ name }) => name));
-  return [
-    ...descriptions.flatMap((description) => differencesOf(description, rows.get(description.name))),
-    ...[...rows.keys()]
-      .filter((name) => !known.has(name))
-      .map((name) => `${name} is in the table, and nothing reads it`),
-  ];
+  const differences = descriptions.flatMap((description) => differencesOf(description, rows.get(description.name)));
+  const knownNames = new Set(descriptions.map(({ name }) => name));
+  for (const name of rows.keys()) {
+    if (!knownNames.has(name)) differences.push(`${name} is in the table, and nothing reads it`);
+  }
+  return differences;
 }
+
+const tableHeading = /^\| *variable *\|/i;
+const thousandsSeparator = /(?<=\d),(?=\d{3})/g;
 
 interface Row {
   readonly fallback: string;
@@ -26,31 +28,30 @@ interface Row {
 /** The rows of the table with the heading `| Variable | …`, by name. */
 function readRows(readme: string): ReadonlyMap<string, Row> {
   const lines = readme.split("\n").map((line) => line.trim());
-  const begin = lines.findIndex((line) => /^\| *variable *\|/i.test(line)) + 1;
-  const end = lines.findIndex((line, index) => index >= begin && !line.startsWith("|"));
-  const rows = begin === 0 ? [] : lines.slice(begin + 1, end < 0 ? undefined : end);
-  return new Map(
-    rows.map((line) => {
-      const [name = "", fallback = "", range = "", why = ""] = line.split("|").slice(1).map(plain);
-      return [name, { fallback, range, why }];
-    }),
-  );
+  const rows = new Map<string, Row>();
+  const headingIndex = lines.findIndex((line) => tableHeading.test(line));
+  if (headingIndex < 0) return rows;
+  const endIndex = lines.findIndex((line, index) => index > headingIndex && !line.startsWith("|"));
+  // Between the heading and the first row is a line of dashes.
+  for (const line of lines.slice(headingIndex + 2, endIndex < 0 ? undefined : endIndex)) {
+    const [name = "", fallback = "", range = "", why = ""] = line.split("|").slice(1).map(plain);
+    rows.set(name, { fallback, range, why });
+  }
+  return rows;
 }
 
 function differencesOf({ name, required, fallback, range, why }: VariableDescription, row: Row | undefined): string[] {
-  const expected = required ? "required" : plain(fallback ?? "none");
-  if (row === undefined) return [`${name} is missing: | ${name} | ${expected} | ${range ?? ""} | ${why} |`];
-  return [
-    ...(row.fallback === expected ? [] : [`${name}: the default is ${expected}, not ${row.fallback}`]),
-    ...(row.range === plain(range ?? "") ? [] : [`${name}: the range is ${range ?? "empty"}, not ${row.range}`]),
-    ...(row.why === "" ? [`${name}: there is no reason, such as: ${why}`] : []),
-  ];
+  const expectedDefault = required ? "required" : plain(fallback ?? "none");
+  if (row === undefined) return [`${name} is missing: | ${name} | ${expectedDefault} | ${range ?? ""} | ${why} |`];
+  const differences: string[] = [];
+  if (row.fallback !== expectedDefault)
+    differences.push(`${name}: the default is ${expectedDefault}, not ${row.fallback}`);
+  if (row.range !== plain(range ?? "")) differences.push(`${name}: the range is ${range ?? "empty"}, not ${row.range}`);
+  if (row.why === "") differences.push(`${name}: there is no reason, such as: ${why}`);
+  return differences;
 }
 
 /** Removes backticks and thousands separators. */
 function plain(cell: string): string {
-  return cell
-    .replaceAll("`", "")
-    .replaceAll(/(?<=\d),(?=\d{3})/g, "")
-    .trim();
+  return cell.replaceAll("`", "").replaceAll(thousandsSeparator, "").trim();
 }

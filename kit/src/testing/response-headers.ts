@@ -11,7 +11,9 @@ export function etagOf({ headers }: WithHeaders): string {
 
 /** @returns the target of the `Link` (RFC 8288) with this relation. */
 export function findLink({ headers }: WithHeaders, rel: string): string | undefined {
-  const link = (headers.get("link") ?? "").split(", ").find((part) => part.endsWith(`rel="${rel}"`));
+  const links = (headers.get("link") ?? "").split(", ");
+  const link = links.find((candidate) => candidate.endsWith(`rel="${rel}"`));
+  // The target is in angle brackets: </v2/users?cursor=x>; rel="next"
   return link?.slice(1, link.indexOf(">"));
 }
 

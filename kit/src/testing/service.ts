@@ -42,7 +42,7 @@ export interface TestService {
   rest(
     method: string,
     path: string,
-    o?: { token?: string; body?: unknown; headers?: Record<string, string> },
+    options?: { token?: string; body?: unknown; headers?: Record<string, string> },
   ): Promise<RestTestAnswer>;
   /** Closes the service's port immediately, as a crash would; `comeUp` opens the same port again. */
   goDown(): Promise<void>;
@@ -91,15 +91,14 @@ export async function startTestService(
     database,
     graphql,
     async cacheMetadataOf(query, token) {
-      return (await graphql(query, {}, token, { cacheMetadata: true })).extensions?.["cache"];
+      const { extensions } = await graphql(query, {}, token, { cacheMetadata: true });
+      return extensions?.["cache"];
     },
     async rest(method, path, { token, body, headers } = {}) {
-      const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
-      const response = await fetch(`${url}/rest${path}`, {
-        method,
-        headers: { ...(body === undefined ? {} : { "content-type": type }), ...bearer(token), ...headers },
-        ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
-      });
+      const requestHeaders = { ...contentType(method, body), ...bearer(token), ...headers };
+      const init: RequestInit = { method, headers: requestHeaders };
+      if (body !== undefined) init.body = typeof body === "string" ? body : JSON.stringify(body);
+      const response = await fetch(`${url}/rest${path}`, init);
       const text = await response.text();
       return { status: response.status, headers: response.headers, text, body: parse(text) };
     },
@@ -112,6 +111,11 @@ export async function startTestService(
       if (!sharedIssuer) await issuer.stop();
     },
   };
+}
+
+function contentType(method: string, body: unknown): Record<string, string> {
+  if (body === undefined) return {};
+  return { "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json" };
 }
 
 function bearer(token: string | undefined): Record<string, string> {

@@ -23,19 +23,24 @@ export interface StubFeed {
   close(): Promise<void>;
 }
 
+type UnpositionedEvent = { readonly kind: "changes"; readonly groups: readonly string[] } | { readonly kind: "reset" };
+
+/** The number of the first write. */
+const firstXid = 10;
+
 /** A change feed without a database, for tests of its clients: the test sends the events. */
 export async function startStubFeed(): Promise<StubFeed> {
   const key = "for-development-only";
   const epoch = randomUUID();
   const subscribers = new Set<FeedSubscriber>();
-  let nextXid = 10;
-  let includedUpTo = 10;
+  let nextXid = firstXid;
+  /** The position includes the writes with a lower number. */
+  let includedBelowXid = firstXid;
   let isUp = true;
-  const position = () => ({ epoch, snapshot: parseSnapshot(`${includedUpTo}:${includedUpTo}:`) });
-  const send = (
-    event: { readonly kind: "changes"; readonly groups: readonly string[] } | { readonly kind: "reset" },
-  ) => {
-    if (isUp) for (const subscriber of subscribers) subscriber.send({ ...event, position: position() });
+  const position = () => ({ epoch, snapshot: parseSnapshot(`${includedBelowXid}:${includedBelowXid}:`) });
+  const send = (event: UnpositionedEvent) => {
+    if (!isUp) return;
+    for (const subscriber of subscribers) subscriber.send({ ...event, position: position() });
   };
   const listener = await startFeedListener({
     host: "127.0.0.1",
@@ -57,18 +62,20 @@ export async function startStubFeed(): Promise<StubFeed> {
     key,
     write: () => ({ epoch, xid: nextXid++ }),
     change(...groups) {
-      includedUpTo = nextXid;
+      includedBelowXid = nextXid;
       send({ kind: "changes", groups });
     },
     reset() {
-      includedUpTo = nextXid;
+      includedBelowXid = nextXid;
       send({ kind: "reset" });
     },
     goDown() {
       isUp = false;
       for (const subscriber of subscribers) subscriber.end();
     },
-    goUp: () => void (isUp = true),
+    goUp() {
+      isUp = true;
+    },
     close() {
       clearInterval(timer);
       return listener.close();

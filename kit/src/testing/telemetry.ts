@@ -22,7 +22,10 @@ export interface TestTelemetry {
 export async function createTestTelemetry(name: string, collector: SpanCollector): Promise<TestTelemetry> {
   const lines: Record<string, unknown>[] = [];
   const destination = new Writable({
-    write: (chunk, _, done) => (lines.push(JSON.parse(String(chunk)) as Record<string, unknown>), done()),
+    write(chunk, _encoding, done) {
+      lines.push(JSON.parse(String(chunk)) as Record<string, unknown>);
+      done();
+    },
   });
   const [metrics, trace] = await Promise.all([createPrometheus(metricsOf.service), collector.createTrace(name)]);
   const records = createRequestRecords();

@@ -39,7 +39,9 @@ export function createSpanCollector(): SpanCollector {
       ),
     spans: () => recorded,
     paths: () => writePaths(recorded),
-    reset: () => void (recorded = []),
+    reset() {
+      recorded = [];
+    },
   };
 }
 
@@ -50,13 +52,11 @@ function toRecordedSpan(record: SpanRecord, process: string): RecordedSpan {
 
 function writePaths(spans: readonly RecordedSpan[]): readonly string[] {
   const byId = new Map(spans.map((span) => [span.spanId, span]));
-  const parents = new Set(spans.map(({ parentId }) => parentId));
+  const parentIds = new Set(spans.map(({ parentId }) => parentId));
   const pathOf = (span: RecordedSpan): string => {
     const parent = span.parentId === undefined ? undefined : byId.get(span.parentId);
     return parent ? `${pathOf(parent)} > ${span.name}` : span.name;
   };
-  return spans
-    .filter(({ spanId }) => !parents.has(spanId))
-    .map(pathOf)
-    .toSorted();
+  const leaves = spans.filter(({ spanId }) => !parentIds.has(spanId));
+  return leaves.map(pathOf).toSorted();
 }

@@ -50,6 +50,8 @@ export interface AddressBook {
 const retryMsMax = 1_000;
 /** Per host name; further addresses are ignored. */
 const addressesMax = 256;
+/** The host of a URL with an IPv6 address. */
+const bracketedHost = /^\[(.*)\]$/;
 
 /**
  * All names are looked up together. If the lookup of one name fails, that name keeps its last addresses, and all are looked up again after a
@@ -64,12 +66,16 @@ export function createAddressBook(o: AddressBookOptions): AddressBook {
   const addressesByHost = new Map<string, readonly string[]>();
   const retryMs = Math.min(resolveEveryMs, retryMsMax);
   let lookedUpAtMs = Number.NEGATIVE_INFINITY;
-  let nextAtMs = Number.NEGATIVE_INFINITY;
-  let pending: Promise<void> | undefined;
+  let nextLookupAtMs = Number.NEGATIVE_INFINITY;
+  let pendingLookup: Promise<void> | undefined;
 
-  const publish = () => o.onResolved(urls.flatMap((url) => replicasOf(url, addressesByHost.get(hostOf(url)))));
+  function publish(): void {
+    const replicas = urls.flatMap((url) => replicasOf(url, addressesByHost.get(hostOf(url))));
+    o.onResolved(replicas);
+  }
 
-  async function update(host: string): Promise<boolean> {
+  /** Resolves with whether the lookup succeeded. */
+  async function lookUp(host: string): Promise<boolean> {
     try {
       const addresses = await resolveHost(host);
       if (addresses.length === 0) throw new Error(`${host} has no address`);
@@ -81,11 +87,11 @@ export function createAddressBook(o: AddressBookOptions): AddressBook {
     }
   }
 
-  async function updateAll(): Promise<void> {
-    const successes = await Promise.all(hostNames.map(update));
+  async function lookUpAll(): Promise<void> {
+    const successes = await Promise.all(hostNames.map(lookUp));
     lookedUpAtMs = nowMs();
-    nextAtMs = lookedUpAtMs + (successes.every(Boolean) ? resolveEveryMs : retryMs);
-    pending = undefined;
+    nextLookupAtMs = lookedUpAtMs + (successes.every(Boolean) ? resolveEveryMs : retryMs);
+    pendingLookup = undefined;
     publish();
   }
 
@@ -93,39 +99,45 @@ export function createAddressBook(o: AddressBookOptions): AddressBook {
   return {
     refresh() {
       if (hostNames.length === 0) return undefined;
-      if (nowMs() >= nextAtMs) pending ??= updateAll();
+      const isDue = nowMs() >= nextLookupAtMs;
+      if (isDue && !pendingLookup) pendingLookup = lookUpAll();
       const isReplicaKnown = hasAddressInUrl || addressesByHost.size > 0;
-      return isReplicaKnown ? undefined : pending;
+      return isReplicaKnown ? undefined : pendingLookup;
     },
-    refreshSoon: () => void (nextAtMs = Math.min(nextAtMs, lookedUpAtMs + retryMs)),
+    refreshSoon() {
+      nextLookupAtMs = Math.min(nextLookupAtMs, lookedUpAtMs + retryMs);
+    },
   };
 }
 
 /** The port of the URL, or the default port of its scheme. */
 export function portOf({ port, protocol }: URL): number {
-  return Number(port || (protocol === "https:" ? 443 : 80));
+  const defaultPort = protocol === "https:" ? 443 : 80;
+  return port === "" ? defaultPort : Number(port);
 }
 
 /** The host without the brackets that a URL puts around an IPv6 address. */
 export function hostOf(url: URL): string {
-  return url.hostname.replace(/^\[(.*)\]$/, "$1");
+  return url.hostname.replace(bracketedHost, "$1");
 }
 
 /**
  * The `lookup` option of a socket, so that it connects to these addresses. The URL keeps its host name, which remains the one in `Host` and in the
  * TLS server name.
+ * @param addresses at least one.
  */
 export function createFixedLookup(addresses: readonly string[]): LookupFunction {
-  const all = addresses.map((address) => ({ address, family: isIP(address) }));
-  return (_host, { all: returnsAll }, callback) => {
-    const [{ address, family } = { address: "", family: 0 }] = all;
-    if (returnsAll) callback(null, all);
-    else callback(null, address, family);
+  const records = addresses.map((address) => ({ address, family: isIP(address) }));
+  const [first = { address: "", family: 0 }] = records;
+  return (_host, options, callback) => {
+    if (options.all) callback(null, records);
+    else callback(null, first.address, first.family);
   };
 }
 
 async function resolveWithSystem(host: string): Promise<readonly string[]> {
-  return (await lookup(host, { all: true })).map(({ address }) => address);
+  const records = await lookup(host, { all: true });
+  return records.map(({ address }) => address);
 }
 
 /**
@@ -138,10 +150,12 @@ function replicasOf(url: URL, addresses: readonly string[] | undefined): readonl
   if (isIP(hostOf(url)) !== 0) return [{ name: url.href, origin, path, addresses: [] }];
   if (addresses === undefined) return [];
   const preferredFamily = isIP(addresses[0] ?? "");
+  const isPreferred = (address: string) => isIP(address) === preferredFamily;
+  const preferred = new Set(addresses.filter(isPreferred));
   // Sorted, since DNS servers rotate the order: a replica's name must be the same after each lookup, or its connections would be closed.
-  const fallbacks = addresses.filter((address) => isIP(address) !== preferredFamily).sort();
-  return [...new Set(addresses.filter((address) => isIP(address) === preferredFamily))].map((address) => {
-    const all = [address, ...fallbacks];
-    return { name: `${url.href} (${all.join(", ")})`, origin, path, addresses: all };
+  const fallbacks = addresses.filter((address) => !isPreferred(address)).sort();
+  return [...preferred].map((address) => {
+    const ownAndFallbacks = [address, ...fallbacks];
+    return { name: `${url.href} (${ownAndFallbacks.join(", ")})`, origin, path, addresses: ownAndFallbacks };
   });
 }

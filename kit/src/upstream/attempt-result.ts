@@ -8,15 +8,26 @@ import type { ResponseBody, TransportResponse, TransportResult } from "./transpo
 const unavailableStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
 /**
  * An attempt that ends without a response after this time is a `timeout` for the replica's health. After less it is a `failure`, which counts less,
- * since the caller may have set a short deadline. Below `attemptTimeoutMinMs` of upstream.ts, 500 ms, since timers may run a little early.
+ * since the caller may have set a short deadline. Below `attemptTimeoutMinMs` of attempt-timer.ts, 500 ms, since timers may run a little
+ * early.
  */
 const timeoutMinMs = 450;
+const closeOption = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i;
 
 /** Why another attempt may succeed. Undefined for a result that is final: a response, the end of the request, or a body that is too large. */
 export function toRetryReason(result: TransportResult<ResponseBody>): RetryReason | undefined {
   if (result.kind === "response") return isUnavailable(result) ? "status" : undefined;
-  if (result.reason === "attempt-timeout") return "timeout";
-  return result.reason === "refused" || result.reason === "reset" ? result.reason : undefined;
+  switch (result.reason) {
+    case "refused":
+    case "reset":
+      return result.reason;
+    case "attempt-timeout":
+      return "timeout";
+    case "timeout":
+    case "aborted":
+    case "too-large":
+      return undefined;
+  }
 }
 
 /**
@@ -29,8 +40,11 @@ export function toOutcome(result: TransportResult<ResponseBody>, elapsedMs: numb
     if (isUnavailable(result)) return "failure";
     return hasCloseOption(result.headers["connection"]) ? "draining" : "success";
   }
-  if (result.reason === "aborted" || result.reason === "too-large") return "inconclusive";
-  return result.reason !== "reset" && elapsedMs >= timeoutMinMs ? "timeout" : "failure";
+  const { reason } = result;
+  if (reason === "aborted" || reason === "too-large") return "inconclusive";
+  // A broken connection is no timeout, however late.
+  if (reason === "reset") return "failure";
+  return elapsedMs >= timeoutMinMs ? "timeout" : "failure";
 }
 
 /** @param result a failure, or a response with an unavailable status. */
@@ -46,7 +60,8 @@ export function rejectInvalid<Body extends ResponseBody>(result: TransportResult
   if (result.kind === "failed") return result;
   const { status, body } = result;
   if (body instanceof Readable && body.destroyed) return { kind: "failed", reason: "reset", cause: body.errored };
-  if (status >= 200 && status <= 599) return result;
+  const isFinalStatus = status >= 200 && status <= 599;
+  if (isFinalStatus) return result;
   if (body instanceof Readable) body.destroy();
   const cause = new Error(`The replica responded with status ${status}`);
   // The name of undici's errors for a response that is not HTTP.
@@ -61,5 +76,5 @@ function isUnavailable({ status, headers }: TransportResponse<ResponseBody>): bo
 /** Whether `Connection` contains the option `close` (RFC 9110, section 7.6.1): options are case-insensitive. */
 export function hasCloseOption(connection: string | readonly string[] | undefined): boolean {
   if (connection === undefined || connection === "keep-alive") return false;
-  return /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i.test(String(connection));
+  return closeOption.test(String(connection));
 }

@@ -9,17 +9,21 @@ const sizeMax = 256;
 const recomputeMs = 1_000;
 
 export function createLatencyWindow(nowMs: () => number): LatencyWindow {
+  /** A ring: the oldest latency is overwritten. */
   const latencies = new Float64Array(sizeMax);
-  let count = 0;
+  let recordedCount = 0;
   let p99Ms = 0;
   let computedAtMs = Number.NEGATIVE_INFINITY;
 
   return {
-    record: (latencyMs) => void (latencies[count++ % sizeMax] = latencyMs),
+    record(latencyMs) {
+      latencies[recordedCount % sizeMax] = latencyMs;
+      recordedCount++;
+    },
     p99Ms() {
       if (nowMs() - computedAtMs < recomputeMs) return p99Ms;
       computedAtMs = nowMs();
-      const sorted = latencies.slice(0, Math.min(count, sizeMax)).sort();
+      const sorted = latencies.slice(0, Math.min(recordedCount, sizeMax)).sort();
       p99Ms = sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0;
       return p99Ms;
     },

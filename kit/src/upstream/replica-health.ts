@@ -42,7 +42,10 @@ export interface ReplicaHealthOptions {
   onRestored(): void;
 }
 
-/** `failure`: also a timeout or a draining response. `limit`: such an outcome that reaches the limit for an ejection, if `mayEject` allows it. */
+/**
+ * - `failure`: also a timeout or a draining response. `limit`: such an outcome that reaches the limit for an ejection, if `mayEject` allows it.
+ * - `probe`: a probe is sent. `probe-failure`, `probe-inconclusive`: it ended so.
+ */
 type HealthEvent = "success" | "failure" | "limit" | "probe" | "probe-failure" | "probe-inconclusive";
 
 /** An event without an entry leaves the state as it is. */
@@ -64,10 +67,23 @@ const pointsToEject = 10;
 const pauseMinMs = 1_000;
 const pauseMaxMs = 30_000;
 
+/** The outcomes since the last success: either draining responses, or failures and timeouts. */
+interface Streak {
+  readonly isDraining: boolean;
+  readonly points: number;
+}
+
+/** An outcome of the other kind starts a new streak. */
+function extendStreak(streak: Streak, outcome: "failure" | "timeout" | "draining"): Streak {
+  const isDraining = outcome === "draining";
+  const continuesStreak = streak.isDraining === isDraining;
+  const pointsBefore = continuesStreak ? streak.points : 0;
+  return { isDraining, points: pointsBefore + pointsToEject / ejectionLimits[outcome] };
+}
+
 export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
   let state: HealthState = "healthy";
-  /** The outcomes since the last success: either draining responses, or failures and timeouts. An outcome of the other kind restarts the streak. */
-  let streak = { isDraining: false, points: 0 };
+  let streak: Streak = { isDraining: false, points: 0 };
   let pause = { ms: 0, endsAtMs: 0 };
   let restoredAtMs = Number.NEGATIVE_INFINITY;
   /** Whether a response without `Connection: close` has been received. */
@@ -93,26 +109,31 @@ export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
     if (event === "probe-inconclusive") return;
     // An ejection within 30 s of a restoration continues the doubling: the replica alternates between success and failure.
     const isFirst = event === "limit" && o.nowMs() - restoredAtMs > pauseMaxMs;
-    const ms = isFirst ? pauseMinMs : Math.min(pauseMaxMs, Math.max(pauseMinMs, pause.ms * 2));
-    pause = { ms, endsAtMs: o.nowMs() + ms };
+    const doubledMs = Math.min(pauseMaxMs, Math.max(pauseMinMs, pause.ms * 2));
+    const pauseMs = isFirst ? pauseMinMs : doubledMs;
+    pause = { ms: pauseMs, endsAtMs: o.nowMs() + pauseMs };
+    // After a failed probe the replica was ejected before: nothing new is reported.
     if (event !== "limit") return;
-    if (streak.isDraining) o.onDraining({ pauseMs: ms });
-    else o.onEjected({ pauseMs: ms, cause });
+    if (streak.isDraining) o.onDraining({ pauseMs });
+    else o.onEjected({ pauseMs, cause });
   }
 
-  function countRegular(outcome: "failure" | "timeout" | "draining"): HealthEvent {
-    const isDraining = outcome === "draining";
-    const before = streak.isDraining === isDraining ? streak.points : 0;
-    streak = { isDraining, points: before + pointsToEject / ejectionLimits[outcome] };
-    return streak.points >= pointsToEject && o.mayEject() ? "limit" : "failure";
+  /** Adds the outcome of a regular attempt to the streak. */
+  function addToStreak(outcome: "failure" | "timeout" | "draining"): HealthEvent {
+    streak = extendStreak(streak, outcome);
+    if (streak.points < pointsToEject) return "failure";
+    return o.mayEject() ? "limit" : "failure";
   }
 
+  /** Undefined for an outcome that leaves the state as it is. */
   function toEvent(role: AttemptRole, outcome: AttemptOutcome): HealthEvent | undefined {
     // An attempt that started before the last ejection or restoration is out of date: its outcome is ignored.
-    if ((role === "regular") !== isInService()) return undefined;
+    const wasInService = role === "regular";
+    if (wasInService !== isInService()) return undefined;
     if (outcome === "success") return "success";
     if (role === "probe") return outcome === "inconclusive" ? "probe-inconclusive" : "probe-failure";
-    return role === "last-resort" || outcome === "inconclusive" ? undefined : countRegular(outcome);
+    if (role === "last-resort" || outcome === "inconclusive") return undefined;
+    return addToStreak(outcome);
   }
 
   return {
@@ -123,9 +144,12 @@ export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
       return isInService();
     },
     isProbeDue(isIdempotent) {
-      return state === "ejected" && o.nowMs() >= pause.endsAtMs + (isIdempotent ? 0 : pauseMaxMs);
+      const probeDueAtMs = isIdempotent ? pause.endsAtMs : pause.endsAtMs + pauseMaxMs;
+      return state === "ejected" && o.nowMs() >= probeDueAtMs;
     },
-    endPause: () => void (pause = { ...pause, endsAtMs: Math.min(pause.endsAtMs, o.nowMs()) }),
+    endPause() {
+      pause.endsAtMs = Math.min(pause.endsAtMs, o.nowMs());
+    },
     startAttempt() {
       if (isInService()) return "regular";
       if (state === "probing" || o.nowMs() < pause.endsAtMs) return "last-resort";
@@ -133,10 +157,10 @@ export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
       return "probe";
     },
     endAttempt(role, outcome, cause) {
-      keepsConnections ||= outcome === "success";
+      if (outcome === "success") keepsConnections = true;
       // A server that closes the connection after every response is not draining.
-      const counted = outcome === "draining" && !keepsConnections ? "success" : outcome;
-      const event = toEvent(role, counted);
+      const alwaysCloses = outcome === "draining" && !keepsConnections;
+      const event = toEvent(role, alwaysCloses ? "success" : outcome);
       if (event) handle(event, cause);
     },
   };

@@ -74,11 +74,21 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
     o.observe(observation);
   }
 
-  function open(address: ReplicaAddress): Member {
+  function open(replicaAddress: ReplicaAddress): Member {
+    const { name, origin, path, addresses } = replicaAddress;
     // The last attempts of a removed replica may still fail: it is not ejected.
     const mayEject = () => replicas.includes(replica) && allowEjection(replica, replicas);
-    const health = createHealth(address.name, { nowMs: o.nowMs, mayEject, report });
-    const replica: Member = { ...toReplicaFields(address), connection: o.open(address), inFlight: 0, health };
+    const health = createHealth(name, { nowMs: o.nowMs, mayEject, report });
+    const url = new URL(origin);
+    const replica: Member = {
+      name,
+      address: addresses[0] ?? hostOf(url),
+      port: portOf(url),
+      path,
+      connection: o.open(replicaAddress),
+      inFlight: 0,
+      health,
+    };
     return replica;
   }
 
@@ -93,18 +103,20 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
       const known = new Map(replicas.map((replica) => [replica.name, replica]));
       replicas = addresses.map((address) => known.get(address.name) ?? open(address));
       splitByHealth();
-      for (const replica of known.values()) if (!replicas.includes(replica)) void close(replica);
+      const removed = without([...known.values()], replicas);
+      for (const replica of removed) void close(replica);
     },
     choose(isIdempotent) {
-      const due = ejected.find(({ health }) => health.isProbeDue(isIdempotent));
-      return due ?? leastLoadedOfTwo(candidates, o.random);
+      const dueForProbe = ejected.find(({ health }) => health.isProbeDue(isIdempotent));
+      return dueForProbe ?? leastLoadedOfTwo(candidates, o.random);
     },
     chooseNext(tried, reason) {
       const untried = leastLoadedOfTwo(without(candidates, tried), o.random);
       // After a response with `status`, no replica is tried twice, and no ejected one.
       if (untried || reason === "status") return untried;
       // After `reset`, a new connection to the same replica may work. After `refused` or `timeout` an ejected replica is tried instead.
-      return leastLoadedOfTwo(reason === "reset" ? candidates : without(replicas, tried), o.random);
+      const remaining = reason === "reset" ? candidates : without(replicas, tried);
+      return leastLoadedOfTwo(remaining, o.random);
     },
     hasHealthyAlternative(tried) {
       return replicas.some((replica) => replica.health.state === "healthy" && !tried.includes(replica));
@@ -134,8 +146,8 @@ function createHealth(replica: string, { nowMs, mayEject, report }: HealthContex
   return createReplicaHealth({
     nowMs,
     mayEject,
-    onEjected: (ejection) => report({ kind: "replica-ejected", replica, ...ejection }),
-    onDraining: (ejection) => report({ kind: "replica-draining", replica, ...ejection }),
+    onEjected: ({ pauseMs, cause }) => report({ kind: "replica-ejected", replica, pauseMs, cause }),
+    onDraining: ({ pauseMs }) => report({ kind: "replica-draining", replica, pauseMs }),
     onRestored: () => report({ kind: "replica-restored", replica }),
   });
 }
@@ -147,7 +159,10 @@ function createHealth(replica: string, { nowMs, mayEject, report }: HealthContex
 function allowEjection(replica: Replica<unknown>, replicas: readonly Replica<unknown>[]): boolean {
   const others = without(replicas, [replica]);
   if (others.some(({ health }) => health.state === "healthy")) return true;
-  if (others.every(({ health }) => !health.isInService)) for (const { health } of others) health.endPause();
+  const isLastInService = others.every(({ health }) => !health.isInService);
+  if (isLastInService) {
+    for (const { health } of others) health.endPause();
+  }
   return false;
 }
 
@@ -158,17 +173,14 @@ function leastLoadedOfTwo<Connection>(
 ): Replica<Connection> | undefined {
   const count = replicas.length;
   if (count < 2) return replicas[0];
-  const first = Math.floor(random() * count);
-  const second = (first + 1 + Math.floor(random() * (count - 1))) % count;
-  const [a, b] = [replicas[first], replicas[second]];
-  return a && b && b.inFlight < a.inFlight ? b : a;
+  const firstIndex = Math.floor(random() * count);
+  // 1 to count - 1 places after the first, so that the two differ.
+  const secondIndex = (firstIndex + 1 + Math.floor(random() * (count - 1))) % count;
+  const first = replicas[firstIndex];
+  const second = replicas[secondIndex];
+  return first && second && second.inFlight < first.inFlight ? second : first;
 }
 
 function without<Member>(replicas: readonly Member[], excluded: readonly Member[]): readonly Member[] {
   return replicas.filter((replica) => !excluded.includes(replica));
-}
-
-function toReplicaFields({ name, origin, path, addresses }: ReplicaAddress) {
-  const url = new URL(origin);
-  return { name, address: addresses[0] ?? hostOf(url), port: portOf(url), path };
 }

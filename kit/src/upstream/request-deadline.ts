@@ -1,4 +1,4 @@
-// The deadline of one request, with all its attempts. The deadline of an attempt is in upstream.ts.
+// The deadline of one request, with all its attempts. The deadline of an attempt is in attempt-timer.ts.
 import type { AbortSignalLike } from "../http/abort-source.ts";
 
 export type EndReason = "timeout" | "aborted";
@@ -10,9 +10,9 @@ export type AttemptEndReason = EndReason | "attempt-timeout" | "refused";
 export type AttemptPhase = "connecting" | "sent" | "responding";
 
 /**
- * The step of a request that is in progress: lookup, attempt or body. `onEnd` ends it: called by the deadline, and by upstream.ts for an attempt that
- * is late. An object instead of a function. With a closure per request, the garbage of one request stayed alive with the garbage of later requests
- * from one scavenge to the next (V8 13.6), which cost a sixth of the time under load.
+ * The step of a request that is in progress: lookup, attempt or body. `onEnd` ends it: called by the deadline, and by attempt-timer.ts for an attempt
+ * that is late. It is an object instead of a function, for speed: with a closure per request, the garbage of one request stayed alive with the
+ * garbage of later requests from one scavenge to the next (V8 13.6), which cost a sixth of the time under load.
  */
 export interface EndListener {
   readonly phase: AttemptPhase;

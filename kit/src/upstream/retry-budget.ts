@@ -32,14 +32,17 @@ export function createRetryBudget(
 ): RetryBudget {
   let tokens = burstMax;
   let filledAtMs = nowMs();
-  const add = (count: number) => void (tokens = Math.min(burstMax, tokens + count));
+  const add = (retries: number) => {
+    tokens = Math.min(burstMax, tokens + retries);
+  };
 
   return {
     deposit: () => add(perRequest),
     takeRetry() {
-      const now = nowMs();
-      add(((now - filledAtMs) / 1_000) * perSecond);
-      filledAtMs = now;
+      const takenAtMs = nowMs();
+      const elapsedSeconds = (takenAtMs - filledAtMs) / 1_000;
+      add(elapsedSeconds * perSecond);
+      filledAtMs = takenAtMs;
       if (tokens < 1) return false;
       tokens--;
       return true;

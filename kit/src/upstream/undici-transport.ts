@@ -25,7 +25,7 @@ export function openPool(
   { origin, addresses }: ReplicaAddress,
   { connectionsMax, connectTimeoutMs }: PoolLimits,
 ): Pool {
-  return new Pool(origin, {
+  const options: Pool.Options = {
     connections: connectionsMax,
     pipelining: 1,
     allowH2: false,
@@ -35,8 +35,10 @@ export function openPool(
     keepAliveMaxTimeout: idleMsMax,
     headersTimeout: 0,
     bodyTimeout: 0,
-    ...(addresses.length > 0 ? { connect: { lookup: createFixedLookup(addresses) } } : {}),
-  });
+  };
+  // Without addresses, the URL contains the address.
+  if (addresses.length > 0) options.connect = { lookup: createFixedLookup(addresses) };
+  return new Pool(origin, options);
 }
 
 interface BodyMode {
@@ -45,15 +47,17 @@ interface BodyMode {
   readonly bodyBytesMax: number;
 }
 
+const streamedMode: BodyMode = { isStreamed: true, bodyBytesMax: Infinity };
+
 /** A transport that reads the whole response. A body of more than `bodyBytesMax` bytes fails as `too-large`. */
 export function createBufferedTransport(bodyBytesMax: number): Transport<Dispatcher, Buffer> {
-  const mode = { isStreamed: false, bodyBytesMax };
+  const mode: BodyMode = { isStreamed: false, bodyBytesMax };
   return (replica, request, deadline) => dispatch(replica, request, deadline, mode) as Promise<TransportResult<Buffer>>;
 }
 
 /** A transport that reads short responses, and streams long ones at the reader's pace. */
 export const streamedTransport: Transport<Dispatcher, Buffer | Readable> = (replica, request, deadline) =>
-  dispatch(replica, request, deadline, { isStreamed: true, bodyBytesMax: Infinity });
+  dispatch(replica, request, deadline, streamedMode);
 
 /** A streamed response with at most this `Content-Length` is read whole: it can be retried if it breaks, and needs no stream. */
 const shortBytesMax = 65_536;
@@ -94,7 +98,7 @@ class ResponseHandler implements Dispatcher.DispatchHandler, EndListener {
   #headers: ResponseHeaders = {};
   #bytes = 0;
   /** Most bodies have one chunk: no array is created for it. */
-  #chunk: Buffer | undefined;
+  #firstChunk: Buffer | undefined;
   #moreChunks: Buffer[] | undefined;
   #stream: ResponseStream | undefined;
   #isSettled = false;
@@ -117,44 +121,57 @@ class ResponseHandler implements Dispatcher.DispatchHandler, EndListener {
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
     if (this.#isSettled) return;
     // Informational responses precede the final one (RFC 9110, section 15.2).
-    if (status < 200) return this.#o.request.onInformation?.(status, headers);
+    if (status < 200) {
+      this.#o.request.onInformation?.(status, headers);
+      return;
+    }
     this.#status = status;
     this.#headers = headers;
     const { isStreamed, bodyBytesMax } = this.#o.mode;
     // NaN without a Content-Length: then both comparisons below are false.
     const length = this.#hasBody() ? Number(headers["content-length"]) : 0;
     if (length > bodyBytesMax) return this.#failTooLarge();
-    if (!isStreamed || length <= shortBytesMax) return;
+    const isReadWhole = !isStreamed || length <= shortBytesMax;
+    if (isReadWhole) return;
     this.#stream = new ResponseStream(controller);
     this.#respond(controller, this.#stream);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#stream) {
-      if (!this.#stream.push(chunk)) controller.pause();
+      const wantsMore = this.#stream.push(chunk);
+      if (!wantsMore) controller.pause();
       return;
     }
     this.#bytes += chunk.length;
     if (this.#bytes > this.#o.mode.bodyBytesMax) return this.#failTooLarge();
-    if (this.#chunk) (this.#moreChunks ??= []).push(chunk);
-    else this.#chunk = chunk;
+    if (!this.#firstChunk) this.#firstChunk = chunk;
+    else if (this.#moreChunks) this.#moreChunks.push(chunk);
+    else this.#moreChunks = [chunk];
   }
 
   onResponseEnd(controller: Dispatcher.DispatchController): void {
     if (this.#stream) return this.#stream.finish();
     if (this.#isSettled) return;
-    const first = this.#chunk ?? Buffer.of();
-    this.#respond(controller, this.#moreChunks ? Buffer.concat([first, ...this.#moreChunks], this.#bytes) : first);
+    const first = this.#firstChunk ?? Buffer.of();
+    const body = this.#moreChunks ? Buffer.concat([first, ...this.#moreChunks], this.#bytes) : first;
+    this.#respond(controller, body);
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    if (this.#stream) return void this.#stream.destroy(error);
+    if (this.#stream) {
+      this.#stream.destroy(error);
+      return;
+    }
     if (this.#isSettled) return;
-    if (this.#controller) return this.#settle({ kind: "failed", reason: "reset", cause: error });
-    if ("code" in error && unsendableCodes.has(String(error.code))) return this.#o.reject(error);
+    const mayBeSent = this.#controller !== undefined;
+    if (mayBeSent) return this.#settle({ kind: "failed", reason: "reset", cause: error });
+    const isUnsendable = "code" in error && unsendableCodes.has(String(error.code));
+    if (isUnsendable) return this.#o.reject(error);
     this.#settle({ kind: "failed", reason: "refused", cause: error });
   }
 
+  /** Called by the deadline of the request or of the attempt. */
   onEnd(reason: AttemptEndReason, cause: unknown): void {
     this.#fail(reason, cause);
   }

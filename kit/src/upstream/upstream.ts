@@ -6,13 +6,8 @@ import type { Span } from "../telemetry/tracing/trace.ts";
 import { type AddressBook, createAddressBook, type ResolveHost, type ReplicaAddress } from "./addresses.ts";
 import { rejectInvalid, toCause, toOutcome, toRetryReason } from "./attempt-result.ts";
 import { endAttemptSpan, startAttemptSpan, type TracedRequest } from "./attempt-span.ts";
-import {
-  createDeadline,
-  type RequestDeadline,
-  type EndListener,
-  type EndReason,
-  waitWithin,
-} from "./request-deadline.ts";
+import { type AttemptTimer, createAttemptTimer } from "./attempt-timer.ts";
+import { createDeadline, type RequestDeadline, type EndReason, waitWithin } from "./request-deadline.ts";
 import { createLatencyWindow, type LatencyWindow } from "./latency-window.ts";
 import type { AttemptOutcome, AttemptRole } from "./replica-health.ts";
 import {
@@ -131,20 +126,15 @@ export interface UpstreamOptions<Connection> {
 
 /** Attempts of one request. If 5 % of the attempts fail, one request in 8,000 fails in all three (0.05³). */
 const attemptsMax = 3;
-/**
- * The timeout of an attempt: this many times the 99th percentile of recent latencies. At least 500 ms, at most half of the remaining time. Latencies:
- * of idempotent attempts that did not fail, until the result is available: the head of a streamed response, the whole of a buffered one.
- */
-const attemptTimeoutP99s = 4;
-const attemptTimeoutMinMs = 500;
 
 /**
  * - Choice: the less loaded of two random replicas; one that keeps failing is ejected for a growing pause (`replica-health.ts`).
  * - Retries, at most two, within a budget: idempotent requests after a broken connection, a 502, 503 or 504 without `Retry-After`, or an attempt
  *   without a response in time. A request that was not sent, since there was no connection, goes to another replica whatever its method, and costs
  *   no budget.
- * - Deadlines: one per request; one per attempt, until the head of the response, if another healthy replica remains untried. The third attempt has
- *   none. A late attempt continues if the request was sent and is not idempotent, or if the budget is empty: its timer is not started again.
+ * - Deadlines: one per request; one per attempt (`attempt-timer.ts`), until the head of the response, if another healthy replica remains untried. The
+ *   third attempt has none. A late attempt continues if the request was sent and is not idempotent, or if the budget is empty: its timer is not
+ *   started again.
  */
 export function createUpstream<Connection>(options: UpstreamOptions<Connection>): Upstream<Connection> {
   return new ReplicatedUpstream(options);
@@ -160,6 +150,16 @@ interface RequestInProgress<Connection, Body extends ResponseBody> {
   readonly tried: Replica<Connection>[];
 }
 
+interface Attempt<Connection> {
+  readonly replica: Replica<Connection>;
+  readonly role: AttemptRole;
+  readonly startedAtMs: number;
+}
+
+type AttemptResult<Body extends ResponseBody> =
+  | UpstreamResponse<Body>
+  | (TransportFailure & { readonly replica: string });
+
 class ReplicatedUpstream<Connection> implements Upstream<Connection> {
   readonly #requestsMax: number;
   readonly #nowMs: () => number;
@@ -168,6 +168,7 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
   readonly #addresses: AddressBook;
   readonly #budget: RetryBudget;
   readonly #latencies: LatencyWindow;
+  readonly #attemptTimer: AttemptTimer<Connection>;
   #inFlight = 0;
 
   constructor(o: UpstreamOptions<Connection>) {
@@ -177,12 +178,20 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     this.#observe = observe;
     this.#replicas = createReplicaSet<Connection>({ open: o.open, close: o.close, nowMs, random, observe });
     this.#addresses = createAddressBook({
-      ...{ urls: o.urls, resolveHost: o.resolveHost, resolveEveryMs: o.resolveEveryMs, nowMs },
+      urls: o.urls,
+      resolveHost: o.resolveHost,
+      resolveEveryMs: o.resolveEveryMs,
+      nowMs,
       onResolved: this.#replicas.update,
       onLookupFailed: (host, cause) => observe({ kind: "lookup-failed", host, cause }),
     });
     this.#budget = createRetryBudget(o.retryBudget ?? defaultRetryBudget(requestsMax), nowMs);
     this.#latencies = createLatencyWindow(nowMs);
+    this.#attemptTimer = createAttemptTimer({
+      latencies: this.#latencies,
+      replicas: this.#replicas,
+      takeRetry: (replica) => this.#takeRetry(replica),
+    });
   }
 
   get isFull(): boolean {
@@ -206,7 +215,9 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
       result = await this.#sendWithRetries({ request, transport, deadline, endsAtMs, tried: [] });
       return result;
     } finally {
-      if (result?.kind !== "response" || !result.pendingBody) this.#release(deadline);
+      // While a body is pending, the request is in flight: the caller's `finish` releases it.
+      const hasPendingBody = result?.kind === "response" && result.pendingBody !== undefined;
+      if (!hasPendingBody) this.#release(deadline);
     }
   }
 
@@ -223,26 +234,31 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     inProgress: RequestInProgress<Connection, Body>,
   ): Promise<UpstreamResult<Body>> {
     const { request, deadline, tried } = inProgress;
-    /** What is returned if no attempt succeeds: the last buffered response, else the last failure. */
-    let result: AttemptResult<Body> | undefined;
+    /** What is returned if no attempt succeeds. */
+    let fallback: AttemptResult<Body> | undefined;
     this.#budget.deposit();
     let replica = this.#replicas.choose(request.isIdempotent);
     while (replica && !deadline.ended) {
-      const latest = await this.#attempt(replica, inProgress);
-      const reason = toRetryReason(latest);
-      replica = reason && this.#chooseNext(inProgress, reason, latest);
-      if (latest.kind === "response" && !replica) return latest;
+      const result = await this.#attempt(replica, inProgress);
+      const reason = toRetryReason(result);
+      replica = reason === undefined ? undefined : this.#chooseNext(inProgress, reason, result);
+      if (result.kind === "failed") {
+        if (fallback?.kind !== "response") fallback = result;
+        continue;
+      }
+      if (!replica) return result;
       // A streamed response is dropped: its body would occupy the connection until the next attempt ends. Its `finish` is never called, since
       // `#completeAttempt` has reported the failure, and `send`, or the `finish` of a later response, releases the request.
-      if (latest.kind === "response" && latest.body instanceof Readable) latest.body.destroy();
-      else if (latest.kind === "response" || result?.kind !== "response") result = latest;
+      if (result.body instanceof Readable) result.body.destroy();
+      else fallback = result;
     }
-    if (result?.kind === "response") return result;
-    if (deadline.ended) return { kind: "failed", replica: tried.at(-1)?.name, ...deadline.ended };
+    if (fallback?.kind === "response") return fallback;
+    if (deadline.ended) return failed(deadline.ended.reason, tried.at(-1)?.name, deadline.ended.cause);
     // There was no attempt. The Error is created only now, since its stack trace costs as much as a whole attempt.
-    if (!result) return failed("refused", undefined, new Error("No address is known"));
+    if (!fallback) return failed("refused", undefined, new Error("No address is known"));
     // For the caller an attempt without a response in time is a timeout of the request, also if the request has time left.
-    return { ...result, reason: result.reason === "attempt-timeout" ? "timeout" : result.reason };
+    const reason = fallback.reason === "attempt-timeout" ? "timeout" : fallback.reason;
+    return failed(reason, fallback.replica, fallback.cause);
   }
 
   async #attempt<Body extends ResponseBody>(
@@ -255,7 +271,8 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     const startedAtMs = this.#nowMs();
     const span = traced && startAttemptSpan(traced, { method, replica, resends: tried.length });
     tried.push(replica);
-    const timer = this.#startAttemptTimer(inProgress, startedAtMs);
+    const isLast = tried.length >= attemptsMax;
+    const timer = isLast ? undefined : this.#attemptTimer.start(inProgress, startedAtMs);
     let result: TransportResult<Body> | undefined;
     try {
       const transportRequest = toTransportRequest(request, inProgress.endsAtMs - startedAtMs, span);
@@ -288,6 +305,7 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     if (request.isIdempotent && !isFailure) this.#latencies.record(latencyMs);
     if (!isStreamed) return { ...result, replica: name, pendingBody: undefined };
     const finish: PendingBody["finish"] = (bodyOutcome, cause) => {
+      // After a complete body the outcome remains that of the head: `success` or `draining`.
       if (!isFailure) this.#endAttempt(attempt, bodyOutcome === "success" ? outcome : bodyOutcome, cause);
       this.#release(deadline);
     };
@@ -306,13 +324,15 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     reason: RetryReason,
     failedAttempt: AttemptResult<Body>,
   ): Replica<Connection> | undefined {
+    if (tried.length >= attemptsMax) return undefined;
     // A refused request was not sent: it may be sent again whatever its method, and costs no budget, since no replica has worked on it.
-    if (tried.length >= attemptsMax || (reason !== "refused" && !request.isIdempotent)) return undefined;
+    const wasSent = reason !== "refused";
+    if (wasSent && !request.isIdempotent) return undefined;
     const next = this.#replicas.chooseNext(tried, reason);
     if (!next) return undefined;
-    // After a timeout, `#endAttemptIfLate` has taken the retry already.
-    const isPaid = reason === "refused" || reason === "timeout" || this.#takeRetry(failedAttempt.replica);
-    if (!isPaid) return undefined;
+    // After a timeout, `attempt-timer.ts` has taken the retry already.
+    const costsRetry = wasSent && reason !== "timeout";
+    if (costsRetry && !this.#takeRetry(failedAttempt.replica)) return undefined;
     const status = failedAttempt.kind === "response" ? failedAttempt.status : undefined;
     this.#observe({ kind: "retried", replica: failedAttempt.replica, reason, status });
     return next;
@@ -320,57 +340,11 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
 
   /** Takes a retry from the budget. False if none is left, which is reported. */
   #takeRetry(replica: string): boolean {
-    const isPaid = this.#budget.takeRetry();
-    if (!isPaid) this.#observe({ kind: "retry-over-budget", replica });
-    return isPaid;
+    const isTaken = this.#budget.takeRetry();
+    if (!isTaken) this.#observe({ kind: "retry-over-budget", replica });
+    return isTaken;
   }
-
-  /**
-   * Starts the timer of an attempt, which leaves at least half of the remaining time for the next. Undefined for the last attempt, and if no other
-   * healthy replica is untried.
-   */
-  #startAttemptTimer<Body extends ResponseBody>(
-    inProgress: RequestInProgress<Connection, Body>,
-    nowMs: number,
-  ): NodeJS.Timeout | undefined {
-    const { tried } = inProgress;
-    if (tried.length >= attemptsMax || !this.#replicas.hasHealthyAlternative(tried)) return undefined;
-    const timeoutMs = Math.max(attemptTimeoutMinMs, attemptTimeoutP99s * this.#latencies.p99Ms());
-    return setTimeout(this.#onAttemptTimeout, Math.min(timeoutMs, (inProgress.endsAtMs - nowMs) / 2), inProgress);
-  }
-
-  /** After a pause of this process, the response may already be in the socket's buffer: Node reads it before it calls back `setImmediate`. */
-  readonly #onAttemptTimeout = (inProgress: RequestInProgress<Connection, ResponseBody>): void => {
-    setImmediate(this.#endAttemptIfLate, inProgress, inProgress.deadline.listener);
-  };
-
-  /**
-   * Ends the attempt as `refused` if it has no connection yet, since nothing was sent; else as `attempt-timeout` if it has no response, the request
-   * is idempotent and the budget has a retry, which it takes. Otherwise the attempt continues until the deadline of the request.
-   * @param listener of the attempt whose timer has ended: a later one must not be ended by it.
-   */
-  readonly #endAttemptIfLate = (
-    { request, deadline, tried }: RequestInProgress<Connection, ResponseBody>,
-    listener: EndListener | undefined,
-  ): void => {
-    if (!listener || deadline.listener !== listener || !this.#replicas.hasHealthyAlternative(tried)) return;
-    const { phase } = listener;
-    if (phase === "connecting")
-      return listener.onEnd("refused", new Error("No connection within the attempt's deadline"));
-    if (phase === "responding" || !request.isIdempotent || !this.#takeRetry(tried.at(-1)?.name ?? "")) return;
-    listener.onEnd("attempt-timeout", new Error("No response within the attempt's deadline"));
-  };
 }
-
-interface Attempt<Connection> {
-  readonly replica: Replica<Connection>;
-  readonly role: AttemptRole;
-  readonly startedAtMs: number;
-}
-
-type AttemptResult<Body extends ResponseBody> =
-  | UpstreamResponse<Body>
-  | (TransportFailure & { readonly replica: string });
 
 function toTransportRequest(request: UpstreamRequest, remainingMs: number, span: Span | undefined): TransportRequest {
   if (!span && !request.sendsDeadline) return request;

@@ -22,8 +22,8 @@ export interface BodyReaderOptions {
 export type ReadBody = (request: IncomingMessage, response: ServerResponse) => Promise<Buffer | undefined>;
 
 export function createBodyReader({ bodyBytesMax, bodiesInFlightMax }: BodyReaderOptions): ReadBody {
-  let inFlight = 0;
-  const tooLarge = () =>
+  let bodiesInFlight = 0;
+  const createTooLargeError = () =>
     new AppError("PAYLOAD_TOO_LARGE", `A body has at most ${bodyBytesMax.toLocaleString("en")} bytes.`);
 
   return async (request, response) => {
@@ -34,20 +34,20 @@ export function createBodyReader({ bodyBytesMax, bodiesInFlightMax }: BodyReader
     if (hasTransferCoding(request)) {
       throw new AppError("MALFORMED_REQUEST", "Send a body with Content-Length or Transfer-Encoding: chunked.");
     }
-    if (Number(request.headers["content-length"] ?? 0) > bodyBytesMax) throw tooLarge();
-    if (inFlight >= bodiesInFlightMax) {
+    if (contentLengthOf(request) > bodyBytesMax) throw createTooLargeError();
+    if (bodiesInFlight >= bodiesInFlightMax) {
       throw new AppError("SERVICE_UNAVAILABLE", "Too many requests are in flight. Try again.", {
         retryAfterSeconds: 1,
       });
     }
-    inFlight++;
+    bodiesInFlight++;
     try {
       // 100 (Continue) is sent after the checks, so that no client sends a body that is rejected. The `checkContinue` listener in connections.ts
       // keeps Node from sending it earlier.
       if (expectsContinue(request)) response.writeContinue();
-      return await collect(request, bodyBytesMax, tooLarge);
+      return await collectBody(request, bodyBytesMax, createTooLargeError);
     } finally {
-      inFlight--;
+      bodiesInFlight--;
     }
   };
 }
@@ -68,29 +68,43 @@ export function discardBody(request: IncomingMessage, response: ServerResponse):
   request.read(0);
 }
 
-function collect(request: IncomingMessage, bytesMax: number, tooLarge: () => AppError): Promise<Buffer> {
+function collectBody(request: IncomingMessage, bytesMax: number, createTooLargeError: () => AppError): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
-    const settle = (finish: () => void) => {
+    const removeListeners = () => {
       request.off("data", onData).off("end", onEnd).off("close", onClose);
-      finish();
     };
     const onData = (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > bytesMax) return settle(() => reject(tooLarge()));
-      chunks.push(chunk);
+      if (bytes <= bytesMax) {
+        chunks.push(chunk);
+        return;
+      }
+      removeListeners();
+      reject(createTooLargeError());
     };
-    const onEnd = () => settle(() => resolve(Buffer.concat(chunks)));
-    const onClose = () => settle(() => reject(new ClientDisconnected("The client disconnected.")));
+    const onEnd = () => {
+      removeListeners();
+      resolve(Buffer.concat(chunks));
+    };
+    const onClose = () => {
+      removeListeners();
+      reject(new ClientDisconnected("The client disconnected."));
+    };
     request.on("data", onData).on("end", onEnd).on("close", onClose);
     // `close` follows an error. An `error` event without a listener would end the process.
     request.on("error", () => undefined);
   });
 }
 
-export function hasBody({ headers }: IncomingMessage): boolean {
-  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+export function hasBody(request: IncomingMessage): boolean {
+  return request.headers["transfer-encoding"] !== undefined || contentLengthOf(request) > 0;
+}
+
+/** 0 without `Content-Length`. */
+function contentLengthOf({ headers }: IncomingMessage): number {
+  return Number(headers["content-length"] ?? 0);
 }
 
 /** A coding besides chunked, such as `gzip, chunked`: Node decodes only chunked, so the service would get a compressed body (RFC 9112, 6.1). */

@@ -1,3 +1,4 @@
+// Before stage 1 of 5: settings of the HTTP server, and responses to input that is not a valid HTTP request.
 import { randomUUID } from "node:crypto";
 import { type Server, STATUS_CODES } from "node:http";
 import { Socket } from "node:net";
@@ -31,26 +32,34 @@ export function prepareServer(server: Server, { observe, charges, pendingRespons
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   rejectBrokenRequests(server, pendingResponses, reject);
 
-  function reject(socket: Duplex, code: string | undefined): void {
+  /** @param parserCode of Node's HTTP parser; undefined for the method CONNECT. */
+  function reject(socket: Duplex, parserCode: string | undefined): void {
     const requestId = randomUUID();
-    observe({ kind: "unreadable", code: code ?? "CONNECT", requestId });
+    observe({ kind: "unreadable", code: parserCode ?? "CONNECT", requestId });
     // The client may reset the connection: an `error` event without a listener would end the process.
     socket.on("error", () => undefined);
     const headers: string[] = [];
     // Adds the headers of the rate limit. A connection of `node:http` is a Socket, although its type is wider.
     if (socket instanceof Socket) charges.chargeUnreadable(socket, headers);
-    socket.end(rawProblem(codeOfParserError(code), requestId, headers));
+    socket.end(writeProblemResponse(codeOfParserError(parserCode), requestId, headers));
     const timer = setTimeout(() => socket.destroy(), lingerMs);
     socket.once("close", () => clearTimeout(timer));
   }
 }
 
-/** The error code for an error of Node's HTTP parser; undefined for the method CONNECT, which a proxy of URLs does not serve. */
-function codeOfParserError(code: string | undefined): ErrorCode {
-  if (code === "HPE_HEADER_OVERFLOW") return "HEADERS_TOO_LARGE";
-  if (code === "HPE_CHUNK_EXTENSIONS_OVERFLOW") return "PAYLOAD_TOO_LARGE";
-  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return "REQUEST_TIMEOUT";
-  return "MALFORMED_REQUEST";
+/** The error code for an error of Node's HTTP parser. @param parserCode undefined for the method CONNECT, which a proxy of URLs does not serve. */
+function codeOfParserError(parserCode: string | undefined): ErrorCode {
+  switch (parserCode) {
+    case "HPE_HEADER_OVERFLOW":
+      return "HEADERS_TOO_LARGE";
+    case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
+      return "PAYLOAD_TOO_LARGE";
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return "REQUEST_TIMEOUT";
+    case undefined:
+    default:
+      return "MALFORMED_REQUEST";
+  }
 }
 
 const messages: Partial<Record<ErrorCode, string>> = {
@@ -63,15 +72,18 @@ const messages: Partial<Record<ErrorCode, string>> = {
  * A complete HTTP response, as bytes for a connection on which no request could be parsed; the connection is closed after it.
  * @param headers more headers, as alternating names and values.
  */
-function rawProblem(code: ErrorCode, requestId: string, headers: readonly string[]): string {
+function writeProblemResponse(code: ErrorCode, requestId: string, headers: readonly string[]): string {
   const error = new AppError(code, messages[code] ?? "The request is not valid HTTP.");
   const body = JSON.stringify(toProblemDocument(error, { requestId }));
+  const status = statusOf[code];
+  const headerLines: string[] = [];
+  for (let i = 0; i < headers.length; i += 2) headerLines.push(`${headers[i]}: ${headers[i + 1]}`);
   return [
-    `HTTP/1.1 ${statusOf[code]} ${STATUS_CODES[statusOf[code]] ?? ""}`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
     "Content-Type: application/problem+json",
     "Cache-Control: no-store",
     `X-Request-Id: ${requestId}`,
-    ...headers.flatMap((name, at) => (at % 2 === 0 ? [`${name}: ${headers[at + 1]}`] : [])),
+    ...headerLines,
     `Content-Length: ${Buffer.byteLength(body)}`,
     "Connection: close",
     "",

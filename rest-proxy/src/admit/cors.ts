@@ -1,3 +1,4 @@
+// Stage 1 of 5: admit. CORS.
 import { type Cors, createCors } from "@tributary/kit/http/cors";
 
 /** CORS for every path of the proxy: the request headers that pages of the allowed origins may send, and the response headers that they may read. */

@@ -1,3 +1,4 @@
+// Stage 1 of 5: admit. One request with its response, and the headers that the stages add to the response.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { readRequestId } from "@tributary/kit/http/request-id";
 import type { RequestObserver } from "@tributary/kit/telemetry/request-observer";
@@ -53,9 +54,17 @@ export function openExchange(
   return { request, response, method, url, requestId, proxyHeaders, record };
 }
 
-/** The request as observations and logs describe it. */
+/** A longer path is cut off in the log. */
+const loggedPathCharactersMax = 256;
+
+/** The request as observations and logs describe it: without its query. */
 export function describeRequest({ requestId, method, url, record }: Exchange): ObservedRequest {
-  // Without the query, and of bounded length.
-  const path = (url.split("?", 1)[0] ?? "").slice(0, 256);
-  return { requestId, traceId: record.traceId, method, route: record.route?.path ?? "other", path };
+  const path = url.split("?", 1)[0] ?? "";
+  return {
+    requestId,
+    traceId: record.traceId,
+    method,
+    route: record.route?.path ?? "other",
+    path: path.slice(0, loggedPathCharactersMax),
+  };
 }

@@ -24,12 +24,15 @@ const hostPattern = /^(?:[A-Za-z0-9._~-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1
 export function parseTarget(text: string): Target | undefined {
   const [prefix = "", authority] = absoluteForm.exec(text) ?? [];
   if (authority !== undefined && !isHost(authority)) return undefined;
-  const rest = text.slice(prefix.length);
-  const mark = rest.indexOf("?");
+  const pathAndQuery = text.slice(prefix.length);
+  const queryMark = pathAndQuery.indexOf("?");
+  const hasQuery = queryMark !== -1;
+  const sentPath = hasQuery ? pathAndQuery.slice(0, queryMark) : pathAndQuery;
+  const query = hasQuery ? pathAndQuery.slice(queryMark + 1) : "";
   // An empty path in absolute-form is equivalent to `/` (RFC 9110, 4.2.3).
-  const path = (mark === -1 ? rest : rest.slice(0, mark)) || (authority === undefined ? "" : "/");
-  const query = mark === -1 ? "" : rest.slice(mark + 1);
-  return pathPattern.test(path) && queryPattern.test(query) ? { path, query, authority } : undefined;
+  const path = sentPath === "" && authority !== undefined ? "/" : sentPath;
+  const isValid = pathPattern.test(path) && queryPattern.test(query);
+  return isValid ? { path, query, authority } : undefined;
 }
 
 /** @throws AppError MALFORMED_REQUEST. */
@@ -50,8 +53,9 @@ export function isHost(text: string): boolean {
  */
 export function readHost(request: IncomingMessage, target: Target): string | undefined {
   const { host } = request.headers;
-  if (!hasOneHost(request) || (host !== undefined && host !== "" && !isHost(host))) {
-    throw new AppError("MALFORMED_REQUEST", "Send exactly one Host header, with a valid host.");
-  }
-  return target.authority ?? (host === "" ? undefined : host);
+  const isEmpty = host === undefined || host === "";
+  const isValid = hasOneHost(request) && (isEmpty || isHost(host));
+  if (!isValid) throw new AppError("MALFORMED_REQUEST", "Send exactly one Host header, with a valid host.");
+  if (target.authority !== undefined) return target.authority;
+  return isEmpty ? undefined : host;
 }

@@ -7,7 +7,7 @@ export interface RelayOptions {
   readonly client: ServerResponse | undefined;
   /** A body of at most this many bytes is collected for the store; 0: none is. */
   readonly bytesMax: number;
-  /** Called if the client disconnects while the body is collected: whether another client waits for the whole body. If false, it is not stored. */
+  /** Whether another client waits for the whole body. Called if the client disconnects while the body is collected. If false, reading ends. */
   readonly isWanted: () => boolean;
   /** Called once if a body that is collected is longer than `bytesMax`. */
   readonly onTooLong?: () => void;
@@ -19,12 +19,13 @@ export interface RelayOptions {
  * @returns the whole body; undefined if it was not to be collected, is too long, or is not read to its end, since no client waits for it.
  * @throws Error for a truncated body. The client's connection is destroyed then, so that it does not take the body for complete (RFC 9112, 8).
  */
-export function relayBody(body: Buffer | Readable, o: RelayOptions): Promise<Buffer | undefined> {
-  if (body instanceof Readable) return relayStream(body, o);
-  if (o.client) endWith(o.client, body);
-  if (o.bytesMax === 0) return Promise.resolve(undefined);
-  if (body.length <= o.bytesMax) return Promise.resolve(concatUnpooled([body], body.length));
-  o.onTooLong?.();
+export function relayBody(body: Buffer | Readable, options: RelayOptions): Promise<Buffer | undefined> {
+  if (body instanceof Readable) return relayStream(body, options);
+  const { client, bytesMax } = options;
+  if (client) endWith(client, body);
+  if (bytesMax === 0) return Promise.resolve(undefined);
+  if (body.length <= bytesMax) return Promise.resolve(concatUnpooled([body], body.length));
+  options.onTooLong?.();
   return Promise.resolve(undefined);
 }
 
@@ -50,24 +51,27 @@ export function destroyBody(body: Buffer | Readable): void {
   if (body instanceof Readable) body.destroy();
 }
 
-function relayStream(body: Readable, o: RelayOptions): Promise<Buffer | undefined> {
+function relayStream(body: Readable, options: RelayOptions): Promise<Buffer | undefined> {
+  const { client } = options;
   return new Promise((resolve, reject) => {
-    const relay = new Relay(body, o, resolve, reject);
+    const relay = new Relay(body, options, resolve, reject);
     body.on("data", (chunk: Buffer) => relay.onData(chunk));
     body.once("end", () => relay.onEnd());
     body.on("error", (error) => relay.fail(error));
     body.once("close", () => relay.onClose());
-    o.client?.once("close", () => relay.detachClient());
+    client?.once("close", () => relay.detachClient());
+    // Events that came before these listeners were added.
     if (body.destroyed) relay.fail(body.errored ?? new Error("The response was truncated."));
-    else if (o.client?.destroyed) relay.detachClient();
+    else if (client?.destroyed) relay.detachClient();
   });
 }
 
 class Relay {
   readonly #body: Readable;
-  readonly #o: RelayOptions;
-  readonly #resolve: (whole: Buffer | undefined) => void;
+  readonly #options: RelayOptions;
+  readonly #resolve: (wholeBody: Buffer | undefined) => void;
   readonly #reject: (error: Error) => void;
+  /** Undefined if no client gets this body (any more). */
   #client: ServerResponse | undefined;
   /** Undefined if the body is not collected. */
   #chunks: Buffer[] | undefined;
@@ -76,25 +80,29 @@ class Relay {
 
   constructor(
     body: Readable,
-    o: RelayOptions,
-    resolve: (whole: Buffer | undefined) => void,
+    options: RelayOptions,
+    resolve: (wholeBody: Buffer | undefined) => void,
     reject: (error: Error) => void,
   ) {
     this.#body = body;
-    this.#o = o;
+    this.#options = options;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#client = o.client;
-    this.#chunks = o.bytesMax > 0 ? [] : undefined;
+    this.#client = options.client;
+    this.#chunks = options.bytesMax > 0 ? [] : undefined;
   }
 
   onData(chunk: Buffer): void {
     if (this.#isDone) return;
     this.#collect(chunk);
     const client = this.#client;
-    if (!client && !this.#chunks) return this.#giveUp();
-    const isBufferFull = client ? !client.write(chunk) : false;
-    if (isBufferFull && !this.#chunks) this.#pauseUntilDrained(client);
+    const isCollected = this.#chunks !== undefined;
+    if (!client) {
+      if (!isCollected) this.#giveUp();
+      return;
+    }
+    const isBufferFull = !client.write(chunk);
+    if (isBufferFull && !isCollected) this.#pauseUntilDrained(client);
   }
 
   onEnd(): void {
@@ -120,21 +128,25 @@ class Relay {
   detachClient(): void {
     if (this.#isDone) return;
     this.#client = undefined;
-    // A body that is collected is never paused, so it continues.
-    if (!this.#chunks || !this.#o.isWanted()) this.#giveUp();
+    // A body that is collected is never paused, so it continues if another client waits for it.
+    const continues = this.#chunks !== undefined && this.#options.isWanted();
+    if (!continues) this.#giveUp();
   }
 
   #collect(chunk: Buffer): void {
     if (!this.#chunks) return;
     this.#bytes += chunk.length;
-    if (this.#bytes <= this.#o.bytesMax) return void this.#chunks.push(chunk);
+    if (this.#bytes <= this.#options.bytesMax) {
+      this.#chunks.push(chunk);
+      return;
+    }
     this.#chunks = undefined;
-    this.#o.onTooLong?.();
+    this.#options.onTooLong?.();
   }
 
-  #pauseUntilDrained(client: ServerResponse | undefined): void {
+  #pauseUntilDrained(client: ServerResponse): void {
     this.#body.pause();
-    client?.once("drain", () => this.#body.resume());
+    client.once("drain", () => this.#body.resume());
   }
 
   #giveUp(): void {

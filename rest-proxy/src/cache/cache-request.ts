@@ -1,4 +1,4 @@
-/** What the caller of the cache passes to it: the request to look up, and functions that fetch it from the origin. And what the cache reports. */
+/** What the caller passes to the cache (the request to look up, and functions that fetch it from the origin), and what the cache reports. */
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
@@ -68,7 +68,10 @@ export interface OriginResponse {
 /** Why a request was sent to the origin (RFC 9211, 2.2). */
 export type ForwardReason = "bypass" | "method" | "uri-miss" | "vary-miss" | "request" | "stale";
 
-/** What the cache did, for metrics and logs. */
+/**
+ * What the cache did, for metrics and logs. `collapsed`: the client got the response to another client's request (`coalescing.ts`). `bypass`: the
+ * response was relayed past the cache. `refresh-skipped`: too many background requests were in flight.
+ */
 export type CacheObservation =
   | { readonly kind: "hit" | "miss" | "collapsed" | "revalidated" | "bypass" | "refresh-skipped" }
   | { readonly kind: "stale"; readonly because: "while-revalidate" | "if-error" }

@@ -75,7 +75,7 @@ interface ListedFetch {
   readonly fetch: SharedFetch;
   readonly varyKey: VaryKey;
   readonly sent: SentRead;
-  /** Whether it is sent to the origin with the `Authorization` of the client that started it. */
+  /** Whether the fetch is sent to the origin with the `Authorization` of the client that started it. */
   readonly hasToken: boolean;
 }
 
@@ -103,20 +103,26 @@ export function createSharedFetches({
     delete byKey[key];
   }
 
-  const isUsableBy = ({ fetch, varyKey, sent }: ListedFetch, { varyValueOf }: CacheLookup) =>
-    !fetch.signal.aborted && matchesVary(varyKey, varyValueOf) && !invalidationLog.isOutdated(sent, fetch.groups);
+  function isUsableBy({ fetch, varyKey, sent }: ListedFetch, { varyValueOf }: CacheLookup): boolean {
+    if (fetch.signal.aborted) return false;
+    if (!matchesVary(varyKey, varyValueOf)) return false;
+    return !invalidationLog.isOutdated(sent, fetch.groups);
+  }
 
   return {
     get inFlight() {
       return all.size;
     },
     find(lookup, isValidation) {
-      const mayJoin = ({ sent, hasToken }: ListedFetch) =>
-        (!hasToken || isAuthorized(lookup)) &&
-        !invalidationLog.precedesWrite(sent) &&
-        isSentAfter(sent, lookup.sentAfter) &&
-        (!isValidation || isRecentValidation(sent.validationSentAtMs, nowMs()));
-      return byKey[lookup.key]?.find((listed) => mayJoin(listed) && isUsableBy(listed, lookup))?.fetch;
+      const mayJoin = (listed: ListedFetch) => {
+        const { sent, hasToken } = listed;
+        if (hasToken && !isAuthorized(lookup)) return false;
+        if (invalidationLog.precedesWrite(sent)) return false;
+        if (!isSentAfter(sent, lookup.sentAfter)) return false;
+        if (isValidation && !isRecentValidation(sent.validationSentAtMs, nowMs())) return false;
+        return isUsableBy(listed, lookup);
+      };
+      return byKey[lookup.key]?.find(mayJoin)?.fetch;
     },
     isBeingFetched: (lookup) => byKey[lookup.key]?.some((listed) => isUsableBy(listed, lookup)) ?? false,
     start(lookup, varyKey, isValidation) {
@@ -152,10 +158,10 @@ function createSharedFetch(onEnd: () => void): SharedFetch {
   outcome.catch(() => {});
   const signal = new AbortSource();
   let waiting = 0;
-  let isOver = false;
+  let hasEnded = false;
   const end = (settle: () => void) => {
-    if (isOver) return;
-    isOver = true;
+    if (hasEnded) return;
+    hasEnded = true;
     onEnd();
     settle();
   };
@@ -172,13 +178,16 @@ function createSharedFetch(onEnd: () => void): SharedFetch {
       const leave = () => {
         if (!isWaiting) return;
         isWaiting = false;
-        if (--waiting === 0) signal.abort(new Error("No client waits for the response."));
+        waiting--;
+        if (waiting === 0) signal.abort(new Error("No client waits for the response."));
       };
+      if (response === undefined) return leave;
       const onClose = () => {
-        if (!response?.writableFinished) leave();
+        // `close` also follows the end of a response; the client has disconnected only if it comes before that.
+        if (!response.writableFinished) leave();
       };
-      if (response?.destroyed) onClose();
-      else response?.once("close", onClose);
+      if (response.destroyed) onClose();
+      else response.once("close", onClose);
       return leave;
     },
     finish: (result) => end(() => resolve(result)),

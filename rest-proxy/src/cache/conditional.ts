@@ -20,7 +20,8 @@ export function validatorsOf(headers: readonly string[], nowMs: number): Validat
   const lastModified = findHeader(headers, "last-modified");
   if (lastModified !== undefined) return { etag, lastModifiedMs: parseHttpDate(lastModified, nowMs) };
   const dateMs = parseHttpDate(findHeader(headers, "date") ?? "", nowMs);
-  return { etag, lastModifiedMs: dateMs === undefined ? undefined : dateMs + 1_000 };
+  if (dateMs === undefined) return { etag, lastModifiedMs: undefined };
+  return { etag, lastModifiedMs: dateMs + 1_000 };
 }
 
 /** Whether the client already has this response (stored, or just fetched) and gets a 304 (RFC 9110, 13.2.2; RFC 9111, 4.3.2). */
@@ -31,16 +32,18 @@ export function isNotModified(
 ): boolean {
   const noneMatch = request["if-none-match"];
   if (noneMatch !== undefined) {
-    return etag === undefined ? noneMatch.trim() === "*" : matchesIfNoneMatch(noneMatch, etag);
+    // A response without an ETag matches only `*`. `If-Modified-Since` does not count beside `If-None-Match`.
+    if (etag === undefined) return noneMatch.trim() === "*";
+    return matchesIfNoneMatch(noneMatch, etag);
   }
-  const since = request["if-modified-since"];
-  if (since === undefined || lastModifiedMs === undefined) return false;
-  const sinceMs = parseHttpDate(since, nowMs);
+  const modifiedSince = request["if-modified-since"];
+  if (modifiedSince === undefined || lastModifiedMs === undefined) return false;
+  const sinceMs = parseHttpDate(modifiedSince, nowMs);
   return sinceMs !== undefined && lastModifiedMs <= sinceMs;
 }
 
 /** Conditions of a client; the cache removes them from its own requests (RFC 9111, 4.3.1). */
-const conditions: ReadonlySet<string> = new Set([
+const conditionNames: ReadonlySet<string> = new Set([
   "if-match",
   "if-modified-since",
   "if-none-match",
@@ -50,22 +53,22 @@ const conditions: ReadonlySet<string> = new Set([
 ]);
 
 export function isCondition(name: string): boolean {
-  return conditions.has(name);
+  return conditionNames.has(name);
 }
 
 /** The headers that validate a stored response at the origin (RFC 9111, 4.3.1), as alternating names and values; empty if it has no validator. */
 export function validationConditions(headers: readonly string[]): readonly string[] {
   const etag = findHeader(headers, "etag");
   const lastModified = findHeader(headers, "last-modified");
-  return [
-    ...(etag === undefined ? [] : ["If-None-Match", etag]),
-    ...(lastModified === undefined ? [] : ["If-Modified-Since", lastModified]),
-  ];
+  const conditions: string[] = [];
+  if (etag !== undefined) conditions.push("If-None-Match", etag);
+  if (lastModified !== undefined) conditions.push("If-Modified-Since", lastModified);
+  return conditions;
 }
 
 /**
- * Whether a 304 proves that the stored response is as new as the request, which a read after a write requires. A date, with its
- * resolution of one second, and a weak ETag do not prove it.
+ * Whether the stored response has a strong ETag. Only then a 304 proves that it is as new as the request, which a read after a write requires: a
+ * date, with its resolution of one second, and a weak ETag do not prove it.
  */
 export function hasStrongEtag({ etag }: Validators): boolean {
   return etag?.startsWith('"') ?? false;

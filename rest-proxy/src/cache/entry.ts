@@ -57,8 +57,8 @@ export interface Entry extends StoredHead {
   confirmedAtMs: number | undefined;
 }
 
-/** Whether the request to the origin was sent after the call of `SharedCache.mark`. @param mark undefined: at any time. */
-export function isSentAfter({ position }: Pick<SentRead, "position">, mark: number | undefined): boolean {
+/** Whether a read was sent to the origin after the call of `SharedCache.mark` that returned `mark`. Always true if `mark` is undefined. */
+export function isSentAfter({ position }: { readonly position: number }, mark: number | undefined): boolean {
   return mark === undefined || position >= mark;
 }
 
@@ -85,6 +85,20 @@ const groupLengthMax = 256;
 /** For the objects of an entry, besides its bytes: measured with 20,000 responses with eight headers and bodies of 20 to 2,000 bytes. */
 const entryOverheadBytes = 2_048;
 
+/** The headers that a 304 repeats (RFC 9110, 15.4.5), with further headers for caches. */
+const repeatedIn304: ReadonlySet<string> = new Set([
+  "cache-control",
+  "cache-groups",
+  "cache-status",
+  "cdn-cache-control",
+  "content-location",
+  "date",
+  "etag",
+  "expires",
+  "last-modified",
+  "vary",
+]);
+
 /**
  * Decides whether a response is stored, and derives what the cache needs to know of it.
  * @returns undefined if the response must not be stored (`isStorable`; `Vary: *`), could never be used (`isWorthStoring`), or has too many or
@@ -95,25 +109,28 @@ export function toStoredHead(received: ReceivedHead, targetedFields: readonly st
   const { status, receivedAtMs, wasAuthorized, heuristicSecondsMax = 0 } = received;
   const policy = readPolicy(received.headers, targetedFields, receivedAtMs);
   const fields = varyFields(received.headers);
-  if (fields === "*" || !isStorable({ status, policy, wasAuthorized })) return undefined;
+  if (fields === "*") return undefined;
+  if (!isStorable({ status, policy, wasAuthorized })) return undefined;
   const { isPublic } = policy;
-  const heuristic = heuristicSeconds(
+  const heuristicLifetimeSeconds = heuristicSeconds(
     { status, headers: received.headers, isPublic },
     { receivedAtMs, heuristicSecondsMax },
   );
   const hasValidator = ["etag", "last-modified"].some((name) => findHeader(received.headers, name) !== undefined);
   const groups = readGroups(received.headers);
-  if (!groups || !isWorthStoring({ policy, heuristicSeconds: heuristic, hasValidator })) return undefined;
-  const headers = withDateLast(endToEndHeaders(received.headers, [...policy.unstoredFields, "age"]), receivedAtMs);
+  if (!groups) return undefined;
+  if (!isWorthStoring({ policy, heuristicSeconds: heuristicLifetimeSeconds, hasValidator })) return undefined;
+  const endToEnd = endToEndHeaders(received.headers, [...policy.unstoredFields, "age"]);
+  const storedHeaders = withDateLast(endToEnd, receivedAtMs);
   return {
     status,
-    headers,
-    notModifiedHeaders: withoutHeaders(headers, (name) => !repeatedIn304.has(name)),
+    headers: storedHeaders,
+    notModifiedHeaders: withoutHeaders(storedHeaders, (name) => !repeatedIn304.has(name)),
     policy,
-    lifetimeSeconds: policy.lifetimeSeconds ?? heuristic,
+    lifetimeSeconds: policy.lifetimeSeconds ?? heuristicLifetimeSeconds,
     generatedAtMs: generatedAtMs(received.headers, received),
     requestedAtMs: received.requestedAtMs,
-    validators: validatorsOf(headers, receivedAtMs),
+    validators: validatorsOf(storedHeaders, receivedAtMs),
     varyKey: toVaryKey(fields, received.varyValueOf),
     groups,
   };
@@ -153,21 +170,25 @@ export function generatedAtMs(headers: readonly string[], { requestedAtMs, recei
   return receivedAtMs - Math.max(apparentAgeMs, correctedAgeMs);
 }
 
+const decimalDigits = /^\d+$/;
+
 /** The value of `Age` (RFC 9111, 5.1): the first member of a list counts; 0 without the header or for an invalid value. */
 export function ageValueSeconds(headers: readonly string[]): number {
-  const first = (findHeader(headers, "age") ?? "").split(",", 1)[0]?.trim() ?? "";
-  return /^\d+$/.test(first) ? Math.min(Number(first), secondsMax) : 0;
+  const [firstMember = ""] = (findHeader(headers, "age") ?? "").split(",", 1);
+  const age = firstMember.trim();
+  return decimalDigits.test(age) ? Math.min(Number(age), secondsMax) : 0;
+}
+
+/** The times from which the age of a response is counted. Only an `Entry` has `confirmedAtMs`. */
+interface AgedResponse {
+  readonly generatedAtMs: number;
+  readonly confirmedAtMs?: number | undefined;
 }
 
 /** The age in whole seconds since the origin generated or confirmed the response (RFC 9111, 5.1). At least 0, also after the clock was set back. */
-export function ageSeconds(
-  {
-    generatedAtMs,
-    confirmedAtMs = generatedAtMs,
-  }: Pick<Entry, "generatedAtMs"> & Partial<Pick<Entry, "confirmedAtMs">>,
-  nowMs: number,
-): number {
-  return Math.max(0, Math.floor((nowMs - confirmedAtMs) / 1_000));
+export function ageSeconds(response: AgedResponse, nowMs: number): number {
+  const currentAtMs = response.confirmedAtMs ?? response.generatedAtMs;
+  return Math.max(0, Math.floor((nowMs - currentAtMs) / 1_000));
 }
 
 /** Seconds of freshness that remain; 0 or negative when stale. If `head` is an `Entry`, its `confirmedAtMs` counts too (`ageSeconds`). */
@@ -222,30 +243,21 @@ function withLength({ status, headers }: StoredHead, body: Buffer): readonly str
   return status === 204 ? others : ["Content-Length", String(body.length), ...others];
 }
 
-/** The headers that a 304 repeats (RFC 9110, 15.4.5), with further headers for caches. */
-const repeatedIn304: ReadonlySet<string> = new Set([
-  "cache-control",
-  "cache-groups",
-  "cache-status",
-  "cdn-cache-control",
-  "content-location",
-  "date",
-  "etag",
-  "expires",
-  "last-modified",
-  "vary",
-]);
-
-/** @returns undefined if the groups exceed the limits. */
+/** The names in `Cache-Groups`, each once. @returns undefined if there are more than `groupsMax`, or one is longer than `groupLengthMax`. */
 function readGroups(headers: readonly string[]): readonly string[] | undefined {
   const groups = groupNames(joinHeaderLines(headers, "cache-groups"));
-  const isTooMuch = groups.length > groupsMax || groups.some((group) => group.length > groupLengthMax);
-  return isTooMuch ? undefined : groups;
+  if (groups.length > groupsMax) return undefined;
+  if (groups.some((group) => group.length > groupLengthMax)) return undefined;
+  return groups;
 }
 
 /** The names in `Cache-Groups` or `Cache-Group-Invalidation` (RFC 9875, 2 and 3), each once; none if the field is invalid. */
-export function groupNames(text: string | undefined): readonly string[] {
-  const members = text === undefined ? [] : (parseList(text) ?? []);
-  const names = members.map((member) => (member.kind === "string" ? member.value : undefined));
-  return names.includes(undefined) ? [] : [...new Set(names.filter((name) => name !== undefined))];
+export function groupNames(fieldValue: string | undefined): readonly string[] {
+  if (fieldValue === undefined) return [];
+  const names = new Set<string>();
+  for (const member of parseList(fieldValue) ?? []) {
+    if (member.kind !== "string") return [];
+    names.add(member.value);
+  }
+  return [...names];
 }

@@ -14,15 +14,15 @@ export interface Invalidation {
 }
 
 /** Methods that change nothing (RFC 9110, 9.2.1). An unknown method may change anything (RFC 9111, 4.4). */
-const safe: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
+const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 
 export function isSafe(method: string): boolean {
-  return safe.has(method);
+  return safeMethods.has(method);
 }
 
 /**
  * What an unsafe request invalidates (RFC 9111, 4.4; RFC 9875, 3): its key, the keys of `Location` and `Content-Location`, and the groups in
- * `Cache-Group-Invalidation`. Nothing after an error response (4xx, 5xx).
+ * `Cache-Group-Invalidation`. A request with an error response (4xx, 5xx) invalidates nothing.
  * @param response undefined if there is none: the request may have been processed, so its key is invalidated.
  * @param key of the request.
  * @param keysOf the keys of the resource that a URL names, such as those of its other versions. `key` resolves a relative URL.
@@ -35,9 +35,12 @@ export function invalidatedBy(
   if (!response) return { keys: [key, ...keysOf(key, key)] };
   const { status, headers } = response;
   if (status < 200 || status >= 400) return {};
-  const named = [...listHeaderValues(headers, "location"), ...listHeaderValues(headers, "content-location")];
-  const keys = [key, ...[key, ...named].flatMap((reference) => keysOf(reference, key))];
-  return { keys: [...new Set(keys)], groups: groupNames(joinHeaderLines(headers, "cache-group-invalidation")) };
+  const locations = listHeaderValues(headers, "location");
+  const contentLocations = listHeaderValues(headers, "content-location");
+  const references = [key, ...locations, ...contentLocations];
+  const keys = new Set([key, ...references.flatMap((reference) => keysOf(reference, key))]);
+  const groups = groupNames(joinHeaderLines(headers, "cache-group-invalidation"));
+  return { keys: [...keys], groups };
 }
 
 export interface InvalidateOptions {
@@ -61,24 +64,25 @@ export interface Invalidate {
 }
 
 export function createInvalidate({ store, sharedFetches, invalidationLog, observe }: InvalidateOptions): Invalidate {
+  /** @param entries the number of entries that were valid before. */
   const report = (entries: number) => {
     if (entries > 0) observe({ kind: "invalidated", entries });
   };
 
   function invalidate({ keys = [], groups = [], origin }: Invalidation): void {
-    let entries = 0;
+    let invalidatedEntries = 0;
     for (const key of keys) {
       invalidationLog.noteKey(key);
       sharedFetches.stopJoining(key);
-      entries += store.invalidateKey(key);
+      invalidatedEntries += store.invalidateKey(key);
     }
     // Requests do not join reads of a noted group: `SharedFetches.find` calls `isOutdated`. A note has no origin: a read of another origin that has
     // an equal group counts as outdated too, which costs a request.
     for (const group of groups) {
       invalidationLog.noteGroup(group);
-      entries += store.invalidateGroup(group, origin);
+      invalidatedEntries += store.invalidateGroup(group, origin);
     }
-    report(entries);
+    report(invalidatedEntries);
   }
 
   return {
@@ -121,7 +125,7 @@ export interface InvalidationLog {
  */
 export function createInvalidationLog({ notesMax }: { readonly notesMax: number }): InvalidationLog {
   const log = createNoteLog({ notesMax });
-  let lastGroupAt = 0;
+  let lastGroupPosition = 0;
 
   return {
     startRead({ origin, key }, validationSentAtMs) {
@@ -135,13 +139,15 @@ export function createInvalidationLog({ notesMax }: { readonly notesMax: number 
     noteKey: (key) => log.note(`key ${key}`),
     noteGroup(group) {
       log.note(`group ${group}`);
-      lastGroupAt = log.position;
+      lastGroupPosition = log.position;
     },
     noteWrite: (origin) => log.note(`write ${origin}`),
     noteOrigin: (origin) => log.note(`origin ${origin}`),
     isOutdated({ origin, key, position }, groups) {
-      if (log.isNotedAfter(position, `key ${key}`) || log.isNotedAfter(position, `origin ${origin}`)) return true;
-      return groups ? groups.some((group) => log.isNotedAfter(position, `group ${group}`)) : lastGroupAt > position;
+      if (log.isNotedAfter(position, `key ${key}`)) return true;
+      if (log.isNotedAfter(position, `origin ${origin}`)) return true;
+      if (groups === undefined) return lastGroupPosition > position;
+      return groups.some((group) => log.isNotedAfter(position, `group ${group}`));
     },
     precedesWrite: ({ origin, position }) => log.isNotedAfter(position, `write ${origin}`),
   };

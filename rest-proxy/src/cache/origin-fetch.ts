@@ -37,7 +37,7 @@ export interface OriginRead {
   readonly signal: AbortSignalLike;
   /** The stored response to validate, if any. */
   readonly entry: Entry | undefined;
-  /** Whether the client's own conditions (`If-None-Match`, …) are sent. Not if `entry` is present: then only those of the entry are. */
+  /** Whether the client's own conditions (`If-None-Match`, …) are sent if there is no `entry`. With an entry, only its conditions are sent. */
   readonly withConditions: boolean;
   /** A client's `no-cache` caused the request. */
   readonly isValidation: boolean;
@@ -73,105 +73,120 @@ export interface CacheFetchOptions extends FresheningOptions {
 const unsharedMs = 30_000;
 
 export class CacheFetcher {
-  readonly #o: CacheFetchOptions;
+  readonly #options: CacheFetchOptions;
   readonly #send: (read: OriginRead) => Promise<OriginResult>;
+  /** The number of bodies that are being collected for the store. */
   #collecting = 0;
 
-  constructor(o: CacheFetchOptions) {
-    this.#o = o;
-    this.#send = createReadSender(o);
+  constructor(options: CacheFetchOptions) {
+    this.#options = options;
+    this.#send = createReadSender(options);
   }
 
   /**
    * Resolves when the response is written.
    * @throws the error of the origin fetch, unless a stored response is sent instead; Error for a truncated response.
    */
-  async fetch(f: CacheFetch): Promise<void> {
-    const sentAtMs = this.#o.nowMs();
+  async fetch(cacheFetch: CacheFetch): Promise<void> {
+    const sentAtMs = this.#options.nowMs();
     let result: OriginResult;
     try {
-      result = await this.#send(f);
+      result = await this.#send(cacheFetch);
     } catch (error) {
-      if (f.signal.aborted || !this.#useStaleOnError(f, sentAtMs, undefined)) throw error;
+      if (cacheFetch.signal.aborted) throw error;
+      if (!this.#useStaleOnError(cacheFetch, sentAtMs, undefined)) throw error;
       return;
     }
-    if (result.kind === "validated") return this.#respondValidated(f, result);
+    if (result.kind === "validated") return this.#respondValidated(cacheFetch, result);
     const { response } = result;
-    if (this.#useStaleOnError(f, sentAtMs, response.status)) return dropBody(response.body);
-    await this.#respondFetched(f, result);
+    if (this.#useStaleOnError(cacheFetch, sentAtMs, response.status)) return dropBody(response.body);
+    await this.#respondFetched(cacheFetch, result);
   }
 
   /**
    * Sends the stored entry instead of an error (RFC 5861, 4), if the origin permits it and the entry is still in the store.
    * @param status of the origin's response; undefined without a response.
+   * @returns false if the client gets the origin's response or the error. Always false for a status that is not an error.
    */
-  #useStaleOnError(f: CacheFetch, sentAtMs: number, status: number | undefined): boolean {
-    const { entry, response, lookup, addHeaders, onOutcome } = f;
-    const { stale, store, observe } = this.#o;
-    if (!entry || !stale.mayOnError(entry, status) || !store.variants(entry.key).includes(entry)) return false;
+  #useStaleOnError(cacheFetch: CacheFetch, sentAtMs: number, status: number | undefined): boolean {
+    const { entry, response, lookup, addHeaders, onOutcome } = cacheFetch;
+    const { stale, store, observe } = this.#options;
+    if (!entry || !stale.mayOnError(entry, status)) return false;
+    if (!store.variants(entry.key).includes(entry)) return false;
     stale.noteError(entry, sentAtMs);
     // Called even if this client gets the error below: other waiting clients may accept the stale entry.
     onOutcome?.({ entry, isStale: true });
     if (!acceptsStale(lookup, entry)) return false;
     observe({ kind: "stale", because: "if-error" });
-    if (response) writeStale(this.#o, response, lookup.request, entry, addHeaders);
+    if (response) writeStale(this.#options, response, lookup.request, entry, addHeaders);
     return true;
   }
 
-  #respondValidated(f: CacheFetch, { entry, isStored }: OriginResult & { kind: "validated" }): void {
-    const { name, nowMs, observe } = this.#o;
+  #respondValidated(cacheFetch: CacheFetch, { entry, isStored }: ValidatedResult): void {
+    const { response, lookup, addHeaders, forwarded, onOutcome } = cacheFetch;
+    const { name, nowMs, observe } = this.#options;
+    const isShareable = isStored && isFresh(entry, nowMs());
     // Undefined: each waiting client sends its own request.
-    f.onOutcome?.(isStored && isFresh(entry, nowMs()) ? { entry, isStale: false } : undefined);
+    onOutcome?.(isShareable ? { entry, isStale: false } : undefined);
     observe({ kind: "revalidated" });
-    if (!f.response) return;
-    const cacheStatus = forwardedStatus(name, { forwarded: f.forwarded, status: 304, isStored });
-    writeCachedResponse(f.response, createCachedResponse(entry, f.lookup.request, nowMs(), cacheStatus), f.addHeaders);
+    if (!response) return;
+    const cacheStatus = forwardedStatus(name, { forwarded, status: 304, isStored });
+    writeCachedResponse(response, createCachedResponse(entry, lookup.request, nowMs(), cacheStatus), addHeaders);
   }
 
-  async #respondFetched(f: CacheFetch, { response, head, sent }: OriginResult & { kind: "fetched" }): Promise<void> {
-    const { store, invalidationLog, entryBytesMax, collectingMax, nowMs, observe, name } = this.#o;
-    const storable = mayFit(response, entryBytesMax) ? head : undefined;
-    const stored = this.#collecting < collectingMax ? storable : undefined;
-    const isOutdated = () => invalidationLog.isOutdated(sent, stored?.groups);
-    f.onHead?.(stored?.groups ?? []);
-    this.#noteShared(f, response, storable !== undefined && isFresh(storable, nowMs()));
-    if (!stored) f.onOutcome?.(undefined);
-    if (f.entry && replacesEntry(response.status, f)) store.remove(f.entry);
+  async #respondFetched(cacheFetch: CacheFetch, { response, head, sent }: FetchedResult): Promise<void> {
+    const { lookup, forwarded, entry: oldEntry, response: clientResponse, onHead, onOutcome } = cacheFetch;
+    const { store, invalidationLog, entryBytesMax, collectingMax, nowMs, observe, name } = this.#options;
+    const fittingHead = mayFit(response, entryBytesMax) ? head : undefined;
+    // Undefined if the body is only relayed: the response must not be stored, or does not fit, or too many bodies are being collected.
+    const headToStore = this.#collecting < collectingMax ? fittingHead : undefined;
+    const isOutdated = () => invalidationLog.isOutdated(sent, headToStore?.groups);
+    onHead?.(headToStore?.groups ?? []);
+    const isShareable = fittingHead !== undefined && isFresh(fittingHead, nowMs());
+    this.#recordShareability(cacheFetch, response.status, isShareable);
+    if (!headToStore) onOutcome?.(undefined);
+    if (oldEntry && outdatesEntry(response.status, lookup)) store.remove(oldEntry);
     observe({ kind: "miss" });
     // `Cache-Status` is sent before the body, so a body that turns out too long, or a later change, can still prevent storing.
-    const isStored = stored !== undefined && !isOutdated();
-    const cacheStatus = forwardedStatus(name, { forwarded: f.forwarded, status: response.status, isStored });
-    const client = f.response && this.#writeHead(f, f.response, response, head, cacheStatus);
-    const body = await this.#relay(f, response, client, stored !== undefined);
-    if (!body || !stored) return;
-    const entry = toEntry(sent, stored, body);
+    const isStored = headToStore !== undefined && !isOutdated();
+    const cacheStatus = forwardedStatus(name, { forwarded, status: response.status, isStored });
+    const client = clientResponse && this.#writeHead(cacheFetch, clientResponse, response, head, cacheStatus);
+    const body = await this.#relay(cacheFetch, response, client, headToStore !== undefined);
+    if (!body || !headToStore) return;
+    const entry = toEntry(sent, headToStore, body);
     if (!isOutdated()) store.put(entry);
     // Called even if a change has outdated the entry: all waiting clients joined before the change (`SharedFetches.find`).
-    f.onOutcome?.({ entry, isStale: false });
+    onOutcome?.({ entry, isStale: false });
   }
 
+  /** @returns the body if it was collected for the store, see `relayBody`. */
   async #relay(
-    f: CacheFetch,
+    cacheFetch: CacheFetch,
     { body, status }: OriginResponse,
     client: ServerResponse | undefined,
     isCollected: boolean,
   ): Promise<Buffer | undefined> {
-    if (!isCollected) return relayBody(body, { client, bytesMax: 0, isWanted: f.isWanted });
+    const { isWanted } = cacheFetch;
+    if (!isCollected) return relayBody(body, { client, bytesMax: 0, isWanted });
     this.#collecting++;
     try {
-      const onTooLong = () => this.#noteShared(f, { status }, false);
-      return await relayBody(body, { client, bytesMax: this.#o.entryBytesMax, isWanted: f.isWanted, onTooLong });
+      const onTooLong = () => this.#recordShareability(cacheFetch, status, false);
+      return await relayBody(body, { client, bytesMax: this.#options.entryBytesMax, isWanted, onTooLong });
     } finally {
       this.#collecting--;
     }
   }
 
-  /** Remembers whether responses for this key can be shared. If not, each waiting client sends its own request. */
-  #noteShared({ lookup, onOutcome }: CacheFetch, { status }: Pick<OriginResponse, "status">, isShared: boolean): void {
-    if (isShared) return this.#o.unshared.delete(lookup.key);
+  /**
+   * Records whether responses for this key can be shared, for later requests (`unshared`). If not, each client that waits for this response sends
+   * its own request.
+   */
+  #recordShareability({ lookup, onOutcome }: CacheFetch, status: number, isShareable: boolean): void {
+    const { unshared } = this.#options;
+    if (isShareable) return unshared.delete(lookup.key);
     // Not conclusive: errors, which are temporary; a 304, which is not a whole response; a response to a token, which anonymous clients do not get.
     const isConclusive = status < 500 && status !== 304 && lookup.request.headers["authorization"] === undefined;
-    if (isConclusive) this.#o.unshared.add(lookup.key, unsharedMs);
+    if (isConclusive) unshared.add(lookup.key, unsharedMs);
     onOutcome?.(undefined);
   }
 
@@ -186,14 +201,14 @@ export class CacheFetcher {
     head: StoredHead | undefined,
     cacheStatus: string,
   ): ServerResponse | undefined {
-    const isUnchanged = head?.status === 200 && isNotModified(lookup.request.headers, head.validators, this.#o.nowMs());
-    if (!isUnchanged) {
-      writeOriginHead(client, response, cacheStatus, addHeaders);
-      return client;
+    const { nowMs } = this.#options;
+    if (head?.status === 200 && isNotModified(lookup.request.headers, head.validators, nowMs())) {
+      const headers = [...head.notModifiedHeaders, "Cache-Status", cacheStatus];
+      writeCachedResponse(client, { status: 304, headers, body: undefined }, addHeaders);
+      return undefined;
     }
-    const headers = [...head.notModifiedHeaders, "Cache-Status", cacheStatus];
-    writeCachedResponse(client, { status: 304, headers, body: undefined }, addHeaders);
-    return undefined;
+    writeOriginHead(client, response, cacheStatus, addHeaders);
+    return client;
   }
 }
 
@@ -203,12 +218,12 @@ export function acceptsStale({ forbidsStale, sentAfter }: CacheLookup, entry: En
 }
 
 /** Client errors which mean that anonymous clients cannot read the resource (any more). Others, such as 429, concern one request. */
-const unreadable: ReadonlySet<number> = new Set([401, 403, 404, 410]);
+const unreadableStatuses: ReadonlySet<number> = new Set([401, 403, 404, 410]);
 
 /** Whether the response means that the stored one is no longer valid. A client error in response to a token may concern only the token's owner. */
-function replacesEntry(status: number, { lookup: { request } }: CacheFetch): boolean {
+function outdatesEntry(status: number, { request }: CacheLookup): boolean {
   if (status < 400) return true;
-  return unreadable.has(status) && request.headers["authorization"] === undefined;
+  return unreadableStatuses.has(status) && request.headers["authorization"] === undefined;
 }
 
 function mayFit({ headers }: OriginResponse, bytesMax: number): boolean {
@@ -216,16 +231,24 @@ function mayFit({ headers }: OriginResponse, bytesMax: number): boolean {
   return length === undefined || Number(length) <= bytesMax;
 }
 
-/** The origin confirmed the stored response, or sent another one. */
-type OriginResult =
-  | { readonly kind: "validated"; readonly entry: Entry; readonly isStored: boolean }
-  | {
-      readonly kind: "fetched";
-      readonly response: OriginResponse;
-      /** Undefined if the response must not be stored. */
-      readonly head: StoredHead | undefined;
-      readonly sent: SentRead;
-    };
+type OriginResult = ValidatedResult | FetchedResult;
+
+/** The origin confirmed the stored response by a 304. */
+interface ValidatedResult {
+  readonly kind: "validated";
+  /** The stored response with the headers of the 304. */
+  readonly entry: Entry;
+  readonly isStored: boolean;
+}
+
+/** The origin sent another response than the stored one, or none was stored. */
+interface FetchedResult {
+  readonly kind: "fetched";
+  readonly response: OriginResponse;
+  /** Undefined if the response must not be stored. */
+  readonly head: StoredHead | undefined;
+  readonly sent: SentRead;
+}
 
 /** Whether a 304 to the conditions of the entry proves that the entry is as new as the client demands (`hasStrongEtag`). */
 function canConfirm(entry: Entry, { sentAfter }: CacheLookup): boolean {
@@ -233,17 +256,16 @@ function canConfirm(entry: Entry, { sentAfter }: CacheLookup): boolean {
 }
 
 /** Sends one `GET` to the origin. A 304 to the cache's own conditions freshens the entry (RFC 9111, 4.3.3 and 4.3.4). */
-function createReadSender(o: CacheFetchOptions): (read: OriginRead) => Promise<OriginResult> {
-  const { invalidationLog, nowMs } = o;
-  const freshen = createFreshening(o);
+function createReadSender(options: CacheFetchOptions): (read: OriginRead) => Promise<OriginResult> {
+  const { invalidationLog, nowMs, targetedFields } = options;
+  const freshen = createFreshening(options);
 
   return async (read) => {
-    const { lookup, signal, fetch, fetchers } = read;
+    const { lookup, signal, fetch, fetchers, entry } = read;
     const requestedAtMs = nowMs();
     const sent = invalidationLog.startRead(lookup, read.isValidation ? requestedAtMs : undefined);
-    const conditions = read.entry && canConfirm(read.entry, lookup) ? validationConditions(read.entry.headers) : [];
-    const entry = conditions.length > 0 ? read.entry : undefined;
-    const sendsClientConditions = !read.entry && read.withConditions;
+    const conditions = entry && canConfirm(entry, lookup) ? validationConditions(entry.headers) : [];
+    const sendsClientConditions = !entry && read.withConditions;
     const headers = sendsClientConditions
       ? fetchers.headers
       : [...withoutHeaders(fetchers.headers, isCondition), ...conditions];
@@ -251,15 +273,18 @@ function createReadSender(o: CacheFetchOptions): (read: OriginRead) => Promise<O
     const wasAuthorized = lookup.request.headers["authorization"] !== undefined;
     const { varyValueOf, heuristicSecondsMax } = lookup;
     const received = { requestedAtMs, receivedAtMs: nowMs(), wasAuthorized, varyValueOf, heuristicSecondsMax };
-    if (response.status !== 304 || !entry) {
-      // A 304 to the client's own conditions is about the client's copy, so there is nothing to store.
-      const isForClient = sendsClientConditions && response.status === 304;
-      const head = isForClient ? undefined : toStoredHead({ ...response, ...received }, o.targetedFields);
-      return { kind: "fetched", response, head, sent };
+    const is304 = response.status === 304;
+    // A 304 to a request without conditions of the cache does not confirm the entry.
+    if (is304 && entry && conditions.length > 0) {
+      dropBody(response.body);
+      // A 304 with another ETag than the entry's updates nothing (RFC 9111, 4.3.4). The client gets the entry, whose validators the origin accepted.
+      if (!confirmsStored(response.headers, entry.headers)) return { kind: "validated", entry, isStored: true };
+      const freshened = freshen(entry, response.headers, { ...received, sent });
+      return { kind: "validated", entry: freshened.entry, isStored: freshened.isStored };
     }
-    dropBody(response.body);
-    // A 304 with another ETag than the entry's updates nothing (RFC 9111, 4.3.4). The client gets the entry: the origin has accepted its validators.
-    if (!confirmsStored(response.headers, entry.headers)) return { kind: "validated", entry, isStored: true };
-    return { kind: "validated", ...freshen(entry, response.headers, { ...received, sent }) };
+    // A 304 to the client's own conditions is about the client's stored response, so there is nothing to store.
+    if (is304 && sendsClientConditions) return { kind: "fetched", response, head: undefined, sent };
+    const head = toStoredHead({ status: response.status, headers: response.headers, ...received }, targetedFields);
+    return { kind: "fetched", response, head, sent };
   };
 }

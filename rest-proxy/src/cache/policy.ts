@@ -42,7 +42,8 @@ export function readPolicy(headers: readonly string[], targetedFields: readonly 
   return toPolicy(directives, expiresSeconds(headers, nowMs));
 }
 
-function toPolicy(directives: Directives, expires: number | undefined): Policy {
+/** @param lifetimeByExpires in seconds, used if no directive defines a lifetime. */
+function toPolicy(directives: Directives, lifetimeByExpires: number | undefined): Policy {
   const sharedSeconds = secondsOf(directives, "s-maxage");
   const mustRevalidate = directives.has("must-revalidate");
   const isPublic = directives.has("public");
@@ -57,7 +58,7 @@ function toPolicy(directives: Directives, expires: number | undefined): Policy {
     neverStale: mustRevalidate || directives.has("proxy-revalidate") || sharedSeconds !== undefined,
     admitsAuthorized: isPublic || mustRevalidate || sharedSeconds !== undefined,
     // In the order of RFC 9111, 4.2.1.
-    lifetimeSeconds: sharedSeconds ?? secondsOf(directives, "max-age") ?? expires,
+    lifetimeSeconds: sharedSeconds ?? secondsOf(directives, "max-age") ?? lifetimeByExpires,
     whileRevalidateSeconds: secondsOf(directives, "stale-while-revalidate"),
     ifErrorSeconds: secondsOf(directives, "stale-if-error"),
     unstoredFields: noCacheFields,
@@ -81,7 +82,8 @@ function expiresSeconds(headers: readonly string[], nowMs: number): number | und
   return Math.min(secondsMax, Math.max(0, Math.floor((expiresMs - dateMs) / 1_000)));
 }
 
-const numeric: ReadonlySet<string> = new Set(["max-age", "s-maxage", "stale-while-revalidate", "stale-if-error"]);
+/** Directives whose argument is a number of seconds. */
+const withSeconds: ReadonlySet<string> = new Set(["max-age", "s-maxage", "stale-while-revalidate", "stale-if-error"]);
 
 /** @returns undefined for a field that is to be ignored: empty, not a dictionary, or with a time of the wrong type (RFC 9213, 2.1 and 2.2). */
 function readTargeted(text: string | undefined): Directives | undefined {
@@ -89,9 +91,11 @@ function readTargeted(text: string | undefined): Directives | undefined {
   if (!members || members.size === 0) return undefined;
   const directives = new Map<string, string | true>();
   for (const [name, item] of members) {
-    if (numeric.has(name) && !isSeconds(item)) return undefined;
+    if (withSeconds.has(name) && !isSeconds(item)) return undefined;
+    // `no-store=?0` counts as no directive.
     if (item.kind === "boolean" && !item.value) continue;
-    directives.set(name, item.kind === "boolean" || item.kind === "inner-list" ? true : String(item.value));
+    const hasArgument = item.kind !== "boolean" && item.kind !== "inner-list";
+    directives.set(name, hasArgument ? String(item.value) : true);
   }
   return directives;
 }
@@ -103,6 +107,7 @@ function isSeconds(item: StructuredItem): boolean {
 /** Directives by name in lower case, with their arguments; of a repeated directive the first one (RFC 9111, 4.2.1). `true`: no argument. */
 export type Directives = ReadonlyMap<string, string | true>;
 
+/** Matches a comma, or a directive with its name in group 1 and its argument in group 2 (quoted) or 3 (not quoted). */
 const directivePattern = /\s*(?:,|([!#$%&'*+\-.^_`|~0-9A-Za-z]+)(?:=(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*)))?\s*(?=,|$))/y;
 
 /**
@@ -116,9 +121,14 @@ export function parseCacheControl(text: string | undefined): Directives {
   while (at < text.length) {
     directivePattern.lastIndex = at;
     const match = directivePattern.exec(text);
-    at = match ? directivePattern.lastIndex : skipToComma(text, at);
-    const name = match?.[1]?.toLowerCase();
-    if (!match || name === undefined || directives.has(name)) continue;
+    if (!match) {
+      at = skipToComma(text, at);
+      continue;
+    }
+    at = directivePattern.lastIndex;
+    const name = match[1]?.toLowerCase();
+    // A comma has no name. Of a repeated directive the first one counts.
+    if (name === undefined || directives.has(name)) continue;
     directives.set(name, match[2] ?? match[3] ?? true);
   }
   return directives;
@@ -132,11 +142,14 @@ function skipToComma(text: string, from: number): number {
 /** Larger numbers of seconds count as this one (RFC 9111, 1.2.2). */
 export const secondsMax = 2 ** 31;
 
+const decimalDigits = /^\d+$/;
+
 /** Delta-seconds (RFC 9111, 1.2.2). Undefined without the directive; 0 for an invalid number, so that the response counts as stale (4.2.1). */
 export function secondsOf(directives: Directives, name: string): number | undefined {
   const argument = directives.get(name);
   if (argument === undefined) return undefined;
-  return argument !== true && /^\d+$/.test(argument) ? Math.min(Number(argument), secondsMax) : 0;
+  const isNumber = argument !== true && decimalDigits.test(argument);
+  return isNumber ? Math.min(Number(argument), secondsMax) : 0;
 }
 
 export interface StorageCandidate {
@@ -147,7 +160,7 @@ export interface StorageCandidate {
 }
 
 /** Statuses with caching rules that this cache implements; `must-understand` requires it (RFC 9111, 5.2.2.3). */
-const understood: ReadonlySet<number> = new Set([
+const understoodStatuses: ReadonlySet<number> = new Set([
   200, 201, 202, 203, 204, 205, 300, 301, 302, 303, 307, 308, 400, 401, 403, 404, 405, 406, 408, 409, 410, 411, 412,
   413, 414, 415, 416, 417, 421, 422, 426, 428, 429, 500, 501, 502, 503, 504, 505,
 ]);
@@ -157,7 +170,8 @@ export function isStorable({ status, policy, wasAuthorized }: StorageCandidate):
   // Final responses only; 206 and 304 are not complete responses.
   if (status < 200 || status === 206 || status === 304) return false;
   // 5.2.2.3: a cache that understands the status ignores a no-store beside must-understand; any other stores nothing.
-  if (policy.mustUnderstand ? !understood.has(status) : policy.noStore) return false;
+  if (policy.mustUnderstand && !understoodStatuses.has(status)) return false;
+  if (policy.noStore && !policy.mustUnderstand) return false;
   if (policy.isPrivate) return false;
   if (wasAuthorized && !policy.admitsAuthorized) return false;
   return policy.isPublic || policy.lifetimeSeconds !== undefined || cacheableByDefault.has(status);
@@ -174,8 +188,11 @@ export interface StorageWorth {
 export function isWorthStoring({ policy, heuristicSeconds, hasValidator }: StorageWorth): boolean {
   if (hasValidator) return true;
   if (policy.noCache) return false;
-  const lifetime = policy.lifetimeSeconds ?? heuristicSeconds;
-  return lifetime > 0 || (!policy.neverStale && Boolean(policy.whileRevalidateSeconds || policy.ifErrorSeconds));
+  const lifetimeSeconds = policy.lifetimeSeconds ?? heuristicSeconds;
+  if (lifetimeSeconds > 0) return true;
+  if (policy.neverStale) return false;
+  const { whileRevalidateSeconds = 0, ifErrorSeconds = 0 } = policy;
+  return whileRevalidateSeconds > 0 || ifErrorSeconds > 0;
 }
 
 /** Heuristically cacheable statuses (RFC 9110, 15.1), without 206, which is never stored here. */
@@ -197,5 +214,7 @@ export function heuristicSeconds(
   const modifiedMs = parseHttpDate(findHeader(headers, "last-modified") ?? "", receivedAtMs);
   if (modifiedMs === undefined) return 0;
   const dateMs = parseHttpDate(findHeader(headers, "date") ?? "", receivedAtMs) ?? receivedAtMs;
-  return Math.max(0, Math.min(heuristicSecondsMax, Math.floor((dateMs - modifiedMs) / 10_000)));
+  const unmodifiedSeconds = (dateMs - modifiedMs) / 1_000;
+  const tenthSeconds = Math.floor(unmodifiedSeconds / 10);
+  return Math.max(0, Math.min(heuristicSecondsMax, tenthSeconds));
 }

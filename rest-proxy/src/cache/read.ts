@@ -49,10 +49,11 @@ export interface Reads extends Hits {
   read(lookup: CacheLookup, response: ServerResponse, fetchers: OriginFetchers, addHeaders: AddHeaders): Promise<void>;
 }
 
-/** A client's `GET` or `HEAD` that needs a request to the origin. */
-interface Miss {
+/** A `GET` or `HEAD` that needs a request to the origin: a client's, or a background refresh. */
+interface MissOrRefresh {
   readonly lookup: CacheLookup;
-  readonly response: ServerResponse;
+  /** The client's; undefined for a background refresh. */
+  readonly response: ServerResponse | undefined;
   readonly fetchers: OriginFetchers;
   readonly addHeaders: AddHeaders;
   /** The stored response that matches, if any: it is stale, or does not meet the client's demands. */
@@ -62,24 +63,35 @@ interface Miss {
   readonly isValidation: boolean;
 }
 
+/** A client's `GET` or `HEAD` that needs a request to the origin. */
+interface Miss extends MissOrRefresh {
+  readonly response: ServerResponse;
+}
+
 /** After a failed refresh, the stale entry is used this long before the next attempt. */
 const refreshPauseMs = 1_000;
+/** The number of keys whose refreshes are paused. */
 const pausesMax = 10_000;
+/** How often a request tries to join or start a shared fetch before it is sent alone. */
+const shareAttemptsMax = 2;
 
+/** One object for all hits, since they are frequent. */
 const hit: CacheObservation = { kind: "hit" };
 
-export function createReads(o: ReadOptions): Reads {
-  const { store, rules, stale, following, nowMs, observe } = o;
-  const fetcher = new CacheFetcher(o);
-  const { fetchShared, refresh } = createSharedMisses(o, fetcher);
-  const validateByHead = createHeadValidation(o);
+export function createReads(options: ReadOptions): Reads {
+  const { name, store, rules, stale, following, nowMs, observe } = options;
+  const fetcher = new CacheFetcher(options);
+  const { fetchShared, refresh } = createSharedMisses(options, fetcher);
+  const validateByHead = createHeadValidation(options);
 
   function findUsable({ key, request, varyValueOf, sentAfter }: CacheLookup, atMs: number): Entry | undefined {
     if (request.method !== "GET" && request.method !== "HEAD") return undefined;
     if (rules.isForOrigin(request)) return undefined;
     const entry = following.confirm(store.find(key, varyValueOf));
-    if (!entry || !isSentAfter(entry, sentAfter)) return undefined;
-    return rules.isUsable(entry, request, atMs) && following.isCurrent(entry) ? entry : undefined;
+    if (!entry) return undefined;
+    if (!isSentAfter(entry, sentAfter)) return undefined;
+    if (!rules.isUsable(entry, request, atMs)) return undefined;
+    return following.isCurrent(entry) ? entry : undefined;
   }
 
   function findFresh(lookup: CacheLookup): CachedResponse | undefined {
@@ -87,7 +99,7 @@ export function createReads(o: ReadOptions): Reads {
     const entry = findUsable(lookup, atMs);
     if (!entry) return undefined;
     observe(hit);
-    return createCachedResponse(entry, lookup.request, atMs, hitStatus(o.name, secondsLeft(entry, atMs)));
+    return createCachedResponse(entry, lookup.request, atMs, hitStatus(name, secondsLeft(entry, atMs)));
   }
 
   async function read(
@@ -98,7 +110,7 @@ export function createReads(o: ReadOptions): Reads {
   ): Promise<void> {
     const { request } = lookup;
     if (rules.isForOrigin(request) || rules.forbidsStoring(request)) {
-      return forwardPastCache(o, { lookup, response, fetchers, addHeaders, forwarded: "bypass" });
+      return forwardPastCache(options, { lookup, response, fetchers, addHeaders, forwarded: "bypass" });
     }
     const fresh = findFresh(lookup);
     if (fresh) return writeCachedResponse(response, fresh, addHeaders);
@@ -110,34 +122,32 @@ export function createReads(o: ReadOptions): Reads {
     if (mayRefresh && !isValidation && !isFresh(entry, nowMs())) {
       refresh(lookup, fetchers, entry);
       observe({ kind: "stale", because: "while-revalidate" });
-      return writeStale(o, response, request, entry, addHeaders);
+      return writeStale(options, response, request, entry, addHeaders);
     }
+    // A validation of the entry has just failed: no further request is sent to the origin at once.
     if (mayBeStale && isValidation && stale.mayAfterError(entry)) {
       observe({ kind: "stale", because: "if-error" });
-      return writeStale(o, response, request, entry, addHeaders);
+      return writeStale(options, response, request, entry, addHeaders);
     }
-    if (rules.forbidsForwarding(request)) return respondOnlyIfCached(o.name, response, addHeaders);
-    const miss = {
-      lookup,
-      response,
-      fetchers,
-      addHeaders,
-      entry,
-      forwarded: whyForwarded(lookup, entry),
-      isValidation,
-    };
+    if (rules.forbidsForwarding(request)) return respondOnlyIfCached(name, response, addHeaders);
+    const forwarded = whyForwarded(lookup, entry);
+    const miss: Miss = { lookup, response, fetchers, addHeaders, entry, forwarded, isValidation };
     const isHead = request.method === "HEAD";
     // A `HEAD` with `no-cache` validates the entry by a `GET`, so that both methods share one request to the origin. Any other `HEAD` is forwarded.
-    if (!isHead || (isValidation && entry)) {
-      if ((await fetchShared(miss)) || response.destroyed) return;
+    const isFetchedByGet = !isHead || (isValidation && entry !== undefined);
+    if (isFetchedByGet) {
+      const hasResponded = await fetchShared(miss);
+      if (hasResponded || response.destroyed) return;
     }
-    if (isHead) return forwardPastCache(o, { ...miss, onResponse: validateByHead(lookup) });
+    if (isHead) return forwardPastCache(options, { ...miss, onResponse: validateByHead(lookup) });
     await fetchAlone(fetcher, miss);
   }
 
   function whyForwarded({ key }: CacheLookup, entry: Entry | undefined): ForwardReason {
-    if (entry) return isFresh(entry, nowMs()) && following.isCurrent(entry) ? "request" : "stale";
-    return store.variants(key).length > 0 ? "vary-miss" : "uri-miss";
+    if (!entry) return store.variants(key).length > 0 ? "vary-miss" : "uri-miss";
+    // Although the entry is fresh, the request demands more.
+    if (isFresh(entry, nowMs()) && following.isCurrent(entry)) return "request";
+    return "stale";
   }
 
   return { findFresh, hasFresh: (lookup) => findUsable(lookup, nowMs()) !== undefined, read };
@@ -166,24 +176,24 @@ interface SharedMisses {
   refresh(lookup: CacheLookup, fetchers: OriginFetchers, entry: Entry): void;
 }
 
-function createSharedMisses(o: ReadOptions, fetcher: CacheFetcher): SharedMisses {
-  const { store, nowMs, observe, sharedFetches, unshared } = o;
-  const refreshPaused = createTtlSet({ entriesMax: pausesMax, nowMs });
+function createSharedMisses(options: ReadOptions, fetcher: CacheFetcher): SharedMisses {
+  const { name, store, nowMs, observe, sharedFetches, unshared, backgroundMax } = options;
+  const pausedRefreshes = createTtlSet({ entriesMax: pausesMax, nowMs });
 
   async function fetchShared(miss: Miss): Promise<boolean> {
     const { lookup, response, isValidation } = miss;
-    // At most twice: the response of the joined fetch may have a `Vary` that this request does not match, and another fetch may be in flight by then.
-    for (let attempt = 0; attempt < 2 && mayShare(miss, unshared); attempt++) {
+    // The response of the joined fetch may have a `Vary` that this request does not match, and another fetch may be in flight by then.
+    for (let attempt = 0; attempt < shareAttemptsMax && mayShare(miss, unshared); attempt++) {
       const inFlight = sharedFetches.find(lookup, isValidation);
-      if (inFlight) {
-        if ((await awaitShared(inFlight, miss)) || response.destroyed) return true;
-        continue;
+      if (!inFlight) {
+        if (sharedFetches.inFlight >= backgroundMax) return false;
+        const started = start(lookup, isValidation);
+        started.join(response);
+        await runShared(fetcher, started, miss);
+        return true;
       }
-      if (sharedFetches.inFlight >= o.backgroundMax) return false;
-      const started = start(lookup, isValidation);
-      started.join(response);
-      await runShared(fetcher, started, miss);
-      return true;
+      const hasResponded = await awaitShared(inFlight, miss);
+      if (hasResponded || response.destroyed) return true;
     }
     return false;
   }
@@ -200,11 +210,13 @@ function createSharedMisses(o: ReadOptions, fetcher: CacheFetcher): SharedMisses
     const outcome = await shared.outcome.finally(leave);
     if (!outcome || !matchesVary(outcome.entry.varyKey, lookup.varyValueOf)) return false;
     const { entry, isStale } = outcome;
-    if (isStale ? !acceptsStale(lookup, entry) : !isSentAfter(entry, lookup.sentAfter)) return false;
+    const isAccepted = isStale ? acceptsStale(lookup, entry) : isSentAfter(entry, lookup.sentAfter);
+    if (!isAccepted) return false;
     observe({ kind: "collapsed" });
-    if (isStale) writeStale(o, response, lookup.request, entry, addHeaders);
-    else {
-      const cacheStatus = forwardedStatus(o.name, { forwarded, isCollapsed: true });
+    if (isStale) {
+      writeStale(options, response, lookup.request, entry, addHeaders);
+    } else {
+      const cacheStatus = forwardedStatus(name, { forwarded, isCollapsed: true });
       writeCachedResponse(response, createCachedResponse(entry, lookup.request, nowMs(), cacheStatus), addHeaders);
     }
     return true;
@@ -212,14 +224,22 @@ function createSharedMisses(o: ReadOptions, fetcher: CacheFetcher): SharedMisses
 
   function refresh(lookup: CacheLookup, fetchers: OriginFetchers, entry: Entry): void {
     const { origin, key } = lookup;
-    if (sharedFetches.isBeingFetched(lookup) || refreshPaused.has(key)) return;
-    if (sharedFetches.inFlight >= o.backgroundMax) return observe({ kind: "refresh-skipped" });
-    // The request has this client's token, if the client sent one: the response is then stored only if it may be shared (RFC 9111, 3.5).
+    if (sharedFetches.isBeingFetched(lookup) || pausedRefreshes.has(key)) return;
+    if (sharedFetches.inFlight >= backgroundMax) return observe({ kind: "refresh-skipped" });
     const shared = start(lookup, false);
     shared.join();
-    const miss = { lookup, fetchers, entry, forwarded: "stale", isValidation: false } as const;
-    runShared(fetcher, shared, { ...miss, response: undefined, addHeaders: addNoHeaders }).catch((cause: unknown) => {
-      refreshPaused.add(key, refreshPauseMs);
+    const background: MissOrRefresh = {
+      lookup,
+      response: undefined,
+      // They have this client's token, if the client sent one: the response is then stored only if it may be shared (RFC 9111, 3.5).
+      fetchers,
+      addHeaders: addNoHeaders,
+      entry,
+      forwarded: "stale",
+      isValidation: false,
+    };
+    runShared(fetcher, shared, background).catch((cause: unknown) => {
+      pausedRefreshes.add(key, refreshPauseMs);
       observe({ kind: "refresh-failed", origin, key, cause });
     });
   }
@@ -227,23 +247,18 @@ function createSharedMisses(o: ReadOptions, fetcher: CacheFetcher): SharedMisses
   return { fetchShared, refresh };
 }
 
-async function runShared(
-  fetcher: CacheFetcher,
-  shared: SharedFetch,
-  miss: Omit<Miss, "response"> & { response: ServerResponse | undefined },
-): Promise<void> {
-  const { signal } = shared;
-  const fetch = miss.fetchers.background;
-  const isWanted = () => shared.waiting > 0;
-  const onHead = (groups: readonly string[]) => void (shared.groups = groups);
+/** Sends the request of a shared fetch and settles the fetch. Rejects with the error that the fetch is settled with. */
+async function runShared(fetcher: CacheFetcher, shared: SharedFetch, miss: MissOrRefresh): Promise<void> {
   try {
     await fetcher.fetch({
       ...miss,
-      fetch,
-      signal,
+      fetch: miss.fetchers.background,
+      signal: shared.signal,
       withConditions: false,
-      isWanted,
-      onHead,
+      isWanted: () => shared.waiting > 0,
+      onHead(groups) {
+        shared.groups = groups;
+      },
       onOutcome: shared.finish,
     });
     // If `onOutcome` was not called, the waiting clients cannot use the response: each sends its own request. Otherwise this has no effect.

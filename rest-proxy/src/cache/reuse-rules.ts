@@ -18,7 +18,7 @@ export interface RequestRules {
   forbidsForwarding(request: CacheableRequest): boolean;
 }
 
-const none: Directives = new Map();
+const noDirectives: Directives = new Map();
 
 /**
  * @param obeys true: every directive of the client counts. False: a client must not be able to turn the cache off for others, so only
@@ -26,8 +26,9 @@ const none: Directives = new Map();
  */
 export function createRequestRules(obeys: boolean): RequestRules {
   const directivesOf = ({ headers }: CacheableRequest) => {
-    const text = obeys ? headers["cache-control"] : undefined;
-    return text === undefined ? none : parseCacheControl(text);
+    const cacheControl = headers["cache-control"];
+    if (!obeys || cacheControl === undefined) return noDirectives;
+    return parseCacheControl(cacheControl);
   };
   return {
     isForOrigin({ headers }) {
@@ -40,7 +41,8 @@ export function createRequestRules(obeys: boolean): RequestRules {
     },
     isUsable(entry, request, nowMs) {
       if (obeys) return isFreshEnough(entry, directivesOf(request), nowMs);
-      return isFresh(entry, nowMs) && (!mustValidate(request) || isRecentValidation(entry.validationSentAtMs, nowMs));
+      if (!isFresh(entry, nowMs)) return false;
+      return !mustValidate(request) || isRecentValidation(entry.validationSentAtMs, nowMs);
     },
     forbidsStoring: (request) => directivesOf(request).has("no-store"),
     forbidsForwarding: (request) => directivesOf(request).has("only-if-cached"),
@@ -58,10 +60,12 @@ const validationIntervalMs = 1_000;
  * request to the origin (`StaleRules.mayAfterError`).
  */
 export function mustValidate({ headers }: CacheableRequest): boolean {
-  const text = headers["cache-control"] ?? headers["pragma"];
-  if (text === undefined) return false;
-  const directives = parseCacheControl(text);
-  return directives.has("no-cache") || (text === headers["cache-control"] && secondsOf(directives, "max-age") === 0);
+  const cacheControl = headers["cache-control"];
+  const directivesText = cacheControl ?? headers["pragma"];
+  if (directivesText === undefined) return false;
+  const directives = parseCacheControl(directivesText);
+  if (directives.has("no-cache")) return true;
+  return cacheControl !== undefined && secondsOf(directives, "max-age") === 0;
 }
 
 /**
@@ -77,15 +81,17 @@ export function isRecentValidation(sentAtMs: number | undefined, nowMs: number):
 
 function isFreshEnough(entry: Entry, directives: Directives, nowMs: number): boolean {
   if (directives.has("no-cache") || entry.policy.noCache) return false;
-  const ageMax = secondsOf(directives, "max-age") ?? secondsMax;
-  if (ageSeconds(entry, nowMs) > ageMax) return false;
-  return secondsLeft(entry, nowMs) > (secondsOf(directives, "min-fresh") ?? 0) - staleSeconds(entry, directives);
+  const maxAgeSeconds = secondsOf(directives, "max-age") ?? secondsMax;
+  if (ageSeconds(entry, nowMs) > maxAgeSeconds) return false;
+  const minFreshSeconds = secondsOf(directives, "min-fresh") ?? 0;
+  return secondsLeft(entry, nowMs) > minFreshSeconds - maxStaleSeconds(entry, directives);
 }
 
 /** How long after its end of freshness the client accepts the response: `max-stale` (RFC 9111, 5.2.1.2), without a number for any time. */
-function staleSeconds({ policy }: Entry, directives: Directives): number {
+function maxStaleSeconds({ policy }: Entry, directives: Directives): number {
   if (policy.neverStale) return 0;
-  return directives.get("max-stale") === true ? secondsMax : (secondsOf(directives, "max-stale") ?? 0);
+  if (directives.get("max-stale") === true) return secondsMax;
+  return secondsOf(directives, "max-stale") ?? 0;
 }
 
 /**
@@ -111,23 +117,35 @@ export interface StaleRules {
   mayAfterError(entry: Entry): boolean;
 }
 
-const errors: ReadonlySet<number> = new Set([500, 502, 503, 504]);
+const errorStatuses: ReadonlySet<number> = new Set([500, 502, 503, 504]);
 
 export function createStaleRules(nowMs: () => number): StaleRules {
-  /** When the last request that failed was sent, for entries that are in the store. */
-  const failedAtMs = new WeakMap<Entry, number>();
-  const isWithin = (entry: Entry, seconds: number | undefined) => {
-    const { neverStale, noCache } = entry.policy;
-    if (entry.isInvalidated) return false;
-    return seconds !== undefined && !neverStale && !noCache && -secondsLeft(entry, nowMs()) < seconds;
-  };
-  const mayOnError = (entry: Entry, status: number | undefined) =>
-    (status === undefined || errors.has(status)) && isWithin(entry, entry.policy.ifErrorSeconds);
+  /** When the last failed request was sent to validate an entry, for entries that are in the store. */
+  const failedRequestSentAtMs = new WeakMap<Entry, number>();
+
+  /** Whether the entry has been stale for less than this time, which the origin permits; undefined: no permission. */
+  function mayUseStale(entry: Entry, permittedSeconds: number | undefined): boolean {
+    if (entry.isInvalidated || permittedSeconds === undefined) return false;
+    if (entry.policy.neverStale || entry.policy.noCache) return false;
+    const staleForSeconds = -secondsLeft(entry, nowMs());
+    return staleForSeconds < permittedSeconds;
+  }
+
+  function mayOnError(entry: Entry, status: number | undefined): boolean {
+    const isError = status === undefined || errorStatuses.has(status);
+    return isError && mayUseStale(entry, entry.policy.ifErrorSeconds);
+  }
+
   return {
-    mayWhileRevalidating: (entry) => isWithin(entry, entry.policy.whileRevalidateSeconds),
+    mayWhileRevalidating: (entry) => mayUseStale(entry, entry.policy.whileRevalidateSeconds),
     mayOnError,
-    noteError: (entry, sentAtMs) => void failedAtMs.set(entry, sentAtMs),
-    mayAfterError: (entry) => isRecentValidation(failedAtMs.get(entry), nowMs()) && mayOnError(entry, undefined),
+    noteError(entry, sentAtMs) {
+      failedRequestSentAtMs.set(entry, sentAtMs);
+    },
+    mayAfterError(entry) {
+      const hasJustFailed = isRecentValidation(failedRequestSentAtMs.get(entry), nowMs());
+      return hasJustFailed && mayOnError(entry, undefined);
+    },
   };
 }
 
@@ -142,9 +160,9 @@ export interface FollowOptions {
    * freshness, and no stale entry is sent while it is refreshed. Undefined, the default: only the freshness that the responses declare counts.
    */
   readonly isFollowed?: (origin: string) => boolean | undefined;
-  /** Default 60,000: a change that is never published is noticed after this time at the latest. */
+  /** Default 60,000: a change that is never published is noticed after this time at the latest. See `isFollowed`. */
   readonly followedMsMax?: number;
-  /** Default 2,000. */
+  /** Default 2,000. See `isFollowed`. */
   readonly unfollowedMsMax?: number;
 }
 
@@ -164,18 +182,23 @@ export function createFollowRules({
   followedMsMax = 60_000,
   unfollowedMsMax = 2_000,
 }: FollowOptions): FollowRules {
-  /** False after the clock was set back. */
-  const isWithin = ({ requestedAtMs }: Entry, ms: number) => {
+  /** Whether the entry was requested less than `ms` ago. False after the clock was set back. */
+  function isYoungerThan(ms: number, { requestedAtMs }: Entry): boolean {
     const elapsedMs = nowMs() - requestedAtMs;
     return elapsedMs >= 0 && elapsedMs < ms;
-  };
+  }
+
   return {
     confirm(entry) {
-      if (entry && isFollowed(entry.origin) === true && isWithin(entry, followedMsMax)) entry.confirmedAtMs = nowMs();
+      if (!entry || isFollowed(entry.origin) !== true) return entry;
+      if (isYoungerThan(followedMsMax, entry)) entry.confirmedAtMs = nowMs();
       return entry;
     },
-    isCurrent: (entry) =>
-      !entry.isInvalidated && (isFollowed(entry.origin) !== false || isWithin(entry, unfollowedMsMax)),
+    isCurrent(entry) {
+      if (entry.isInvalidated) return false;
+      const isUnfollowed = isFollowed(entry.origin) === false;
+      return !isUnfollowed || isYoungerThan(unfollowedMsMax, entry);
+    },
     mayRefresh: ({ origin }) => isFollowed(origin) !== false,
   };
 }

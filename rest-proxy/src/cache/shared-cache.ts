@@ -74,21 +74,30 @@ const notesMax = 10_000;
 
 export function createSharedCache(options: SharedCacheOptions): SharedCache {
   const { obeysRequests = false, isUnsent = () => false, observe = () => {} } = options;
-  const { nowMs, backgroundMax, keysOf } = options;
-  const o = { ...options, observe };
-  const store = new Store(o, ({ bytes }) => observe({ kind: "evicted", bytes }));
+  const { name, nowMs, backgroundMax, keysOf } = options;
+  const store = new Store(options, ({ bytes }) => observe({ kind: "evicted", bytes }));
   const invalidationLog = createInvalidationLog({ notesMax });
   const sharedFetches = createSharedFetches({ invalidationLog, nowMs });
   const { invalidate, invalidateOrigin } = createInvalidate({ store, sharedFetches, invalidationLog, observe });
   const reads = createReads({
-    ...{ ...o, store, invalidationLog, sharedFetches, collectingMax: 2 * backgroundMax },
+    name,
+    nowMs,
+    observe,
+    targetedFields: options.targetedFields,
+    entryBytesMax: options.entryBytesMax,
+    backgroundMax,
+    collectingMax: 2 * backgroundMax,
+    store,
+    invalidationLog,
+    sharedFetches,
     following: createFollowRules(options),
     rules: createRequestRules(obeysRequests),
     stale: createStaleRules(nowMs),
     unshared: createTtlSet({ entriesMax: notesMax, nowMs }),
   });
+  const relayOptions = { name, observe };
 
-  async function respond(
+  async function respondByMethod(
     lookup: CacheLookup,
     response: ServerResponse,
     fetchers: OriginFetchers,
@@ -97,15 +106,18 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
     const { method = "" } = lookup.request;
     if (method === "GET" || method === "HEAD") return reads.read(lookup, response, fetchers, addHeaders);
     const request = { lookup, response, fetchers, addHeaders, forwarded: "method" } as const;
-    if (isSafe(method)) return forwardPastCache(o, request);
-    return forwardPastCache(o, {
+    if (isSafe(method)) return forwardPastCache(relayOptions, request);
+    return forwardPastCache(relayOptions, {
       ...request,
       onResponse: (fetched) => settleWrite(lookup, fetched),
       onError: (error) => failWrite(error, lookup, response),
     });
   }
 
-  /** Called before the client gets the response to its write: with that response, the client must not read the state before the write any more. */
+  /**
+   * Called before the client gets the response to its write: with that response, the client must not read the state before the write any more.
+   * @param fetched undefined for a write without a response, which the origin may have processed.
+   */
   function settleWrite({ origin, key }: CacheLookup, fetched: OriginResponse | undefined): void {
     invalidationLog.noteWrite(origin);
     invalidate(invalidatedBy(fetched, key, keysOf));
@@ -127,10 +139,11 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
     hasFresh: reads.hasFresh,
     async respond(lookup, response, fetchers, addHeaders) {
       try {
-        await respond(lookup, response, fetchers, addHeaders);
+        await respondByMethod(lookup, response, fetchers, addHeaders);
       } catch (error) {
         if (response.destroyed) return;
         if (!response.headersSent) throw error;
+        // The response is truncated: the connection is closed, so that the client does not take it for complete.
         if (!response.writableEnded) response.destroy();
       }
     },
@@ -138,8 +151,7 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
     invalidateOrigin,
     mark: invalidationLog.mark,
     get size() {
-      const { bytes, entries } = store;
-      return { bytes, entries };
+      return { bytes: store.bytes, entries: store.entries };
     },
     close: () => sharedFetches.close(),
   };

@@ -57,19 +57,20 @@ export class Store {
    * @returns false if the entry is not stored: it is too large, or an entry that matches the same requests has a higher `position`.
    */
   put(entry: Entry): boolean {
-    const { position, varyKey } = entry;
+    const { key, position, varyKey } = entry;
     const isNewer = (other: Entry) => other.position > position && !isDisjoint(other.varyKey, varyKey);
-    if (this.variants(entry.key).some(isNewer)) return false;
+    if (this.variants(key).some(isNewer)) return false;
     const { entryBytesMax, bytesMax, variantsMax } = this.#limits;
-    const same = this.variants(entry.key).find(({ varyKey }) => isSameVaryKey(varyKey, entry.varyKey));
+    const replaced = this.variants(key).find((other) => isSameVaryKey(other.varyKey, varyKey));
     // Also if the new response is too large to be stored: the old one is outdated.
-    if (same) this.remove(same);
+    if (replaced) this.remove(replaced);
     if (entry.bytes > Math.min(entryBytesMax, bytesMax)) return false;
     this.#evictUntilFits(entry.bytes);
-    const variants = [entry, ...this.variants(entry.key)];
-    this.#byKey.delete(entry.key);
-    this.#byKey.set(entry.key, { entries: variants, isUsed: false });
-    this.#count(entry);
+    const variants = [entry, ...this.variants(key)];
+    // Deleted first, so that the key moves to the end of the eviction order.
+    this.#byKey.delete(key);
+    this.#byKey.set(key, { entries: variants, isUsed: false });
+    this.#register(entry);
     for (const surplus of variants.slice(variantsMax)) this.#evict(surplus);
     return true;
   }
@@ -78,10 +79,10 @@ export class Store {
   remove(entry: Entry): void {
     const slot = this.#byKey.get(entry.key);
     if (!slot?.entries.includes(entry)) return;
-    const entries = slot.entries.filter((other) => other !== entry);
-    if (entries.length === 0) this.#byKey.delete(entry.key);
-    else this.#byKey.set(entry.key, { ...slot, entries });
-    this.#discount(entry);
+    const remaining = slot.entries.filter((other) => other !== entry);
+    if (remaining.length === 0) this.#byKey.delete(entry.key);
+    else this.#byKey.set(entry.key, { entries: remaining, isUsed: slot.isUsed });
+    this.#unregister(entry);
   }
 
   /** @returns the number of responses that were valid before. */
@@ -92,33 +93,40 @@ export class Store {
   /** RFC 9875, 2.2.1. @param origin undefined: of any. @returns the number of responses that were valid before. */
   invalidateGroup(group: string, origin?: string): number {
     const members = [...(this.#byGroup.get(group) ?? [])];
-    return this.#invalidate(origin === undefined ? members : members.filter((entry) => entry.origin === origin));
+    if (origin === undefined) return this.#invalidate(members);
+    return this.#invalidate(members.filter((entry) => entry.origin === origin));
   }
 
   /**
    * Removes all responses of an origin whose data were reset: its ETags may identify other states than before, so no entry remains to be confirmed.
-   * Examines all responses. @returns the number of responses that were valid before. */
+   * Examines all responses.
+   * @returns the number of responses that were valid before.
+   */
   removeOrigin(origin: string): number {
     const all = [...this.#byKey.values()].flatMap(({ entries }) => entries);
     const removed = all.filter((entry) => entry.origin === origin);
-    const count = this.#invalidate(removed);
+    const validBefore = this.#invalidate(removed);
     for (const entry of removed) this.remove(entry);
-    return count;
+    return validBefore;
   }
 
-  /** An invalidated entry with a strong ETag remains, so that the origin can confirm it with a 304 instead of sending it again. */
+  /**
+   * An invalidated entry with a strong ETag remains, so that the origin can confirm it with a 304 instead of sending it again.
+   * @returns the number of responses that were valid before.
+   */
   #invalidate(entries: Iterable<Entry>): number {
-    let count = 0;
+    let validBefore = 0;
     for (const entry of [...entries]) {
       if (entry.isInvalidated) continue;
-      count++;
+      validBefore++;
       entry.isInvalidated = true;
       if (!hasStrongEtag(entry.validators)) this.remove(entry);
     }
-    return count;
+    return validBefore;
   }
 
-  #count(entry: Entry): void {
+  /** Adds the entry to the totals and to the index of groups. */
+  #register(entry: Entry): void {
     this.bytes += entry.bytes;
     this.entries++;
     for (const group of entry.groups) {
@@ -128,7 +136,7 @@ export class Store {
     }
   }
 
-  #discount(entry: Entry): void {
+  #unregister(entry: Entry): void {
     this.bytes -= entry.bytes;
     this.entries--;
     for (const group of entry.groups) {
@@ -159,6 +167,7 @@ export class Store {
     }
   }
 
+  /** Evicts entries of one key, the oldest first, until one more response of this size fits. */
   #evictVariants(bytes: number, entries: readonly Entry[]): void {
     for (const entry of entries.toReversed()) {
       if (this.#fits(bytes)) return;

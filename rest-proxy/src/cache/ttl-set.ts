@@ -15,16 +15,20 @@ export function createTtlSet({
   readonly entriesMax: number;
   readonly nowMs: () => number;
 }): TtlSet {
-  const expiresAtMs = createBoundedMap<number>({ entriesMax });
+  const expiryByKeyMs = createBoundedMap<number>({ entriesMax });
   return {
-    add: (key, ttlMs) => void expiresAtMs.set(key, nowMs() + ttlMs),
+    add(key, ttlMs) {
+      expiryByKeyMs.set(key, nowMs() + ttlMs);
+    },
     has(key) {
-      const expires = expiresAtMs.get(key);
-      if (expires === undefined) return false;
-      if (expires > nowMs()) return true;
-      expiresAtMs.delete(key);
+      const expiresAtMs = expiryByKeyMs.get(key);
+      if (expiresAtMs === undefined) return false;
+      if (expiresAtMs > nowMs()) return true;
+      expiryByKeyMs.delete(key);
       return false;
     },
-    delete: (key) => void expiresAtMs.delete(key),
+    delete(key) {
+      expiryByKeyMs.delete(key);
+    },
   };
 }

@@ -33,7 +33,8 @@ const unsafeCharacter = /["(<\\]|[^\t -~]/;
  */
 export function normalizeForVary(field: string, value: string): string {
   const isWeighted = weightedNames.has(field);
-  if (!(isWeighted || otherLists.has(field)) || unsafeCharacter.test(value)) return value;
+  const isList = isWeighted || otherLists.has(field);
+  if (!isList || unsafeCharacter.test(value)) return value;
   const withoutSpace = withoutSpaceAround(",", value);
   return isWeighted ? withoutSpaceAround(";", withoutSpace).toLowerCase() : withoutSpace;
 }
@@ -42,14 +43,15 @@ export function normalizeForVary(field: string, value: string): string {
 export function normalizedHeader(headers: IncomingHttpHeaders, field: string): string | undefined {
   const value: unknown = headers[field];
   if (typeof value === "string") return normalizeForVary(field, value);
-  // Also undefined for the members of every object, such as `constructor`.
-  return Array.isArray(value) ? normalizeForVary(field, value.join(",")) : undefined;
+  if (Array.isArray(value)) return normalizeForVary(field, value.join(","));
+  // The header is missing, or `field` is a member of every object, such as `constructor`.
+  return undefined;
 }
 
 function withoutSpaceAround(delimiter: string, value: string): string {
   if (!value.includes(delimiter)) return value;
-  const parts = value.split(delimiter).map((part) => part.trim());
-  return parts.join(delimiter);
+  const members = value.split(delimiter).map((member) => member.trim());
+  return members.join(delimiter);
 }
 
 /** @returns the fields that `Vary` names, in lower case, sorted, each once; `"*"` if the response matches no other request. */
@@ -65,23 +67,21 @@ export function toVaryKey(fields: readonly string[], varyValueOf: VaryValueOf): 
 
 /** Whether a request matches: all values are equal, and a missing header is equal only to a missing header. */
 export function matchesVary({ fields, values }: VaryKey, varyValueOf: VaryValueOf): boolean {
-  for (let at = 0; at < fields.length; at++) {
-    if (varyValueOf(fields[at] ?? "") !== values[at]) return false;
+  for (let index = 0; index < fields.length; index++) {
+    if (varyValueOf(fields[index] ?? "") !== values[index]) return false;
   }
   return true;
 }
 
 export function isSameVaryKey(a: VaryKey, b: VaryKey): boolean {
-  return (
-    a.fields.length === b.fields.length &&
-    a.fields.every((field, at) => field === b.fields[at] && a.values[at] === b.values[at])
-  );
+  if (a.fields.length !== b.fields.length) return false;
+  return a.fields.every((field, index) => field === b.fields[index] && a.values[index] === b.values[index]);
 }
 
 /** Whether no request can match both keys: a field that both name has different values. Only then an older response is stored beside a newer one. */
 export function isDisjoint(a: VaryKey, b: VaryKey): boolean {
-  return a.fields.some((field, at) => {
-    const other = b.fields.indexOf(field);
-    return other >= 0 && a.values[at] !== b.values[other];
+  return a.fields.some((field, indexInA) => {
+    const indexInB = b.fields.indexOf(field);
+    return indexInB >= 0 && a.values[indexInA] !== b.values[indexInB];
   });
 }

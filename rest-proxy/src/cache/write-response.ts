@@ -46,7 +46,7 @@ export function createCachedResponse(
 ): CachedResponse {
   const isUnchanged = entry.status === 200 && isNotModified(request.headers, entry.validators, nowMs);
   const headers = (isUnchanged ? entry.notModifiedHeaders : entry.headers).slice();
-  // `Date` is the last stored header (`StoredHead.headers`).
+  // `Date` is the last stored header (`StoredHead.headers`). A confirmation renews it, as a 304 does.
   if (entry.confirmedAtMs !== undefined) headers[headers.length - 1] = new Date(entry.confirmedAtMs).toUTCString();
   headers.push("Age", String(ageSeconds(entry, nowMs)), "Cache-Status", cacheStatus);
   const body = isUnchanged || request.method === "HEAD" ? undefined : entry.body;
@@ -93,9 +93,10 @@ export function writeOriginHead(
 ): void {
   if (response.destroyed) return;
   try {
-    const list = [...headers];
-    list.push("Cache-Status", cacheStatus);
-    response.writeHead(status, addHeaders(list));
+    // A copy, since `addHeaders` may modify its argument.
+    const copy = [...headers];
+    copy.push("Cache-Status", cacheStatus);
+    response.writeHead(status, addHeaders(copy));
   } catch (error) {
     destroyBody(body);
     throw error;
@@ -152,10 +153,11 @@ export interface ForwardedStatus {
 /** This cache's member of `Cache-Status` for a request that was sent to the origin (RFC 9211, 2.2 to 2.6). */
 export function forwardedStatus(name: string, { forwarded, status, isStored, isCollapsed }: ForwardedStatus): string {
   // Concatenated: this runs for every relayed response.
-  let text = `${name}; fwd=${forwarded}`;
-  if (status) text += `; fwd-status=${status}`;
-  if (isStored) text += "; stored";
-  return isCollapsed ? `${text}; collapsed` : text;
+  let member = `${name}; fwd=${forwarded}`;
+  if (status) member += `; fwd-status=${status}`;
+  if (isStored) member += "; stored";
+  if (isCollapsed) member += "; collapsed";
+  return member;
 }
 
 /** This cache's member of `Cache-Status` for a response from the store (RFC 9211, 2.1 and 2.4). @param ttlSeconds negative for a stale one. */

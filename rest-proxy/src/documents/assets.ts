@@ -3,8 +3,8 @@ import { type PageSource, revalidated } from "./pages.ts";
 
 /** The style sheet and the scripts of the pages, from the folder `browser/`. */
 export function readAssets(): readonly PageSource[] {
-  const scripts = ["docs.js", "receipts.js", "search.js", "storage.js", "try-it.js"];
-  return [readAsset("docs.css", "text/css"), ...scripts.map((name) => readAsset(name, "text/javascript"))];
+  const scriptNames = ["docs.js", "receipts.js", "search.js", "storage.js", "try-it.js"];
+  return [readAsset("docs.css", "text/css"), ...scriptNames.map((name) => readAsset(name, "text/javascript"))];
 }
 
 function readAsset(name: string, type: string): PageSource {

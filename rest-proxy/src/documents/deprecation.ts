@@ -20,7 +20,7 @@ interface Deprecation {
   readonly successor: number | undefined;
 }
 
-/** The lowest version after `version`, also for the API catalog; `versions` ascend. */
+/** The lowest version after `version`, also for the API catalog. @param versions in ascending order. */
 export function findSuccessor(version: number, versions: readonly number[]): number | undefined {
   return versions.find((candidate) => candidate > version);
 }
@@ -33,17 +33,16 @@ export function readVersionDocuments(
   texts: ReadonlyMap<number, string>,
   retirements: readonly Retirement[],
 ): readonly VersionDocument[] {
-  const versions = [...texts.keys()].toSorted((a, b) => a - b);
-  return [...texts]
-    .toSorted(([a], [b]) => a - b)
-    .map(([version, text]) => {
-      const document = JSON.parse(text) as OpenApi;
-      const retirement = retirements.find((retirement) => retirement.version === version);
-      if (retirement === undefined) return { version, document, text, deprecation: undefined };
-      const deprecation = { dates: describeDates(retirement), successor: findSuccessor(version, versions) };
-      const marked = markOperations(document);
-      return { version, document: marked, text: addNotice(marked, describeDeprecation(deprecation)), deprecation };
-    });
+  const ascending = [...texts].toSorted(([versionA], [versionB]) => versionA - versionB);
+  const versions = ascending.map(([version]) => version);
+  return ascending.map(([version, text]) => {
+    const document = JSON.parse(text) as OpenApi;
+    const retirement = retirements.find((candidate) => candidate.version === version);
+    if (retirement === undefined) return { version, document, text, deprecation: undefined };
+    const deprecation = { dates: describeDates(retirement), successor: findSuccessor(version, versions) };
+    const marked = markOperations(document);
+    return { version, document: marked, text: addNotice(marked, describeDeprecation(deprecation)), deprecation };
+  });
 }
 
 /** The dates and the successor, in Markdown. */
@@ -53,10 +52,9 @@ export function describeDeprecation({ dates, successor }: Deprecation): string {
 }
 
 function describeDates({ version, deprecatedAtMs, sunsetAtMs }: Retirement): string {
-  const deprecated =
-    deprecatedAtMs === undefined ? "**Deprecated**." : `**Deprecated** as of ${toDay(deprecatedAtMs)}.`;
-  if (sunsetAtMs === undefined) return deprecated;
-  return `${deprecated} From ${toDay(sunsetAtMs)} every request to version ${version} gets 410 Gone.`;
+  const since = deprecatedAtMs === undefined ? "**Deprecated**." : `**Deprecated** as of ${toDay(deprecatedAtMs)}.`;
+  if (sunsetAtMs === undefined) return since;
+  return `${since} From ${toDay(sunsetAtMs)} every request to version ${version} gets 410 Gone.`;
 }
 
 function markOperations(document: OpenApi): OpenApi {

@@ -3,10 +3,17 @@ import type { Retirement } from "../route/retirement.ts";
 import { methodNotAllowed } from "../route/route-table.ts";
 import { readAssets } from "./assets.ts";
 import { createCatalog } from "./catalog.ts";
-import { readVersionDocuments } from "./deprecation.ts";
+import { readVersionDocuments, type VersionDocument } from "./deprecation.ts";
 import { createRestFrontPage, type FrontPageOptions } from "./front-page.ts";
 import type { Html } from "@tributary/kit/pages/html";
-import { createPages, type NegotiationHeaders, type PageResponse, type PageSource, revalidated } from "./pages.ts";
+import {
+  createPages,
+  type NegotiationHeaders,
+  type Page,
+  type PageResponse,
+  type PageSource,
+  revalidated,
+} from "./pages.ts";
 import { createProblemPages } from "./problem-pages.ts";
 import { renderOverview, renderReference } from "./reference.ts";
 import { createSearchIndex } from "./search-index.ts";
@@ -40,54 +47,61 @@ export interface Documents {
  * @throws Error for an OpenAPI document that is not JSON or refers to a component that does not exist.
  */
 export function createDocuments({ texts, retirements, frontPage }: DocumentsOptions): Documents {
-  const versions = readVersionDocuments(texts, retirements);
+  const documents = readVersionDocuments(texts, retirements);
+  const versions = documents.map(({ version }) => version);
+  const deprecatedVersions = new Set(retirements.map(({ version }) => version));
   const pages = createPages([
-    createRestFrontPage(
-      versions.map(({ version }) => version),
-      frontPage,
-    ),
-    ...versions.map(({ version, text }) => ({
-      path: `/openapi/v${version}.json`,
-      variants: [{ type: "application/json", text }],
-    })),
-    createCatalog(
-      versions.map(({ version }) => version),
-      new Set(retirements.map(({ version }) => version)),
-    ),
-    htmlPage("/docs", renderOverview(versions)),
-    htmlPage("/docs/tokens", renderTokenPage(versions)),
-    ...versions.map((reference) => htmlPage(`/docs/v${reference.version}`, renderReference(reference, versions))),
-    {
-      path: "/docs/search.json",
-      cacheControl: revalidated,
-      variants: [{ type: "application/json", text: createSearchIndex(versions) }],
-    },
+    createRestFrontPage(versions, frontPage),
+    ...documents.map(openApiPage),
+    createCatalog(versions, deprecatedVersions),
+    htmlPage("/docs", renderOverview(documents)),
+    htmlPage("/docs/tokens", renderTokenPage(documents)),
+    ...documents.map((document) => htmlPage(`/docs/v${document.version}`, renderReference(document, documents))),
+    searchIndexPage(documents),
     ...readAssets(),
-    ...createProblemPages(versions),
+    ...createProblemPages(documents),
   ]);
-  const documentsByPath = new Map(
-    pages.map(({ path, respond }): [string, ServedDocument] => [
-      path,
-      {
-        allow,
-        respond(method, headers) {
-          if (method === "GET" || method === "HEAD") return respond(headers, method === "HEAD");
-          return rejectMethod(path);
-        },
-      },
-    ]),
-  );
-  return { find: (path) => documentsByPath.get(path) };
+  const servedByPath = new Map(pages.map((page) => [page.path, toServedDocument(page)]));
+  return { find: (path) => servedByPath.get(path) };
+}
+
+function openApiPage({ version, text }: VersionDocument): PageSource {
+  return { path: `/openapi/v${version}.json`, variants: [{ type: "application/json", text }] };
+}
+
+function searchIndexPage(documents: readonly VersionDocument[]): PageSource {
+  const variants = [{ type: "application/json", text: createSearchIndex(documents) }];
+  return { path: "/docs/search.json", cacheControl: revalidated, variants };
 }
 
 function htmlPage(path: string, { html }: Html): PageSource {
   return { path, cacheControl: revalidated, variants: [{ type: "text/html", text: html }] };
 }
 
-const allow = "GET, HEAD, OPTIONS";
+const allowedMethods = "GET, HEAD, OPTIONS";
+
+function toServedDocument({ path, respond }: Page): ServedDocument {
+  return {
+    allow: allowedMethods,
+    respond(method, headers) {
+      if (method === "GET" || method === "HEAD") return respond(headers, method === "HEAD");
+      return rejectMethod(path);
+    },
+  };
+}
 
 function rejectMethod(path: string): PageResponse {
-  const bytes = Buffer.from(JSON.stringify(toProblemDocument(methodNotAllowed(allow), { instance: path })));
-  const type = ["Content-Type", "application/problem+json", "Content-Length", String(bytes.length)];
-  return { status: 405, headers: ["Allow", allow, "Cache-Control", "no-store", ...type], bytes };
+  const problem = toProblemDocument(methodNotAllowed(allowedMethods), { instance: path });
+  const bytes = Buffer.from(JSON.stringify(problem));
+  const headers = [
+    "Allow",
+    allowedMethods,
+    "Cache-Control",
+    "no-store",
+    "Content-Type",
+    "application/problem+json",
+    "Content-Length",
+    String(bytes.length),
+  ];
+  return { status: 405, headers, bytes };
 }

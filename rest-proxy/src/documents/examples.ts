@@ -14,6 +14,7 @@ export function exampleOf({ name, in: place, schema }: Parameter): string | unde
 }
 
 interface ExampleBody {
+  /** The media type. */
   readonly type: string;
   /** Undefined without an example. */
   readonly value: unknown;
@@ -21,6 +22,9 @@ interface ExampleBody {
 
 /** The first example of the first media type; undefined for a request without a body. */
 export function exampleBodyOf({ requestBody }: Operation): ExampleBody | undefined {
-  const [type, media] = Object.entries(requestBody?.content ?? {})[0] ?? [];
-  return type === undefined ? undefined : { type, value: Object.values(media?.examples ?? {})[0]?.value };
+  const [firstContent] = Object.entries(requestBody?.content ?? {});
+  if (firstContent === undefined) return undefined;
+  const [type, { examples = {} }] = firstContent;
+  const [firstExample] = Object.values(examples);
+  return { type, value: firstExample?.value };
 }

@@ -13,17 +13,14 @@ export function createRestFrontPage(
   versions: readonly number[],
   { version, linksHealth }: FrontPageOptions,
 ): PageSource {
+  const newestFirst = versions.toReversed();
+  const links = [referenceLink, ...newestFirst.map(toOpenApiLink), problemsLink, catalogLink];
+  if (linksHealth) links.push(healthLink);
   const { json, html, policy } = createFrontPage({
     name: "Tributary REST API",
     description: "Versioned resources with caching, over the data of all services.",
     version,
-    links: [
-      referenceLink,
-      ...versions.toReversed().map(toOpenApiLink),
-      problemsLink,
-      catalogLink,
-      ...(linksHealth ? [healthLink] : []),
-    ],
+    links,
   });
   const variants = [
     { type: "application/json", text: json },
@@ -35,20 +32,28 @@ export function createRestFrontPage(
 
 function toOpenApiLink(version: number): FrontPageLink {
   return {
-    ...{ key: `openapi-v${version}`, path: `/openapi/v${version}.json`, title: `OpenAPI, version ${version}` },
+    key: `openapi-v${version}`,
+    path: `/openapi/v${version}.json`,
+    title: `OpenAPI, version ${version}`,
     text: "The description for code generators and other tools.",
   };
 }
 
 const referenceLink: FrontPageLink = {
-  ...{ key: "docs", path: "/docs", title: "Reference" },
+  key: "docs",
+  path: "/docs",
+  title: "Reference",
   text: "Every operation, with code samples, forms that send requests, and a page on tokens.",
 };
 const problemsLink: FrontPageLink = {
-  ...{ key: "problems", path: "/problems", title: "Problems" },
+  key: "problems",
+  path: "/problems",
+  title: "Problems",
   text: "What each error means, and what to do.",
 };
 const catalogLink: FrontPageLink = {
-  ...{ key: "api-catalog", path: "/.well-known/api-catalog", title: "API catalog" },
+  key: "api-catalog",
+  path: "/.well-known/api-catalog",
+  title: "API catalog",
   text: "The links to all versions, for programs (RFC 9727).",
 };

@@ -54,14 +54,18 @@ function searchForm(version: number): Html {
   </form>`;
 }
 
+type PageLink = readonly [path: string, text: string];
+
 /** The links to all pages; the link to the page at `path` is marked. With `contents`, also the links to that version's operations and schemas. */
 export function viewNavigation(versions: readonly VersionDocument[], path: string, contents?: VersionDocument): Html {
-  const pages = [
+  const newestFirst = versions.toReversed();
+  const versionPages = newestFirst.map(({ version }): PageLink => [`/docs/v${version}`, `Version ${version}`]);
+  const pages: readonly PageLink[] = [
     ["/docs", "Overview"],
     ["/docs/tokens", "Tokens"],
     ["/problems", "Problems"],
-    ...versions.toReversed().map(({ version }) => [`/docs/v${version}`, `Version ${version}`] as const),
-  ] as const;
+    ...versionPages,
+  ];
   const links = pages.map(
     ([target, text]) =>
       html`<li><a href="${target}" ${target === path ? html` aria-current="page"` : undefined}>${text}</a></li>`,
@@ -74,21 +78,29 @@ export function viewNavigation(versions: readonly VersionDocument[], path: strin
 }
 
 function viewContents({ version, document }: VersionDocument, path: string): Html {
-  const page = `/docs/v${version}`;
-  const base = page === path ? "" : page;
+  const versionPage = `/docs/v${version}`;
+  // A link within the page that contains this navigation is only a fragment.
+  const base = versionPage === path ? "" : versionPage;
   const operations = operationsOf(document);
   const chapters = document.tags.map(
     ({ name }) =>
       html`<h2>${name}</h2>
         <ul>
-          ${operations.filter(({ operation }) => operation.tags.includes(name)).map((entry) => viewEntry(entry, base))}
+          ${viewEntries(operations, name, base)}
         </ul>`,
   );
   return html`${chapters}
     <h2><a href="${base}#schemas">Schemas</a></h2>`;
 }
 
-function viewEntry({ method, operation: { operationId, summary } }: PathOperation, base: string): Html {
+/** The links to the operations with this tag. */
+function viewEntries(operations: readonly PathOperation[], tag: string, base: string): readonly Html[] {
+  const tagged = operations.filter(({ operation }) => operation.tags.includes(tag));
+  return tagged.map((entry) => viewEntry(entry, base));
+}
+
+function viewEntry({ method, operation }: PathOperation, base: string): Html {
+  const { operationId, summary } = operation;
   return html`<li>
     <a href="${base}#${operationId}">${viewMethod(method)} <span>${summary}</span></a>
   </li>`;

@@ -2,6 +2,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "@tributary/kit/process/env";
 
+/** `v1.json` to `v999.json`. */
+const documentFileName = /^v([1-9]\d{0,2})\.json$/;
+
 /**
  * Reads the text of each OpenAPI document that composition generated, `v1.json` and so on, by version. Called once, at the start of the process; an
  * empty map if the folder does not exist.
@@ -9,11 +12,16 @@ import { ConfigError } from "@tributary/kit/process/env";
  */
 export function loadDocuments(folder: string): ReadonlyMap<number, string> {
   if (!existsSync(folder)) return new Map();
-  const versions = readdirSync(folder).flatMap((file) => /^v([1-9]\d{0,2})\.json$/.exec(file)?.[1] ?? []);
-  return new Map(versions.map((version) => [Number(version), read(join(folder, `v${version}.json`))]));
+  const texts = new Map<number, string>();
+  for (const fileName of readdirSync(folder)) {
+    const version = documentFileName.exec(fileName)?.[1];
+    // Other files in the folder are ignored.
+    if (version !== undefined) texts.set(Number(version), readJsonText(join(folder, fileName)));
+  }
+  return texts;
 }
 
-function read(file: string): string {
+function readJsonText(file: string): string {
   const text = readFileSync(file, "utf8");
   try {
     JSON.parse(text);

@@ -57,6 +57,7 @@ interface ResponseObject {
   readonly content?: Content;
 }
 
+/** A response with its status, such as "404". */
 export type NumberedResponse = readonly [status: string, response: ResponseObject];
 
 export type Content = Readonly<Record<string, MediaTypeObject>>;
@@ -122,22 +123,27 @@ export interface DescriptionSection {
   readonly id: string | undefined;
 }
 
+const blankLines = /\n{2,}/;
+/** Bold words at the start, in group 1 without a full stop at their end. */
+const boldStart = /^\*\*([^*]+?)\.?\*\*/;
+
 export function sectionsOf({ info }: OpenApi): readonly DescriptionSection[] {
-  return info.description.split(/\n{2,}/).map((text) => {
-    const title = /^\*\*([^*]+?)\.?\*\*/.exec(text)?.[1];
-    return { text, title, id: title && `section-${title.toLowerCase().replaceAll(" ", "-")}` };
+  return info.description.split(blankLines).map((text) => {
+    const title = boldStart.exec(text)?.[1];
+    if (title === undefined) return { text, title, id: undefined };
+    return { text, title, id: `section-${title.toLowerCase().replaceAll(" ", "-")}` };
   });
 }
 
 /** @returns `part` itself, or the component that it refers to. @throws Error for an unknown component. */
 function resolveReference<T extends object>(
   part: T | ReferenceObject,
-  named: Readonly<Record<string, T>> | undefined,
+  componentsByName: Readonly<Record<string, T>> | undefined,
 ): T {
   if (!("$ref" in part)) return part;
-  const target = named?.[nameOf(part.$ref)];
-  if (target === undefined) throw new Error(`${part.$ref} does not exist.`);
-  return target;
+  const component = componentsByName?.[nameOf(part.$ref)];
+  if (component === undefined) throw new Error(`${part.$ref} does not exist.`);
+  return component;
 }
 
 /** The name of the component that a reference refers to: its part after the last slash. */

@@ -50,7 +50,8 @@ export function viewOperation(reference: VersionDocument, entry: PathOperation, 
   </article>`;
 }
 
-export function markDeprecated({ deprecated }: Pick<Operation, "deprecated">): Html | undefined {
+/** The word after the title of what is deprecated: an operation, or a version. Undefined if it is not deprecated. */
+export function markDeprecated({ deprecated }: { readonly deprecated?: boolean }): Html | undefined {
   return deprecated ? html` <strong>deprecated</strong>` : undefined;
 }
 
@@ -61,23 +62,27 @@ function viewDeprecation(
   successor?: VersionDocument,
 ): Html {
   const dates = deprecation?.dates ?? "**Deprecated**.";
-  const next =
-    successor && operationsOf(successor.document).find((one) => one.operation.operationId === operation.operationId);
-  if (successor === undefined || next === undefined) {
+  const successorOperation = successor && findOperation(successor.document, operation.operationId);
+  if (successor === undefined || successorOperation === undefined) {
     return html`<div class="banner">
       ${markdown(deprecation === undefined ? dates : describeDeprecation(deprecation))}
     </div>`;
   }
+  const { method, path } = successorOperation;
   return html`<div class="banner">
     ${markdown(dates)}
     <p>
       Use
       <a href="/docs/v${successor.version}#${operation.operationId}">
-        ${next.method.toUpperCase()} ${successor.document.servers[0]?.url ?? ""}${next.path}</a
+        ${method.toUpperCase()} ${successor.document.servers[0]?.url ?? ""}${path}</a
       >
       instead.
     </p>
   </div>`;
+}
+
+function findOperation(document: OpenApi, operationId: string): PathOperation | undefined {
+  return operationsOf(document).find(({ operation }) => operation.operationId === operationId);
 }
 
 /** The scopes of an operation, or that it requires no token. */
@@ -89,12 +94,12 @@ export function describeAuthorization(operation: Operation): Html {
 }
 
 function viewParameters({ components }: OpenApi, parameters: readonly Parameter[]): Html {
-  const fields = parameters.map(({ in: place, name, required, description, schema }) => ({
-    name,
-    place,
-    required,
-    description,
-    schema,
+  const fields = parameters.map((parameter) => ({
+    name: parameter.name,
+    place: parameter.in,
+    required: parameter.required,
+    description: parameter.description,
+    schema: parameter.schema,
   }));
   return html`<h4>Parameters</h4>
     ${viewFields(fields, components.schemas)}`;

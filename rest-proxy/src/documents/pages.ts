@@ -33,9 +33,16 @@ export interface Page {
 
 export type NegotiationHeaders = Pick<IncomingHttpHeaders, "accept" | "accept-encoding" | "if-none-match">;
 type Encoding = "identity" | "gzip" | "br";
-type Encoded = Readonly<
-  Record<Encoding, { readonly head: readonly string[]; readonly etag: string; readonly bytes: Buffer }>
->;
+
+/** One text in one content coding. */
+interface EncodedText {
+  /** `Content-Type`, `Content-Length` and `Content-Encoding`: only a 200 has them. */
+  readonly contentHeaders: readonly string[];
+  readonly etag: string;
+  readonly bytes: Buffer;
+}
+
+type TextByEncoding = Readonly<Record<Encoding, EncodedText>>;
 
 const emptyBody = Buffer.alloc(0);
 
@@ -47,33 +54,37 @@ export const revalidated = "public, no-cache";
 
 /** Compresses the pages and computes their ETags. */
 export function createPages(sources: readonly PageSource[]): readonly Page[] {
-  return sources.map(({ path, variants, cacheControl = "public, max-age=60", policy, headers = [] }) => {
-    const types = variants.map(({ type }) => type);
-    const encoded = new Map(variants.map(({ type, text }) => [type, encode(type, text)]));
-    const vary = types.length > 1 ? "Accept, Accept-Encoding" : "Accept-Encoding";
-    return {
-      path,
-      respond(requestHeaders, isHead) {
-        const type = chooseMediaType(requestHeaders.accept, types) ?? types[0] ?? "";
-        const { head, etag, bytes } = choose(encoded.get(type), requestHeaders["accept-encoding"]);
-        const common = [
-          "ETag",
-          etag,
-          "Vary",
-          vary,
-          "Cache-Control",
-          cacheControl,
-          ...policyOf(type, policy),
-          ...headers,
-        ];
-        const condition = requestHeaders["if-none-match"];
-        if (condition !== undefined && matchesIfNoneMatch(condition, etag)) {
-          return { status: 304, headers: common, bytes: emptyBody };
-        }
-        return { status: 200, headers: [...common, ...head], bytes: isHead ? emptyBody : bytes };
-      },
-    };
-  });
+  return sources.map(createPage);
+}
+
+function createPage(source: PageSource): Page {
+  const { path, variants, cacheControl = "public, max-age=60", policy, headers: additionalHeaders = [] } = source;
+  const types = variants.map(({ type }) => type);
+  const encodedByType = new Map(variants.map(({ type, text }) => [type, encode(type, text)]));
+  const vary = types.length > 1 ? "Accept, Accept-Encoding" : "Accept-Encoding";
+  return {
+    path,
+    respond(requestHeaders, isHead) {
+      const type = chooseMediaType(requestHeaders.accept, types) ?? types[0] ?? "";
+      const encoded = chooseEncoding(encodedByType.get(type), requestHeaders["accept-encoding"]);
+      const { contentHeaders, etag, bytes } = encoded;
+      const headers = [
+        "ETag",
+        etag,
+        "Vary",
+        vary,
+        "Cache-Control",
+        cacheControl,
+        ...securityHeaders(type, policy),
+        ...additionalHeaders,
+      ];
+      const noneMatch = requestHeaders["if-none-match"];
+      if (noneMatch !== undefined && matchesIfNoneMatch(noneMatch, etag)) {
+        return { status: 304, headers, bytes: emptyBody };
+      }
+      return { status: 200, headers: [...headers, ...contentHeaders], bytes: isHead ? emptyBody : bytes };
+    },
+  };
 }
 
 /**
@@ -93,33 +104,35 @@ const documentationPolicy = [
   "trusted-types 'none'",
 ].join("; ");
 
-function policyOf(type: string, policy = documentationPolicy): readonly string[] {
+/** Only HTML has security headers. */
+function securityHeaders(type: string, policy = documentationPolicy): readonly string[] {
   return type === "text/html" ? ["Content-Security-Policy", policy, "Referrer-Policy", "no-referrer"] : [];
 }
 
-function choose(encoded: Encoded | undefined, acceptEncoding: string | undefined) {
+function chooseEncoding(encoded: TextByEncoding | undefined, acceptEncoding: string | undefined): EncodedText {
   if (encoded === undefined) throw new Error("A page has no variant of one of its types.");
   return encoded[chooseContentCoding(acceptEncoding) ?? "identity"];
 }
 
 /** Brotli's default quality, 11, would delay the start by a second and save a few per cent. */
-const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
+const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
-function encode(type: string, text: string): Encoded {
+function encode(type: string, text: string): TextByEncoding {
   const bytes = Buffer.from(text);
   const hash = createHash("sha256").update(bytes).digest("base64url").slice(0, 16);
   const contentType = type.startsWith("text/") ? `${type}; charset=utf-8` : type;
-  const variant = (encoding: Encoding, bytes: Buffer) => ({
-    etag: encoding === "identity" ? `"${hash}"` : `"${hash}-${encoding}"`,
-    head: [
-      ...["Content-Type", contentType, "Content-Length", String(bytes.length)],
-      ...(encoding === "identity" ? [] : ["Content-Encoding", encoding]),
-    ],
-    bytes,
+  const compressed = (encoding: "gzip" | "br", compressedBytes: Buffer): EncodedText => ({
+    etag: `"${hash}-${encoding}"`,
+    contentHeaders: [...contentHeadersOf(contentType, compressedBytes), "Content-Encoding", encoding],
+    bytes: compressedBytes,
   });
   return {
-    identity: variant("identity", bytes),
-    gzip: variant("gzip", gzipSync(bytes)),
-    br: variant("br", brotliCompressSync(bytes, brotli)),
+    identity: { etag: `"${hash}"`, contentHeaders: contentHeadersOf(contentType, bytes), bytes },
+    gzip: compressed("gzip", gzipSync(bytes)),
+    br: compressed("br", brotliCompressSync(bytes, brotliOptions)),
   };
+}
+
+function contentHeadersOf(contentType: string, bytes: Buffer): readonly string[] {
+  return ["Content-Type", contentType, "Content-Length", String(bytes.length)];
 }

@@ -16,22 +16,25 @@ export interface ExplainedProblem {
   readonly remedy: string;
 }
 
+const errorCodes = Object.keys(statusOf) as readonly ErrorCode[];
+
 /** All problems; the JSON variants of the pages contain them in this form. */
-export const explainedProblems: readonly ExplainedProblem[] = (Object.keys(statusOf) as readonly ErrorCode[]).map(
-  (code) => {
-    const { type, title, status } = toProblemDocument(new AppError(code, ""), {});
-    return { type, title, status, ...problemExplanations[code] };
-  },
-);
+export const explainedProblems: readonly ExplainedProblem[] = errorCodes.map((code) => {
+  const { type, title, status } = toProblemDocument(new AppError(code, ""), {});
+  const { means, remedy } = problemExplanations[code];
+  return { type, title, status, means, remedy };
+});
+
+/** Wraps the content of a page in the layout and the navigation. */
+type ViewPage = (path: string, title: string, content: Html) => Html;
 
 /** The page `/problems`, and for each error code the page that a problem's `type` refers to (RFC 9457, 3.1.1), as HTML and as JSON. */
 export function createProblemPages(versions: readonly VersionDocument[]): readonly PageSource[] {
-  const view = (path: string, title: string, content: Html) =>
-    layout({ title, version: versions.at(-1)?.version, navigation: viewNavigation(versions, path), content });
+  const newest = versions.at(-1);
+  const view: ViewPage = (path, title, content) =>
+    layout({ title, version: newest?.version, navigation: viewNavigation(versions, path), content });
   return [createListPage(view), ...explainedProblems.map((problem) => createProblemPage(problem, view))];
 }
-
-type ViewPage = (path: string, title: string, content: Html) => Html;
 
 function createListPage(view: ViewPage): PageSource {
   const rows = explainedProblems.map(

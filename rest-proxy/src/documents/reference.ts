@@ -39,7 +39,7 @@ export function renderOverview(versions: readonly VersionDocument[]): Html {
 export function renderReference(reference: VersionDocument, versions: readonly VersionDocument[]): Html {
   const { version, document, deprecation } = reference;
   const operations = operationsOf(document);
-  const successor = versions.find((one) => one.version === deprecation?.successor);
+  const successor = versions.find((candidate) => candidate.version === deprecation?.successor);
   const chapters = document.tags.map(
     ({ name, description }) =>
       html`<h2>${name}</h2>

@@ -15,6 +15,7 @@ interface SchemaView {
   readonly open: readonly string[];
 }
 
+/** The list of the properties, of a list those of its items. Undefined for a schema without properties. */
 function fieldsOf(schema: Schema, view: SchemaView): Html | undefined {
   const { $ref, properties, required = [], items } = schema;
   if ($ref !== undefined) return fieldsOfReference(nameOf($ref), view);
@@ -29,14 +30,15 @@ function fieldsOf(schema: Schema, view: SchemaView): Html | undefined {
         </ul>`;
   }
   if (items) return fieldsOf(items, view);
-  const choice = nonNullOf(schema);
-  return choice === undefined ? undefined : fieldsOf(choice, view);
+  const nonNull = nonNullOf(schema);
+  return nonNull === undefined ? undefined : fieldsOf(nonNull, view);
 }
 
 function fieldsOfReference(name: string, { named, open }: SchemaView): Html | undefined {
   const schema = named[name];
   if (schema === undefined) throw new Error(`The schema ${name} does not exist.`);
-  return open.includes(name) ? undefined : fieldsOf(schema, { named, open: [...open, name] });
+  if (open.includes(name)) return undefined;
+  return fieldsOf(schema, { named, open: [...open, name] });
 }
 
 interface Field {
@@ -74,26 +76,31 @@ function descriptionOf(schema: Schema): string | undefined {
 function typeOf(schema: Schema): Html {
   const { $ref, anyOf, type, items, enum: values } = schema;
   if ($ref !== undefined) return html`<a href="#schema-${nameOf($ref)}">${nameOf($ref)}</a>`;
-  if (anyOf) return html`${anyOf.map((alternative, index) => [index === 0 ? "" : " or ", typeOf(alternative)])}`;
-  if (values)
-    return html`${values.map((value, index) => [index === 0 ? "" : " or ", html`<code>${String(value)}</code>`])}`;
+  if (anyOf) return joinByOr(anyOf.map(typeOf));
+  if (values) return joinByOr(values.map((value) => html`<code>${String(value)}</code>`));
   if (items) return html`list of ${typeOf(items)}`;
-  return html`${[type ?? "anything"].flat().join(" or ")}`;
+  if (type === undefined) return html`anything`;
+  return html`${typeof type === "string" ? type : type.join(" or ")}`;
 }
 
+function joinByOr(alternatives: readonly Html[]): Html {
+  return html`${alternatives.map((alternative, index) => [index === 0 ? "" : " or ", alternative])}`;
+}
+
+/** The limits of the values, each after a comma. If a nullable schema has none, those of its alternative that is not null. */
 function limitsOf(schema: Schema): Html | undefined {
   const { format, minLength, maxLength, minimum, maximum, minItems, maxItems } = schema;
-  const limits: readonly (string | Html)[] = [
-    ...(format === undefined ? describePattern(schema) : [format]),
-    ...describeSize(minLength, maxLength, "character"),
-    ...(minimum === undefined ? [] : [`from ${formatNumber(minimum)}`]),
-    ...(maximum === undefined ? [] : [`to ${formatNumber(maximum)}`]),
-    ...describeSize(minItems, maxItems, "item"),
-    ...(schema.default === undefined ? [] : [`${JSON.stringify(schema.default)} if it is omitted`]),
-  ];
-  const choice = nonNullOf(schema);
-  if (limits.length === 0) return choice === undefined ? undefined : limitsOf(choice);
-  return html`<small>${limits.map((limit) => [", ", limit])}</small>`;
+  const limits: (string | Html)[] = [];
+  if (format === undefined) limits.push(...describePattern(schema));
+  else limits.push(format);
+  limits.push(...describeSize(minLength, maxLength, "character"));
+  if (minimum !== undefined) limits.push(`from ${formatNumber(minimum)}`);
+  if (maximum !== undefined) limits.push(`to ${formatNumber(maximum)}`);
+  limits.push(...describeSize(minItems, maxItems, "item"));
+  if (schema.default !== undefined) limits.push(`${JSON.stringify(schema.default)} if it is omitted`);
+  if (limits.length > 0) return html`<small>${limits.map((limit) => [", ", limit])}</small>`;
+  const nonNull = nonNullOf(schema);
+  return nonNull === undefined ? undefined : limitsOf(nonNull);
 }
 
 /** Patterns that exclude control characters are long, and clients hardly ever send such a character: they are only in the OpenAPI document. */
@@ -103,14 +110,15 @@ function describePattern({ pattern }: Schema): readonly Html[] {
 }
 
 function describeSize(min: number | undefined, max: number | undefined, unit: string): readonly string[] {
-  const count = (size: number) => `${formatNumber(size)} ${unit}${size === 1 ? "" : "s"}`;
-  if (min !== undefined && min === max) return [`exactly ${count(min)}`];
-  return [
-    ...(min === undefined ? [] : [`at least ${count(min)}`]),
-    ...(max === undefined ? [] : [`at most ${count(max)}`]),
-  ];
+  const formatSize = (size: number) => `${formatNumber(size)} ${unit}${size === 1 ? "" : "s"}`;
+  if (min !== undefined && min === max) return [`exactly ${formatSize(min)}`];
+  const limits: string[] = [];
+  if (min !== undefined) limits.push(`at least ${formatSize(min)}`);
+  if (max !== undefined) limits.push(`at most ${formatSize(max)}`);
+  return limits;
 }
 
+/** The alternative of a nullable schema that is not null. */
 function nonNullOf({ anyOf = [] }: Schema): Schema | undefined {
   return anyOf.find(({ type }) => type !== "null");
 }

@@ -6,6 +6,7 @@ import {
   type Operation,
   operationsOf,
   parametersOf,
+  type PathOperation,
   responsesOf,
   type Schema,
   sectionsOf,
@@ -59,57 +60,59 @@ function createPageEntry(url: string, title: string, keywords: string): SearchEn
   return { url, title, label: "Page", texts: [title, keywords] };
 }
 
-function createVersionEntries({ version, document }: VersionDocument): readonly SearchEntry[] {
-  const url = `/docs/v${version}`;
+function createVersionEntries(reference: VersionDocument): readonly SearchEntry[] {
+  const operationEntries = operationsOf(reference.document).map((entry) => createOperationEntry(reference, entry));
+  return [...operationEntries, ...createSectionEntries(reference), ...createSchemaEntries(reference)];
+}
+
+function createOperationEntry({ version, document }: VersionDocument, entry: PathOperation): SearchEntry {
+  const { operationId, summary, description, "x-scopes": scopes = [] } = entry.operation;
+  const path = `/v${version}${entry.path}`;
+  const label = `${entry.method.toUpperCase()} ${path}`;
+  const names = [...readNames(document, entry.operation)].join(" ");
+  const texts = [`${summary} ${operationId} ${label}`, `${description} ${scopes.join(" ")}`, names];
+  return { url: `/docs/v${version}#${operationId}`, title: summary, label, version, path, texts };
+}
+
+/** The sections of the overview that have a title. */
+function createSectionEntries({ version, document }: VersionDocument): readonly SearchEntry[] {
+  const entries: SearchEntry[] = [];
+  for (const { id, title, text } of sectionsOf(document)) {
+    if (title === undefined) continue;
+    const texts = [`${title} ${sectionKeywords.get(title) ?? ""}`, text];
+    entries.push({ url: `/docs/v${version}#${id}`, title, label: "Overview", version, texts });
+  }
+  return entries;
+}
+
+function createSchemaEntries({ version, document }: VersionDocument): readonly SearchEntry[] {
   const { schemas } = document.components;
-  return [
-    ...operationsOf(document).map(({ method, path: pathInVersion, operation }) => {
-      const { operationId, summary, description, "x-scopes": scopes = [] } = operation;
-      const path = `/v${version}${pathInVersion}`;
-      const label = `${method.toUpperCase()} ${path}`;
-      const names = [...readNames(document, operation)].join(" ");
-      const texts = [`${summary} ${operationId} ${label}`, `${description} ${scopes.join(" ")}`, names];
-      return { url: `${url}#${operationId}`, title: summary, label, version, path, texts };
-    }),
-    ...sectionsOf(document).flatMap(({ id, title, text }) =>
-      title === undefined
-        ? []
-        : {
-            url: `${url}#${id}`,
-            title,
-            label: "Overview",
-            version,
-            texts: [`${title} ${sectionKeywords.get(title) ?? ""}`, text],
-          },
-    ),
-    ...Object.entries(schemas).map(([name, schema]) => {
-      const names = addPropertyNames(new Set(), schema, schemas);
-      return {
-        url: `${url}#schema-${name}`,
-        title: name,
-        label: "Schema",
-        version,
-        texts: [name, "", [...names].join(" ")],
-      };
-    }),
-  ];
+  return Object.entries(schemas).map(([name, schema]) => {
+    const propertyNames = addPropertyNames(new Set(), schema, schemas);
+    const texts = [name, "", [...propertyNames].join(" ")];
+    return { url: `/docs/v${version}#schema-${name}`, title: name, label: "Schema", version, texts };
+  });
 }
 
 /** The names of an operation's parameters and response headers, and of the properties of its bodies except in errors. */
 function readNames(document: OpenApi, operation: Operation): ReadonlySet<string> {
   const responses = responsesOf(document, operation);
-  const names = new Set([
-    ...parametersOf(document, operation).map(({ name }) => name),
-    ...responses.flatMap(([, { headers = {} }]) => Object.keys(headers)),
-  ]);
+  const parameterNames = parametersOf(document, operation).map(({ name }) => name);
+  const headerNames = responses.flatMap(([, { headers = {} }]) => Object.keys(headers));
+  const names = new Set([...parameterNames, ...headerNames]);
   const successes = responses.filter(([status]) => Number(status) < 400);
-  for (const content of [operation.requestBody?.content ?? {}, ...successes.map(([, { content = {} }]) => content)]) {
+  const requestContent = operation.requestBody?.content ?? {};
+  const responseContents = successes.map(([, { content = {} }]) => content);
+  for (const content of [requestContent, ...responseContents]) {
     for (const { schema } of Object.values(content)) addPropertyNames(names, schema, document.components.schemas);
   }
   return names;
 }
 
-/** @param open the references that led to this schema: they are not followed again, since a schema may contain itself. */
+/**
+ * Adds the names of all properties of a schema, also of those within it, and returns `names`.
+ * @param open the references that led to this schema: they are not followed again, since a schema may contain itself.
+ */
 function addPropertyNames(
   names: Set<string>,
   { $ref, properties = {}, items, anyOf = [] }: Schema,
@@ -120,8 +123,10 @@ function addPropertyNames(
     names.add(name);
     addPropertyNames(names, part, schemas, open);
   }
-  for (const part of [...(items ? [items] : []), ...anyOf]) addPropertyNames(names, part, schemas, open);
-  const target = $ref === undefined || open.includes($ref) ? undefined : schemas[nameOf($ref)];
-  if ($ref !== undefined && target !== undefined) addPropertyNames(names, target, schemas, [...open, $ref]);
+  if (items) addPropertyNames(names, items, schemas, open);
+  for (const alternative of anyOf) addPropertyNames(names, alternative, schemas, open);
+  if ($ref === undefined || open.includes($ref)) return names;
+  const referenced = schemas[nameOf($ref)];
+  if (referenced !== undefined) addPropertyNames(names, referenced, schemas, [...open, $ref]);
   return names;
 }

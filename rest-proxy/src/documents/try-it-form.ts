@@ -76,11 +76,15 @@ function viewChoice(name: string, place: string, { enum: values = [] }: Schema):
   </select>`;
 }
 
+/** A longer body is scrolled. */
+const bodyRowsMax = 14;
+
 function viewBody(type: string, example: unknown): Html {
   const text = example === undefined ? "" : JSON.stringify(example, undefined, 2);
+  const lines = text.split("\n").length;
+  const rows = Math.min(lines + 1, bodyRowsMax);
   return html`<label>
     <span>Body <small>${type}</small></span>
-    <textarea data-in="body" data-type="${type}" rows="${Math.min(text.split("\n").length + 1, 14)}" spellcheck="false">
-${text}</textarea>
+    <textarea data-in="body" data-type="${type}" rows="${rows}" spellcheck="false">${text}</textarea>
   </label>`;
 }

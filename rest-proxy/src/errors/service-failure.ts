@@ -39,8 +39,10 @@ const nodeApiCodes = /^ERR_/;
 
 /** Whether an error means that the service is unreachable or does not speak HTTP. Any other error is a bug of the proxy. */
 export function isConnectionError(error: unknown): boolean {
+  // Spread, since `error` may be null or undefined.
   const { code } = { ...(error as { readonly code?: unknown }) };
-  return typeof code === "string" && connectionCodes.test(code) && !nodeApiCodes.test(code);
+  if (typeof code !== "string" || nodeApiCodes.test(code)) return false;
+  return connectionCodes.test(code);
 }
 
 /**
@@ -49,7 +51,6 @@ export function isConnectionError(error: unknown): boolean {
  */
 export function asAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
-  return isConnectionError(error)
-    ? badGateway(error)
-    : new AppError("INTERNAL_SERVER_ERROR", internalErrorMessage, { cause: error });
+  if (isConnectionError(error)) return badGateway(error);
+  return new AppError("INTERNAL_SERVER_ERROR", internalErrorMessage, { cause: error });
 }

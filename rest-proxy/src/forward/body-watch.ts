@@ -6,6 +6,7 @@ import type { PendingBody } from "@tributary/kit/upstream/upstream";
 import { isConnectionError, gatewayTimeout } from "../errors/service-failure.ts";
 
 export interface BodyWatch {
+  /** Has the deadline of the request, and gets the outcome of the attempt when the body is closed. */
   readonly pending: PendingBody;
   readonly signal: AbortSignalLike;
   /** How much longer than the service's deadline the reader of the body has. */
@@ -21,27 +22,32 @@ export interface BodyWatch {
  */
 export function watchBody(body: Readable, { pending, signal, readerExtraMs, onClosed }: BodyWatch): void {
   const { deadline } = pending;
-  let isLate = false;
-  let timer: NodeJS.Timeout | undefined;
-  const abort = () => void body.destroy();
-  const destroyLate = () => void body.destroy(gatewayTimeout(deadline.ended?.cause));
+  let isServiceLate = false;
+  /** Set while the reader has extra time after the deadline. */
+  let readerTimer: NodeJS.Timeout | undefined;
+  const abort = () => {
+    body.destroy();
+  };
+  const destroyLate = () => {
+    body.destroy(gatewayTimeout(deadline.ended?.cause));
+  };
   deadline.listener = {
     phase: "responding",
     onEnd(reason) {
       if (reason === "aborted") return abort();
       // The service is late only if no received bytes wait for the reader. `isPaused` would not show that: every reader pauses from time to time.
-      isLate = body.readableLength === 0;
-      if (isLate) return destroyLate();
-      timer = setTimeout(destroyLate, readerExtraMs);
+      isServiceLate = body.readableLength === 0;
+      if (isServiceLate) return destroyLate();
+      readerTimer = setTimeout(destroyLate, readerExtraMs);
       // The deadline has ended and reports nothing more, so an abort must be listened for here.
       signal.addEventListener("abort", abort);
     },
   };
   const finish = () => {
     deadline.listener = undefined;
-    clearTimeout(timer);
-    if (timer) signal.removeEventListener("abort", abort);
-    pending.finish(isLate ? "failure" : toBodyOutcome(body), body.errored);
+    clearTimeout(readerTimer);
+    if (readerTimer) signal.removeEventListener("abort", abort);
+    pending.finish(isServiceLate ? "failure" : toBodyOutcome(body), body.errored);
     onClosed();
   };
   // With an `error` listener, `body.errored` distinguishes a broken body from a body that its reader destroyed.
@@ -50,6 +56,7 @@ export function watchBody(body: Readable, { pending, signal, readerExtraMs, onCl
   else body.once("close", finish);
 }
 
+/** Inconclusive if the reader destroyed the body or was too late: neither is a fault of the replica. @param body is closed. */
 function toBodyOutcome(body: Readable): AttemptOutcome {
   if (body.readableEnded) return "success";
   return isConnectionError(body.errored) ? "failure" : "inconclusive";

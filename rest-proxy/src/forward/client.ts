@@ -1,6 +1,7 @@
 /** Stage 4 of 5: forward. Sends requests to one service, over all its replicas: reads by undici, writes by http-proxy-middleware. */
 import { Readable } from "node:stream";
 import { deadlineHeader } from "@tributary/kit/http/deadline";
+import { isHeaderNamed } from "@tributary/kit/http/raw-headers";
 import { AppError } from "@tributary/kit/errors/app-error";
 import type { Span } from "@tributary/kit/telemetry/tracing/trace";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
@@ -90,16 +91,16 @@ export interface ServiceClientOptions extends Pick<
   readonly observer?: ServiceClientObserver | undefined;
 }
 
-export function createServiceClient(o: ServiceClientOptions): ServiceClient {
-  const { service, requestsMax, timeoutMs, connectTimeoutMs = 1_000, observe, observer } = o;
-  const limits = { connectionsMax: requestsMax, connectTimeoutMs };
+export function createServiceClient(options: ServiceClientOptions): ServiceClient {
+  const { service, requestsMax, timeoutMs, readTimeoutMs, connectTimeoutMs = 1_000, observe, observer } = options;
+  const connectionLimits = { connectionsMax: requestsMax, connectTimeoutMs };
   const upstream = createUpstream<ReplicaConnection>({
-    ...o,
-    open: (address) => openConnection(address, limits),
+    ...options,
+    open: (address) => openConnection(address, connectionLimits),
     close: closeConnection,
     observe: (observation) => observe?.({ ...observation, service }),
   });
-  const readerExtraMs = Math.max(0, o.readTimeoutMs - timeoutMs);
+  const readerExtraMs = Math.max(0, readTimeoutMs - timeoutMs);
 
   async function send(
     request: ServiceRequest,
@@ -135,11 +136,17 @@ export function createServiceClient(o: ServiceClientOptions): ServiceClient {
 }
 
 function toUpstreamRequest(request: ServiceRequest, service: string, timeoutMs: number): UpstreamRequest {
-  const { method, target: path, body, signal, span, onInformation } = request;
+  const { method, target, body, signal, span, onInformation } = request;
   return {
-    ...{ method, path, body, signal, timeoutMs, onInformation, sendsDeadline: true },
+    method,
+    path: target,
     headers: toEndToEnd(request.headers, span !== undefined),
+    body,
+    signal,
+    timeoutMs,
+    sendsDeadline: true,
     isIdempotent: isIdempotent(request),
+    onInformation,
     traced: span && { parent: span, name: `forward ${service}`, attributes: { "tributary.service": service } },
   };
 }
@@ -154,25 +161,30 @@ function isIdempotent({ method, headers, takesIdempotencyKey = false }: ServiceR
   return method === "POST" && takesIdempotencyKey && hasIdempotencyKey(headers);
 }
 
+/** An empty key does not count. */
 function hasIdempotencyKey(headers: readonly string[]): boolean {
-  return headers.some(
-    (name, at) => at % 2 === 0 && name.toLowerCase() === "idempotency-key" && headers[at + 1]?.trim() !== "",
-  );
+  for (let index = 0; index < headers.length; index += 2) {
+    const isKey = isHeaderNamed(headers, index, "idempotency-key");
+    if (isKey && headers[index + 1]?.trim() !== "") return true;
+  }
+  return false;
 }
 
 /** Headers that the transport sets for each attempt, and `Expect`, since the body is sent at once. */
-const replaced: ReadonlySet<string> = new Set(["expect", "host", deadlineHeader]);
+const setPerAttempt: ReadonlySet<string> = new Set(["expect", "host", deadlineHeader]);
 
 /** Removes hop-by-hop headers (RFC 9110, 7.6.1), headers that are set for each attempt, and the trace if each attempt has its own span. */
 function toEndToEnd(headers: readonly string[], isTraced: boolean): readonly string[] {
-  const dropped = connectionNamesOf(headers);
-  const list: string[] = [];
-  for (let at = 0; at < headers.length; at += 2) {
-    const name = (headers[at] ?? "").toLowerCase();
-    if (replaced.has(name) || isHopByHop(name) || dropped.has(name) || (isTraced && name === "traceparent")) continue;
-    list.push(name, headers[at + 1] ?? "");
+  const connectionNames = connectionNamesOf(headers);
+  const remaining: string[] = [];
+  for (let index = 0; index < headers.length; index += 2) {
+    const name = (headers[index] ?? "").toLowerCase();
+    if (setPerAttempt.has(name)) continue;
+    if (isHopByHop(name) || connectionNames.has(name)) continue;
+    if (isTraced && name === "traceparent") continue;
+    remaining.push(name, headers[index + 1] ?? "");
   }
-  return list;
+  return remaining;
 }
 
 function rejectOverload(observer: ServiceClientObserver | undefined): AppError {

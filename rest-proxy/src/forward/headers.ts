@@ -84,7 +84,8 @@ export interface ForwardingContext {
   readonly mayBeShared: boolean;
 }
 
-const negotiated: ReadonlySet<string> = new Set(["accept", "accept-encoding"]);
+/** On `GET` and `HEAD`, the proxy sets these headers itself. */
+const negotiatedByProxy: ReadonlySet<string> = new Set(["accept", "accept-encoding"]);
 
 /** Ignored on `GET` and `HEAD`, since no route supports them there: a partial response or a 412 could not be cached (RFC 9110, 13.1 and 14.2). */
 const unsupportedOnReads: ReadonlySet<string> = new Set(["if-match", "if-range", "if-unmodified-since", "range"]);
@@ -97,17 +98,21 @@ const unsupportedOnReads: ReadonlySet<string> = new Set(["if-match", "if-range",
  */
 export function toServiceHeaders(request: IncomingMessage, context: ForwardingContext): string[] {
   const { headers } = request;
-  const dropped = parseConnectionNames(headers.connection);
-  const isTraced = isTraceParent(headers.traceparent);
-  const list: string[] = [];
+  const connectionNames = parseConnectionNames(headers.connection);
+  const hasTraceParent = isTraceParent(headers.traceparent);
+  const serviceHeaders: string[] = [];
   for (const [name, value] of Object.entries(headers)) {
-    if (!isForService(name) || dropped.has(name) || (name === "tracestate" && !isTraced)) continue;
-    if (context.isRead && (negotiated.has(name) || unsupportedOnReads.has(name))) continue;
-    if (typeof value === "string") list.push(name, value);
-    else for (const line of value ?? []) list.push(name, line);
+    if (!isForService(name) || connectionNames.has(name)) continue;
+    if (name === "tracestate" && !hasTraceParent) continue;
+    if (context.isRead && (negotiatedByProxy.has(name) || unsupportedOnReads.has(name))) continue;
+    if (typeof value === "string") {
+      serviceHeaders.push(name, value);
+      continue;
+    }
+    for (const line of value ?? []) serviceHeaders.push(name, line);
   }
-  addProxyRequestHeaders(list, request, context);
-  return list;
+  addProxyRequestHeaders(serviceHeaders, request, context);
+  return serviceHeaders;
 }
 
 function isForService(name: string): boolean {
@@ -115,28 +120,35 @@ function isForService(name: string): boolean {
 }
 
 function addProxyRequestHeaders(
-  list: string[],
+  headers: string[],
   request: IncomingMessage,
   { requestId, traceParent, client, host, bodyBytes, isRead, mayBeShared }: ForwardingContext,
 ): void {
-  const { via } = request.headers;
-  if (isRead) list.push("accept", "application/json", "accept-encoding", "identity");
-  list.push("x-request-id", requestId, "traceparent", traceParent);
-  if (!mayBeShared) addForwarded(list, client, host);
-  list.push("via", `${via === undefined ? "" : `${via}, `}${request.httpVersion} ${viaName}`);
-  if (bodyBytes !== undefined) list.push("content-length", String(bodyBytes));
+  const clientVia = request.headers.via;
+  const proxyVia = `${request.httpVersion} ${viaName}`;
+  if (isRead) headers.push("accept", "application/json", "accept-encoding", "identity");
+  headers.push("x-request-id", requestId, "traceparent", traceParent);
+  if (!mayBeShared) addForwarded(headers, client, host);
+  headers.push("via", clientVia === undefined ? proxyVia : `${clientVia}, ${proxyVia}`);
+  if (bodyBytes !== undefined) headers.push("content-length", String(bodyBytes));
 }
 
-function addForwarded(list: string[], { address, protocol }: ClientAddress, host: string | undefined): void {
-  list.push("forwarded", forwardedElement(address, host, protocol));
-  list.push("x-forwarded-for", address, "x-forwarded-proto", protocol);
-  if (host !== undefined) list.push("x-forwarded-host", host);
+function addForwarded(headers: string[], { address, protocol }: ClientAddress, host: string | undefined): void {
+  headers.push("forwarded", forwardedElement(address, host, protocol));
+  headers.push("x-forwarded-for", address, "x-forwarded-proto", protocol);
+  if (host !== undefined) headers.push("x-forwarded-host", host);
 }
 
-/** One element of `Forwarded` (RFC 7239, 4): an IPv6 address and the host are quoted. The address is empty if the client has disconnected. */
+/** One element of `Forwarded` (RFC 7239, 4), such as `for="[2001:db8::1]";host="api.example";proto=https`. */
 function forwardedElement(address: string, host: string | undefined, protocol: string): string {
-  const node = address.includes(":") ? `"[${address}]"` : address || "unknown";
-  return [`for=${node}`, ...(host === undefined ? [] : [`host="${host}"`]), `proto=${protocol}`].join(";");
+  const hostPair = host === undefined ? "" : `;host="${host}"`;
+  return `for=${forwardedNode(address)}${hostPair};proto=${protocol}`;
+}
+
+/** The address is empty if the client has disconnected. An IPv6 address is in brackets and quoted (RFC 7239, 6). */
+function forwardedNode(address: string): string {
+  if (address === "") return "unknown";
+  return address.includes(":") ? `"[${address}]"` : address;
 }
 
 /**
@@ -144,27 +156,28 @@ function forwardedElement(address: string, host: string | undefined, protocol: s
  * `Connection` names, `notForClients`, and CORS headers, which the proxy sets itself.
  */
 export function toClientHeaders(headers: readonly string[]): readonly string[] {
-  const dropped = connectionNamesOf(headers);
-  return withoutHeaders(headers, (name) => !isForClient(name) || dropped.has(name));
+  const connectionNames = connectionNamesOf(headers);
+  return withoutHeaders(headers, (name) => !isForClient(name) || connectionNames.has(name));
 }
 
 function isForClient(name: string): boolean {
   return !hopByHop.has(name) && !notForClients.has(name) && !name.startsWith("access-control-");
 }
 
-const emptySet: ReadonlySet<string> = new Set();
+const noNames: ReadonlySet<string> = new Set();
 
 /** The header names in `Connection`, in lower case: these headers are hop-by-hop too (RFC 9110, 7.6.1). */
 export function connectionNamesOf(headers: readonly string[]): ReadonlySet<string> {
-  const [first, ...others] = listHeaderValues(headers, "connection");
-  return others.length === 0 ? parseConnectionNames(first) : parseConnectionNames([first, ...others].join(","));
+  const lines = listHeaderValues(headers, "connection");
+  return lines.length === 0 ? noNames : parseConnectionNames(lines.join(","));
 }
 
 /** The most frequent values of `Connection`, which need no parsing: `close` names no header, and `Keep-Alive` is in `hopByHop`. */
 const valuesWithoutEffect: ReadonlySet<string> = new Set(["keep-alive", "close", "Keep-Alive", "Close"]);
 
+/** @param connection the value of `Connection`. */
 function parseConnectionNames(connection: string | undefined): ReadonlySet<string> {
-  if (connection === undefined || valuesWithoutEffect.has(connection)) return emptySet;
+  if (connection === undefined || valuesWithoutEffect.has(connection)) return noNames;
   return new Set(parseTokens(connection));
 }
 
@@ -183,7 +196,7 @@ const forwardedBytesMax = 15_360;
 export function requireFittingHeaders(target: string, headers: readonly string[]): void {
   // Node counts the bytes of target, names and values. The target is ASCII, and Node decodes headers as Latin-1, so each character is a byte.
   let bytes = target.length;
-  for (const part of headers) bytes += part.length;
+  for (const nameOrValue of headers) bytes += nameOrValue.length;
   if (bytes <= forwardedBytesMax) return;
   throw new AppError("HEADERS_TOO_LARGE", "The path, the query and the headers are too large together.");
 }

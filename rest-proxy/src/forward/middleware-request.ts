@@ -42,15 +42,16 @@ export const unusedResponse = {
   on: () => unusedResponse,
 } as unknown as ServerResponse;
 
-/** A header list as a record by name, as in `IncomingMessage.headers`. */
+/** A header list as a record by name: a header with several lines has an array. */
 function toRecord(headers: readonly string[]): Record<string, string | string[]> {
   const record: Record<string, string | string[]> = {};
   for (let at = 0; at < headers.length; at += 2) {
-    const [name = "", value = ""] = [headers[at], headers[at + 1]];
+    const name = headers[at] ?? "";
+    const value = headers[at + 1] ?? "";
     // An assignment to this key would set the prototype of the record (CVE-2026-21710).
     if (name === "__proto__") continue;
-    const before = Object.hasOwn(record, name) ? record[name] : undefined;
-    record[name] = before === undefined ? value : [before, value].flat();
+    const earlierLines = Object.hasOwn(record, name) ? record[name] : undefined;
+    record[name] = earlierLines === undefined ? value : [earlierLines, value].flat();
   }
   return record;
 }

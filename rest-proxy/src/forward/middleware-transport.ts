@@ -39,13 +39,16 @@ export function createMiddlewareTransport(connectTimeoutMs: number): Transport<R
 }
 
 function createPlugin(connectTimeoutMs: number): Plugin {
-  return (server) => {
-    server.on("proxyReq", (outgoing, request) => attemptOf(request).start(outgoing, connectTimeoutMs));
-    server.on("proxyRes", (response, request) => attemptOf(request).respond(response));
-    server.on("error", (error, request) => request && attemptOf(request).fail(error));
+  return (proxy) => {
+    proxy.on("proxyReq", (outgoing, request) => attemptOf(request).start(outgoing, connectTimeoutMs));
+    proxy.on("proxyRes", (response, request) => attemptOf(request).respond(response));
+    proxy.on("error", (error, request) => {
+      if (request) attemptOf(request).fail(error);
+    });
   };
 }
 
+/** The middleware reports events with the request that it got, which is the attempt. */
 function attemptOf(request: IncomingMessage): MiddlewareAttempt {
   return request as unknown as MiddlewareAttempt;
 }
@@ -58,22 +61,24 @@ interface AttemptOptions {
   reject(error: unknown): void;
 }
 
-/** One attempt. It is also the request that the middleware gets, so its events identify the attempt. */
+/** One attempt, and the request that the middleware gets for it. */
 class MiddlewareAttempt extends MiddlewareRequest implements EndListener {
-  readonly #o: AttemptOptions;
+  readonly #options: AttemptOptions;
   #outgoing: ClientRequest | undefined;
   #isConnected = false;
   #isSettled = false;
 
-  constructor(o: AttemptOptions) {
-    super(o.request);
-    this.#o = o;
-    o.deadline.listener = this;
+  constructor(options: AttemptOptions) {
+    super(options.request);
+    this.#options = options;
+    options.deadline.listener = this;
   }
 
+  /** Sets the request's path. @returns the connection to send it by. */
   route(): ReplicaConnection {
-    this.url = this.#o.request.path ?? this.#o.replica.path;
-    return this.#o.replica.connection;
+    const { request, replica } = this.#options;
+    this.url = request.path ?? replica.path;
+    return replica.connection;
   }
 
   /** `sent` as soon as there is a connection: bytes may have been sent, so a write must not be repeated. */
@@ -88,9 +93,12 @@ class MiddlewareAttempt extends MiddlewareRequest implements EndListener {
 
   /** Called when the request has a socket, which may have to be connected first. */
   start(outgoing: ClientRequest, connectTimeoutMs: number): void {
-    if (this.#isSettled) return void outgoing.destroy();
+    if (this.#isSettled) {
+      outgoing.destroy();
+      return;
+    }
     this.#outgoing = outgoing;
-    const { onInformation } = this.#o.request;
+    const { onInformation } = this.#options.request;
     if (onInformation) outgoing.on("information", ({ statusCode, headers }) => onInformation(statusCode, headers));
     // Without a listener, Node would close the connection without an error, and the caller would wait until the deadline.
     outgoing.once("upgrade", (_response, socket) => {
@@ -98,11 +106,16 @@ class MiddlewareAttempt extends MiddlewareRequest implements EndListener {
       this.fail(Object.assign(new Error("The service switched protocols"), { code: "EPROTO" }));
     });
     // Destroys the request after `connectTimeoutMs`: then `fail` reports `refused`.
-    whenConnected(outgoing, connectTimeoutMs, () => void (this.#isConnected = true));
+    whenConnected(outgoing, connectTimeoutMs, () => {
+      this.#isConnected = true;
+    });
   }
 
   respond(response: IncomingMessage): void {
-    if (this.#isSettled) return void response.destroy();
+    if (this.#isSettled) {
+      response.destroy();
+      return;
+    }
     const { statusCode: status = 0, headers, rawHeaders } = response;
     this.#settle({ kind: "response", status, headers, rawHeaders, body: response });
   }
@@ -110,8 +123,8 @@ class MiddlewareAttempt extends MiddlewareRequest implements EndListener {
   fail(error: unknown): void {
     if (this.#isSettled) return;
     // Before there is a connection, the service causes every error (also an invalid certificate), except Node's TypeError for invalid arguments.
-    const isOfService = this.#isConnected ? isConnectionError(error) : !(error instanceof TypeError);
-    if (!isOfService) return this.reject(error);
+    const isCausedByService = this.#isConnected ? isConnectionError(error) : !(error instanceof TypeError);
+    if (!isCausedByService) return this.reject(error);
     this.#settle({ kind: "failed", reason: this.#isConnected ? "reset" : "refused", cause: error });
     this.#outgoing?.destroy();
   }
@@ -119,15 +132,16 @@ class MiddlewareAttempt extends MiddlewareRequest implements EndListener {
   /** Called for a bug: it would occur with every replica, so the request is not sent to another replica. */
   reject(error: unknown): void {
     if (this.#isSettled) return;
-    this.#o.reject(error ?? new Error("http-proxy-middleware ignored a request"));
+    this.#options.reject(error ?? new Error("http-proxy-middleware ignored a request"));
     this.#settle(undefined);
     this.#outgoing?.destroy();
   }
 
+  /** @param result undefined after `reject`. */
   #settle(result: TransportResult<IncomingMessage> | undefined): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
-    this.#o.deadline.listener = undefined;
-    if (result) this.#o.resolve(result);
+    this.#options.deadline.listener = undefined;
+    if (result) this.#options.resolve(result);
   }
 }

@@ -25,8 +25,9 @@ export function openConnection(address: ReplicaAddress, limits: PoolLimits): Rep
     maxFreeSockets: limits.connectionsMax,
     // How long an idle socket is kept. Only if it is set, the agent also obeys a shorter time in the service's `Keep-Alive` header.
     timeout: idleMsMax,
-    ...(address.addresses.length > 0 ? { lookup: createFixedLookup(address.addresses) } : {}),
   };
+  // Without addresses, the URL contains the address, and no lookup takes place.
+  if (address.addresses.length > 0) options.lookup = createFixedLookup(address.addresses);
   return {
     target: { protocol, host, hostname: hostOf(url), port },
     agent: protocol === "https:" ? new HttpsAgent(options) : new HttpAgent(options),
@@ -41,10 +42,11 @@ export function openConnection(address: ReplicaAddress, limits: PoolLimits): Rep
 export function whenConnected(request: ClientRequest, timeoutMs: number, onConnected: () => void): void {
   const { socket } = request;
   if (!socket?.connecting) return onConnected();
+  const connectedEvent = "encrypted" in socket ? "secureConnect" : "connect";
   const giveUp = () => request.destroy(new Error(`No connection within ${timeoutMs} ms`));
   const timer = setTimeout(giveUp, timeoutMs);
   request.once("close", () => clearTimeout(timer));
-  socket.once("encrypted" in socket ? "secureConnect" : "connect", () => {
+  socket.once(connectedEvent, () => {
     clearTimeout(timer);
     onConnected();
   });

@@ -24,23 +24,29 @@ export interface Services {
   close(): Promise<void>;
 }
 
-export function createServices(o: ServicesOptions): Services {
+export function createServices(options: ServicesOptions): Services {
   const clients = new Map<string, ServiceClient>();
 
   return {
     get(service) {
-      const known = clients.get(service);
-      if (known) return known;
-      const urls = o.addresses[service];
+      const existing = clients.get(service);
+      if (existing) return existing;
+      const urls = options.addresses[service];
       if (urls === undefined) throw new Error(`The service ${service} has no address.`);
-      const { inFlightMax: requestsMax, upstreamTimeoutMs: timeoutMs, responseTimeoutMs: readTimeoutMs } = o;
-      const observer = o.observers?.(service);
       const client = createServiceClient({
-        ...{ service, urls, requestsMax, timeoutMs, readTimeoutMs, observe: o.observe, observer },
+        service,
+        urls,
+        requestsMax: options.inFlightMax,
+        timeoutMs: options.upstreamTimeoutMs,
+        readTimeoutMs: options.responseTimeoutMs,
+        observe: options.observe,
+        observer: options.observers?.(service),
       });
       clients.set(service, client);
       return client;
     },
-    close: async () => void (await Promise.all([...clients.values()].map((client) => client.close()))),
+    async close() {
+      await Promise.all([...clients.values()].map((client) => client.close()));
+    },
   };
 }

@@ -4,7 +4,7 @@ import { joinHeaderLines, withoutHeaders } from "@tributary/kit/http/raw-headers
 import type { OriginResponse } from "../cache/cache-request.ts";
 import { groupNames } from "../cache/entry.ts";
 
-/** Adds the tag header to the response of a service. @param tagHeader undefined: the response is returned unchanged, as without groups. */
+/** Adds the tag header to a service's response that has cache groups. @param tagHeader undefined without CDN_TAG_HEADER: nothing is added. */
 export function addCacheTags(response: OriginResponse, tagHeader: TagHeader | undefined): OriginResponse {
   if (tagHeader === undefined) return response;
   const groups = groupNames(joinHeaderLines(response.headers, "cache-groups"));

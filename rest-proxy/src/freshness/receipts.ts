@@ -39,7 +39,8 @@ export interface ReceiptRulesOptions {
   readonly timeoutMs: number;
 }
 
-const none: RequestReceipts = { writes: [], serviceWrites: [] };
+const noReceipts: RequestReceipts = { writes: [], serviceWrites: [] };
+/** The header's name in `IncomingMessage.headers`. */
 const requestHeader = receiptHeader.toLowerCase();
 /** Writes whose first receipt is remembered. The next receipt of an evicted write counts as its first, which costs a request to the origin. */
 const marksMax = 10_000;
@@ -49,52 +50,57 @@ export function createReceiptRules({ receipts, feeds, cache, timeoutMs }: Receip
   const marks = createBoundedMap<number>({ entriesMax: marksMax });
 
   function markOf({ service, epoch, xid }: ServiceWrite): number {
-    const name = `${service} ${epoch} ${xid}`;
-    const known = marks.get(name);
-    if (known !== undefined) return known;
-    const mark = cache.mark();
-    marks.set(name, mark);
-    return mark;
+    const writeKey = `${service} ${epoch} ${xid}`;
+    const existingMark = marks.get(writeKey);
+    if (existingMark !== undefined) return existingMark;
+    const newMark = cache.mark();
+    marks.set(writeKey, newMark);
+    return newMark;
   }
 
   return {
     read({ headers }, service) {
-      const text = headers[requestHeader];
-      if (text === undefined) return none;
-      const writes = receipts.read(text);
+      const headerValue = headers[requestHeader];
+      if (headerValue === undefined) return noReceipts;
+      const writes = receipts.read(headerValue);
       return { writes, serviceWrites: writes.filter((write) => write.service === service) };
     },
     limit(lookup, { serviceWrites }) {
       if (serviceWrites.length === 0) return lookup;
-      const unknown = serviceWrites.filter((write) => !feeds.knows(write));
-      const sentAfter = unknown.length === 0 ? undefined : Math.max(...unknown.map(markOf));
+      const unknownWrites = serviceWrites.filter((write) => !feeds.knows(write));
+      const sentAfter = unknownWrites.length === 0 ? undefined : Math.max(...unknownWrites.map(markOf));
       return { ...lookup, sentAfter, forbidsStale: true };
     },
     async awaitChanges(lookup, { serviceWrites }) {
       const unlimited = { ...lookup, sentAfter: undefined };
       if (lookup.sentAfter === undefined || !cache.hasFresh(unlimited)) return lookup;
-      return (await feeds.waitFor(serviceWrites, timeoutMs)) ? unlimited : lookup;
+      const haveArrived = await feeds.waitFor(serviceWrites, timeoutMs);
+      return haveArrived ? unlimited : lookup;
     },
   };
 }
 
+interface WriteContext {
+  readonly service: string;
+  /** The writes that the receipts of the request name. */
+  readonly knownWrites: readonly ServiceWrite[];
+  /** The request is a `GET` or `HEAD`. */
+  readonly isRead: boolean;
+}
+
 /**
- * Replaces the position of a write, which the service sent, by a receipt for the client. The receipt also names the `known` writes: those in the
- * receipts of the request. In a response to a read, only removes the position.
+ * Replaces the position of a write, which the service sent, by a receipt for the client: it names this write and `knownWrites`. In a response to a
+ * read, only removes the position.
  */
 export function replaceWritePosition(
   response: OriginResponse,
-  {
-    service,
-    known,
-    isRead,
-  }: { readonly service: string; readonly known: readonly ServiceWrite[]; readonly isRead: boolean },
+  { service, knownWrites, isRead }: WriteContext,
   receipts: Receipts,
 ): OriginResponse {
-  const text = findHeader(response.headers, writePositionHeader);
-  if (text === undefined) return response;
+  const headerValue = findHeader(response.headers, writePositionHeader);
+  if (headerValue === undefined) return response;
   const headers = withoutHeaders(response.headers, (name) => name === writePositionHeader);
-  const position = readWritePosition(text);
-  if (position && !isRead) headers.push(receiptHeader, receipts.write(known, [{ service, ...position }]));
+  const position = readWritePosition(headerValue);
+  if (position && !isRead) headers.push(receiptHeader, receipts.write(knownWrites, [{ service, ...position }]));
   return { ...response, headers };
 }

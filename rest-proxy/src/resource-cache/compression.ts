@@ -14,19 +14,24 @@ import { ClientDisconnected, asAppError } from "../errors/service-failure.ts";
 const bytesMin = 1_024;
 const bytesMax = 2_097_152;
 
+/** The header of responses whose coding depends on the request. */
+const varyByEncoding = ["Vary", "Accept-Encoding"] as const;
+
 /** Memoized values of `Accept-Encoding`, and the characters of a memoized value: a longer value is parsed for each request. */
 const memoMax = 1_000;
 const memoLengthMax = 256;
 
 /** Chooses the content coding of a response; memoized by the value of `Accept-Encoding`. Undefined: the response is not compressed. */
 export function createCodingChooser(): (acceptEncoding: string | undefined) => ContentCoding | undefined {
+  // `identity`: no coding was chosen.
   const memo = createBoundedMap<ContentCoding | "identity">({ entriesMax: memoMax });
 
   return (acceptEncoding) => {
     if (acceptEncoding === undefined || acceptEncoding === "") return undefined;
     if (acceptEncoding.length > memoLengthMax) return chooseContentCoding(acceptEncoding);
-    const known = memo.get(acceptEncoding);
-    if (known !== undefined) return known === "identity" ? undefined : known;
+    const memoized = memo.get(acceptEncoding);
+    if (memoized === "identity") return undefined;
+    if (memoized !== undefined) return memoized;
     const coding = chooseContentCoding(acceptEncoding);
     memo.set(acceptEncoding, coding ?? "identity");
     return coding;
@@ -53,10 +58,10 @@ export function createCompression({
   async function compressIfPossible(
     response: OriginResponse,
     request: OriginRequest,
-    coding?: ContentCoding,
+    coding: ContentCoding | undefined,
   ): Promise<OriginResponse> {
     if (!isCompressible(response)) return response;
-    if (!coding || inFlight >= compressionsMax) return { ...response, headers: [...response.headers, ...varies] };
+    if (coding === undefined || inFlight >= compressionsMax) return addVary(response);
     inFlight++;
     try {
       return await compress(response, coding, request);
@@ -65,26 +70,44 @@ export function createCompression({
     }
   }
 
-  return (fetch, accepted) => async (request) => {
-    const isRead = request.method === "GET" || request.method === "HEAD";
-    const coding = isRead && findHeader(request.headers, "range") === undefined ? accepted : undefined;
-    const headers = withPlainTags(request.headers, isRead ? coding : "any");
-    const plain = headers === request.headers ? request : { ...request, headers };
-    const response = await fetch(plain);
-    if (!isRead) return response;
+  async function fetchRead(
+    request: OriginRequest,
+    fetch: OriginFetch,
+    acceptedCoding: ContentCoding | undefined,
+  ): Promise<OriginResponse> {
+    const hasRange = findHeader(request.headers, "range") !== undefined;
+    const coding = hasRange ? undefined : acceptedCoding;
+    const plainRequest = withPlainTags(request, coding);
+    const response = await fetch(plainRequest);
     if (response.status === 304) return restoreTag(response, request, coding);
-    if (request.method === "GET" || !coding || !isCompressible(response)) {
-      return compressIfPossible(response, request, coding);
-    }
+    const isHeadOfCompressed = request.method === "HEAD" && coding !== undefined && isCompressible(response);
+    if (!isHeadOfCompressed) return compressIfPossible(response, request, coding);
     // The Content-Length of a HEAD response is that of the compressed body. It is known only after a GET and its compression.
     dropBody(response.body);
-    const compressed = await compressIfPossible(await fetch({ ...plain, method: "GET" }), request, coding);
+    const getResponse = await fetch({ ...plainRequest, method: "GET" });
+    const compressed = await compressIfPossible(getResponse, request, coding);
     dropBody(compressed.body);
     return { ...compressed, body: Buffer.of() };
+  }
+
+  return (fetch, acceptedCoding) => (request) => {
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    return isRead ? fetchRead(request, fetch, acceptedCoding) : fetchWrite(request, fetch);
   };
 }
 
-const varies = ["Vary", "Accept-Encoding"] as const;
+/** The response to a write is never compressed. */
+async function fetchWrite(request: OriginRequest, fetch: OriginFetch): Promise<OriginResponse> {
+  return await fetch(withPlainTags(request, "any"));
+}
+
+function addVary(response: OriginResponse): OriginResponse {
+  return { ...response, headers: [...response.headers, ...varyByEncoding] };
+}
+
+const jsonType = /^application\/(?:[\w.+-]+\+)?json\b/i;
+/** RFC 9111, 5.2.2.6. */
+const noTransform = /\bno-transform\b/i;
 
 function isCompressible({ status, headers }: OriginResponse): boolean {
   const length = Number(findHeader(headers, "content-length") ?? -1);
@@ -92,10 +115,9 @@ function isCompressible({ status, headers }: OriginResponse): boolean {
     status === 200 &&
     length >= bytesMin &&
     length <= bytesMax &&
-    /^application\/(?:[\w.+-]+\+)?json\b/i.test(findHeader(headers, "content-type") ?? "") &&
+    jsonType.test(findHeader(headers, "content-type") ?? "") &&
     findHeader(headers, "content-encoding") === undefined &&
-    // RFC 9111, 5.2.2.6.
-    !/\bno-transform\b/i.test(findHeader(headers, "cache-control") ?? "")
+    !noTransform.test(findHeader(headers, "cache-control") ?? "")
   );
 }
 
@@ -104,12 +126,13 @@ async function compress(
   coding: ContentCoding,
   { signal }: OriginRequest,
 ): Promise<OriginResponse> {
-  const bytes = await compressors[coding](await readBody(response.body, signal));
+  const body = await readBody(response.body, signal);
+  const compressed = await compressors[coding](body);
   const headers = withoutHeaders(response.headers, (name) => name === "content-length");
   const etagIndex = findHeaderIndex(headers, "etag");
   if (etagIndex !== -1) headers[etagIndex + 1] = withSuffix(headers[etagIndex + 1] ?? "", coding);
-  headers.push("Content-Encoding", coding, "Content-Length", String(bytes.length), ...varies);
-  return { status: response.status, headers, body: bytes };
+  headers.push("Content-Encoding", coding, "Content-Length", String(compressed.length), ...varyByEncoding);
+  return { status: response.status, headers, body: compressed };
 }
 
 /**
@@ -126,16 +149,19 @@ async function readBody(body: Buffer | Readable, signal: OriginRequest["signal"]
   }
 }
 
-const brotli = promisify(brotliCompress);
-const gzipped = promisify(gzip);
+const compressBrotli = promisify(brotliCompress);
+const compressGzip = promisify(gzip);
 
-/** Not the strongest compression, since a client waits for it. */
+/** Not the strongest compression (11 and 9), since a client waits for it. */
+const brotliQuality = 5;
+const gzipLevel = 6;
+
 const compressors: Readonly<Record<ContentCoding, (bytes: Buffer) => Promise<Buffer>>> = {
   br: (bytes) =>
-    brotli(bytes, {
-      params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
+    compressBrotli(bytes, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
     }),
-  gzip: (bytes) => gzipped(bytes, { level: 6 }),
+  gzip: (bytes) => compressGzip(bytes, { level: gzipLevel }),
 };
 
 /**
@@ -147,41 +173,44 @@ function restoreTag(
   request: OriginRequest,
   coding: ContentCoding | undefined,
 ): OriginResponse {
-  if (coding === undefined) return { ...response, headers: [...response.headers, ...varies] };
-  const condition = findHeader(request.headers, "if-none-match") ?? "";
+  if (coding === undefined) return addVary(response);
+  const clientTags = findHeader(request.headers, "if-none-match") ?? "";
+  const headers = [...response.headers];
   let isCompressed = false;
-  const headers = response.headers.map((value, at) => {
-    if (at % 2 === 0 || !isHeaderNamed(response.headers, at - 1, "etag")) return value;
-    const suffixed = withSuffix(value, coding);
-    isCompressed = suffixed !== value && condition.includes(suffixed);
-    return isCompressed ? suffixed : value;
-  });
-  return { ...response, headers: isCompressed || condition.trim() === "*" ? [...headers, ...varies] : headers };
+  for (let at = 0; at < headers.length; at += 2) {
+    if (!isHeaderNamed(headers, at, "etag")) continue;
+    const tag = headers[at + 1] ?? "";
+    const suffixed = withSuffix(tag, coding);
+    isCompressed = suffixed !== tag && clientTags.includes(suffixed);
+    if (isCompressed) headers[at + 1] = suffixed;
+  }
+  if (isCompressed || clientTags.trim() === "*") headers.push(...varyByEncoding);
+  return { ...response, headers };
 }
 
+/** A weak tag (`W/"…"`) gets no suffix. */
 function withSuffix(tag: string, coding: ContentCoding): string {
   return tag.startsWith('"') ? `${tag.slice(0, -1)}-${coding}"` : tag;
 }
 
-const suffixes = { br: /-br"/g, gzip: /-gzip"/g, any: /-(?:br|gzip)"/g };
+const suffixPatterns = { br: /-br"/g, gzip: /-gzip"/g, any: /-(?:br|gzip)"/g };
 
 /**
  * Removes the suffix of the coding from the ETags in conditions. Other suffixes remain: the service does not know such an ETag and sends the whole
  * response.
- * @returns `headers` itself if there is nothing to change.
+ * @returns `request` itself if there is nothing to change.
  */
-function withPlainTags(headers: readonly string[], coding: ContentCoding | "any" | undefined): readonly string[] {
-  let plain: string[] | undefined;
+function withPlainTags(request: OriginRequest, coding: ContentCoding | "any" | undefined): OriginRequest {
+  const { headers } = request;
+  let plainHeaders: string[] | undefined;
   for (let at = 0; at < headers.length; at += 2) {
+    let removedSuffix: ContentCoding | "any" | undefined;
     // If-Match means the resource as the client read it, in any coding.
-    const removed = isHeaderNamed(headers, at, "if-match")
-      ? "any"
-      : isHeaderNamed(headers, at, "if-none-match")
-        ? coding
-        : undefined;
-    if (removed === undefined) continue;
-    plain ??= [...headers];
-    plain[at + 1] = (headers[at + 1] ?? "").replaceAll(suffixes[removed], '"');
+    if (isHeaderNamed(headers, at, "if-match")) removedSuffix = "any";
+    if (isHeaderNamed(headers, at, "if-none-match")) removedSuffix = coding;
+    if (removedSuffix === undefined) continue;
+    plainHeaders ??= [...headers];
+    plainHeaders[at + 1] = (headers[at + 1] ?? "").replaceAll(suffixPatterns[removedSuffix], '"');
   }
-  return plain ?? headers;
+  return plainHeaders ? { ...request, headers: plainHeaders } : request;
 }

@@ -26,8 +26,10 @@ export type CacheLimits = Pick<
 >;
 
 /** The shared cache for responses of the services. `CDN-Cache-Control` has precedence over `Cache-Control` here. */
-export function createResourceCache(limits: CacheLimits, o: ResourceCacheOptions): SharedCache {
-  const { table, nowMs, isFollowed, observe, observer } = o;
+export function createResourceCache(
+  limits: CacheLimits,
+  { table, nowMs, isFollowed, observe, observer }: ResourceCacheOptions,
+): SharedCache {
   const cache = createSharedCache({
     ...limits,
     name: "tributary",
@@ -40,8 +42,8 @@ export function createResourceCache(limits: CacheLimits, o: ResourceCacheOptions
     observe(observation) {
       observer?.count(observation);
       if (observation.kind !== "refresh-failed") return;
-      const { origin: service, ...failed } = observation;
-      observe({ ...failed, service });
+      const { kind, key, cause, origin } = observation;
+      observe({ kind, key, cause, service: origin });
     },
   });
   observer?.watch(() => cache.size, limits.bytesMax);
@@ -70,7 +72,7 @@ export function createLookup(
 }
 
 /** Only for resolving references; no request is sent there. */
-const base = "http://self.invalid";
+const placeholderOrigin = "http://self.invalid";
 
 /**
  * The cache keys of the resource that a reference names, in all versions: a write in one version changes the resource in all. A key is a canonical
@@ -79,10 +81,16 @@ const base = "http://self.invalid";
  */
 export function createKeysOf(table: RouteTable): (reference: string, key: string) => readonly string[] {
   return (reference, key) => {
-    if (!URL.canParse(reference, base + key)) return [];
-    const { origin, pathname } = new URL(reference, base + key);
-    if (origin !== base) return [];
+    const base = placeholderOrigin + key;
+    if (!URL.canParse(reference, base)) return [];
+    const { origin, pathname } = new URL(reference, base);
+    if (origin !== placeholderOrigin) return [];
     const { path } = splitVersion(pathname);
-    return table.versionsAt(path).flatMap((version) => table.find(version, path)?.path ?? []);
+    const keys: string[] = [];
+    for (const version of table.versionsAt(path)) {
+      const entry = table.find(version, path);
+      if (entry) keys.push(entry.path);
+    }
+    return keys;
   };
 }

@@ -4,6 +4,9 @@ import type { ServerResponse } from "node:http";
 import type { InformationListener } from "@tributary/kit/upstream/transport";
 import { isUnstarted } from "./problems.ts";
 
+/** Separates the links of one `Link` line: a comma before the next `<`. A URL may contain commas too. */
+const linkSeparator = /,\s*(?=<)/;
+
 /**
  * Forwards a service's informational responses to the client (RFC 9110, section 15.2): 102, and 103 with its `Link` and no other
  * field. All others are dropped: Node has no method for them. A client of HTTP/1.0 gets none.
@@ -13,8 +16,10 @@ export function createInformationForwarder(response: ServerResponse): Informatio
     if (response.req.httpVersion === "1.0" || !isUnstarted(response)) return;
     if (status === 102) return response.writeProcessing();
     if (status !== 103) return;
+    const lines: readonly string[] = typeof link === "string" ? [link] : link;
+    const links = lines.flatMap((line) => line.split(linkSeparator));
     try {
-      response.writeEarlyHints({ link: [link].flat().flatMap((links) => links.split(/,\s*(?=<)/)) });
+      response.writeEarlyHints({ link: links });
     } catch {
       // Node rejects a `Link` with an invalid value: a hint is optional.
     }

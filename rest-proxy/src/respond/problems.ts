@@ -17,7 +17,10 @@ export function respondWithProblem(error: unknown, exchange: Exchange, observe: 
   const { request, response, requestId, url, proxyHeaders, record } = exchange;
   const isExpected = error instanceof AppError;
   if (!isExpected) observe({ kind: "bug", cause: error, ...describeRequest(exchange) });
-  if (!isUnstarted(response)) return void response.destroy();
+  if (!isUnstarted(response)) {
+    response.destroy();
+    return;
+  }
   discardBody(request, response);
   const clientError = isExpected ? error : new AppError("INTERNAL_SERVER_ERROR", internalErrorMessage);
   record.code = clientError.code;

@@ -9,8 +9,8 @@ import type { ProxyHeaders } from "../admit/exchange.ts";
 export function addProxyHeaders(headers: string[], { onEvery, onResource, vary, mediaType }: ProxyHeaders): string[] {
   if (mediaType !== undefined) replaceJsonType(headers, mediaType);
   if (vary.length > 0) addVary(headers, vary);
-  for (const part of onEvery) headers.push(part);
-  for (const part of onResource) headers.push(part);
+  for (const nameOrValue of onEvery) headers.push(nameOrValue);
+  for (const nameOrValue of onResource) headers.push(nameOrValue);
   return headers;
 }
 
@@ -19,23 +19,36 @@ export function listProxyHeaders({ onEvery, vary }: ProxyHeaders): readonly stri
   return vary.length === 0 ? onEvery : [...onEvery, "Vary", vary.join(", ")];
 }
 
+const jsonType = /^application\/json(?:\s*;|$)/i;
+
 /** Replaces `application/json`. A service's problem document keeps its type. */
 function replaceJsonType(headers: string[], mediaType: string): void {
   const at = findHeaderIndex(headers, "content-type");
-  if (at !== -1 && /^application\/json(?:\s*;|$)/i.test(headers[at + 1] ?? "")) headers[at + 1] = mediaType;
+  if (at !== -1 && jsonType.test(headers[at + 1] ?? "")) headers[at + 1] = mediaType;
 }
 
 /** Adds names to `Vary`, in one header line: some caches read only the first one (nginx before 1.23). */
-function addVary(headers: string[], names: readonly string[]): void {
+function addVary(headers: string[], proxyNames: readonly string[]): void {
   let at = findHeaderIndex(headers, "vary");
-  if (at === -1) return void headers.push("Vary", names.join(", "));
-  const values = listHeaderValues(headers, "vary");
-  for (; at !== -1; at = findHeaderIndex(headers, "vary")) headers.splice(at, 2);
-  headers.push("Vary", joinVary(values.join(","), names));
+  if (at === -1) {
+    headers.push("Vary", proxyNames.join(", "));
+    return;
+  }
+  const serviceNames = listHeaderValues(headers, "vary").join(",");
+  while (at !== -1) {
+    headers.splice(at, 2);
+    at = findHeaderIndex(headers, "vary");
+  }
+  headers.push("Vary", joinVary(serviceNames, proxyNames));
 }
 
-/** Joins two lists, with each name once. */
+/** Joins two lists, the proxy's names first, with each name once. The service's spelling of a name wins. */
 function joinVary(serviceNames: string, proxyNames: readonly string[]): string {
-  const names = [...proxyNames, ...serviceNames.split(",").map((name) => name.trim())].filter((name) => name !== "");
-  return [...new Map(names.map((name) => [name.toLowerCase(), name])).values()].join(", ");
+  const namesByLowerCase = new Map<string, string>();
+  for (const name of proxyNames) namesByLowerCase.set(name.toLowerCase(), name);
+  for (const untrimmedName of serviceNames.split(",")) {
+    const name = untrimmedName.trim();
+    if (name !== "") namesByLowerCase.set(name.toLowerCase(), name);
+  }
+  return [...namesByLowerCase.values()].join(", ");
 }

@@ -23,7 +23,9 @@ export function respondFromCache({ response, proxyHeaders, record }: Exchange, c
 /** Responds to `OPTIONS`, a CORS preflight or not, with 204. @param allow the methods of the path. */
 export function respondToOptions({ request, response, proxyHeaders }: Exchange, allow: string, cors: Cors): void {
   discardBody(request, response);
-  forEachHeader(listProxyHeaders(proxyHeaders), (name, value) => void response.appendHeader(name, value));
+  forEachHeader(listProxyHeaders(proxyHeaders), (name, value) => {
+    response.appendHeader(name, value);
+  });
   cors.permitPreflight(request, response, allow);
   response.writeHead(204, { Allow: allow }).end();
 }

@@ -36,12 +36,14 @@ export function createVersionChooser(): ChooseVersion {
   const memo = createBoundedMap<VersionChoice>({ entriesMax: memoMax });
 
   return (accept, offered, defaultVersion) => {
-    if (selectsDefaultVersion(accept))
-      return offered.includes(defaultVersion) ? json(defaultVersion) : { kind: "unknown" };
+    if (selectsDefaultVersion(accept)) {
+      const isOffered = offered.includes(defaultVersion);
+      return isOffered ? { kind: "chosen", version: defaultVersion, media: "json" } : { kind: "unknown" };
+    }
     if (accept.length > memoLengthMax) return chooseVersion(accept, offered, defaultVersion);
     const key = `${defaultVersion} ${offered.join(" ")} ${accept}`;
-    const known = memo.get(key);
-    if (known) return known;
+    const memoizedChoice = memo.get(key);
+    if (memoizedChoice) return memoizedChoice;
     const choice = chooseVersion(accept, offered, defaultVersion);
     memo.set(key, choice);
     return choice;
@@ -59,58 +61,28 @@ export function mediaTypeOf(version: number, media: Media): string {
   return media === "json" ? "application/json" : `application/vnd.tributary.v${version}+json`;
 }
 
-function json(version: number): VersionChoice {
-  return { kind: "chosen", version, media: "json" };
-}
-
-function chooseVersion(accept: string, offered: readonly number[], defaultVersion: number): VersionChoice {
-  const elements = parseAccept(accept);
-  const ranges = elements.length === 0 ? [anyRange] : elements.map(readRange).filter((range) => range !== undefined);
-  const versions = [...offered].sort((a, b) => Number(b === defaultVersion) - Number(a === defaultVersion) || b - a);
-  const candidates = versions.flatMap((version) => [
-    rateCandidate({ version, media: "json" }),
-    rateCandidate({ version, media: "vendor" }),
-  ]);
-  // The sort is stable. Equal weights: the more specific range first, then the order of the header, then that of `versions`.
-  const [best] = candidates
-    .filter(({ quality }) => quality > 0)
-    .toSorted((a, b) => b.quality - a.quality || b.specificity - a.specificity || a.index - b.index);
-  if (best) return { kind: "chosen", version: best.version, media: best.media };
-  if (!offered.includes(defaultVersion) && rateCandidate({ version: defaultVersion, media: "json" }).quality > 0) {
-    return { kind: "unknown" };
-  }
-  return { kind: "not-acceptable", choices: choicesOf(versions, defaultVersion) };
-
-  /** The most specific range that matches determines the weight. */
-  function rateCandidate(candidate: Candidate): Rated {
-    let best: Rated = { ...candidate, quality: 0, specificity: -1, index: 0 };
-    for (const [index, range] of ranges.entries()) {
-      if (range.specificity <= best.specificity || !matches(range, candidate, defaultVersion)) continue;
-      best = { ...candidate, index, quality: range.quality, specificity: range.specificity };
-    }
-    return best;
-  }
-}
-
 interface Candidate {
   readonly version: number;
   readonly media: Media;
 }
 
-interface Rated extends Candidate {
+/** A candidate with the most specific range that matches it, which determines its weight. */
+interface RatedCandidate extends Candidate {
   /** From 0 (not acceptable) to 1. */
   readonly quality: number;
+  /** -1 if no range matches. */
   readonly specificity: number;
   /** Position of the range in the header. */
   readonly index: number;
 }
 
+/** One media range of `Accept`. */
 interface Range {
   /** Undefined for a wildcard. */
   readonly media: Media | undefined;
   /** Undefined for a range without a version; 0, which matches no version, for an invalid one. */
   readonly version: number | undefined;
-  /** From 0 (any type) to 5 (one type and version): a more specific range has precedence. */
+  /** 0 any type, 2 `application/*`, 4 one type; 1 more with a version. A more specific range has precedence. */
   readonly specificity: number;
   readonly quality: number;
 }
@@ -120,27 +92,82 @@ const anyRange: Range = { media: undefined, version: undefined, specificity: 0, 
 const vendorPattern = /^application\/vnd\.tributary\.v([1-9]\d{0,2})\+json$/;
 const versionPattern = /^[1-9]\d{0,2}$/;
 
+function chooseVersion(accept: string, offered: readonly number[], defaultVersion: number): VersionChoice {
+  const ranges = readRanges(accept);
+  const versions = sortVersions(offered, defaultVersion);
+  const candidates = versions.flatMap((version) => [
+    rateCandidate({ version, media: "json" }),
+    rateCandidate({ version, media: "vendor" }),
+  ]);
+  const [best] = candidates.filter(({ quality }) => quality > 0).toSorted(compareCandidates);
+  if (best) return { kind: "chosen", version: best.version, media: best.media };
+  const isDefaultAccepted = rateCandidate({ version: defaultVersion, media: "json" }).quality > 0;
+  if (isDefaultAccepted && !offered.includes(defaultVersion)) return { kind: "unknown" };
+  return { kind: "not-acceptable", choices: listMediaTypes(versions, defaultVersion) };
+
+  function rateCandidate(candidate: Candidate): RatedCandidate {
+    let rated: RatedCandidate = { ...candidate, quality: 0, specificity: -1, index: 0 };
+    for (const [index, range] of ranges.entries()) {
+      if (range.specificity <= rated.specificity) continue;
+      if (!matches(range, candidate, defaultVersion)) continue;
+      rated = { ...candidate, quality: range.quality, specificity: range.specificity, index };
+    }
+    return rated;
+  }
+}
+
+/** An `Accept` with an empty list is like a missing one: it accepts everything. */
+function readRanges(accept: string): readonly Range[] {
+  const elements = parseAccept(accept);
+  if (elements.length === 0) return [anyRange];
+  return elements.map(readRange).filter((range) => range !== undefined);
+}
+
+/** The default version first, then the others, newest first. */
+function sortVersions(offered: readonly number[], defaultVersion: number): readonly number[] {
+  const others = offered.filter((version) => version !== defaultVersion).sort((a, b) => b - a);
+  return offered.includes(defaultVersion) ? [defaultVersion, ...others] : others;
+}
+
+/** The highest weight first, then the most specific range, then the first range of the header. Otherwise, the stable sort keeps the order. */
+function compareCandidates(a: RatedCandidate, b: RatedCandidate): number {
+  if (a.quality !== b.quality) return b.quality - a.quality;
+  if (a.specificity !== b.specificity) return b.specificity - a.specificity;
+  return a.index - b.index;
+}
+
 /** @returns undefined for a range that matches no media type of the API. */
 function readRange({ name, quality, parameter }: AcceptElement): Range | undefined {
-  const text = parameter("version");
-  const version = text === undefined ? undefined : versionPattern.test(text) ? Number(text) : 0;
-  const more = version === undefined ? 0 : 1;
-  if (name === "*/*") return { media: undefined, version, specificity: more, quality };
-  if (name === "application/*") return { media: undefined, version, specificity: 2 + more, quality };
-  if (name === "application/json") return { media: "json", version, specificity: 4 + more, quality };
-  const vendorVersion = Number(vendorPattern.exec(name)?.[1] ?? 0);
-  if (vendorVersion === 0 || (version ?? vendorVersion) !== vendorVersion) return undefined;
+  const version = readVersionParameter(parameter("version"));
+  const versionSpecificity = version === undefined ? 0 : 1;
+  if (name === "*/*") return { media: undefined, version, specificity: versionSpecificity, quality };
+  if (name === "application/*") return { media: undefined, version, specificity: 2 + versionSpecificity, quality };
+  if (name === "application/json") return { media: "json", version, specificity: 4 + versionSpecificity, quality };
+  const [, vendorDigits] = vendorPattern.exec(name) ?? [];
+  if (vendorDigits === undefined) return undefined;
+  const vendorVersion = Number(vendorDigits);
+  // `application/vnd.tributary.v2+json;version=1` contradicts itself.
+  if (version !== undefined && version !== vendorVersion) return undefined;
   return { media: "vendor", version: vendorVersion, specificity: 5, quality };
 }
 
-function matches({ media, version }: Range, candidate: Candidate, defaultVersion: number): boolean {
-  return (version ?? defaultVersion) === candidate.version && (media ?? candidate.media) === candidate.media;
+/** The version of a range, as `Range` describes it. */
+function readVersionParameter(parameter: string | undefined): number | undefined {
+  if (parameter === undefined) return undefined;
+  return versionPattern.test(parameter) ? Number(parameter) : 0;
 }
 
-function choicesOf(versions: readonly number[], defaultVersion: number): readonly string[] {
-  const plain = versions.includes(defaultVersion) ? ["application/json"] : [];
-  return [
-    ...plain,
-    ...versions.flatMap((version) => [`application/json;version=${version}`, mediaTypeOf(version, "vendor")]),
-  ];
+function matches({ media, version }: Range, candidate: Candidate, defaultVersion: number): boolean {
+  const matchesVersion = candidate.version === (version ?? defaultVersion);
+  const matchesMedia = media === undefined || media === candidate.media;
+  return matchesVersion && matchesMedia;
+}
+
+/** The media types of a path, for the client: those of its versions, and `application/json` if it has the default version. */
+function listMediaTypes(versions: readonly number[], defaultVersion: number): readonly string[] {
+  const mediaTypes: string[] = versions.includes(defaultVersion) ? ["application/json"] : [];
+  for (const version of versions) {
+    mediaTypes.push(`application/json;version=${version}`, mediaTypeOf(version, "vendor"));
+  }
+  return mediaTypes;
 }

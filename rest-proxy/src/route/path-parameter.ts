@@ -16,10 +16,12 @@ const forbiddenInParameter = /[/\\%?#;\u0000-\u001f\u007f-\u009f]/;
  */
 export function decodePathParameter(segment: string): string | undefined {
   if (!segmentPattern.test(segment)) return undefined;
-  if (!segment.includes("%")) return segment === "." || segment === ".." ? undefined : segment;
+  if (segment === "." || segment === "..") return undefined;
+  if (!segment.includes("%")) return segment;
   if (needlesslyEncoded.test(segment)) return undefined;
   const value = decode(segment);
-  return value === undefined || forbiddenInParameter.test(value) ? undefined : value;
+  if (value === undefined || forbiddenInParameter.test(value)) return undefined;
+  return value;
 }
 
 /** The only spelling of a parameter in a canonical path, and so in cache keys and upstream paths. @param value from `decodePathParameter`. */
@@ -27,6 +29,7 @@ export function encodePathParameter(value: string): string {
   return encodeURIComponent(value);
 }
 
+/** @returns undefined for invalid UTF-8. */
 function decode(segment: string): string | undefined {
   try {
     return decodeURIComponent(segment);

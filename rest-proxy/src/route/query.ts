@@ -10,6 +10,6 @@ export function readQuery(query: string, known: readonly string[]): string {
   const { values, problems } = parseQuery(query, known);
   if (problems.length > 0) throw invalidQuery(problems);
   if (values.size === 0) return "";
-  const sorted = [...values].sort(([a], [b]) => (a < b ? -1 : 1));
-  return sorted.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&");
+  const sortedByName = [...values].sort(([a], [b]) => (a < b ? -1 : 1));
+  return sortedByName.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&");
 }

@@ -24,14 +24,17 @@ export interface Retirements {
 }
 
 export function createRetirements({ retirements, nowMs }: RetirementsOptions): Retirements {
-  const byVersion = new Map(
-    retirements.map((retirement) => [retirement.version, { ...retirement, headers: toHeaders(retirement) }]),
-  );
+  const headersByVersion = new Map<number, readonly string[]>();
+  const sunsetsAtMs = new Map<number, number | undefined>();
+  for (const retirement of retirements) {
+    headersByVersion.set(retirement.version, toHeaders(retirement));
+    sunsetsAtMs.set(retirement.version, retirement.sunsetAtMs);
+  }
 
   return {
-    headersOf: (version) => byVersion.get(version)?.headers,
+    headersOf: (version) => headersByVersion.get(version),
     requireBeforeSunset(version) {
-      const sunsetAtMs = byVersion.get(version)?.sunsetAtMs;
+      const sunsetAtMs = sunsetsAtMs.get(version);
       if (sunsetAtMs === undefined || nowMs() < sunsetAtMs) return;
       const day = new Date(sunsetAtMs).toISOString().slice(0, 10);
       throw new AppError("GONE", `Version ${version} ended on ${day}. Use a later version.`);
@@ -41,10 +44,10 @@ export function createRetirements({ retirements, nowMs }: RetirementsOptions): R
 
 /** `Deprecation` is a structured date in seconds (RFC 9745, 2), `Sunset` an HTTP date (RFC 8594, 3). */
 function toHeaders({ deprecatedAtMs, sunsetAtMs }: Retirement): readonly string[] {
-  return [
-    ...(deprecatedAtMs === undefined ? [] : ["Deprecation", `@${Math.floor(deprecatedAtMs / 1_000)}`]),
-    ...(sunsetAtMs === undefined ? [] : ["Sunset", new Date(sunsetAtMs).toUTCString()]),
-  ];
+  const headers: string[] = [];
+  if (deprecatedAtMs !== undefined) headers.push("Deprecation", `@${Math.floor(deprecatedAtMs / 1_000)}`);
+  if (sunsetAtMs !== undefined) headers.push("Sunset", new Date(sunsetAtMs).toUTCString());
+  return headers;
 }
 
 /**
@@ -56,6 +59,10 @@ export function successorLink(path: string): string {
 }
 
 const dayMs = 86_400_000;
+const daysFromNowPattern = /^[+-]\d{1,5}d$/;
+const datePattern = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\dZ)?$/;
+/** A version and its date, such as `1=2027-06-01`. */
+const datedVersionPattern = /^([1-9]\d{0,2})=(.+)$/;
 
 /**
  * Parses a date, `2027-06-01` (from 00:00 UTC) or `2027-06-01T12:00:00Z`, or days from now, `-30d` or `+180d`: for the defaults of development,
@@ -63,9 +70,11 @@ const dayMs = 86_400_000;
  * @returns milliseconds since 1970, in whole seconds; undefined for an invalid text.
  */
 export function readDate(text: string, nowMs: number): number | undefined {
-  const days = /^[+-]\d{1,5}d$/.test(text) ? Number(text.slice(0, -1)) : undefined;
-  if (days !== undefined) return Math.floor((nowMs + days * dayMs) / 1_000) * 1_000;
-  if (!/^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\dZ)?$/.test(text)) return undefined;
+  if (daysFromNowPattern.test(text)) {
+    const days = Number(text.slice(0, -1));
+    return Math.floor((nowMs + days * dayMs) / 1_000) * 1_000;
+  }
+  if (!datePattern.test(text)) return undefined;
   const dateMs = Date.parse(text);
   if (Number.isNaN(dateMs)) return undefined;
   // V8 reads 2027-02-30 as 2 March.
@@ -83,22 +92,34 @@ export function readRetirements(
   nowMs: number,
   report: (problem: string) => void,
 ): readonly Retirement[] {
-  const read = (entries: readonly string[]) => {
-    const datesMs = new Map<number, number>();
-    for (const entry of entries) {
-      const [, version = "", text = ""] = /^([1-9]\d{0,2})=(.+)$/.exec(entry) ?? [];
-      const dateMs = readDate(text, nowMs);
-      if (dateMs === undefined)
-        report(`${JSON.stringify(entry)} is not a version with a date, such as 1=2027-06-01 or 1=+180d`);
-      else datesMs.set(Number(version), dateMs);
-    }
-    return datesMs;
-  };
-  const [deprecated, sunset] = [read(lists.deprecated), read(lists.sunset)];
-  return [...new Set([...deprecated.keys(), ...sunset.keys()])].map((version) => {
-    const [deprecatedAtMs, sunsetAtMs] = [deprecated.get(version), sunset.get(version)];
-    if ((sunsetAtMs ?? Infinity) < (deprecatedAtMs ?? 0))
+  const deprecations = readDatedVersions(lists.deprecated, nowMs, report);
+  const sunsets = readDatedVersions(lists.sunset, nowMs, report);
+  const versions = new Set([...deprecations.keys(), ...sunsets.keys()]);
+  return [...versions].map((version) => {
+    const deprecatedAtMs = deprecations.get(version);
+    const sunsetAtMs = sunsets.get(version);
+    if (sunsetAtMs !== undefined && sunsetAtMs < (deprecatedAtMs ?? 0)) {
       report(`the sunset of version ${version} is before its deprecation`);
+    }
     return { version, deprecatedAtMs, sunsetAtMs };
   });
+}
+
+/** @returns milliseconds since 1970, by version. */
+function readDatedVersions(
+  entries: readonly string[],
+  nowMs: number,
+  report: (problem: string) => void,
+): ReadonlyMap<number, number> {
+  const datesMs = new Map<number, number>();
+  for (const entry of entries) {
+    const [, version = "", date = ""] = datedVersionPattern.exec(entry) ?? [];
+    const dateMs = readDate(date, nowMs);
+    if (dateMs === undefined) {
+      report(`${JSON.stringify(entry)} is not a version with a date, such as 1=2027-06-01 or 1=+180d`);
+      continue;
+    }
+    datesMs.set(Number(version), dateMs);
+  }
+  return datesMs;
 }

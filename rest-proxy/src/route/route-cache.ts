@@ -36,11 +36,15 @@ export function createRouteCache(): RouteCache {
   return {
     find(method, url, accept) {
       if (method !== "GET") return undefined;
-      for (const entry of byUrl.get(url) ?? []) if (entry.accept === accept) return entry.route;
+      for (const entry of byUrl.get(url) ?? []) {
+        if (entry.accept === accept) return entry.route;
+      }
       return undefined;
     },
     set(method, url, accept, route) {
-      if (method !== "GET" || url.length + (accept?.length ?? 0) > keyLengthMax) return;
+      if (method !== "GET") return;
+      const acceptLength = accept === undefined ? 0 : accept.length;
+      if (url.length + acceptLength > keyLengthMax) return;
       const entries = byUrl.get(url) ?? [];
       byUrl.set(url, [{ accept, route }, ...entries].slice(0, acceptsMax));
     },

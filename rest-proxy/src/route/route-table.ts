@@ -35,10 +35,13 @@ export interface RouteTable {
 
 /** A path of the table, or the beginning of one: a node of the tree that `descend` walks by segments. */
 interface Node {
-  /** The literal text before each parameter, and after the last one. */
-  readonly pieces: readonly string[];
-  readonly literals: Map<string, Node>;
-  param: Node | undefined;
+  /** The literal text before each parameter, and after the last one: `/v2/things/` and `/parts` for `/things/:id/parts` in version 2. */
+  readonly literalTexts: readonly string[];
+  /** The nodes after a literal segment, by that segment. */
+  readonly literalChildren: Map<string, Node>;
+  /** The node after a parameter. */
+  parameterChild: Node | undefined;
+  /** By method; empty if the node is only the beginning of paths. */
   readonly routes: Map<string, Route>;
   /** The value of `Allow`; undefined until the node is first matched. */
   allow: string | undefined;
@@ -46,8 +49,12 @@ interface Node {
 
 interface Match {
   readonly node: Node;
+  /** As in `RouteEntry`. */
   readonly params: readonly string[];
 }
+
+/** The last comma of a list such as `GET, HEAD, OPTIONS`. */
+const lastSeparator = /, (?=[A-Z]+$)/;
 
 /** @throws ConfigError naming both routes if two of them have the same method, version and path. */
 export function createRouteTable(routes: readonly Route[]): RouteTable {
@@ -57,18 +64,23 @@ export function createRouteTable(routes: readonly Route[]): RouteTable {
     for (const version of route.versions) {
       const root = roots.get(version) ?? emptyNode([`/v${version}`]);
       roots.set(version, root);
-      const duplicate = add(root, route);
-      if (duplicate)
+      const duplicate = addRoute(root, route);
+      if (duplicate) {
         problems.push(`${duplicate.id} and ${route.id} are both ${route.method} /v${version}${route.path}`);
+      }
     }
   }
   if (problems.length > 0) throw new ConfigError(problems);
   const versions = [...roots.keys()].toSorted((a, b) => a - b);
+  const services = new Set(routes.map(({ service }) => service));
   return {
-    find: (version, path) => toEntry(match(roots.get(version), path)),
-    versionsAt: (path) => versions.filter((version) => match(roots.get(version), path)),
+    find(version, path) {
+      const match = findMatch(roots.get(version), path);
+      return match ? toEntry(match) : undefined;
+    },
+    versionsAt: (path) => versions.filter((version) => findMatch(roots.get(version), path) !== undefined),
     versions,
-    services: [...new Set(routes.map(({ service }) => service))].toSorted(),
+    services: [...services].toSorted(),
   };
 }
 
@@ -82,7 +94,7 @@ export function selectRoute(entry: RouteEntry, method: string, response: ServerR
 
 /** @param allow the value of `Allow`, such as `GET, HEAD, OPTIONS`: at least two methods. */
 export function methodNotAllowed(allow: string): AppError {
-  const methods = allow.replace(/, (?=[A-Z]+$)/, " or ");
+  const methods = allow.replace(lastSeparator, " or ");
   return new AppError("METHOD_NOT_ALLOWED", `Use ${methods} for this path.`);
 }
 
@@ -91,23 +103,30 @@ export function upstreamPath(path: string): string {
   return `/rest${path}`;
 }
 
-function emptyNode(pieces: readonly string[]): Node {
-  return { pieces, literals: new Map(), param: undefined, routes: new Map(), allow: undefined };
+function emptyNode(literalTexts: readonly string[]): Node {
+  return {
+    literalTexts,
+    literalChildren: new Map(),
+    parameterChild: undefined,
+    routes: new Map(),
+    allow: undefined,
+  };
 }
 
 /** @returns the route that already has this method and path, if any. */
-function add(root: Node, route: Route): Route | undefined {
+function addRoute(root: Node, route: Route): Route | undefined {
   let node = root;
   for (const segment of route.path.slice(1).split("/")) {
-    const before = node.pieces.slice(0, -1);
-    const last = node.pieces.at(-1) ?? "";
+    const earlierTexts = node.literalTexts.slice(0, -1);
+    const lastText = node.literalTexts.at(-1) ?? "";
     if (segment.startsWith(":")) {
-      node = node.param ??= emptyNode([...before, `${last}/`, ""]);
+      node.parameterChild ??= emptyNode([...earlierTexts, `${lastText}/`, ""]);
+      node = node.parameterChild;
       continue;
     }
-    const next = node.literals.get(segment) ?? emptyNode([...before, `${last}/${segment}`]);
-    node.literals.set(segment, next);
-    node = next;
+    const child = node.literalChildren.get(segment) ?? emptyNode([...earlierTexts, `${lastText}/${segment}`]);
+    node.literalChildren.set(segment, child);
+    node = child;
   }
   const duplicate = node.routes.get(route.method);
   node.routes.set(route.method, route);
@@ -115,32 +134,46 @@ function add(root: Node, route: Route): Route | undefined {
   return duplicate;
 }
 
-function match(root: Node | undefined, path: string): Match | undefined {
+/** @param root of one version; undefined if no route has this version. */
+function findMatch(root: Node | undefined, path: string): Match | undefined {
   if (!root || !path.startsWith("/")) return undefined;
   return descend(root, path.slice(1).split("/"), 0, []);
 }
 
-/** A literal segment has precedence over a parameter. The depth is bounded by the table, not by the path. */
+/**
+ * Matches `segments` from `depth` on. A literal segment has precedence over a parameter. The depth is bounded by the table, not by the path.
+ * @param params the values of the parameters before `depth`.
+ */
 function descend(node: Node, segments: readonly string[], depth: number, params: readonly string[]): Match | undefined {
   const segment = segments[depth];
   if (segment === undefined) return node.routes.size > 0 ? { node, params } : undefined;
-  const literal = node.literals.get(segment);
-  const literalMatch = literal && descend(literal, segments, depth + 1, params);
-  if (literalMatch || !node.param) return literalMatch;
+  const literalChild = node.literalChildren.get(segment);
+  const literalMatch = literalChild && descend(literalChild, segments, depth + 1, params);
+  if (literalMatch) return literalMatch;
+  if (!node.parameterChild) return undefined;
   const value = decodePathParameter(segment);
-  return value === undefined ? undefined : descend(node.param, segments, depth + 1, [...params, value]);
+  if (value === undefined) return undefined;
+  return descend(node.parameterChild, segments, depth + 1, [...params, value]);
 }
 
-function toEntry(matched: Match | undefined): RouteEntry | undefined {
-  if (!matched) return undefined;
-  const { node, params } = matched;
+function toEntry({ node, params }: Match): RouteEntry {
   const { routes } = node;
-  node.allow ??= [...[...routes.keys()].toSorted(), "OPTIONS"].join(", ");
-  return { routes, path: canonicalPath(node.pieces, params), params, allow: node.allow };
+  node.allow ??= toAllow(routes.keys());
+  return { routes, path: canonicalPath(node.literalTexts, params), params, allow: node.allow };
 }
 
-function canonicalPath(pieces: readonly string[], params: readonly string[]): string {
-  let path = pieces[0] ?? "";
-  for (let at = 0; at < params.length; at++) path += encodePathParameter(params[at] ?? "") + (pieces[at + 1] ?? "");
+/** The value of `Allow` for a path with these methods. */
+export function toAllow(methods: Iterable<string>): string {
+  const sortedMethods = [...methods].toSorted();
+  return [...sortedMethods, "OPTIONS"].join(", ");
+}
+
+function canonicalPath(literalTexts: readonly string[], params: readonly string[]): string {
+  let path = literalTexts[0] ?? "";
+  for (let at = 0; at < params.length; at++) {
+    const parameter = encodePathParameter(params[at] ?? "");
+    const textAfter = literalTexts[at + 1] ?? "";
+    path += parameter + textAfter;
+  }
   return path;
 }

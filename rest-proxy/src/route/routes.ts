@@ -32,6 +32,14 @@ export interface Route {
   readonly summary: string;
 }
 
+/** `/things/:id/parts`: literal segments in lower case, and parameters. */
+const routePathPattern = /^(?:\/(?:[a-z0-9][a-z0-9-]*|:[a-z][A-Za-z0-9]*))+$/;
+/** Paths that begin with a version, or with a path that the proxy serves itself. */
+const reservedPathPattern = /^\/(?:v\d+|health|openapi|docs|problems)(?:\/|$)/;
+const serviceNamePattern = /^[a-z][a-z0-9-]*$/;
+const pathLengthMax = 200;
+const routesMax = 10_000;
+
 const versionSchema = z.int().min(1).max(999);
 
 const declarationSchema = z.object({
@@ -39,19 +47,16 @@ const declarationSchema = z.object({
   method: z.enum(["GET", "POST", "PATCH", "DELETE"]),
   path: z
     .string()
-    .max(200)
-    .regex(/^(?:\/(?:[a-z0-9][a-z0-9-]*|:[a-z][A-Za-z0-9]*))+$/, "is like /things/:id/parts, without a version")
-    .refine(
-      (path) => !/^\/(?:v\d+|health|openapi|docs|problems)(?:\/|$)/.test(path),
-      "begins with a version or with a path of the proxy itself",
-    ),
+    .max(pathLengthMax)
+    .regex(routePathPattern, "is like /things/:id/parts, without a version")
+    .refine((path) => !reservedPathPattern.test(path), "begins with a version or with a path of the proxy itself"),
   versions: z.array(versionSchema).min(1),
   query: z.array(z.string().min(1)).default([]),
   cache: z.enum(["public", "private", "none"]),
   heuristicSecondsMax: z.int().min(1).max(heuristicSecondsLimit).optional(),
   idempotencyKey: z.object({ optional: z.array(versionSchema), required: z.array(versionSchema) }).optional(),
   priority: z.enum(priorityClasses).optional(),
-  service: z.string().regex(/^[a-z][a-z0-9-]*$/, "is a service's name, such as things"),
+  service: z.string().regex(serviceNamePattern, "is a service's name, such as things"),
   summary: z.string().default(""),
 });
 
@@ -60,7 +65,7 @@ const routeSchema = declarationSchema.transform((route) => ({
   priority: priorityOfRoute(route.method, route.priority),
 }));
 
-const fileSchema = z.object({ routes: z.array(routeSchema).min(1).max(10_000) });
+const fileSchema = z.object({ routes: z.array(routeSchema).min(1).max(routesMax) });
 
 /**
  * Reads the route table that composition generated (ROUTES_FILE).
@@ -82,7 +87,9 @@ export function loadRoutes(file: string): readonly Route[] {
 export function readRoutes(value: unknown): readonly Route[] {
   const parsed = fileSchema.safeParse(value);
   if (parsed.success) return parsed.data.routes;
-  throw new ConfigError(
-    parsed.error.issues.map(({ path, message }) => `${z.core.toDotPath(path) || "the file"}: ${message}`),
+  // An issue about the whole file has an empty path.
+  const problems = parsed.error.issues.map(
+    ({ path, message }) => `${z.core.toDotPath(path) || "the file"}: ${message}`,
   );
+  throw new ConfigError(problems);
 }

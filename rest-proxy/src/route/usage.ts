@@ -17,18 +17,20 @@ export interface UsageOptions {
 
 /** Counts requests for versions older than the newest. At most versions × routes × (known clients + 2) counts: 2 for `other` and `unnamed`. */
 export function createUsage({ knownClients, newestVersion }: UsageOptions): Usage {
-  const known = new Set(knownClients);
+  const knownNames = new Set(knownClients);
+  /** By version, then by route, then by client. */
   const counts = new Map<number, Map<string, Map<string, number>>>();
 
   function clientOf(name: string | undefined): string {
     if (name === undefined || name === "") return "unnamed";
-    return known.has(name) ? name : "other";
+    return knownNames.has(name) ? name : "other";
   }
 
   return {
     count(version, route, clientName) {
       if (version >= newestVersion) return;
-      const byClient = getOrCreate(getOrCreate(counts, version), route);
+      const byRoute = getOrCreate(counts, version);
+      const byClient = getOrCreate(byRoute, route);
       const client = clientOf(clientName);
       byClient.set(client, (byClient.get(client) ?? 0) + 1);
     },
@@ -44,10 +46,10 @@ export function createUsage({ knownClients, newestVersion }: UsageOptions): Usag
   };
 }
 
-function getOrCreate<K, L, V>(map: Map<K, Map<L, V>>, key: K): Map<L, V> {
-  const known = map.get(key);
-  if (known) return known;
-  const created = new Map<L, V>();
+function getOrCreate<Key, InnerKey, Value>(map: Map<Key, Map<InnerKey, Value>>, key: Key): Map<InnerKey, Value> {
+  const existing = map.get(key);
+  if (existing) return existing;
+  const created = new Map<InnerKey, Value>();
   map.set(key, created);
   return created;
 }

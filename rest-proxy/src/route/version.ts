@@ -9,7 +9,7 @@ import {
   type VersionChoice,
 } from "./accept-version.ts";
 import { type Retirements, successorLink } from "./retirement.ts";
-import type { RouteEntry, RouteTable } from "./route-table.ts";
+import { type RouteEntry, type RouteTable, toAllow } from "./route-table.ts";
 
 export interface VersionedPath {
   /** Undefined for a path without a version. */
@@ -18,9 +18,11 @@ export interface VersionedPath {
   readonly path: string;
 }
 
+const versionPrefix = /^\/v([1-9]\d{0,2})(?=\/)/;
+
 /** `/v2/things` is version 2 of `/things`. `/v02`, `/V2` and `/v2` alone are not versions: no route has such a path. */
 export function splitVersion(path: string): VersionedPath {
-  const [prefix, digits] = /^\/v([1-9]\d{0,2})(?=\/)/.exec(path) ?? [];
+  const [prefix, digits] = versionPrefix.exec(path) ?? [];
   if (prefix === undefined) return { version: undefined, path };
   return { version: Number(digits), path: path.slice(prefix.length) };
 }
@@ -61,25 +63,31 @@ export function createVersionResolver({
 
   /** Throws 406 if the path exists and the client accepts none of its media types, and 404 if the chosen version does not have the path. */
   function resolveChoice(choice: VersionChoice, path: string, pathVersion?: number): ResolvedVersion {
-    // Without a version in the path, `choices` has only versions that have the path; it is empty if there is none.
-    const exists = pathVersion === undefined || table.find(pathVersion, path) !== undefined;
-    if (choice.kind === "not-acceptable" && exists && choice.choices.length > 0) throw notAcceptable(choice.choices);
-    const entry = choice.kind === "chosen" ? table.find(choice.version, path) : undefined;
-    if (choice.kind !== "chosen" || !entry) throw notFound();
+    if (choice.kind === "not-acceptable") {
+      // Without a version in the path, `choices` has only versions that have the path; it is empty if there is none.
+      const pathExists = pathVersion === undefined || table.find(pathVersion, path) !== undefined;
+      if (pathExists && choice.choices.length > 0) throw notAcceptable(choice.choices);
+    }
+    if (choice.kind !== "chosen") throw notFound();
+    const entry = table.find(choice.version, path);
+    if (!entry) throw notFound();
     return { entry, version: choice.version, media: choice.media, path, isNegotiated: pathVersion === undefined };
   }
 
   /** `Allow` with the methods of all versions: the browser must not block the request after a preflight, whose version is not known yet. */
   function allowInAnyVersion(path: string): string {
-    const entries = table.versionsAt(path).map((version) => table.find(version, path));
-    const methods = new Set(entries.flatMap((entry) => [...(entry?.routes.keys() ?? [])]));
-    return [...[...methods].toSorted(), "OPTIONS"].join(", ");
+    const methods = new Set<string>();
+    for (const version of table.versionsAt(path)) {
+      for (const method of table.find(version, path)?.routes.keys() ?? []) methods.add(method);
+    }
+    return toAllow(methods);
   }
 
-  /** In the default version; if that lacks the path, in the latest version that has it. */
+  /** In the default version; if that lacks the path, in the latest version that has it. @throws AppError NOT_FOUND if no version has the path. */
   function resolvePreflight(path: string): ResolvedVersion {
     const offered = table.versionsAt(path);
-    const version = offered.includes(defaultVersion) ? defaultVersion : (offered.at(-1) ?? defaultVersion);
+    const latest = offered.at(-1) ?? defaultVersion;
+    const version = offered.includes(defaultVersion) ? defaultVersion : latest;
     const resolved = resolveChoice(choose(undefined, offered, version), path);
     return { ...resolved, entry: { ...resolved.entry, allow: allowInAnyVersion(path) } };
   }

@@ -21,27 +21,39 @@ export interface CacheObserver {
 /** @returns undefined if metrics are off. */
 export function createCacheObserver(metrics: Metrics<typeof restMetrics>): CacheObserver | undefined {
   if (!metrics.isOn) return undefined;
-  const results = new Map<Result, CounterSeries>();
+  const seriesByResult = new Map<Result, CounterSeries>();
   const requests = metrics.counter("tributary_rest_cache_requests_total");
   const invalidated = metrics.counter("tributary_rest_cache_invalidated_total");
   const evicted = metrics.counter("tributary_rest_cache_evicted_bytes_total");
   const failures = metrics.counter("tributary_rest_cache_refresh_failures_total");
 
   function countResult(result: Result): void {
-    const known = results.get(result) ?? requests.of({ result });
-    results.set(result, known);
-    known.add();
+    const series = seriesByResult.get(result) ?? requests.of({ result });
+    seriesByResult.set(result, series);
+    series.add();
   }
 
   return {
     count(observation) {
-      const { kind } = observation;
-      if (kind === "stale") countResult(`stale-${observation.because}`);
-      else if (kind === "invalidated") invalidated.add({}, observation.entries);
-      else if (kind === "evicted") evicted.add({}, observation.bytes);
-      else if (kind === "refresh-failed") failures.add({});
-      // A skipped refresh is not a request.
-      else if (kind !== "refresh-skipped") countResult(kind);
+      switch (observation.kind) {
+        case "hit":
+        case "miss":
+        case "collapsed":
+        case "revalidated":
+        case "bypass":
+          return countResult(observation.kind);
+        case "stale":
+          return countResult(`stale-${observation.because}`);
+        case "invalidated":
+          return invalidated.add({}, observation.entries);
+        case "evicted":
+          return evicted.add({}, observation.bytes);
+        case "refresh-failed":
+          return failures.add({});
+        case "refresh-skipped":
+          // Not counted: it is not a request.
+          return undefined;
+      }
     },
     watch(size, bytesMax) {
       metrics.gauge("tributary_rest_cache_bytes_max").set({}, bytesMax);

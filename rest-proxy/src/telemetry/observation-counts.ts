@@ -17,16 +17,33 @@ export function createObservationCounts(metrics: Metrics<typeof restMetrics>): O
   });
 
   return (observation) => {
-    if (observation.kind === "response-truncated")
-      truncated.add({ side: observation.service === undefined ? "client" : "service" });
-    if (observation.kind === "token-keys-fetched") keyFetches.add({ result: observation.isOk ? "ok" : "failed" });
-    if (observation.kind === "retried") retries.add({ service: observation.service });
-    if (observation.kind === "retry-over-budget") retriesOverBudget.add({ service: observation.service });
-    if (observation.kind === "lookup-failed") lookupFailures.add({ service: observation.service });
-    if (observation.kind === "replica-restored" || observation.kind === "replica-removed")
-      ejected.restore(observation.service, observation.replica);
-    if (observation.kind !== "replica-ejected") return;
-    ejections.add({ service: observation.service });
-    ejected.eject(observation.service, observation.replica);
+    switch (observation.kind) {
+      case "response-truncated":
+        return truncated.add({ side: observation.service === undefined ? "client" : "service" });
+      case "token-keys-fetched":
+        return keyFetches.add({ result: observation.isOk ? "ok" : "failed" });
+      case "retried":
+        return retries.add({ service: observation.service });
+      case "retry-over-budget":
+        return retriesOverBudget.add({ service: observation.service });
+      case "lookup-failed":
+        return lookupFailures.add({ service: observation.service });
+      case "replica-ejected":
+        ejections.add({ service: observation.service });
+        return ejected.eject(observation.service, observation.replica);
+      case "replica-restored":
+      case "replica-removed":
+        return ejected.restore(observation.service, observation.replica);
+      case "replica-draining":
+      case "service-failed":
+      case "refresh-failed":
+      case "bug":
+      case "token-keys-failed":
+      case "feed-state":
+      case "old-versions":
+      case "unreadable":
+        // Only logged, or counted elsewhere.
+        return undefined;
+    }
   };
 }

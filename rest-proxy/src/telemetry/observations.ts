@@ -68,24 +68,41 @@ export function createObserver(log: Log, failures: FailureLog): (observation: Lo
   return (observed) => {
     const observation = toLogFields(observed);
     if (isFailure(observation)) return reportFailure(failures, observation);
-    if (observation.kind === "old-versions") return log.info(observation, "old versions are in use");
-    if (observation.kind === "token-keys-fetched") return log.debug(observation, "token keys fetched");
-    // Only for debugging: clients can cause any number of these log lines.
-    if (observation.kind === "unreadable") return log.debug(observation, "invalid HTTP request rejected");
-    if (observation.kind === "response-truncated") return log.warn(observation, "response truncated");
-    if (observation.kind === "replica-draining") return log.info(observation, "draining replica ejected");
-    if (observation.kind === "replica-restored") return log.info(observation, "replica restored");
-    if (observation.kind === "replica-removed") return log.info(observation, "ejected replica removed");
-    if (observation.kind === "retried") return log.debug(observation, "request retried");
-    if (observation.kind === "retry-over-budget")
-      return log.debug(observation, "request not retried: the retry budget is used up");
-    const { cause, ...fields } = observation;
-    if (observation.kind === "replica-ejected") return log.warn({ ...fields, err: cause }, "replica ejected");
-    return log.error({ ...fields, err: cause }, "request failed because of a bug");
+    switch (observation.kind) {
+      case "old-versions":
+        return log.info(observation, "old versions are in use");
+      case "token-keys-fetched":
+        return log.debug(observation, "token keys fetched");
+      case "unreadable":
+        // Only for debugging: clients can cause any number of these log lines.
+        return log.debug(observation, "invalid HTTP request rejected");
+      case "response-truncated":
+        return log.warn(observation, "response truncated");
+      case "replica-ejected":
+        return log.warn(withErr(observation), "replica ejected");
+      case "replica-draining":
+        return log.info(observation, "draining replica ejected");
+      case "replica-restored":
+        return log.info(observation, "replica restored");
+      case "replica-removed":
+        return log.info(observation, "ejected replica removed");
+      case "retried":
+        return log.debug(observation, "request retried");
+      case "retry-over-budget":
+        return log.debug(observation, "request not retried: the retry budget is used up");
+      case "bug":
+        return log.error(withErr(observation), "request failed because of a bug");
+    }
   };
 }
 
+/** The log serializes the member `err` as an error. */
+function withErr({ cause, ...fields }: { readonly cause: unknown }): Readonly<Record<string, unknown>> {
+  return { ...fields, err: cause };
+}
+
 type FailureKind = "service-failed" | "lookup-failed" | "refresh-failed" | "token-keys-failed";
+/** An observation that is reported to the failure log, which counts repetitions. */
 type FailureObservation = Extract<LoggedObservation, { kind: FailureKind }>;
 
 function isFailure(observation: LoggedObservation): observation is FailureObservation {
@@ -93,16 +110,12 @@ function isFailure(observation: LoggedObservation): observation is FailureObserv
 }
 
 function reportFailure(failures: FailureLog, observation: FailureObservation): void {
-  const { cause, ...fields } = observation;
-  const details = { ...fields, err: cause };
+  const details = withErr(observation);
   switch (observation.kind) {
     case "service-failed": {
-      const { service, replica, code: reason } = observation;
-      return failures.report(
-        { service, replica, reason },
-        details,
-        "service did not respond; further failures are counted",
-      );
+      const { service, replica, code } = observation;
+      const failure = { service, replica, reason: code };
+      return failures.report(failure, details, "service did not respond; further failures are counted");
     }
     case "lookup-failed": {
       const failure = { service: observation.service, replica: observation.host, reason: "LOOKUP_FAILED" };
@@ -114,12 +127,11 @@ function reportFailure(failures: FailureLog, observation: FailureObservation): v
       return failures.report(failure, details, "token keys could not be fetched; further failures are counted");
     }
     case "refresh-failed": {
-      const { code: reason = "REFRESH_FAILED", replica } = cause instanceof ServiceFailure ? cause : {};
-      return failures.report(
-        { service: observation.service, replica, reason },
-        details,
-        "cache entry not refreshed; further failures are counted",
-      );
+      const { service, cause } = observation;
+      const serviceFailure = cause instanceof ServiceFailure ? cause : undefined;
+      const reason = serviceFailure?.code ?? "REFRESH_FAILED";
+      const failure = { service, replica: serviceFailure?.replica, reason };
+      return failures.report(failure, details, "cache entry not refreshed; further failures are counted");
     }
   }
 }

@@ -64,13 +64,14 @@ export async function createProxyTelemetry(
   const failures = createFailureLog(log);
   // Never -Infinity: the route table has at least one route, and each route a version (route/routes.ts).
   const newestVersion = Math.max(...routes.flatMap(({ versions }) => versions));
+  const { accessLog, knownClients } = config;
   announceRoutes(metrics, routes);
-  announceClients(metrics, routes, { ...config, newestVersion });
+  announceClients(metrics, routes, { knownClients, newestVersion });
   return {
     log,
-    observe: combine(telemetry, failures, Object.keys(config.feedUrls)),
+    observe: createObserve(telemetry, failures, Object.keys(config.feedUrls)),
     observers: {
-      requests: createProxyRequestObserver({ ...config, ...telemetry, newestVersion }),
+      requests: createProxyRequestObserver({ log, metrics, trace, accessLog, knownClients, newestVersion }),
       services: createServiceObservers(metrics),
       cache: createCacheObserver(metrics),
       admission: createAdmissionObserver({ metrics, endpoint: "rest" }),
@@ -93,7 +94,8 @@ function announceRoutes(metrics: Metrics<typeof metricsOf.rest>, routes: readonl
       if (method === "GET") metrics.announce({ route, version, method: "HEAD" });
     }
   }
-  for (const version of ["none", ...new Set(routes.flatMap(({ versions }) => versions))]) {
+  const allVersions = new Set(routes.flatMap(({ versions }) => versions));
+  for (const version of ["none", ...allVersions]) {
     for (const method of methods) metrics.announce({ route: "other", version, method });
   }
 }
@@ -103,32 +105,34 @@ interface ClientOptions {
   readonly newestVersion: number;
 }
 
+/** Announces the label values of each client: the newest version, and each route in each older version (`request-counts.ts`). */
 function announceClients(
   metrics: Metrics<typeof metricsOf.rest>,
   routes: readonly DeclaredRoute[],
   { knownClients, newestVersion }: ClientOptions,
 ): void {
-  const inOldVersions = routes.flatMap(({ path: route, versions }) =>
-    versions.filter((version) => version < newestVersion).map((version) => ({ version, route })),
-  );
   for (const client of listKnownValues(knownClients)) {
     metrics.announce({ client, version: newestVersion });
-    for (const old of inOldVersions) metrics.announce({ client, ...old });
+    for (const { path: route, versions } of routes) {
+      const oldVersions = versions.filter((version) => version < newestVersion);
+      for (const version of oldVersions) metrics.announce({ client, version, route });
+    }
   }
 }
 
 /** Combines log and metrics into the function that the stages report observations to. @param followed the services that have a feed. */
-function combine(
+function createObserve(
   { log, metrics }: Telemetry<typeof metricsOf.rest>,
   failures: FailureLog,
   followed: readonly string[],
 ): Observe {
-  const write = createObserver(log, failures);
+  const logObservation = createObserver(log, failures);
   const observeFeedState = createFeedStateObserver({ metrics, log, services: followed });
-  const count = metrics.isOn ? createObservationCounts(metrics) : undefined;
+  const countObservation = metrics.isOn ? createObservationCounts(metrics) : undefined;
   return (observation) => {
+    // `observeFeedState` writes both its log lines and its metrics.
     if (observation.kind === "feed-state") return observeFeedState(observation);
-    count?.(observation);
-    write(observation);
+    countObservation?.(observation);
+    logObservation(observation);
   };
 }

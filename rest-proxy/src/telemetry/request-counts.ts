@@ -16,7 +16,7 @@ export function createRequestCounts({ metrics, knownClients, newestVersion }: Re
   const clients = metrics.counter("tributary_rest_client_requests_total");
   const oldVersions = metrics.counter("tributary_rest_old_version_requests_total");
   const rejected = metrics.counter("tributary_rest_rejected_total");
-  const secondsOf = memoizeSeries(metrics);
+  const durationsOf = memoizeDurations(metrics);
   const clientOf = createKnownValues(knownClients);
 
   return ({ record, status, milliseconds }: FinishedProxyRequest, method: string): void => {
@@ -24,7 +24,7 @@ export function createRequestCounts({ metrics, knownClients, newestVersion }: Re
     const route = record.route?.path ?? "other";
     const version = record.version ?? "none";
     requests.add({ route, version, method, status });
-    secondsOf(route, version).observe(milliseconds / 1_000);
+    durationsOf(route, version).observe(milliseconds / 1_000);
     if (code !== undefined) rejected.add({ code });
     if (record.version === undefined) return;
     const client = clientOf(record.client?.name);
@@ -33,18 +33,22 @@ export function createRequestCounts({ metrics, knownClients, newestVersion }: Re
   };
 }
 
-/** Remembers the series by route, then by version. */
-function memoizeSeries(
-  metrics: RequestCountsOptions["metrics"],
-): (route: string, version: string | number) => HistogramSeries {
-  const seconds = metrics.histogram("tributary_rest_request_duration_seconds");
-  const byRoute = new Map<string, Map<string | number, HistogramSeries>>();
+/** A number, or `none` for a request without a version. */
+type VersionLabel = string | number;
+
+/** The series of durations, memoized by route, then by version. */
+function memoizeDurations(
+  metrics: Metrics<typeof restMetrics>,
+): (route: string, version: VersionLabel) => HistogramSeries {
+  const durations = metrics.histogram("tributary_rest_request_duration_seconds");
+  const seriesByRoute = new Map<string, Map<VersionLabel, HistogramSeries>>();
   return (route, version) => {
-    const ofRoute = byRoute.get(route) ?? new Map<string | number, HistogramSeries>();
-    const known = ofRoute.get(version);
-    if (known) return known;
-    const series = seconds.of({ route, version });
-    byRoute.set(route, ofRoute.set(version, series));
+    const seriesByVersion = seriesByRoute.get(route) ?? new Map<VersionLabel, HistogramSeries>();
+    const memoizedSeries = seriesByVersion.get(version);
+    if (memoizedSeries) return memoizedSeries;
+    const series = durations.of({ route, version });
+    seriesByVersion.set(version, series);
+    seriesByRoute.set(route, seriesByVersion);
     return series;
   };
 }

@@ -26,16 +26,17 @@ export interface ProxyObserverOptions {
   readonly newestVersion: number;
 }
 
+/** The methods of requests in metrics and spans; any other one is `other`. */
 export const methods = ["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"] as const;
 const methodOf = createKnownValues(methods);
 
 /** @returns undefined if all telemetry of requests is off. */
-export function createProxyRequestObserver(o: ProxyObserverOptions): RequestObserver<RequestRecord> | undefined {
-  const { metrics, trace } = o;
-  if (!metrics.isOn && !trace.isOn && o.accessLog === "off") return undefined;
-  const count = createRequestCounts(o);
-  const clientOf = createKnownValues(o.knownClients);
-  const gauge = metrics.gauge("tributary_rest_requests_in_flight");
+export function createProxyRequestObserver(options: ProxyObserverOptions): RequestObserver<RequestRecord> | undefined {
+  const { metrics, trace, accessLog, knownClients, newestVersion } = options;
+  if (!metrics.isOn && !trace.isOn && accessLog === "off") return undefined;
+  const countRequest = createRequestCounts({ metrics, knownClients, newestVersion });
+  const clientOf = createKnownValues(knownClients);
+  const inFlightGauge = metrics.gauge("tributary_rest_requests_in_flight");
   return createRequestObserver({
     trace,
     methodOf,
@@ -43,11 +44,11 @@ export function createProxyRequestObserver(o: ProxyObserverOptions): RequestObse
     onFinished(finished) {
       const { record, request, status } = finished;
       const method = methodOf(request.method);
-      count(finished, method);
+      countRequest(finished, method);
       if (record.span) endSpan(record, method, status);
-      logRequest(o, finished, method, clientOf);
+      logRequest(options, finished, method, clientOf);
     },
-    onScrape: (readInFlight) => gauge.onScrape((series) => series.set({}, readInFlight())),
+    onScrape: (readInFlight) => inFlightGauge.onScrape((gauge) => gauge.set({}, readInFlight())),
   });
 }
 

@@ -31,7 +31,7 @@ export class RequestRecord {
     this.traceParent = traceParent;
   }
 
-  /** The trace id in `traceParent`. Log lines of other processes have the same. */
+  /** The trace id: the 32 digits after `00-` in `traceParent`. Log lines of other processes have the same. */
   get traceId(): string {
     return this.traceParent.slice(3, 35);
   }
@@ -49,6 +49,7 @@ export function createRequestRecord(span: Span | undefined, { traceparent }: Inc
 export function recordCacheStatus({ span }: RequestRecord, headers: readonly string[]): void {
   if (span === undefined) return;
   const at = headers.lastIndexOf("Cache-Status");
+  // The second part of a value such as `tributary; hit; ttl=5`.
   const result = at === -1 ? undefined : headers[at + 1]?.split("; ")[1];
   if (result !== undefined) span.set("tributary.cache", result);
 }

@@ -26,53 +26,58 @@ export function createServiceObservers(
 ): ((service: string) => ServiceClientObserver) | undefined {
   if (!metrics.isOn) return undefined;
   const requests = metrics.counter("tributary_rest_service_requests_total");
-  const seconds = metrics.histogram("tributary_rest_service_request_duration_seconds");
-  const byService = new Map<string, Counts>();
+  const durations = metrics.histogram("tributary_rest_service_request_duration_seconds");
+  const countsByService = new Map<string, ServiceCounts>();
   metrics.gauge("tributary_rest_service_requests_in_flight").onScrape((gauge) => {
-    for (const [service, { inFlight }] of byService) gauge.set({ service }, inFlight);
+    for (const [service, { inFlight }] of countsByService) gauge.set({ service }, inFlight);
   });
 
   return (service) => {
-    const counts: Counts = {
+    const counts: ServiceCounts = {
       inFlight: 0,
-      seconds: seconds.of({ service }),
-      ok: requests.of({ service, outcome: "ok" }),
-      failed: (outcome) => requests.add({ service, outcome }),
+      durations: durations.of({ service }),
+      successes: requests.of({ service, outcome: "ok" }),
+      countFailure: (outcome) => requests.add({ service, outcome }),
     };
-    byService.set(service, counts);
-    return { begin: () => new CountedRequest(counts), refuse: ({ code }) => counts.failed(code) };
+    countsByService.set(service, counts);
+    return { begin: () => new CountedRequest(counts), refuse: ({ code }) => counts.countFailure(code) };
   };
 }
 
-interface Counts {
+interface ServiceCounts {
   inFlight: number;
-  readonly seconds: HistogramSeries;
-  readonly ok: CounterSeries;
-  failed(outcome: string): void;
+  readonly durations: HistogramSeries;
+  readonly successes: CounterSeries;
+  /** @param outcome the label: an error code, or `5xx`. */
+  countFailure(outcome: string): void;
 }
 
 class CountedRequest implements ObservedServiceRequest {
-  readonly #counts: Counts;
+  readonly #counts: ServiceCounts;
   readonly #startedAtMs = performance.now();
 
-  constructor(counts: Counts) {
+  constructor(counts: ServiceCounts) {
     this.#counts = counts;
     counts.inFlight++;
   }
 
   responded(status: number): void {
-    this.#counts.seconds.observe((performance.now() - this.#startedAtMs) / 1_000);
-    if (status < 500) this.#counts.ok.add();
-    else this.#counts.failed("5xx");
+    this.#recordDuration();
+    if (status < 500) this.#counts.successes.add();
+    else this.#counts.countFailure("5xx");
   }
 
   failed(error: unknown): void {
-    this.#counts.seconds.observe((performance.now() - this.#startedAtMs) / 1_000);
-    this.#counts.failed(codeOf(error));
+    this.#recordDuration();
+    this.#counts.countFailure(codeOf(error));
   }
 
   closed(): void {
     this.#counts.inFlight--;
+  }
+
+  #recordDuration(): void {
+    this.#counts.durations.observe((performance.now() - this.#startedAtMs) / 1_000);
   }
 }
 

@@ -18,6 +18,7 @@ export interface RemoteLink {
 
 export interface RemoteLinkOptions {
   readonly environment: Environment;
+  /** Aborted when `npm start` is stopped. */
   readonly signal: AbortSignal;
 }
 
@@ -30,7 +31,7 @@ export async function discoverRemote(
 ): Promise<RemoteLink> {
   let probe: RemoteProbe = await probeRemote(graphqlUrl, environment);
 
-  /** Also ends at a StartError, which only the developer can correct: the probe remains `down`. */
+  /** Also ends at a StartError, which only the developer can correct: then `probe` remains `down`. Rejects when `signal` is aborted. */
   async function probeUntilUp(print: (line: string) => void): Promise<void> {
     while (probe.kind === "down") {
       await sleep(probeEveryMs, undefined, { signal });
@@ -38,7 +39,8 @@ export async function discoverRemote(
         probe = await probeRemote(graphqlUrl, environment);
       } catch (error) {
         if (!(error instanceof StartError)) throw error;
-        return print(error.message);
+        print(error.message);
+        return;
       }
     }
   }
@@ -55,11 +57,11 @@ export async function discoverRemote(
         throw error;
       }
       // A cast, because TypeScript does not see that probeUntilUp has assigned `probe`.
-      const { kind, issuer } = probe as RemoteProbe & { readonly issuer?: RemoteIssuer };
-      if (kind === "down") return;
+      const lastProbe = probe as RemoteProbe;
+      if (lastProbe.kind === "down") return;
       print(`the remote ${graphqlUrl} responds now`);
-      if (issuer)
-        await Promise.all(parts.map((part) => part.restart("the issuer of the remote's tokens is known now")));
+      if (lastProbe.issuer === undefined) return;
+      await Promise.all(parts.map((part) => part.restart("the issuer of the remote's tokens is known now")));
     },
   };
 }

@@ -17,7 +17,7 @@ export type RemoteProbe =
   | { readonly kind: "down"; readonly cause: string };
 
 const timeoutMs = 3_000;
-const howToName = "set ISSUER and JWKS_URL (and AUDIENCE, unless it is tributary)";
+const howToNameIssuer = "set ISSUER and JWKS_URL (and AUDIENCE, unless it is tributary)";
 /** A load balancer responds with these statuses while its gateway is down. */
 const unavailableStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
 
@@ -44,31 +44,34 @@ async function findIssuer(graphqlUrl: string): Promise<RemoteProbe> {
   const configUrl = new URL("graphiql/config.json", graphqlUrl).href;
   const config = await send(configUrl);
   if ("cause" in config) return { kind: "down", cause: config.cause };
-  const { issuer: url } = config.json as { readonly issuer?: unknown };
-  if (typeof url !== "string")
+  const { issuer: issuerUrl } = config.json as { readonly issuer?: unknown };
+  if (typeof issuerUrl !== "string")
     throw new StartError(
-      `${configUrl} does not name the issuer of the tokens that the remote accepts (status ${config.status}). If ${graphqlUrl} is a Tributary gateway, ${howToName}.`,
+      `${configUrl} does not name the issuer of the tokens that the remote accepts (status ${config.status}). If ${graphqlUrl} is a Tributary gateway, ${howToNameIssuer}.`,
     );
-  const discoveryUrl = `${url.replace(/\/$/, "")}/.well-known/openid-configuration`;
+  const discoveryUrl = `${issuerUrl.replace(/\/$/, "")}/.well-known/openid-configuration`;
   const discovery = await send(discoveryUrl);
-  if ("cause" in discovery) return { kind: "down", cause: `its token issuer ${url}: ${discovery.cause}` };
+  if ("cause" in discovery) return { kind: "down", cause: `its token issuer ${issuerUrl}: ${discovery.cause}` };
   const { issuer, jwks_uri: jwksUrl } = discovery.json as { readonly issuer?: unknown; readonly jwks_uri?: unknown };
   if (typeof issuer === "string" && typeof jwksUrl === "string")
-    return { kind: "up", issuer: { issuer, jwksUrl, url } };
-  throw new StartError(`${discoveryUrl} describes no token issuer (status ${discovery.status}): ${howToName}.`);
+    return { kind: "up", issuer: { issuer, jwksUrl, url: issuerUrl } };
+  throw new StartError(`${discoveryUrl} describes no token issuer (status ${discovery.status}): ${howToNameIssuer}.`);
 }
 
+/** `json` is empty for a body that is not JSON, or no object. With `cause` there was no response. */
 type ProbeResponse = { readonly status: number; readonly json: object } | { readonly cause: string };
 
-/** `json` is empty for a body that is not a JSON object. */
 async function send(url: string, init: RequestInit = {}): Promise<ProbeResponse> {
   try {
     const response = await fetch(url, { ...init, redirect: "manual", signal: AbortSignal.timeout(timeoutMs) });
     const json: unknown = await response.json().catch(() => undefined);
-    return { status: response.status, json: typeof json === "object" && json !== null ? json : {} };
+    const isObject = typeof json === "object" && json !== null;
+    return { status: response.status, json: isObject ? json : {} };
   } catch (error) {
     const { message, cause } = error as Error;
-    return { cause: cause instanceof Error && cause.message ? cause.message : message };
+    // The message of `fetch` is "fetch failed"; its cause says why.
+    const causeMessage = cause instanceof Error ? cause.message : "";
+    return { cause: causeMessage || message };
   }
 }
 

@@ -29,8 +29,9 @@ export function remoteSchemaFiles(dataDir: string) {
  * @throws StartError if a schema is neither in git nor on disk.
  */
 export function prepareSchemaSources({ root, dataDir, substitutes, print }: SchemaSourcesOptions): ReadSources {
-  const remote = readSubgraphs(root, services).filter(({ name }) => isRemote(substitutes, name));
-  if (remote.length === 0) return () => readSubgraphs(root, services);
+  const remoteSources = readSubgraphs(root, services).filter(({ name }) => isRemote(substitutes, name));
+  if (remoteSources.length === 0) return () => readSubgraphs(root, services);
+  // Undefined without a git repository.
   const base = findBase(root);
   if (!base) print("start", "no git repository: the schemas of the remote's services are those on disk");
   const read = (file: string): string => {
@@ -42,12 +43,12 @@ export function prepareSchemaSources({ root, dataDir, substitutes, print }: Sche
     return readFileSync(join(root, file), "utf8");
   };
   const files = remoteSchemaFiles(dataDir);
-  const sdlByName = new Map(remote.map(({ name, file }) => [name, read(file)] as const));
+  const sdlByName = new Map(remoteSources.map(({ name, file }) => [name, read(file)] as const));
   mkdirSync(dirname(files.api), { recursive: true });
   writeFileSync(files.api, read("supergraph/api.graphql"));
   for (const [name, sdl] of sdlByName) writeFileSync(files.of(name), sdl);
   if (base) {
-    const names = remote.map(({ name }) => name).join(", ");
+    const names = remoteSources.map(({ name }) => name).join(", ");
     print("start", `the schemas of ${names} are those of ${base.name} (${base.commit.slice(0, 10)})`);
   }
   return () =>

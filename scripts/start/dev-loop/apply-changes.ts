@@ -27,29 +27,41 @@ export interface ChangeHandlerOptions {
  * publishes everything once.
  */
 export function createChangeHandler(options: ChangeHandlerOptions): (paths: readonly string[]) => Promise<void> {
-  const { root, services, parts, print, readSources = () => readSubgraphs(root, services) } = options;
-  const schemas = createSchemaState({ ...options, readSources });
-  const warnOfBreakingChanges = createBreakingChangeWarner(options);
+  const { root, dataDir, services, parts, gatewaySwapMs, print } = options;
+  const { readSources = () => readSubgraphs(root, services) } = options;
+  const schemas = createSchemaState({ readSources, dataDir, gatewaySwapMs, print });
+  const warnOfBreakingChanges = createBreakingChangeWarner({ root, services, print });
+
+  /** Resolves to whether all of them are ready again. */
+  async function restartParts(names: ReadonlySet<PartName>, cause: string): Promise<boolean> {
+    const selected = [...parts].filter(([name]) => names.has(name));
+    const results = await Promise.all(selected.map(([, part]) => part.restart(cause)));
+    return results.every(Boolean);
+  }
 
   return async (paths) => {
     for (const path of paths.filter(isDescriptor)) print("start", `${path} changed: stop npm start and start it again`);
     const plan = planChanges(paths);
     const isFirst = paths.length === 0;
-    const restarts = new Set([...plan.code].filter((name) => parts.has(name)));
+    const toRestart = new Set([...plan.code].filter((name) => parts.has(name)));
     const mustCompose = isFirst || plan.schemas.size > 0 || schemas.hasUnpublished();
-    const composed = mustCompose ? await composeSources(root, schemas.composed(), readSources()) : undefined;
-    if (composed) for (const name of schemas.accept(composed)) restarts.add(name);
-    for (const name of schemas.blockedServices())
-      if (restarts.delete(name)) print(name, "not restarted: its schema does not compose");
-    for (const name of plan.migrations) if (!(await tryMigrate(name, options))) restarts.delete(name);
-    const publishing = schemas.publishAndRestart(async () => {
-      const restarted = [...parts].filter(([name]) => restarts.has(name));
-      const results = await Promise.all(restarted.map(([, part]) => part.restart(describeCause(paths))));
-      return results.every(Boolean);
-    });
-    await Promise.all([publishing, composed?.ok ? warnOfBreakingChanges(composed.graph) : undefined]);
-    if (!isFirst && plan.routes.size === 0) return;
-    if (await publishRoutes(options)) await parts.get("rest-proxy")?.restart("its routes have changed");
+    const composed = mustCompose ? await composeSources(root, schemas.lastValid(), readSources()) : undefined;
+    if (composed) for (const name of schemas.accept(composed)) toRestart.add(name);
+    for (const name of schemas.blockedServices()) {
+      const wasRequested = toRestart.delete(name);
+      if (wasRequested) print(name, "not restarted: its schema does not compose");
+    }
+    for (const name of plan.migrations) {
+      const isMigrated = await tryMigrate(name, options);
+      if (!isMigrated) toRestart.delete(name);
+    }
+    const publishing = schemas.publishAndRestart(() => restartParts(toRestart, describeCause(paths)));
+    const warning = composed?.ok ? warnOfBreakingChanges(composed.graph) : undefined;
+    await Promise.all([publishing, warning]);
+    if (isFirst || plan.routes.size > 0) {
+      const haveRoutesChanged = await publishRoutes(options);
+      if (haveRoutesChanged) await parts.get("rest-proxy")?.restart("its routes have changed");
+    }
   };
 }
 
@@ -60,20 +72,24 @@ function describeCause([first = "", ...more]: readonly string[]): string {
 type SchemaStateOptions = Pick<ChangeHandlerOptions, "dataDir" | "gatewaySwapMs" | "print"> &
   Required<Pick<ChangeHandlerOptions, "readSources">>;
 
-/**
- * The schemas that are in use (`serving`), those of the last composition, which may have failed, and the last ones that composed (`composed`).
- * Decides whether the gateway or the services get new schemas first.
- */
+/** Holds three sets of schemas, and decides whether the gateway or the services get new schemas first. */
 function createSchemaState({ readSources, dataDir, gatewaySwapMs, print }: SchemaStateOptions) {
+  /** In use: those of the start, then the last published ones. */
   let serving: Schemas = schemasOf(readSources());
+  /** May have failed. */
   let lastComposition: Composed | undefined;
-  let composed: Schemas | undefined;
+  /** The last schemas that composed. They may not be published yet. */
+  let lastValid: Schemas | undefined;
 
   /** The services whose schema in the last composition is not the one in use. Empty before the first composition. */
-  function changed(): readonly ServiceName[] {
-    return lastComposition
-      ? serviceNames.filter((name) => lastComposition?.schemas.get(name) !== serving.get(name))
-      : [];
+  function findChangedServices(): readonly ServiceName[] {
+    const latest = lastComposition?.schemas;
+    if (latest === undefined) return [];
+    return serviceNames.filter((name) => latest.get(name) !== serving.get(name));
+  }
+
+  function hasBreakingService(schemas: Schemas): boolean {
+    return findChangedServices().some((name) => hasBreakingChanges(serving.get(name) ?? "", schemas.get(name) ?? ""));
   }
 
   function publishLatest({ graph, schemas }: Composed & { readonly ok: true }): void {
@@ -84,31 +100,35 @@ function createSchemaState({ readSources, dataDir, gatewaySwapMs, print }: Schem
 
   return {
     /** Services that must not be restarted, because their saved schema does not compose. */
-    blockedServices: (): readonly PartName[] => (lastComposition?.ok === false ? changed() : []),
+    blockedServices: (): readonly PartName[] => (lastComposition?.ok === false ? findChangedServices() : []),
     /** Whether saved schemas are not published yet. */
-    hasUnpublished: () => changed().length > 0,
-    /** The last schemas that composed. */
-    composed: () => composed,
+    hasUnpublished: () => findChangedServices().length > 0,
+    lastValid: () => lastValid,
     /** Stores a composition. Returns the services to restart because of their schemas. */
     accept(next: Composed): readonly ServiceName[] {
       if (next.ok && lastComposition?.ok === false) print("start", "the supergraph composes again");
-      const changedBefore = changed(); // A blocked service whose schema was reverted restarts too: its code may have changed.
+      // A blocked service whose schema was reverted restarts too: its code may have changed.
+      const changedBefore = findChangedServices();
       lastComposition = next;
-      if (next.ok) composed = next.schemas;
+      if (next.ok) lastValid = next.schemas;
       else report(print, "the supergraph does not compose; the last valid one remains in use", next.report);
-      return [...new Set([...changedBefore, ...changed()])];
+      return [...new Set([...changedBefore, ...findChangedServices()])];
     },
     /** `hasBreakingChanges` explains the order. If a service does not become ready, the next batch publishes. */
     async publishAndRestart(restartServices: () => Promise<boolean>): Promise<void> {
-      if (!lastComposition?.ok) return void (await restartServices());
-      const pairs = changed().map(
-        (name) => [serving.get(name) ?? "", lastComposition?.schemas.get(name) ?? ""] as const,
-      );
-      if (pairs.some(([before, after]) => hasBreakingChanges(before, after))) {
-        publishLatest(lastComposition);
+      const latest = lastComposition;
+      if (!latest?.ok) {
+        await restartServices();
+        return;
+      }
+      if (hasBreakingService(latest.schemas)) {
+        publishLatest(latest);
         await sleep(gatewaySwapMs);
         await restartServices();
-      } else if (await restartServices()) publishLatest(lastComposition);
+        return;
+      }
+      const areReady = await restartServices();
+      if (areReady) publishLatest(latest);
     },
   };
 }
@@ -118,12 +138,8 @@ async function tryMigrate(service: ServiceName, { migrate, print }: ChangeHandle
     await migrate(service);
     return true;
   } catch (error) {
-    report(
-      print,
-      "not restarted: its migration failed",
-      (error instanceof Error ? error.message : String(error)).split("\n"),
-      service,
-    );
+    const message = error instanceof Error ? error.message : String(error);
+    report(print, "not restarted: its migration failed", message.split("\n"), service);
     return false;
   }
 }

@@ -24,6 +24,7 @@ export function createBreakingChangeWarner({
   print,
 }: BreakingChangeOptions): (graph: GraphState) => Promise<void> {
   let cachedBase: { readonly commit: string; readonly state: PlatformState | undefined } | undefined;
+  /** The id of the last warning, or the text of the last failure. Empty while no change breaks clients. */
   let lastWarningId = "";
 
   async function compare(now: GraphState): Promise<void> {
@@ -70,19 +71,19 @@ async function describeBreakingChanges({
   const { acceptedChangesFile, applyAcceptedChanges, readAcceptedChanges } =
     await import("../../../supergraph/changes/accepted-changes.ts");
   const { changeId, printChange } = await import("../../../supergraph/changes/changes.ts");
-  const entries = readAcceptedChanges(root);
+  const accepted = readAcceptedChanges(root);
+  const acceptedEntries = accepted.ok ? accepted.entries : [];
+  const fileErrors = accepted.ok ? [] : accepted.errors;
   const today = new Date().toISOString().slice(0, 10);
   const changes = await findSchemaChanges(before, now);
-  const { breaking, errors, unlisted } = applyAcceptedChanges(changes, entries.ok ? entries.entries : [], today);
+  const { breaking, errors: entryErrors, unlisted } = applyAcceptedChanges(changes, acceptedEntries, today);
   if (breaking.length === 0) return { id: "", lines: [] };
+  const problems = [...entryErrors, ...fileErrors];
+  const body = breaking.slice(0, changesMax).flatMap((change) => printChange(change, base.name).split("\n"));
   const omittedCount = breaking.length - changesMax;
-  const problems = [...errors, ...(entries.ok ? [] : entries.errors)];
-  const body = [
-    ...breaking.slice(0, changesMax).flatMap((change) => printChange(change, base.name).split("\n")),
-    ...(omittedCount > 0 ? [`and ${omittedCount} more: npm run check`] : []),
-    ...problems,
-    ...(unlisted.length > 0 ? [`npm run check prints the entry for ${acceptedChangesFile} that would accept it`] : []),
-  ];
+  if (omittedCount > 0) body.push(`and ${omittedCount} more: npm run check`);
+  body.push(...problems);
+  if (unlisted.length > 0) body.push(`npm run check prints the entry for ${acceptedChangesFile} that would accept it`);
   const headline = `this change breaks clients of ${base.name}; it runs here, but npm run check rejects it:`;
   const id = JSON.stringify([breaking.map(changeId).toSorted(), problems]);
   return { id, lines: [headline, ...body.map((line) => `  ${line}`)] };

@@ -26,25 +26,32 @@ export function planChanges(paths: Iterable<string>): ChangePlan {
     code: new Set<PartName>(),
   };
   for (const path of paths) {
-    const posixPath = path.split(sep).join("/");
+    const posixPath = toPosix(path);
     if (posixPath.startsWith("kit/src/")) for (const { name } of parts) plan.code.add(name);
     const part = parts.find(({ folder }) => posixPath.startsWith(`${folder}/`));
     if (part === undefined) continue;
-    const inside = posixPath.slice(part.folder.length + 1);
-    if (inside.startsWith("src/")) plan.code.add(part.name);
+    const pathInPart = posixPath.slice(part.folder.length + 1);
+    if (pathInPart.startsWith("src/")) plan.code.add(part.name);
     if (!isService(part.name)) continue;
-    if (inside === "schema.graphql") plan.schemas.add(part.name);
-    if (inside === "src/rest/routes.ts") plan.routes.add(part.name);
-    if (!inside.startsWith("migrations/")) continue;
-    plan.migrations.add(part.name);
-    plan.code.add(part.name);
+    if (pathInPart === "schema.graphql") plan.schemas.add(part.name);
+    if (pathInPart === "src/rest/routes.ts") plan.routes.add(part.name);
+    if (pathInPart.startsWith("migrations/")) {
+      plan.migrations.add(part.name);
+      plan.code.add(part.name);
+    }
   }
   return plan;
 }
 
+const descriptorPattern = /^services\/[^/]+\/service\.json$/;
+
 /** Whether a path is a service's descriptor. Descriptors are read once, so a saved one requires a restart of `npm start`. */
 export function isDescriptor(path: string): boolean {
-  return /^services\/[^/]+\/service\.json$/.test(path.split(sep).join("/"));
+  return descriptorPattern.test(toPosix(path));
+}
+
+function toPosix(path: string): string {
+  return path.split(sep).join("/");
 }
 
 /** The watched folders, relative to the repository's root. A service's whole folder is watched, for its schema and migrations. */

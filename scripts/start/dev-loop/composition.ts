@@ -13,12 +13,12 @@ export type Composed =
   | { readonly ok: false; readonly report: readonly string[]; readonly schemas: Schemas };
 
 /**
- * Composes the schemas. An error report lists first the files that changed since `composed` (the last schemas that
- * composed), or since main if `composed` is undefined.
+ * Composes the schemas. An error report lists first the files that changed since `lastValid` (the last schemas that
+ * composed), or since main if `lastValid` is undefined.
  */
 export async function composeSources(
   root: string,
-  composed: Schemas | undefined,
+  lastValid: Schemas | undefined,
   sources: readonly SubgraphSource[],
 ): Promise<Composed> {
   // Loaded when first needed: the modules take half a second to load, and the start itself does not use them.
@@ -28,13 +28,12 @@ export async function composeSources(
   const schemas = schemasOf(sources);
   const composition = composeSubgraphs(sources);
   if (composition.ok) return { ok: true, graph: { ...composition, sources }, schemas };
-  const baseline = composed ? baselineOf(composed) : findSchemaBaseline(root);
+  const baseline = lastValid ? toBaseline(lastValid) : findSchemaBaseline(root);
   return { ok: false, report: reportCompositionErrors(composition.errors, { sources, baseline }), schemas };
 }
 
-function baselineOf(schemas: Schemas): SchemaBaseline {
-  const find = ({ name }: Subgraph) => [...schemas].find(([service]) => service === name)?.[1];
-  return { name: "the last save that composed", isVerbatim: true, find };
+function toBaseline(schemas: Schemas): SchemaBaseline {
+  return { name: "the last save that composed", isVerbatim: true, find: ({ name }) => schemas.get(name) };
 }
 
 export type RoutesContent =
@@ -42,20 +41,20 @@ export type RoutesContent =
   | { readonly ok: false; readonly report: readonly string[] };
 
 /** Merges the services' REST routes into the text of routes.json. */
-export async function mergeRoutesFromDisk(root: string, list: readonly Subgraph[]): Promise<RoutesContent> {
+export async function mergeRoutesFromDisk(root: string, services: readonly Subgraph[]): Promise<RoutesContent> {
   const { readRoutes } = await import("../../../supergraph/routes/route-sources.ts");
   const { mergeRoutes, printRoutes } = await import("../../../supergraph/routes/routes.ts");
-  const merged = mergeRoutes(await readRoutes(root, list));
-  return merged.ok
-    ? { ok: true, content: printRoutes(merged.routes) }
-    : { ok: false, report: await describe(merged.errors) };
+  const merged = mergeRoutes(await readRoutes(root, services));
+  if (merged.ok) return { ok: true, content: printRoutes(merged.routes) };
+  return { ok: false, report: await describeErrors(merged.errors) };
 }
 
+/** A service without a schema file has an empty text. */
 export function schemasOf(sources: readonly SubgraphSource[]): Schemas {
   return new Map(sources.map(({ name, sdl = "" }) => [name, sdl]));
 }
 
-async function describe(errors: readonly CompositionError[]): Promise<string[]> {
+async function describeErrors(errors: readonly CompositionError[]): Promise<string[]> {
   const { printCompositionError } = await import("../../../supergraph/composition/composition-errors.ts");
   return errors.flatMap((error) => printCompositionError(error).split("\n"));
 }

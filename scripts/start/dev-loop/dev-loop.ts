@@ -16,7 +16,10 @@ export interface DevLoop {
   close(): Promise<void>;
 }
 
-/** In `collecting` (before the start) and `applying`, saved files only wait for the next batch. */
+/**
+ * - `collecting` (before the start) and `applying` (a batch): saved files wait for the next batch.
+ * - `waiting`: the next save starts the timer of a batch.
+ */
 type State = "collecting" | "applying" | "waiting" | "closed";
 
 /**
@@ -26,10 +29,11 @@ type State = "collecting" | "applying" | "waiting" | "closed";
 export function createDevLoop(options: DevLoopOptions): DevLoop {
   const { root, folders, print } = options;
   const applyChanges = createChangeHandler(options);
+  /** Paths of the next batch, relative to `root`. */
   const saved = new Set<string>();
   let state: State = "collecting";
   let timer: NodeJS.Timeout | undefined;
-  let working = Promise.resolve();
+  let currentBatch = Promise.resolve();
 
   function schedule(): void {
     clearTimeout(timer);
@@ -38,7 +42,7 @@ export function createDevLoop(options: DevLoopOptions): DevLoop {
 
   function startBatch(): void {
     state = "applying";
-    working = applyBatch([...saved]);
+    currentBatch = applyBatch([...saved]);
   }
 
   async function applyBatch(batch: readonly string[]): Promise<void> {
@@ -59,14 +63,14 @@ export function createDevLoop(options: DevLoopOptions): DevLoop {
   return {
     async start() {
       state = "applying";
-      working = applyBatch([]);
-      await working;
+      currentBatch = applyBatch([]);
+      await currentBatch;
     },
     async close() {
       state = "closed";
       clearTimeout(timer);
       watcher.close();
-      await working;
+      await currentBatch;
     },
   };
 }

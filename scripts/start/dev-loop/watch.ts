@@ -7,6 +7,8 @@ export interface Watcher {
 }
 
 const watchedExtensions = new Set([".ts", ".js", ".mjs", ".json", ".graphql", ".sql", ".html", ".css"]);
+/** Temporary files of editors begin with a dot or `#`; tests end with `.test.ts`. */
+const ignoredNames = /^[.#]|\.test\.ts$/;
 /** Further folders are not watched. */
 const foldersMax = 2_000;
 
@@ -18,41 +20,43 @@ const foldersMax = 2_000;
 export function watchFolders(folders: readonly string[], onSaved: (path: string) => void): Watcher {
   const watchers = new Map<string, FSWatcher>();
 
-  function add(folder: string): void {
+  function addFolder(folder: string): void {
     if (watchers.has(folder) || watchers.size >= foldersMax || !isFolder(folder)) return;
     const watcher = watch(folder, (_event, name) => {
       // Linux reports the deletion of the watched folder by an event with its own name.
-      if (name === basename(folder) && !isFolder(join(folder, name))) onReplaced(folder);
+      if (name === basename(folder) && !isFolder(join(folder, name))) onDeleted(folder);
       else if (name !== null) onEvent(join(folder, name));
     });
-    watcher.on("error", () => drop(folder));
+    watcher.on("error", () => removeFolder(folder));
     watchers.set(folder, watcher);
-    for (const entry of readdirSync(folder, { withFileTypes: true }))
-      if (entry.isDirectory() && isWatchedFolder(entry.name)) add(join(folder, entry.name));
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      if (entry.isDirectory() && isWatchedFolder(entry.name)) addFolder(join(folder, entry.name));
+    }
   }
 
+  /** @param path of a file or folder that was created, changed or deleted. */
   function onEvent(path: string): void {
     if (isFolder(path) && isWatchedFolder(basename(path))) {
-      add(path);
+      addFolder(path);
       for (const name of readdirSync(path)) onEvent(join(path, name)); // Files that were saved before the watcher was added.
     } else if (isSource(path)) onSaved(path);
   }
 
-  /** The folder was deleted or moved. Another one may already have its path. */
-  function onReplaced(folder: string): void {
-    drop(folder);
+  /** The folder was deleted or moved. Another folder may already have its path. */
+  function onDeleted(folder: string): void {
+    removeFolder(folder);
     onEvent(folder);
   }
 
-  function drop(folder: string): void {
+  function removeFolder(folder: string): void {
     watchers.get(folder)?.close();
     watchers.delete(folder);
   }
 
-  for (const folder of folders) add(folder);
+  for (const folder of folders) addFolder(folder);
   return {
     close() {
-      for (const folder of [...watchers.keys()]) drop(folder);
+      for (const folder of [...watchers.keys()]) removeFolder(folder);
     },
   };
 }
@@ -63,7 +67,7 @@ function isWatchedFolder(name: string): boolean {
 
 function isSource(path: string): boolean {
   const name = basename(path);
-  return watchedExtensions.has(extname(name)) && !/^[.#]|\.test\.ts$/.test(name);
+  return watchedExtensions.has(extname(name)) && !ignoredNames.test(name);
 }
 
 function isFolder(path: string): boolean {

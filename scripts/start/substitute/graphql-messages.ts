@@ -25,7 +25,8 @@ export function failedResult(code: string, message: string): SubgraphResult {
 /** @returns undefined unless the text is the JSON of a GraphQL request. */
 export function readOperation(text: string): SubgraphOperation | undefined {
   const body = parseObject(text);
-  const { query, variables, operationName } = body ?? {};
+  if (body === undefined) return undefined;
+  const { query, variables, operationName } = body;
   if (typeof query !== "string") return undefined;
   return {
     query,
@@ -36,17 +37,21 @@ export function readOperation(text: string): SubgraphOperation | undefined {
 
 /** @returns undefined unless the text is the JSON of a GraphQL response: it has `data`, or errors and no data. */
 export function readResult(text: string): SubgraphResult | undefined {
-  const { data, errors = [] } = parseObject(text) ?? { errors: undefined };
+  const body = parseObject(text);
+  if (body === undefined) return undefined;
+  const { data, errors = [] } = body;
   if (!Array.isArray(errors) || !errors.every(isRecord)) return undefined;
-  if (!isRecord(data) && (errors.length === 0 || (data ?? null) !== null)) return undefined;
-  return { data: isRecord(data) ? data : null, errors: errors.map(readError) };
+  if (isRecord(data)) return { data, errors: errors.map(readError) };
+  const isWithoutData = data === undefined || data === null;
+  if (isWithoutData && errors.length > 0) return { data: null, errors: errors.map(readError) };
+  return undefined;
 }
 
 function readError({ message, path, extensions }: Readonly<Record<string, unknown>>): ResultError {
   return {
     message: typeof message === "string" ? message : "",
-    ...(Array.isArray(path) ? { path: path as readonly (string | number)[] } : {}),
-    ...(isRecord(extensions) ? { extensions } : {}),
+    path: Array.isArray(path) ? (path as readonly (string | number)[]) : undefined,
+    extensions: isRecord(extensions) ? extensions : undefined,
   };
 }
 

@@ -23,10 +23,11 @@ await runMain(async () => {
   const { name, logLevel } = config;
   const log = createLog({ name, level: logLevel });
   const substitute = config.remoteUrl === undefined ? createMock(config) : createRemote(config, config.remoteUrl, log);
+  const { execute, rest, restReason } = substitute;
   const server = await startServer({
     ...config,
     name,
-    handler: createSubstituteHandler({ ...substitute, log }),
+    handler: createSubstituteHandler({ execute, rest, restReason, log }),
     log,
     isReady: () => true,
     close: () => substitute.close(),
@@ -48,14 +49,17 @@ function readConfig() {
   }));
 }
 
-function createRemote({ name, restUrl, ...files }: Config, remoteUrl: string, log: Log): Substitute {
+function createRemote(config: Config, remoteUrl: string, log: Log): Substitute {
+  const { name, restUrl, schemaFile, apiFile } = config;
   const client = createRemoteClient(remoteUrl, log);
   const rest = restUrl === undefined ? undefined : createRestForwarder(restUrl);
   return {
-    execute: createRemoteSubgraph({ ...files, client, log }),
+    execute: createRemoteSubgraph({ schemaFile, apiFile, client, log }),
     rest,
     restReason: `${name} does not run here, and npm start has no --against-rest. Send this request to the REST proxy of the remote.`,
-    close: async () => void (await Promise.all([client.close(), rest?.close()])),
+    async close() {
+      await Promise.all([client.close(), rest?.close()]);
+    },
   };
 }
 

@@ -35,9 +35,9 @@ export function createSubstituteHandler(o: SubstituteOptions): RequestListener {
   return (request, response) => {
     respond(request, response, o).catch((error: unknown) => {
       if (response.destroyed) return; // The client has disconnected.
-      if (!(error instanceof AppError)) o.log.error({ err: error }, "request failed");
-      const known = error instanceof AppError ? error : new AppError("INTERNAL_SERVER_ERROR", "Internal error.");
-      sendProblem(request, response, known);
+      if (error instanceof AppError) return sendProblem(request, response, error);
+      o.log.error({ err: error }, "request failed");
+      sendProblem(request, response, new AppError("INTERNAL_SERVER_ERROR", "Internal error."));
     });
   };
 }
@@ -48,18 +48,16 @@ async function respond(request: IncomingMessage, response: ServerResponse, o: Su
   if (!isGraphql && !path.startsWith("/rest/")) throw new AppError("NOT_FOUND", "There is nothing at this path.");
   if (isGraphql && request.method !== "POST") throw new AppError("METHOD_NOT_ALLOWED", "Send a POST request.");
   const body = await readBytes(request);
-  if (isGraphql) return respondToOperation(body, { request, response, execute: o.execute });
+  if (isGraphql) return respondToOperation(request, response, body, o.execute);
   if (!o.rest) throw new AppError("SERVICE_UNAVAILABLE", o.restReason);
   await o.rest.forward(request, response, body);
 }
 
 async function respondToOperation(
+  request: IncomingMessage,
+  response: ServerResponse,
   body: Buffer,
-  {
-    request,
-    response,
-    execute,
-  }: { readonly request: IncomingMessage; readonly response: ServerResponse } & Pick<SubstituteOptions, "execute">,
+  execute: SubgraphExecutor,
 ): Promise<void> {
   const operation = readOperation(body.toString());
   const { data, errors } = operation

@@ -1,6 +1,7 @@
 // Reads a service's schema.graphql as a federation subgraph, without the service's code, for both kinds of substitutes.
 import {
   buildASTSchema,
+  type DirectiveNode,
   type DocumentNode,
   extendSchema,
   type GraphQLSchema,
@@ -16,20 +17,28 @@ import {
 /** By type name, the fields of each `@key`. Keys with nested fields are left out: an entity without other keys has an empty list. */
 export type EntityKeys = ReadonlyMap<string, readonly (readonly string[])[]>;
 
+const keyDirectives: ReadonlySet<string> = new Set(["key", "federation__key"]);
+
 /** Reads the keys that this subgraph declares. */
 export function readEntityKeys(sdl: string): EntityKeys {
   const keys = new Map<string, (readonly string[])[]>();
   for (const node of parse(sdl, { noLocation: true }).definitions) {
     if (!("directives" in node) || !("name" in node) || node.name === undefined) continue;
-    for (const { name, arguments: values = [] } of node.directives ?? []) {
-      if (name.value !== "key" && name.value !== "federation__key") continue;
-      const fields = values.find((argument) => argument.name.value === "fields")?.value;
-      const names = fields?.kind === Kind.STRING ? readFieldNames(fields.value) : undefined;
-      const ofType = keys.get(node.name.value) ?? [];
-      keys.set(node.name.value, names ? [...ofType, names] : ofType);
+    const typeName = node.name.value;
+    for (const directive of node.directives ?? []) {
+      if (!keyDirectives.has(directive.name.value)) continue;
+      const fieldNames = readKey(directive);
+      const keysOfType = keys.get(typeName) ?? [];
+      keys.set(typeName, fieldNames ? [...keysOfType, fieldNames] : keysOfType);
     }
   }
   return keys;
+}
+
+/** @returns undefined if the key has nested fields. */
+function readKey(directive: DirectiveNode): readonly string[] | undefined {
+  const fields = directive.arguments?.find(({ name }) => name.value === "fields")?.value;
+  return fields?.kind === Kind.STRING ? readFieldNames(fields.value) : undefined;
 }
 
 /** @returns undefined if a field has nested fields. */
@@ -57,27 +66,29 @@ extend type ${schema.getQueryType()?.name} { _entities(representations: [_Any!]!
   return extendSchema(schema, parse(federation), { assumeValidSDL: true });
 }
 
-/** Turns `extend type Post` without a definition in the document, as federation allows, into a definition. */
-function toDefinitions(document: DocumentNode): DocumentNode {
-  const defined = new Set(
-    document.definitions.flatMap((node) => (isTypeDefinition(node) ? [`${node.kind} ${node.name.value}`] : [])),
-  );
-  const definitions = document.definitions.map((node) => {
-    const kind = isTypeExtension(node) ? node.kind.replace("Extension", "Definition") : undefined;
-    if (kind === undefined || !("name" in node) || defined.has(`${kind} ${node.name?.value}`)) return node;
-    defined.add(`${kind} ${node.name?.value}`);
-    return { ...node, kind } as unknown as TypeDefinitionNode;
-  });
-  const hasQuery = definitions.some((node) => "name" in node && node.name?.value === "Query");
-  return hasQuery ? { ...document, definitions } : { ...document, definitions: [...definitions, emptyQuery] };
-}
-
 /** For a subgraph that has entities but no root fields: `_entities` needs the type Query. */
 const emptyQuery: TypeDefinitionNode = {
   kind: Kind.OBJECT_TYPE_DEFINITION,
   name: { kind: Kind.NAME, value: "Query" },
   fields: [{ kind: Kind.FIELD_DEFINITION, name: { kind: Kind.NAME, value: "_unused" }, type: parseType("Boolean") }],
 };
+
+/** Turns `extend type Post` without a definition in the document, as federation allows, into a definition. */
+function toDefinitions(document: DocumentNode): DocumentNode {
+  /** By kind and name: `ObjectTypeDefinition Post`. */
+  const defined = new Set<string>();
+  for (const node of document.definitions) if (isTypeDefinition(node)) defined.add(`${node.kind} ${node.name.value}`);
+  const definitions = document.definitions.map((node) => {
+    if (!isTypeExtension(node)) return node;
+    const kind = node.kind.replace("Extension", "Definition");
+    const definition = `${kind} ${node.name.value}`;
+    if (defined.has(definition)) return node;
+    defined.add(definition);
+    return { ...node, kind } as unknown as TypeDefinitionNode;
+  });
+  const hasQuery = definitions.some((node) => "name" in node && node.name?.value === "Query");
+  return hasQuery ? { ...document, definitions } : { ...document, definitions: [...definitions, emptyQuery] };
+}
 
 function isTypeDefinition(node: DocumentNode["definitions"][number]): node is TypeDefinitionNode {
   return node.kind.endsWith("TypeDefinition");

@@ -42,6 +42,8 @@ export interface DeletionOptions extends ChangeOptions {
   readonly unmodifiedSince?: Date | undefined;
 }
 
+const deletionForbidden = "Only the comment's author, or a caller with the scope comments:write:all, may delete it.";
+
 /**
  * The operations on comments, with their authorization rules, for both endpoints. Everyone may read comments. Input is a function that is
  * called only after the scope check, so that a caller without the scope gets 401 or 403, not an error in the input. One statement then checks
@@ -102,8 +104,9 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
     ): Promise<VisibleComment> {
       const { userId } = requireAnyScope(identity, "comments:write");
       const writtenSince = new Date(clock() - editableMs);
-      const requireEditable = async (readConditions?: Precondition) => {
-        requireMayEdit(await requireExisting(id, deletedAs), { identity, writtenSince, precondition: readConditions });
+      const requireEditable = async (requiredVersions?: Precondition) => {
+        const comment = await requireExisting(id, deletedAs);
+        requireMayEdit(comment, { identity, writtenSince, precondition: requiredVersions });
       };
       const { versions, change } = await readChange({ precondition, input }, requireEditable);
       const edited = await store.editComment(id, change, { authorId: userId, writtenSince, versions });
@@ -121,16 +124,14 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
     ): Promise<Comment> {
       const { userId } = requireAnyScope(identity, "comments:write", "comments:write:all");
       const mayDeleteAny = hasScope(identity, "comments:write:all");
+      // Null: any author.
       const authorId = mayDeleteAny ? null : userId;
-      const removed = await store.deleteComment(id, { authorId, versions: precondition(), unmodifiedSince });
-      if (removed !== undefined) return removed;
+      const deleted = await store.deleteComment(id, { authorId, versions: precondition(), unmodifiedSince });
+      if (deleted !== undefined) return deleted;
+      // The reason why no row matched.
       const comment = await requireExisting(id, deletedAs);
-      if (!mayDeleteAny && !isUser(identity, comment.authorId)) {
-        throw new AppError(
-          "FORBIDDEN",
-          "Only the comment's author, or a caller with the scope comments:write:all, may delete it.",
-        );
-      }
+      const mayDelete = mayDeleteAny || isUser(identity, comment.authorId);
+      if (!mayDelete) throw new AppError("FORBIDDEN", deletionForbidden);
       throw isVisible(comment) ? toVersionError() : toDeletedError();
     },
   };
@@ -144,14 +145,15 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
   }
 }
 
-interface Edit {
+interface EditCheck {
   readonly identity: Identity;
+  /** The comment must have been created at this time or later. */
   readonly writtenSince: Date;
   /** Undefined: the version is not checked. */
   readonly precondition: Precondition | undefined;
 }
 
-function requireMayEdit(comment: Comment, { identity, writtenSince, precondition }: Edit): void {
+function requireMayEdit(comment: Comment, { identity, writtenSince, precondition }: EditCheck): void {
   if (!isUser(identity, comment.authorId)) throw new AppError("FORBIDDEN", "Only the comment's author may change it.");
   if (!isVisible(comment)) throw toDeletedError();
   if (comment.createdAt < writtenSince) {

@@ -24,10 +24,13 @@ export function groupsOfCommentList({ postId, authorId }: CommentFilters): reado
 type RecordedComment = Pick<Comment, "id" | "postId" | "authorId">;
 
 /** The groups that a change of a comment invalidates. The endpoints never change its post or its author. */
-export function groupsOfCommentChange(comment: RecordedComment): readonly string[] {
-  const { postId, authorId } = comment;
-  const lists = [{}, { postId }, { authorId }].flatMap(groupsOfCommentList);
-  return [...groupsOfComment(comment), ...lists];
+export function groupsOfCommentChange({ id, postId, authorId }: RecordedComment): readonly string[] {
+  return [
+    ...groupsOfComment({ id }),
+    ...groupsOfCommentList({}),
+    ...groupsOfCommentList({ postId }),
+    ...groupsOfCommentList({ authorId }),
+  ];
 }
 
 /** How long responses that caches may share are fresh, at both endpoints. */

@@ -87,7 +87,7 @@ export type CommentChange = z.output<typeof commentChange>;
 
 /** Reads GraphQL input; rest/read.ts reads REST bodies. @throws AppError BAD_USER_INPUT with every problem. */
 export const readNewComment = (input: unknown): NewComment => parseShape(addCommentInput, input);
-/** @throws AppError BAD_USER_INPUT with every problem. */
+/** Reads GraphQL input and bodies of REST version 2; rest/read.ts reads version 1. @throws AppError BAD_USER_INPUT with every problem. */
 export const readCommentChange = (input: unknown): CommentChange => parseShape(commentChange, input);
 /** A malformed id is accepted: its list is empty. @throws AppError BAD_USER_INPUT for an unknown sort order. */
 export const readCommentFilters = (input: unknown): CommentFilters => parseShape(filters, input);

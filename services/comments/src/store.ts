@@ -93,25 +93,29 @@ function createLists(database: Queryable) {
     request: PageRequest,
     { selected, rowsName, visibleOnly }: ListKind<Row>,
   ): Promise<ListPage<Row>> {
-    if ([postId, authorId].some((id) => id !== undefined && !isRowId(id)))
-      return { items: [], hasNext: false, hasPrev: false };
+    if (isMalformed(postId) || isMalformed(authorId)) return { items: [], hasNext: false, hasPrev: false };
     const keyset = createKeyset("id", "$1::bigint", request, toIdOrder(sort));
     const values: unknown[] = [keyset.id, keyset.limit];
     const wheres = [keyset.where];
-    if (visibleOnly) wheres.push("deleted_at is null");
-    if (postId !== undefined) wheres.push(`post_id = $${values.push(postId)}`);
-    if (authorId !== undefined) wheres.push(`author_id = $${values.push(authorId)}`);
-    const variant = [
-      rowsName,
-      visibleOnly && "visible",
-      keyset.direction,
-      postId && "by-post",
-      authorId && "by-author",
-      sort,
-    ];
-    const name = ["list", ...variant].filter(Boolean).join("-");
+    // A statement is prepared once by its name, so each text has its own.
+    const nameParts = rowsName === undefined ? ["list"] : ["list", rowsName];
+    if (visibleOnly) {
+      wheres.push("deleted_at is null");
+      nameParts.push("visible");
+    }
+    nameParts.push(keyset.direction);
+    // `push` returns the new length, which is the number of the value's placeholder.
+    if (postId !== undefined) {
+      wheres.push(`post_id = $${values.push(postId)}`);
+      nameParts.push("by-post");
+    }
+    if (authorId !== undefined) {
+      wheres.push(`author_id = $${values.push(authorId)}`);
+      nameParts.push("by-author");
+    }
+    if (sort !== undefined) nameParts.push(sort);
     const text = `select ${selected} from comments where ${wheres.join(" and ")} order by ${keyset.orderBy} limit $2`;
-    return toPage(await database.rows<Row>(name, text, values), request);
+    return toPage(await database.rows<Row>(nameParts.join("-"), text, values), request);
   }
 
   return {
@@ -131,22 +135,64 @@ function createLists(database: Queryable) {
       parent: Parent,
       requests: readonly ParentPageRequest[],
     ): Promise<readonly (readonly Comment[])[]> {
-      const requested = requests.flatMap((page, index) => (hasValidIds(page) ? [{ ...page, index }] : []));
-      const lists: Comment[][] = requests.map(() => []);
-      if (requested.length === 0) return lists;
+      const pages: Comment[][] = requests.map(() => []);
+      const valid = requests.map((page, index) => ({ ...page, index })).filter(hasValidIds);
+      if (valid.length === 0) return pages;
       const name = `list-parts-by-${parent}`;
       const values = [
-        requested.map(({ index }) => index),
-        requested.map(({ parentId }) => parentId),
-        requested.map(({ afterId }) => afterId),
-        requested.map(({ limit }) => limit),
+        valid.map(({ index }) => index),
+        valid.map(({ parentId }) => parentId),
+        valid.map(({ afterId }) => afterId),
+        valid.map(({ limit }) => limit),
       ];
       const rows = await database.rows<Comment & { index: number }>(name, toParentPagesSql(parent), values);
-      for (const { index, ...comment } of rows) lists[index]?.push(comment);
-      return lists;
+      for (const { index, ...comment } of rows) pages[index]?.push(comment);
+      return pages;
     },
   };
 }
+
+/** A malformed id in a filter: no row has it. */
+function isMalformed(id: string | undefined): boolean {
+  return id !== undefined && !isRowId(id);
+}
+
+const largestBigint = "9223372036854775807";
+const parentColumns: Readonly<Record<Parent, string>> = { post: "post_id", author: "author_id" };
+
+/** One index scan per page, limited to `length` rows; `index` is the position of the page in the result. */
+function toParentPagesSql(parent: Parent): string {
+  const column = parentColumns[parent];
+  return `select ${table.all("list.")}, page.index
+    from unnest($1::int[], $2::bigint[], $3::bigint[], $4::int[]) as page (index, parent_id, after_id, length)
+    cross join lateral (
+      select * from comments where ${column} = page.parent_id and id < coalesce(page.after_id, ${largestBigint})
+      order by id desc limit page.length
+    ) as list
+    order by page.index, list.id desc`;
+}
+
+function hasValidIds({ parentId, afterId }: ParentPageRequest): boolean {
+  return isRowId(parentId) && (afterId === null || isRowId(afterId));
+}
+
+interface EditConditions {
+  readonly authorId: string;
+  /** The comment must have been created at this time or later. */
+  readonly writtenSince: Date;
+  readonly versions: Precondition;
+}
+
+interface DeletionConditions {
+  /** Null: any author. */
+  readonly authorId: string | null;
+  readonly versions: Precondition;
+  /** In whole seconds, like the HTTP header, so the row's time is compared without its milliseconds. */
+  readonly unmodifiedSince?: Date | undefined;
+}
+
+/** SQL condition: the precondition accepts the row's version. $2 and $3 are the result of `toVersionValues`. */
+const versionIsAccepted = "($2::bigint[] is null or row_version = any($2)) and row_version <> all($3::bigint[])";
 
 function createChanges(database: Database) {
   return {
@@ -176,16 +222,16 @@ function createChanges(database: Database) {
     },
 
     /**
-     * Changes a comment that is not deleted, is by this author, and was created at or after `writtenSince`.
+     * Changes a comment that is not deleted and meets the conditions.
      * @returns undefined if no comment matches.
      */
     async editComment(
       id: string,
       change: CommentChange,
-      o: { readonly authorId: string; readonly writtenSince: Date; readonly versions: Precondition },
+      { authorId, writtenSince, versions }: EditConditions,
     ): Promise<VisibleComment | undefined> {
       if (!isRowId(id)) return undefined;
-      const values: unknown[] = [id, ...toVersionValues(o.versions), o.authorId, o.writtenSince];
+      const values: unknown[] = [id, ...toVersionValues(versions), authorId, writtenSince];
       // `assignments` also appends the new values to `values`, after $5.
       const sets = table.assignments(change, values);
       const name = ["edit-comment", ...changedFields(change)].join("-");
@@ -197,22 +243,17 @@ function createChanges(database: Database) {
     },
 
     /**
-     * Replaces a comment with a tombstone: in the remaining row, the body and the optional fields of `commentFields` are null. `authorId` null
-     * means any author. `unmodifiedSince` has whole seconds, like the HTTP header, so the row's time is compared without its milliseconds.
+     * Replaces a comment with a tombstone: in the remaining row, the body and the optional fields of `commentFields` are null.
      * @returns undefined if no comment matches.
      */
     async deleteComment(
       id: string,
-      o: {
-        readonly authorId: string | null;
-        readonly versions: Precondition;
-        readonly unmodifiedSince?: Date | undefined;
-      },
+      { authorId, versions, unmodifiedSince }: DeletionConditions,
     ): Promise<Comment | undefined> {
       if (!isRowId(id)) return undefined;
-      const values: unknown[] = [id, ...toVersionValues(o.versions), o.authorId, o.unmodifiedSince ?? null];
-      const erased = table.assignments({ body: null, ...commentFields.cleared }, values);
-      const text = `update comments set ${erased.join(", ")}, deleted_at = date_trunc('milliseconds', now())
+      const values: unknown[] = [id, ...toVersionValues(versions), authorId, unmodifiedSince ?? null];
+      const sets = table.assignments({ body: null, ...commentFields.cleared }, values);
+      const text = `update comments set ${sets.join(", ")}, deleted_at = date_trunc('milliseconds', now())
         where id = $1 and ${versionIsAccepted} and deleted_at is null and ($4::bigint is null or author_id = $4)
           and ($5::timestamptz is null or date_trunc('second', coalesce(edited_at, created_at)) <= $5)
         returning ${columns}`;
@@ -233,30 +274,6 @@ function restoreComment(stored: Stored<VisibleComment>): VisibleComment {
   };
 }
 
-const largestBigint = "9223372036854775807";
-const columnOf: Readonly<Record<Parent, string>> = { post: "post_id", author: "author_id" };
-
-/** One index scan per page, limited to `length` rows; `index` is the position of the page in the result. */
-function toParentPagesSql(parent: Parent): string {
-  return `select ${table.all("list.")}, page.index
-    from unnest($1::int[], $2::bigint[], $3::bigint[], $4::int[]) as page (index, parent_id, after_id, length)
-    cross join lateral (
-      select * from comments where ${columnOf[parent]} = page.parent_id and id < coalesce(page.after_id, ${largestBigint})
-      order by id desc limit page.length
-    ) as list
-    order by page.index, list.id desc`;
-}
-
-function hasValidIds({ parentId, afterId }: ParentPageRequest): boolean {
-  return isRowId(parentId) && (afterId === null || isRowId(afterId));
-}
-
-/** SQL condition: the precondition accepts the row's version. $2 and $3 are the result of `toVersionValues`. */
-const versionIsAccepted = "($2::bigint[] is null or row_version = any($2)) and row_version <> all($3::bigint[])";
-
-function toVersionValues({
-  only,
-  not,
-}: Precondition): readonly [only: readonly string[] | null, not: readonly string[]] {
-  return [only && onlyRowIds(only), onlyRowIds(not)];
+function toVersionValues({ only, not }: Precondition): readonly [readonly string[] | null, readonly string[]] {
+  return [only === null ? null : onlyRowIds(only), onlyRowIds(not)];
 }

@@ -111,33 +111,32 @@ export function createOrderActions(store: OrderStore) {
       { precondition = anyVersion, validateInput = () => {} }: CancellationOptions = {},
     ): Promise<Order> {
       requireAnyScope(identity, "orders:write", "orders:write:all");
-      return requireFound(
-        await store.changeStatus(id, "CANCELLED", (order) => {
-          requireMayCancel(identity, order);
-          requireVersion(precondition, order.rowVersion);
-          validateInput();
-          requireCancellable(order.status);
-        }),
-        "order",
-      );
+      const check = (order: Order) => {
+        requireMayCancel(identity, order);
+        requireVersion(precondition, order.rowVersion);
+        validateInput();
+        requireCancellable(order.status);
+      };
+      return requireFound(await store.changeStatus(id, "CANCELLED", check), "order");
     },
 
     /** @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, INVALID_STATE. */
     async advanceOrder(identity: Identity, id: string, to: OrderStatus): Promise<Order> {
       requireAnyScope(identity, "orders:write:all");
-      return requireFound(await store.changeStatus(id, to, (order) => requireAdvance(order.status, to)), "order");
+      const check = (order: Order) => requireAdvance(order.status, to);
+      return requireFound(await store.changeStatus(id, to, check), "order");
     },
   };
 }
 
 function requireReadable<T extends OrderState>(identity: Identity, order: T | undefined): T {
-  return requireFound(order !== undefined && mayRead(identity, order) ? order : undefined, "order");
+  const isReadable = order !== undefined && mayRead(identity, order);
+  return requireFound(isReadable ? order : undefined, "order");
 }
 
 function mayRead(identity: Identity, order: OrderState): boolean {
-  return (
-    (isUser(identity, order.customerId) && hasScope(identity, "orders:read")) || hasScope(identity, "orders:read:all")
-  );
+  const mayReadAsCustomer = isUser(identity, order.customerId) && hasScope(identity, "orders:read");
+  return mayReadAsCustomer || hasScope(identity, "orders:read:all");
 }
 
 /** @throws AppError FORBIDDEN for a caller who may read the order but not cancel it, NOT_FOUND for one who may not read it either. */

@@ -11,22 +11,23 @@ import type { ServiceCaching } from "@tributary/kit/service/service";
 export const groupsOfProductList: readonly string[] = ["orders:products"];
 
 /** The group of every response with one product. An order with more products than a header can name invalidates this group. */
-const everyProduct = "orders:every-product";
+const everyProductGroup = "orders:every-product";
 
 /** A header names at most 32 groups (RFC 9875, 2), and one of them is the list's. */
-const namedMax = 31;
+const namedProductsMax = 31;
 
 /** A group name has at most 32 characters (RFC 9875, 2), and its prefix has 15. A sku has up to 64. */
 const skuCharsMax = 17;
 
 /** The groups of a response with one product. A malformed sku has none: there is no such product. */
 export function groupsOfProduct(sku: string): readonly string[] {
-  return isSku(sku) ? [nameOf(sku), everyProduct] : [];
+  return isSku(sku) ? [groupNameOf(sku), everyProductGroup] : [];
 }
 
 /** The groups that a change of these products invalidates. */
 export function groupsOfProductChanges(skus: readonly string[]): readonly string[] {
-  return [...groupsOfProductList, ...(skus.length > namedMax ? [everyProduct] : skus.map(nameOf))];
+  if (skus.length > namedProductsMax) return [...groupsOfProductList, everyProductGroup];
+  return [...groupsOfProductList, ...skus.map(groupNameOf)];
 }
 
 /** How long responses that caches may share are fresh, at both endpoints. */
@@ -47,14 +48,17 @@ const fieldGroups: FieldGroups = {
  * change a sku. Undefined for an unknown kind, or if the record has no sku: the feed then sends a `reset`.
  */
 export function groupsOfChange({ kind, before, after }: RecordedChange): readonly string[] | undefined {
+  if (kind !== "product") return undefined;
   const skus = [before, after].flatMap((row) => row?.["sku"] ?? []);
-  return kind === "product" && skus.length > 0 ? groupsOfProductChanges([...new Set(skus)]) : undefined;
+  if (skus.length === 0) return undefined;
+  return groupsOfProductChanges([...new Set(skus)]);
 }
 
 /** A long sku is hashed. A collision would only invalidate one cached response too many. */
-function nameOf(sku: string): string {
-  const isShort = sku.length <= skuCharsMax;
-  return `orders:product-${isShort ? sku : createHash("sha256").update(sku).digest("hex").slice(0, skuCharsMax)}`;
+function groupNameOf(sku: string): string {
+  if (sku.length <= skuCharsMax) return `orders:product-${sku}`;
+  const hash = createHash("sha256").update(sku).digest("hex");
+  return `orders:product-${hash.slice(0, skuCharsMax)}`;
 }
 
 export const caching: ServiceCaching = { freshSeconds, fieldGroups, groupsOfChange };

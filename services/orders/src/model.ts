@@ -78,8 +78,8 @@ const nextStatus: Partial<Readonly<Record<OrderStatus, OrderStatus>>> = {
 
 /** Requires that `to` is the next status after `from`. @throws AppError INVALID_STATE. */
 export function requireAdvance(from: OrderStatus, to: OrderStatus): void {
-  if (nextStatus[from] === to) return;
   const next = nextStatus[from];
+  if (next === to) return;
   const rule = next === undefined ? "cannot advance" : `can only advance to ${next}`;
   throw new AppError("INVALID_STATE", `An order that is ${from} ${rule}, not to ${to}.`);
 }
@@ -90,14 +90,18 @@ export function requireCancellable(from: OrderStatus): void {
   throw new AppError("INVALID_STATE", `An order that is ${from} cannot be cancelled.`);
 }
 
-/** Whether a string is a well-formed order id: a UUIDv7 in lower case (RFC 9562, 5.7). The order may not exist. */
+/** A UUIDv7 in lower case (RFC 9562, 5.7). */
+const orderIdPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const skuPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+/** Whether a string is a well-formed order id. The order may not exist. */
 export function isOrderId(text: string): boolean {
-  return /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(text);
+  return orderIdPattern.test(text);
 }
 
 /** Whether a string is a well-formed sku. The product may not exist. */
 export function isSku(text: string): boolean {
-  return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(text);
+  return skuPattern.test(text);
 }
 
 const linesMax = 50;
@@ -126,32 +130,38 @@ export const quantity = z
     params: { code: "range" },
   });
 
-const countRule = `An order has 1 to ${linesMax} lines.`;
+const lineCountRule = `An order has 1 to ${linesMax} lines.`;
 
 /** A schema for the lines of an order; `line` has the field names of GraphQL or of one REST version. Two lines with one sku are rejected. */
-export function linesOf<L extends z.ZodType<{ readonly sku: string }>>(line: L) {
+export function linesOf<Line extends z.ZodType<{ readonly sku: string }>>(line: Line) {
   return z
     .array(line, "Lines are a list.")
-    .min(1, countRule)
-    .max(linesMax, countRule)
-    .superRefine(rejectDuplicates, {
+    .min(1, lineCountRule)
+    .max(linesMax, lineCountRule)
+    .superRefine(rejectDuplicateSkus, {
       // Without `when`, Zod skips this check if there are other problems. All problems are reported together.
       when: ({ value }) => Array.isArray(value),
     });
 }
 
-/** @param lines not validated yet: some may not be objects. */
-function rejectDuplicates(lines: readonly unknown[], context: z.RefinementCtx): void {
-  const seen = new Set<string>();
+/** @param lines may be invalid, because `when` runs this check also if there are other problems. */
+function rejectDuplicateSkus(lines: readonly unknown[], context: z.RefinementCtx): void {
+  const seenSkus = new Set<string>();
   for (const [index, line] of lines.entries()) {
-    const sku = typeof line === "object" && line !== null && "sku" in line ? line.sku : undefined;
-    if (typeof sku !== "string") continue;
-    if (seen.has(sku)) {
+    const lineSku = skuOf(line);
+    if (lineSku === undefined) continue;
+    if (seenSkus.has(lineSku)) {
       const message = "This product has a line already.";
       context.addIssue({ code: "custom", path: [index, "sku"], params: { code: "duplicate" }, message });
     }
-    seen.add(sku);
+    seenSkus.add(lineSku);
   }
+}
+
+/** Undefined for an invalid line without a string as its sku. */
+function skuOf(line: unknown): string | undefined {
+  if (typeof line !== "object" || line === null || !("sku" in line)) return undefined;
+  return typeof line.sku === "string" ? line.sku : undefined;
 }
 
 const newOrder = z.strictObject({

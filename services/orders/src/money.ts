@@ -5,19 +5,22 @@ export interface Money {
   readonly currency: string;
 }
 
-/**
- * The decimal places of a currency by ISO 4217, list one; 2 for a currency that is not in the list below. Intl.NumberFormat deviates from the
- * standard: it has 0 places for IQD (3 in the standard) and for HUF, LAK and COP (2 in the standard).
- */
-export function exponentOf(currency: string): number {
-  return exponents[currency] ?? 2;
-}
+const usualExponent = 2;
 
+/** The currencies with other than two decimal places. */
 const exponents: Readonly<Record<string, number>> = {
   ...withExponent(0, "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF"),
   ...withExponent(3, "BHD IQD JOD KWD LYD OMR TND"),
   ...withExponent(4, "CLF UYW"),
 };
+
+/**
+ * The decimal places of a currency by ISO 4217, list one. Not from Intl.NumberFormat, which deviates from the standard: it has 0 places for IQD
+ * (3 in the standard) and for HUF, LAK and COP (2 in the standard).
+ */
+export function exponentOf(currency: string): number {
+  return exponents[currency] ?? usualExponent;
+}
 
 function withExponent(exponent: number, currencies: string): Record<string, number> {
   return Object.fromEntries(currencies.split(" ").map((currency) => [currency, exponent]));
@@ -42,11 +45,15 @@ export function createMoneyFormat(options: { readonly formattersMax?: number } =
   const formatters = new Map<string, Intl.NumberFormat>();
 
   function formatterOf(currency: string): Intl.NumberFormat {
-    const known = formatters.get(currency);
-    if (known) return known;
-    const places = exponentOf(currency);
-    const digits = { minimumFractionDigits: places, maximumFractionDigits: places };
-    const formatter = new Intl.NumberFormat("en", { style: "currency", currency, ...digits });
+    const cached = formatters.get(currency);
+    if (cached) return cached;
+    const exponent = exponentOf(currency);
+    const formatter = new Intl.NumberFormat("en", {
+      style: "currency",
+      currency,
+      minimumFractionDigits: exponent,
+      maximumFractionDigits: exponent,
+    });
     if (formatters.size >= formattersMax) formatters.clear();
     formatters.set(currency, formatter);
     return formatter;

@@ -29,7 +29,7 @@ interface OrderedProduct {
  * @throws AppError BAD_USER_INPUT, OUT_OF_STOCK.
  */
 export function priceOrder(lines: readonly NewLine[], products: readonly Product[]): PricedOrder {
-  const ordered = findOrderedProducts(lines, products);
+  const ordered = requireProducts(lines, products);
   const currency = requireOneCurrency(ordered);
   const totalMinor = ordered.reduce((sum, { line, product }) => sum + line.quantity * product.priceMinor, 0);
   if (totalMinor > totalMinorMax) {
@@ -37,22 +37,27 @@ export function priceOrder(lines: readonly NewLine[], products: readonly Product
     throw invalidInput([{ pointer: "#/lines", code: "total", detail }]);
   }
   requireStock(ordered);
-  const priced = ordered.map(({ line: { sku, quantity }, product }) => ({
-    sku,
-    quantity,
+  const pricedLines = ordered.map(({ line, product }) => ({
+    sku: line.sku,
+    quantity: line.quantity,
     unitPriceMinor: product.priceMinor,
   }));
-  return { lines: priced.sort((a, b) => (a.sku < b.sku ? -1 : 1)), totalMinor, currency };
+  pricedLines.sort((a, b) => (a.sku < b.sku ? -1 : 1));
+  return { lines: pricedLines, totalMinor, currency };
 }
 
-function findOrderedProducts(lines: readonly NewLine[], products: readonly Product[]): readonly OrderedProduct[] {
+/** Each line with its product. */
+function requireProducts(lines: readonly NewLine[], products: readonly Product[]): readonly OrderedProduct[] {
   const bySku = new Map(products.map((product) => [product.sku, product]));
   const problems: Problem[] = [];
   const ordered: OrderedProduct[] = [];
   for (const [index, line] of lines.entries()) {
     const product = bySku.get(line.sku);
-    if (product) ordered.push({ line, product, index });
-    else problems.push({ pointer: `#/lines/${index}/sku`, code: "unknown", detail: "There is no such product." });
+    if (product === undefined) {
+      problems.push({ pointer: `#/lines/${index}/sku`, code: "unknown", detail: "There is no such product." });
+    } else {
+      ordered.push({ line, product, index });
+    }
   }
   if (problems.length > 0) throw invalidInput(problems);
   return ordered;
@@ -61,21 +66,20 @@ function findOrderedProducts(lines: readonly NewLine[], products: readonly Produ
 function requireOneCurrency(ordered: readonly OrderedProduct[]): string {
   // `?? ""` is only for the type: an order has at least one line.
   const currency = ordered[0]?.product.currency ?? "";
-  const others = ordered.filter(({ product }) => product.currency !== currency);
-  if (others.length === 0) return currency;
-  throw invalidInput(
-    others.map(({ product, index }) => ({
-      pointer: `#/lines/${index}/sku`,
-      code: "currency",
-      detail: `This product is sold in ${product.currency}, the order's first product in ${currency}. An order has one currency.`,
-    })),
-  );
+  const inOtherCurrency = ordered.filter(({ product }) => product.currency !== currency);
+  if (inOtherCurrency.length === 0) return currency;
+  const problems = inOtherCurrency.map(({ product, index }) => ({
+    pointer: `#/lines/${index}/sku`,
+    code: "currency",
+    detail: `This product is sold in ${product.currency}, the order's first product in ${currency}. An order has one currency.`,
+  }));
+  throw invalidInput(problems);
 }
 
 function requireStock(ordered: readonly OrderedProduct[]): void {
-  const short = ordered.filter(({ line, product }) => product.stock < line.quantity);
-  if (short.length === 0) return;
-  const problems = short.map(({ product, index }) => ({
+  const outOfStock = ordered.filter(({ line, product }) => product.stock < line.quantity);
+  if (outOfStock.length === 0) return;
+  const problems = outOfStock.map(({ product, index }) => ({
     pointer: `#/lines/${index}/quantity`,
     code: "out_of_stock",
     detail: product.stock === 0 ? "This product is out of stock." : `Only ${product.stock} are in stock.`,

@@ -56,11 +56,10 @@ const orderVersionColumns: SelectList<RowVersion> = orderTable.only(["id", "rowV
 const productColumns = productTable.all("p.");
 const productVersionColumns = defineColumns<RowVersion>()({ id: "sku", rowVersion: "row_version" }).all("p.");
 
-const orderInsertion = orderTable.insertion<Pick<Order, "customerId" | "totalMinor" | "currency">>()([
-  "customerId",
-  "totalMinor",
-  "currency",
-]);
+/** The values of a new row. */
+type InsertedOrder = Pick<Order, "customerId" | "totalMinor" | "currency">;
+
+const orderInsertion = orderTable.insertion<InsertedOrder>()(["customerId", "totalMinor", "currency"]);
 
 /**
  * All SQL of the orders service. A malformed id or sku matches no row (except in `findLines`). Every transaction locks rows in the same
@@ -97,12 +96,22 @@ function createProductReads(database: Queryable) {
   async function list<Row>(rowsName: string, selected: SelectList<Row>, request: PageRequest): Promise<ListPage<Row>> {
     const keyset = createKeyset("p.sku", "$1::text", request, "ascending");
     const text = `select ${selected} from products p where ${keyset.where} order by ${keyset.orderBy} limit $2`;
-    return toPage(
-      await database.rows<Row>(`list-${rowsName}-${keyset.direction}`, text, [keyset.id, keyset.limit]),
-      request,
-    );
+    const name = `list-${rowsName}-${keyset.direction}`;
+    return toPage(await database.rows<Row>(name, text, [keyset.id, keyset.limit]), request);
   }
 }
+
+const largestUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+
+/** One scan of the index orders_by_customer per page, limited to `length` rows; `index` is the position of the page in the result. */
+const customerPagesSql = `select page.index, list.*
+  from unnest($1::int[], $2::bigint[], $3::uuid[], $4::int[]) as page (index, customer_id, after_id, length)
+  cross join lateral (
+    select ${orderColumns} from orders o
+    where o.customer_id = page.customer_id and o.id < coalesce(page.after_id, '${largestUuid}')
+    order by o.id desc limit page.length
+  ) as list
+  order by page.index, list.id desc`;
 
 function createOrderReads(database: Queryable) {
   return {
@@ -138,18 +147,18 @@ function createOrderReads(database: Queryable) {
 
     /** One page of each customer's list, newest first, in one statement; the result has one page per request, in the same sequence. */
     async listPagesOfCustomers(requests: readonly CustomerPageRequest[]): Promise<readonly (readonly Order[])[]> {
-      const requested = requests.flatMap((page, index) => (hasValidIds(page) ? [{ ...page, index }] : []));
-      const lists: Order[][] = requests.map(() => []);
-      if (requested.length === 0) return lists;
+      const pages: Order[][] = requests.map(() => []);
+      const valid = requests.map((page, index) => ({ ...page, index })).filter(hasValidIds);
+      if (valid.length === 0) return pages;
       const values = [
-        requested.map(({ index }) => index),
-        requested.map(({ customerId }) => customerId),
-        requested.map(({ after }) => after ?? null),
-        requested.map(({ limit }) => limit),
+        valid.map(({ index }) => index),
+        valid.map(({ customerId }) => customerId),
+        valid.map(({ after }) => after ?? null),
+        valid.map(({ limit }) => limit),
       ];
       const rows = await database.rows<Order & { index: number }>("list-parts", customerPagesSql, values);
-      for (const { index, ...order } of rows) lists[index]?.push(order);
-      return lists;
+      for (const { index, ...order } of rows) pages[index]?.push(order);
+      return pages;
     },
   };
 
@@ -163,24 +172,18 @@ function createOrderReads(database: Queryable) {
     const keyset = createKeyset("o.id", "$1::uuid", request, toIdOrder(sort));
     const wheres = ["o.customer_id = $3", keyset.where];
     const values: unknown[] = [keyset.id, keyset.limit, customerId];
-    if (status !== undefined) wheres.push(`o.status = $${values.push(status)}`);
-    const name = [`list-${rowsName}`, keyset.direction, status && "status", sort].filter(Boolean).join("-");
+    // A statement is prepared once by its name, so each text has its own.
+    const nameParts = ["list", rowsName, keyset.direction];
+    if (status !== undefined) {
+      // `push` returns the new length, which is the number of the value's placeholder.
+      wheres.push(`o.status = $${values.push(status)}`);
+      nameParts.push("status");
+    }
+    if (sort !== undefined) nameParts.push(sort);
     const text = `select ${selected} from orders o where ${wheres.join(" and ")} order by ${keyset.orderBy} limit $2`;
-    return toPage(await database.rows<Row>(name, text, values), request);
+    return toPage(await database.rows<Row>(nameParts.join("-"), text, values), request);
   }
 }
-
-const largestUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";
-
-/** One scan of the index orders_by_customer per page, limited to `length` rows; `index` is the position of the page in the result. */
-const customerPagesSql = `select page.index, list.*
-  from unnest($1::int[], $2::bigint[], $3::uuid[], $4::int[]) as page (index, customer_id, after_id, length)
-  cross join lateral (
-    select ${orderColumns} from orders o
-    where o.customer_id = page.customer_id and o.id < coalesce(page.after_id, '${largestUuid}')
-    order by o.id desc limit page.length
-  ) as list
-  order by page.index, list.id desc`;
 
 function hasValidIds({ customerId, after }: CustomerPageRequest): boolean {
   return isRowId(customerId) && (after === undefined || isOrderId(after));
@@ -202,7 +205,7 @@ function createOrderWrites(database: Database) {
       return writeOnce(database, {
         callerId: customerId,
         key,
-        input: canonicalOf(lines),
+        input: toComparableLines(lines),
         run,
         entityIdOf: ({ order }) => order.id,
         restore: restoreOrder,
@@ -217,13 +220,13 @@ function createOrderWrites(database: Database) {
     async changeStatus(id: string, to: OrderStatus, check: (order: Order) => void): Promise<Order | undefined> {
       if (!isOrderId(id)) return undefined;
       return database.transaction(async (transaction) => {
-        const lock = `select ${orderColumns} from orders o where o.id = $1 for no key update`;
-        const [order] = await transaction.rows<Order>("lock-order", lock, [id]);
+        const lockText = `select ${orderColumns} from orders o where o.id = $1 for no key update`;
+        const [order] = await transaction.rows<Order>("lock-order", lockText, [id]);
         if (order === undefined) return undefined;
         check(order);
         if (to === "CANCELLED") await restoreStock(transaction, id);
-        const text = `update orders o set status = $2 where o.id = $1 returning ${orderColumns}`;
-        const [changed] = await transaction.write<Order>("move-order", text, [id, to]);
+        const updateText = `update orders o set status = $2 where o.id = $1 returning ${orderColumns}`;
+        const [changed] = await transaction.write<Order>("move-order", updateText, [id, to]);
         return changed;
       });
     },
@@ -235,27 +238,36 @@ async function insertOrder(
   customerId: string,
   newLines: readonly NewLine[],
 ): Promise<PlacedOrder> {
-  const skus = newLines.map(({ sku }) => sku).filter(isSku);
-  const lock = `select ${productColumns} from products p where p.sku = any($1::text[]) order by p.sku for no key update`;
-  const priced = priceOrder(newLines, await transaction.rows<Product>("lock-products", lock, [skus]));
+  const priced = priceOrder(newLines, await lockProducts(transaction, newLines));
   const products = await takeStock(transaction, priced);
-  const insert = `insert into orders as o ${orderInsertion.text} returning ${orderColumns}`;
   const { totalMinor, currency } = priced;
+  const text = `insert into orders as o ${orderInsertion.text} returning ${orderColumns}`;
   const values = orderInsertion.valuesOf({ customerId, totalMinor, currency });
-  const [order] = await transaction.write<Order>("insert-order", insert, values);
+  const [order] = await transaction.write<Order>("insert-order", text, values);
   if (order === undefined) throw new Error("insert-order returned no row");
-  const insertLines = `insert into order_lines (order_id, sku, quantity, unit_price_minor)
-    select $1, line.* from unnest($2::text[], $3::int[], $4::int[]) as line (sku, quantity, unit_price_minor)`;
-  await transaction.rows("insert-lines", insertLines, [order.id, ...columnsOf(priced)]);
-  const { id: orderId } = order;
-  const lines = priced.lines.map(({ sku, quantity, unitPriceMinor }) => ({
-    orderId,
-    sku,
-    quantity,
-    unitPriceMinor,
+  await insertLines(transaction, order.id, priced);
+  const lines = priced.lines.map((line) => ({
+    orderId: order.id,
+    sku: line.sku,
+    quantity: line.quantity,
+    unitPriceMinor: line.unitPriceMinor,
     currency,
   }));
   return { order, lines, products };
+}
+
+/** The existing products of the lines. Their stock and prices remain until the transaction ends. */
+function lockProducts(transaction: Queryable, lines: readonly NewLine[]): Promise<readonly Product[]> {
+  const text = `select ${productColumns} from products p where p.sku = any($1::text[]) order by p.sku for no key update`;
+  const skus = lines.map(({ sku }) => sku).filter(isSku);
+  return transaction.rows<Product>("lock-products", text, [skus]);
+}
+
+async function insertLines(transaction: Queryable, orderId: string, priced: PricedOrder): Promise<void> {
+  const text = `insert into order_lines (order_id, sku, quantity, unit_price_minor)
+    select $1, line.* from unnest($2::text[], $3::int[], $4::int[]) as line (sku, quantity, unit_price_minor)`;
+  const [skus, quantities, unitPrices] = columnsOf(priced);
+  await transaction.rows("insert-lines", text, [orderId, skus, quantities, unitPrices]);
 }
 
 /** @returns the products with their new stock. @throws Error if the stock is too small: a bug, because the rows were locked and checked. */
@@ -270,17 +282,18 @@ async function takeStock(transaction: Queryable, priced: PricedOrder): Promise<r
 }
 
 async function restoreStock(transaction: Queryable, orderId: string): Promise<void> {
-  const lock = `select p.sku from products p where p.sku in (select sku from order_lines where order_id = $1)
+  const lockText = `select p.sku from products p where p.sku in (select sku from order_lines where order_id = $1)
     order by p.sku for no key update`;
-  await transaction.rows("lock-products-of-order", lock, [orderId]);
-  const text = `update products p set stock = p.stock + line.quantity from order_lines line
+  await transaction.rows("lock-products-of-order", lockText, [orderId]);
+  const updateText = `update products p set stock = p.stock + line.quantity from order_lines line
     where line.order_id = $1 and p.sku = line.sku`;
-  await transaction.rows("give-back", text, [orderId]);
+  await transaction.rows("give-back", updateText, [orderId]);
 }
 
 /** The input that `writeOnce` compares: sku and quantity of each line, sorted by sku, so that the sequence in the request does not matter. */
-function canonicalOf(lines: readonly NewLine[]): object {
-  return lines.map(({ sku, quantity }) => [sku, quantity] as const).sort(([a], [b]) => (a < b ? -1 : 1));
+function toComparableLines(lines: readonly NewLine[]): object {
+  const pairs = lines.map(({ sku, quantity }) => [sku, quantity] as const);
+  return pairs.sort(([skuA], [skuB]) => (skuA < skuB ? -1 : 1));
 }
 
 /** The placed order as it was stored with its idempotency key. */
@@ -290,6 +303,8 @@ function restoreOrder({ order, lines, products }: Stored<PlacedOrder>): PlacedOr
 
 /** The lines by column, for `unnest`. */
 function columnsOf({ lines }: PricedOrder): readonly [readonly string[], readonly number[], readonly number[]] {
-  const prices = lines.map(({ unitPriceMinor }) => unitPriceMinor);
-  return [lines.map(({ sku }) => sku), lines.map(({ quantity }) => quantity), prices];
+  const skus = lines.map(({ sku }) => sku);
+  const quantities = lines.map(({ quantity }) => quantity);
+  const unitPrices = lines.map(({ unitPriceMinor }) => unitPriceMinor);
+  return [skus, quantities, unitPrices];
 }

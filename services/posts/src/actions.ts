@@ -85,17 +85,18 @@ export function createPostActions(store: PostStore) {
       // Conditions are evaluated before the content (RFC 9110, 13.2.1).
       if (!allowsVersion(versions, before.rowVersion)) throw toVersionError();
       const changes = input();
-      if (changes.format !== undefined && changes.text === undefined) requireText(before);
+      const changesFormatAlone = changes.format !== undefined && changes.text === undefined;
+      if (changesFormatAlone) requireText(before);
       const post = await store.updatePost(id, changes, versions);
       if (post !== undefined) return { before, post };
       throw await explainUnchanged(id, changes, versions);
     },
 
     /** @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, INVALID_STATE. */
-    publishPost: (identity: Identity, id: string) => transition(identity, id, statusTransitions.publish),
+    publishPost: (identity: Identity, id: string) => changeStatus(identity, id, statusTransitions.publish),
 
     /** @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, INVALID_STATE. */
-    archivePost: (identity: Identity, id: string) => transition(identity, id, statusTransitions.archive),
+    archivePost: (identity: Identity, id: string) => changeStatus(identity, id, statusTransitions.archive),
   };
 
   /** The posts that the caller may read. */
@@ -103,20 +104,20 @@ export function createPostActions(store: PostStore) {
     return (await store.findPosts(ids)).filter((post) => mayRead(identity, post));
   }
 
-  async function transition(identity: Identity, id: string, step: StatusTransition): Promise<Post> {
+  async function changeStatus(identity: Identity, id: string, transition: StatusTransition): Promise<Post> {
     await requireWritable(identity, id);
-    const post = await store.changeStatus(id, step);
+    const post = await store.changeStatus(id, transition);
     if (post !== undefined) return post;
-    throw toStatusError(step.from);
+    throw toStatusError(transition.from);
   }
 
   /** The reason why an update matched no row. A wrong version takes precedence over a wrong status. */
   async function explainUnchanged(id: string, { status }: PostChanges, versions: Precondition): Promise<AppError> {
     const state = await findStateBatched(id);
-    const isCurrent = state !== undefined && allowsVersion(versions, state.rowVersion);
-    const allowed = status === undefined ? undefined : statusesBefore(status);
-    if (isCurrent && allowed && !allowed.includes(state.status)) return toStatusError(allowed);
-    return toVersionError();
+    if (state === undefined || !allowsVersion(versions, state.rowVersion)) return toVersionError();
+    if (status === undefined) return toVersionError();
+    const allowedStatuses = statusesBefore(status);
+    return allowedStatuses.includes(state.status) ? toVersionError() : toStatusError(allowedStatuses);
   }
 
   /**
@@ -126,10 +127,16 @@ export function createPostActions(store: PostStore) {
   async function requireWritable(identity: Identity, id: string): Promise<Post> {
     requireAnyScope(identity, "posts:write", "posts:write:all");
     const [post] = await store.findPosts([id]);
-    if (post !== undefined && (isUser(identity, post.authorId) || hasScope(identity, "posts:write:all"))) return post;
-    if (post === undefined || !mayRead(identity, post)) throw new AppError("NOT_FOUND", "There is no such post.");
+    if (post === undefined) throw toMissingError();
+    const mayWrite = isUser(identity, post.authorId) || hasScope(identity, "posts:write:all");
+    if (mayWrite) return post;
+    if (!mayRead(identity, post)) throw toMissingError();
     throw denyAccess(identity, "Only the post's author, or a caller with the scope posts:write:all, may do this.");
   }
+}
+
+function toMissingError(): AppError {
+  return new AppError("NOT_FOUND", "There is no such post.");
 }
 
 function toVersionError(): AppError {
@@ -191,8 +198,8 @@ function createListActions(store: PostStore) {
 }
 
 function toStatusError(statuses: readonly PostStatus[]): AppError {
-  const states = statuses.map((status) => status.toLowerCase()).join(" or ");
-  return new AppError("INVALID_STATE", `The post must be ${states} for this change.`);
+  const statusNames = statuses.map((status) => status.toLowerCase()).join(" or ");
+  return new AppError("INVALID_STATE", `The post must be ${statusNames} for this change.`);
 }
 
 /** A change of the format alone needs an existing text. */
@@ -211,5 +218,6 @@ function mayRead(identity: Identity, post: PostState): boolean {
 function restrictToVisible(identity: Identity, filters: PostFilters): VisibleFilters {
   if (filters.status === "PUBLISHED") return filters;
   const { userId } = requireUser(identity);
-  return hasScope(identity, "posts:read:all") ? filters : { ...filters, visibleTo: userId };
+  if (hasScope(identity, "posts:read:all")) return filters;
+  return { ...filters, visibleTo: userId };
 }

@@ -17,14 +17,17 @@ export function groupsOfPostList({ authorId }: Pick<PostFilters, "authorId">): r
   return isRowId(authorId) ? [`posts:by-${authorId}`] : [];
 }
 
+type RecordedPost = Omit<PostState, "rowVersion">;
+
 /** The groups that a change invalidates. @param states the post before and after the change. An unpublished or missing post adds no group. */
-export function groupsOfPostChange(
-  ...states: readonly (Omit<PostState, "rowVersion"> | undefined)[]
-): readonly string[] {
-  const groups = states.flatMap((post) =>
-    post?.status === "PUBLISHED" ? [...groupsOfPost(post), ...groupsOfPostList({}), ...groupsOfPostList(post)] : [],
-  );
-  return [...new Set(groups)];
+export function groupsOfPostChange(...states: readonly (RecordedPost | undefined)[]): readonly string[] {
+  const groups = new Set<string>();
+  for (const post of states) {
+    if (post?.status !== "PUBLISHED") continue;
+    const groupsOfState = [...groupsOfPost(post), ...groupsOfPostList({}), ...groupsOfPostList(post)];
+    for (const group of groupsOfState) groups.add(group);
+  }
+  return [...groups];
 }
 
 /** How long responses that caches may share are fresh, at both endpoints. */
@@ -43,11 +46,11 @@ const fieldGroups: FieldGroups = {
 /** The groups of a recorded change (migrations/0004-record-changes.sql). Undefined for an unknown kind: the feed then sends a `reset`. */
 export function groupsOfChange({ kind, before, after }: RecordedChange): readonly string[] | undefined {
   if (kind !== "post") return undefined;
-  return groupsOfPostChange(toState(before), toState(after));
+  return groupsOfPostChange(toRecordedPost(before), toRecordedPost(after));
 }
 
-function toState(row: RecordedChange["before"]): Omit<PostState, "rowVersion"> | undefined {
-  return row === null ? undefined : (row as unknown as Omit<PostState, "rowVersion">);
+function toRecordedPost(row: RecordedChange["before"]): RecordedPost | undefined {
+  return row === null ? undefined : (row as unknown as RecordedPost);
 }
 
 export const caching: ServiceCaching = { freshSeconds, fieldGroups, groupsOfChange };

@@ -5,20 +5,21 @@ const entities: Readonly<Record<string, string>> = {
   '"': "&quot;",
   "'": "&#39;",
 };
+const specialCharacters = /[&<>"']/g;
+const lineBreak = /\r\n|\r|\n/;
 
 /**
  * Converts a post's text to HTML, for the GraphQL field `PostContent.html`: blank lines separate paragraphs, other line breaks become `<br>`.
  * Markdown is not rendered, and every special character is escaped, so that the result needs no sanitizing.
  */
 export function renderHtml(text: string): string {
-  const lines = text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? "").split(/\r\n|\r|\n/);
+  const escapedText = text.replaceAll(specialCharacters, (character) => entities[character] ?? "");
+  // The lines of each paragraph. Consecutive blank lines, and blank lines at the beginning or the end, make empty paragraphs.
   const paragraphs: string[][] = [[]];
-  for (const line of lines) {
+  for (const line of escapedText.split(lineBreak)) {
     if (line.trim() === "") paragraphs.push([]);
     else paragraphs.at(-1)?.push(line.trim());
   }
-  return paragraphs
-    .filter((paragraph) => paragraph.length > 0)
-    .map((paragraph) => `<p>${paragraph.join("<br>")}</p>`)
-    .join("");
+  const nonEmptyParagraphs = paragraphs.filter((lines) => lines.length > 0);
+  return nonEmptyParagraphs.map((lines) => `<p>${lines.join("<br>")}</p>`).join("");
 }

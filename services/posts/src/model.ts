@@ -90,7 +90,8 @@ export const statusTransitions = {
 /** The statuses in which a post may get `status`: those with a transition to it, and `status` itself, so a repeated change succeeds. */
 export function statusesBefore(status: PostStatus): readonly PostStatus[] {
   const transitions: readonly StatusTransition[] = Object.values(statusTransitions);
-  return [status, ...transitions.filter(({ to }) => to === status).flatMap(({ from }) => from)];
+  const transitionsToStatus = transitions.filter(({ to }) => to === status);
+  return [status, ...transitionsToStatus.flatMap(({ from }) => from)];
 }
 
 export interface NewPost extends NewValuesOf<typeof postFields> {
@@ -113,13 +114,13 @@ export interface PostChanges extends ChangesOf<typeof postFields> {
 export const defaultFormat: ContentFormat = "PLAIN";
 
 /** 60,000 bytes of JSON fit into a REST request body of 64 KiB. Posts from before this limit have up to 100,000 characters. */
-export const body = text({ min: 0, max: 60_000, jsonBytesMax: 60_000, what: "A post's text", keepsEnds: true });
+export const postBody = text({ min: 0, max: 60_000, jsonBytesMax: 60_000, what: "A post's text", keepsEnds: true });
 
 export const contentFormat = z.enum(contentFormats, `A format is one of ${contentFormats.join(", ")}.`);
 export const postStatus = z.enum(postStatuses, `A status is one of ${postStatuses.join(", ")}.`);
-export const content = z.strictObject({ format: contentFormat, text: body });
+export const postContent = z.strictObject({ format: contentFormat, text: postBody });
 
-const textFields = { content: content.nullish(), body: body.nullish() };
+const textFields = { content: postContent.nullish(), body: postBody.nullish() };
 
 const textGivenTwice = {
   path: ["body"],
@@ -136,13 +137,13 @@ const newPost = z
     ...fields,
     text: null,
     format: defaultFormat,
-    ...toText({ content, body }),
+    ...toTextChange({ content, body }),
   }));
 
 const postChanges = z
   .strictObject({ ...postFields.changed, ...textFields })
   .refine(hasAtMostOneText, textGivenTwice)
-  .transform(({ content, body, ...fields }): PostChanges => ({ ...fields, ...toText({ content, body }) }));
+  .transform(({ content, body, ...fields }): PostChanges => ({ ...fields, ...toTextChange({ content, body }) }));
 
 const filters = z.strictObject({
   status: postStatus.nullish().transform((value) => value ?? "PUBLISHED"),
@@ -165,8 +166,8 @@ export const readPostFilters = (input: unknown): PostFilters => parseShape(filte
 
 /** The text with its format; null while the post has no text. @throws Error like `textOf`. */
 export function contentOf(post: LoadedPost): Content | null {
-  const text = textOf(post);
-  return text === null ? null : { format: post.format, text };
+  const postText = textOf(post);
+  return postText === null ? null : { format: post.format, text: postText };
 }
 
 /** @throws Error if the post was loaded without its text: a bug, which must not look like a post without a text. */
@@ -180,18 +181,19 @@ interface TextInput {
   readonly body?: string | null | undefined;
 }
 
-/**
- * The deprecated `body` sets the text alone; the format remains. `content: null` deletes the text and resets the format. An empty result changes
- * neither.
- */
-function toText({
-  content,
-  body,
-}: TextInput): Partial<Content> | { readonly text: null; readonly format?: ContentFormat } {
+/** An absent member remains unchanged. */
+interface TextChange {
+  readonly text?: string | null;
+  readonly format?: ContentFormat;
+}
+
+/** The deprecated `body` sets or deletes the text alone; the format remains. `content: null` deletes the text and resets the format. */
+function toTextChange({ content, body }: TextInput): TextChange {
   if (content) return content;
   if (typeof body === "string") return { text: body };
   if (content === null) return { text: null, format: defaultFormat };
-  return body === null ? { text: null } : {};
+  if (body === null) return { text: null };
+  return {};
 }
 
 /**
@@ -200,5 +202,7 @@ function toText({
  */
 function hasAtMostOneText(input: unknown): boolean {
   const { content, body } = Object(input) as Record<string, unknown>;
-  return (content ?? undefined) === undefined || (body ?? undefined) === undefined;
+  const hasContent = content !== undefined && content !== null;
+  const hasBody = body !== undefined && body !== null;
+  return !(hasContent && hasBody);
 }

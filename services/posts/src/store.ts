@@ -105,21 +105,21 @@ function createLists(database: Database) {
     requests: readonly AuthorPageRequest[],
   ): Promise<readonly ListPage<Row>[]> {
     const values = [
-      requests.map(({ authorId }) => (isRowId(authorId) ? authorId : null)),
+      requests.map(({ authorId }) => rowIdOrNull(authorId)),
       // Without `visibleTo` the caller may read all posts: with the list's author in its place, the condition on visible_to always holds.
-      requests.map(({ authorId, visibleTo = authorId }) => (isRowId(visibleTo) ? visibleTo : null)),
+      requests.map(({ authorId, visibleTo }) => rowIdOrNull(visibleTo ?? authorId)),
       requests.map(({ status }) => status),
-      // After a malformed id the page is empty: no id is below 0.
-      requests.map(({ after = null }) => (after === null || isRowId(after) ? after : "0")),
+      requests.map(({ after }) => toAfterId(after)),
       // One row more than requested, by which `toPage` sees whether there is a next page.
       requests.map(({ limit }) => limit + 1),
     ];
     const rows = await database.rows<Row & { page: number }>(name, toAuthorPagesSql(selected), values);
-    const byPage = Map.groupBy(rows, ({ page }) => page);
+    const rowsByPage = Map.groupBy(rows, ({ page }) => page);
     return requests.map(({ limit, after }, index) => {
       // `with ordinality` counts from 1.
-      const posts: readonly Row[] = byPage.get(index + 1) ?? [];
-      return toPage(posts, { limit, position: after === undefined ? undefined : { direction: "next", id: after } });
+      const posts: readonly Row[] = rowsByPage.get(index + 1) ?? [];
+      const position = after === undefined ? undefined : ({ direction: "next", id: after } as const);
+      return toPage(posts, { limit, position });
     });
   }
 
@@ -133,22 +133,43 @@ function createLists(database: Database) {
     const keyset = createKeyset("id", "$1::bigint", request, toIdOrder(sort));
     const wheres = [keyset.where, "status = $3"];
     const values: unknown[] = [keyset.id, keyset.limit, status];
-    if (authorId !== undefined) wheres.push(`author_id = $${values.push(authorId)}`);
-    if (visibleTo !== undefined) wheres.push(`author_id = $${values.push(visibleTo)}`);
+    // A statement is prepared once by its name, so each text has its own.
+    const nameParts = ["list", rowsName, keyset.direction];
+    // `push` returns the new length, which is the number of the value's placeholder.
+    if (authorId !== undefined) {
+      wheres.push(`author_id = $${values.push(authorId)}`);
+      nameParts.push("author");
+    }
+    if (visibleTo !== undefined) {
+      wheres.push(`author_id = $${values.push(visibleTo)}`);
+      nameParts.push("own");
+    }
     if (search !== undefined) {
       wheres.push(matchesWords("title", `$${values.push(toWordPrefixQuery(search))}`));
+      nameParts.push("search");
     }
-    const bytesMax = request.limit > unmeasuredRowsMax ? request.bytesMax : undefined;
-    const variant = [keyset.direction, authorId && "author", visibleTo && "own", search && "search", sort];
-    const name = [`list-${rowsName}`, ...variant, bytesMax && "within"].filter(Boolean).join("-");
-    const select = (selection: string) =>
-      `select ${selection} from posts where ${wheres.join(" and ")} order by ${keyset.orderBy} limit $2`;
-    const text =
-      bytesMax === undefined
-        ? select(selected)
-        : toSqlWithinBytes(select("*"), selected, keyset.orderBy, `$${values.push(bytesMax)}`);
-    return toPage(await database.rows<Row>(name, text, values), request);
+    if (sort !== undefined) nameParts.push(sort);
+    const where = wheres.join(" and ");
+    let text = `select ${selected} from posts where ${where} order by ${keyset.orderBy} limit $2`;
+    const { limit, bytesMax } = request;
+    if (limit > unmeasuredRowsMax && bytesMax !== undefined) {
+      const page = `select * from posts where ${where} order by ${keyset.orderBy} limit $2`;
+      text = toSqlWithinBytes(page, selected, keyset.orderBy, `$${values.push(bytesMax)}`);
+      nameParts.push("within");
+    }
+    return toPage(await database.rows<Row>(nameParts.join("-"), text, values), request);
   }
+}
+
+/** Null for a malformed id: it matches no row. */
+function rowIdOrNull(id: string): string | null {
+  return isRowId(id) ? id : null;
+}
+
+/** Null for the first page. After a malformed id the page is empty: no id is below 0. */
+function toAfterId(after: string | undefined): string | null {
+  if (after === undefined) return null;
+  return isRowId(after) ? after : "0";
 }
 
 function createChanges(database: Database) {
@@ -176,11 +197,11 @@ function createChanges(database: Database) {
 
     /**
      * Changes a post if the precondition accepts the row's version, and the new status can follow the current one.
-     * Without changes the update still checks the precondition, and the row keeps its version.
+     * Without changes it writes `title = title`, to check the precondition: the version of a row increases only if the row differs.
      * @returns undefined if no post matches.
      */
     async updatePost(id: string, changes: PostChanges, { only, not }: Precondition): Promise<Post | undefined> {
-      const values: unknown[] = [id, only && onlyRowIds(only), onlyRowIds(not)];
+      const values: unknown[] = [id, only === null ? null : onlyRowIds(only), onlyRowIds(not)];
       const wheres = ["id = $1", "($2::bigint[] is null or row_version = any($2))", "row_version <> all($3::bigint[])"];
       const { published, status, ...contents } = changes;
       // `assignments` also appends the new values to `values`, after $3.
@@ -188,10 +209,13 @@ function createChanges(database: Database) {
       if (published === true) sets.push(`status = 'PUBLISHED', ${setPublishedAt}`);
       if (published === false) sets.push("status = case status when 'PUBLISHED' then 'ARCHIVED' else status end");
       if (status !== undefined) {
-        sets.push(`status = $${values.push(status)}`, ...(status === "PUBLISHED" ? [setPublishedAt] : []));
+        // `push` returns the new length, which is the number of the value's placeholder.
+        sets.push(`status = $${values.push(status)}`);
+        if (status === "PUBLISHED") sets.push(setPublishedAt);
         wheres.push(`status = any($${values.push(statusesBefore(status))})`);
       }
-      const text = `update posts set ${sets.length > 0 ? sets.join(", ") : "title = title"}
+      if (sets.length === 0) sets.push("title = title");
+      const text = `update posts set ${sets.join(", ")}
         where ${wheres.join(" and ")} returning ${columns}`;
       const [post] = await database.write<Post>(nameUpdate(changes), text, values);
       return post;
@@ -230,10 +254,10 @@ function toSqlWithinBytes(page: string, selected: string, orderBy: string, bytes
 
 /** The name of the prepared statement: it differs for each SQL text, thus for each set of changed columns and each new status. */
 function nameUpdate({ published, status, ...contents }: PostChanges): string {
-  const change = published === undefined ? [] : [`published-${published}`];
-  return ["update-post", ...changedFields(contents), ...change, ...(status === undefined ? [] : [`to-${status}`])].join(
-    "-",
-  );
+  const nameParts = ["update-post", ...changedFields(contents)];
+  if (published !== undefined) nameParts.push(`published-${published}`);
+  if (status !== undefined) nameParts.push(`to-${status}`);
+  return nameParts.join("-");
 }
 
 /** One scan of the index posts_by_author per page, limited to the rows of the page. */

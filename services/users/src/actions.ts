@@ -90,10 +90,11 @@ export function createUserActions(store: UserStore) {
     ): Promise<User> {
       const { precondition = () => anyVersion, deactivatedAs = "INVALID_STATE" } = options;
       requireOwnerOrAll(identity, id);
-      const { versions, change } = await readChange({ precondition, input }, async (readConditions) => {
+      const requireChangeable = async (requiredVersions?: Precondition) => {
         const { rowVersion } = requireActive(await findStateBatched(id), deactivatedAs);
-        if (readConditions && !allowsVersion(readConditions, rowVersion)) throw toVersionError();
-      });
+        if (requiredVersions && !allowsVersion(requiredVersions, rowVersion)) throw toVersionError();
+      };
+      const { versions, change } = await readChange({ precondition, input }, requireChangeable);
       if (change.role !== undefined) requireAnyScope(identity, "users:write:all");
       const updated = await store.updateUser(id, change, versions);
       if (updated === undefined) throw await explainUnchanged(id, deactivatedAs);
@@ -109,10 +110,15 @@ export function createUserActions(store: UserStore) {
     },
   };
 
+  /** The reason why a change matched no row: throws it for a missing or deactivated account, and returns it for another version. */
   async function explainUnchanged(id: string, deactivatedAs: DeactivatedAs): Promise<AppError> {
     requireActive(await findStateBatched(id), deactivatedAs);
     return toVersionError();
   }
+}
+
+function toMissingError(): AppError {
+  return new AppError("NOT_FOUND", "There is no such user.");
 }
 
 function toVersionError(): AppError {
@@ -120,12 +126,13 @@ function toVersionError(): AppError {
 }
 
 function requireActive<T extends UserState>(user: T | undefined, deactivatedAs: DeactivatedAs): T {
-  if (user !== undefined && user.deactivatedAt === null) return user;
-  if (user === undefined || deactivatedAs === "NOT_FOUND") throw new AppError("NOT_FOUND", "There is no such user.");
+  if (user === undefined) throw toMissingError();
+  if (user.deactivatedAt === null) return user;
+  if (deactivatedAs === "NOT_FOUND") throw toMissingError();
   throw new AppError(deactivatedAs, "This account is deactivated.");
 }
 
-function mayReadPrivate(identity: Identity, { id }: Pick<User, "id">): boolean {
+function mayReadPrivate(identity: Identity, { id }: UserState): boolean {
   return isUser(identity, id) || hasScope(identity, "users:read:private");
 }
 
@@ -135,8 +142,9 @@ function requireOwnerOrAll(identity: Identity, id: string): void {
   throw denyAccess(identity, "Only this user, or a caller with the scope users:write:all, may do this.");
 }
 
-function rejectDuplicateEmail<T>(written: T | "email-taken", { emailPointer: pointer = "#/email" }: InputOptions): T {
+/** @param written the result of the store's write. @throws AppError CONFLICT if it is "email-taken". */
+function rejectDuplicateEmail<T>(written: T | "email-taken", { emailPointer = "#/email" }: InputOptions): T {
   if (written !== "email-taken") return written;
   const detail = "Another user has this email address.";
-  throw new AppError("CONFLICT", detail, { problems: [{ pointer, code: "taken", detail }] });
+  throw new AppError("CONFLICT", detail, { problems: [{ pointer: emailPointer, code: "taken", detail }] });
 }

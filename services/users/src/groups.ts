@@ -34,8 +34,10 @@ const fieldGroups: FieldGroups = {
  * change an id. Undefined for an unknown kind, or if the record has no id: the feed then sends a `reset`.
  */
 export function groupsOfChange({ kind, before, after }: RecordedChange): readonly string[] | undefined {
+  if (kind !== "user") return undefined;
   const ids = [before, after].flatMap((row) => row?.["id"] ?? []);
-  return kind === "user" && ids.length > 0 ? [...new Set(ids.flatMap((id) => groupsOfUserChange({ id })))] : undefined;
+  if (ids.length === 0) return undefined;
+  return [...new Set(ids.flatMap((id) => groupsOfUserChange({ id })))];
 }
 
 export const caching: ServiceCaching = { freshSeconds, fieldGroups, groupsOfChange };

@@ -20,7 +20,7 @@ export const userFields = defineFields({
   name: { text: { min: 1, max: 80, what: "A name" }, example: "Ada Lovelace" },
 });
 
-/** The fields of a user that their visibility in REST and their ETag depend on. */
+/** The fields that decide whether REST shows a user, and which ETag the user has. */
 export interface UserState {
   readonly id: string;
   readonly deactivatedAt: Date | null;
@@ -55,13 +55,12 @@ export const email = z
   .max(254, "An email address has at most 254 characters.")
   .pipe(z.email("This is not an email address."));
 
+const httpUrlPattern = /^https?:\/\/[\x21-\uFFFD]+$/;
+
 export const avatarUrl = z
   .string("An avatar is an http(s) address.")
   .max(2_048, "An address has at most 2,048 characters.")
-  .refine((value) => value.isWellFormed() && /^https?:\/\/[\x21-\uFFFD]+$/.test(value) && URL.canParse(value), {
-    error: "An avatar is an http(s) address.",
-    params: { code: "url" },
-  });
+  .refine(isHttpUrl, { error: "An avatar is an http(s) address.", params: { code: "url" } });
 
 export const prefs = z.strictObject({
   locale: z
@@ -120,8 +119,13 @@ export const readUserChanges = (input: unknown): UserChanges => parseShape(userC
 /** @throws AppError BAD_USER_INPUT with every problem. */
 export const readUserFilters = (input: unknown): UserFilters => parseShape(filters, input);
 
+function isHttpUrl(address: string): boolean {
+  return address.isWellFormed() && httpUrlPattern.test(address) && URL.canParse(address);
+}
+
 function isLocale(tag: string): boolean {
   try {
+    // Intl throws a RangeError for a malformed tag.
     return Intl.getCanonicalLocales(tag).length === 1;
   } catch {
     return false;
@@ -129,9 +133,12 @@ function isLocale(tag: string): boolean {
 }
 
 function isTimeZone(zone: string): boolean {
+  // Intl also accepts an offset such as +01:00, which is not an IANA name.
+  const beginsWithLetter = /^[A-Za-z]/.test(zone);
+  if (!beginsWithLetter) return false;
   try {
-    // Intl also accepts an offset such as +01:00, which is not an IANA name.
-    return /^[A-Za-z]/.test(zone) && Intl.DateTimeFormat("en", { timeZone: zone }).resolvedOptions().timeZone !== "";
+    // Intl throws a RangeError for an unknown name.
+    return Intl.DateTimeFormat("en", { timeZone: zone }).resolvedOptions().timeZone !== "";
   } catch {
     return false;
   }

@@ -90,14 +90,20 @@ function createReads(database: Database) {
     const keyset = createKeyset("id", "$1::bigint", request, toIdOrder(sort));
     const wheres = ["deactivated_at is null", keyset.where];
     const values: unknown[] = [keyset.id, keyset.limit];
-    if (role !== undefined) wheres.push(`role = $${values.push(role)}`);
+    // A statement is prepared once by its name, so each text has its own.
+    const nameParts = ["list", rowsName, keyset.direction];
+    // `push` returns the new length, which is the number of the value's placeholder.
+    if (role !== undefined) {
+      wheres.push(`role = $${values.push(role)}`);
+      nameParts.push("role");
+    }
     if (search !== undefined) {
       wheres.push(matchesWords("name", `$${values.push(toWordPrefixQuery(search))}`));
+      nameParts.push("search");
     }
-    // The name of the prepared statement, one for each text. The first, the next and the previous page have different texts.
-    const nameParts = [`list-${rowsName}`, keyset.direction, role && "role", search !== undefined && "search", sort];
+    if (sort !== undefined) nameParts.push(sort);
     const text = `select ${selected} from users where ${wheres.join(" and ")} order by ${keyset.orderBy} limit $2`;
-    return toPage(await database.rows<Row>(nameParts.filter(Boolean).join("-"), text, values), request);
+    return toPage(await database.rows<Row>(nameParts.join("-"), text, values), request);
   }
 }
 
@@ -110,9 +116,9 @@ function createWrites(database: Database) {
      */
     async insertUser(
       callerId: string,
-      { idempotencyKey: key, ...given }: NewUser,
+      { idempotencyKey: key, ...input }: NewUser,
     ): Promise<IdempotentResult<User> | "email-taken"> {
-      const user: InsertedUser = { ...given, role: given.role ?? "READER" };
+      const user: InsertedUser = { ...input, role: input.role ?? "READER" };
       const text = `insert into users ${insertion.text} returning ${columns}`;
       const values = insertion.valuesOf(user);
       const run = async (writer: Writer) => {
@@ -143,10 +149,11 @@ function createWrites(database: Database) {
       { only, not }: Precondition,
     ): Promise<User | "email-taken" | undefined> {
       if (!isRowId(id)) return undefined;
-      const values: unknown[] = [id, only && onlyRowIds(only), onlyRowIds(not)];
+      const values: unknown[] = [id, only === null ? null : onlyRowIds(only), onlyRowIds(not)];
       // `assignments` also appends the new values to `values`, after $3.
-      const sets = table.assignments(changes, values, { prefs: mergePrefs });
-      const text = `update users set ${sets.length > 0 ? sets.join(", ") : "name = name"}
+      const sets = [...table.assignments(changes, values, { prefs: mergePrefs })];
+      if (sets.length === 0) sets.push("name = name");
+      const text = `update users set ${sets.join(", ")}
         where id = $1 and deactivated_at is null and ($2::bigint[] is null or row_version = any($2))
           and row_version <> all($3::bigint[]) returning ${columns}`;
       const name = ["update-user", ...changedFields(changes)].join("-");
@@ -165,7 +172,9 @@ function createWrites(database: Database) {
       if (!isRowId(id)) return undefined;
       const values: unknown[] = [id];
       const erased = { email: null, avatarUrl: null, prefs: null, ...userFields.cleared, name: formerUserName };
-      const text = `update users set ${table.assignments(erased, values).join(", ")},
+      // `assignments` also appends the new values to `values`, after $1.
+      const sets = table.assignments(erased, values);
+      const text = `update users set ${sets.join(", ")},
         deactivated_at = date_trunc('milliseconds', now()) where id = $1 and deactivated_at is null returning ${columns}`;
       return database.transaction(async (transaction) => {
         const [user] = await transaction.write<User>("deactivate-user", text, values);

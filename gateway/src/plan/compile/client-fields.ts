@@ -41,25 +41,22 @@ export function createClientFields(
 ): readonly ClientField[] {
   const applies = (typeCondition: string) => o.types.applies(typeCondition, typename);
   const shapeOf = createShapes(typename, positionType, o);
-  const fields = [...collectFields(clientSets, applies, responseNameOf)].flatMap(([responseName, [field]], i) => {
-    if (!field) return []; // Only for the type: each response name has a field.
+  const fields: ClientField[] = [];
+  for (const [responseName, [field]] of collectFields(clientSets, applies, responseNameOf)) {
+    if (!field) continue; // Only for the type: each response name has a field.
     const isTypename = field.name.value === "__typename";
     // If `typename` is an interface, the object's type is not known, and its `__typename` cannot be written.
-    const constant =
-      isTypename && isObjectType(o.types.schema.getType(typename))
-        ? createAsciiToken(JSON.stringify(typename))
-        : undefined;
+    const isKnownTypename = isTypename && isObjectType(o.types.schema.getType(typename));
     const fieldAccess = isTypename ? undefined : access(o.clientKeyOf(field));
-    return [
-      {
-        responseName,
-        nameToken: createAsciiToken(`${i > 0 ? "," : "{"}${JSON.stringify(responseName)}:`),
-        constant,
-        access: fieldAccess,
-        shape: shapeOf(field, fieldAccess),
-      },
-    ];
-  });
+    const separator = fields.length > 0 ? "," : "{";
+    fields.push({
+      responseName,
+      nameToken: createAsciiToken(`${separator}${JSON.stringify(responseName)}:`),
+      constant: isKnownTypename ? createAsciiToken(JSON.stringify(typename)) : undefined,
+      access: fieldAccess,
+      shape: shapeOf(field, fieldAccess),
+    });
+  }
   return o.types.isPartialMember(positionType, typename) ? withNullsIfUnplanned(fields) : fields;
 }
 
@@ -68,13 +65,17 @@ export function createClientFields(
  * objects are then null without an error, as in other gateways (public federation audit, suite `partial-union-complex`).
  */
 function withNullsIfUnplanned(fields: readonly ClientField[]): readonly ClientField[] {
-  if (fields.some(({ access }) => access)) return fields;
-  return fields.map((field) => (field.constant || field.shape.isNonNull ? field : { ...field, constant: nullToken }));
+  const isPlanned = fields.some(({ access }) => access !== undefined);
+  if (isPlanned) return fields;
+  return fields.map((field) => {
+    const isUnchanged = field.constant !== undefined || field.shape.isNonNull;
+    return isUnchanged ? field : { ...field, constant: nullToken };
+  });
 }
 
 /** `__typename: String!` (GraphQL spec, "Type Name Introspection"), for an object whose type is not known. */
 const typenameShape: OutputShape = { kind: "leaf", leaf: "String", isNonNull: true };
-/** For composite fields that no fetch provides, and for fields that neither schema has. */
+/** For fields that neither schema has. */
 const anyValue: OutputShape = { kind: "leaf", leaf: "custom", isNonNull: false };
 const introspectionShape: OutputShape = { kind: "json", isNonNull: false };
 
@@ -88,7 +89,7 @@ function createShapes(typename: string, positionType: string, o: ClientFieldOpti
     if (isIntrospectionField(field)) return introspectionShape;
     if (field.name.value === "__typename") return typenameShape;
     const definitions = candidates.map((type) => type.getFields()[field.name.value]);
-    const definition = definitions.find((definition) => definition !== undefined);
+    const definition = definitions.find((candidate) => candidate !== undefined);
     return definition ? toShape(definition.type, access, o.types) : anyValue;
   };
 }
@@ -103,11 +104,14 @@ function toShape(
   if (isListType(type)) return { kind: "list", isNonNull, of: toShape(type.ofType, access, types) };
   if (isEnumType(type)) {
     const values = new Set(valuesOf(type));
-    const allValues = valuesOf(types.schema.getType(type.name));
-    return { kind: "enum", isNonNull, values, hidden: new Set(allValues.filter((value) => !values.has(value))) };
+    const supergraphValues = valuesOf(types.schema.getType(type.name));
+    const hidden = new Set(supergraphValues.filter((value) => !values.has(value)));
+    return { kind: "enum", isNonNull, values, hidden };
   }
   if (isCompositeType(type)) {
-    return access?.position ? { kind: "object", isNonNull, position: access.position } : { ...anyValue, isNonNull };
+    // Undefined if no fetch provides the field.
+    const position = access?.position;
+    return position ? { kind: "object", isNonNull, position } : { kind: "leaf", isNonNull, leaf: "custom" };
   }
   return { kind: "leaf", isNonNull, leaf: toLeafKind(type.name) };
 }
@@ -120,13 +124,16 @@ function toLeafKind(name: string): LeafKind {
   return specifiedScalarTypes.some((type) => type.name === name) ? (name as LeafKind) : "custom";
 }
 
+const bytesPerWord = 4;
+
 /** @throws Error if the text is not ASCII, which is impossible for names (GraphQL spec, "Names"). */
 export function createAsciiToken(text: string): AsciiToken {
   // oxlint-disable-next-line no-control-regex -- all of ASCII
   if (!/^[\x00-\x7f]*$/.test(text)) throw new Error(`Not ASCII: ${JSON.stringify(text)}`);
-  const bytes = Buffer.alloc(Math.ceil(text.length / 4) * 4);
+  const wordCount = Math.ceil(text.length / bytesPerWord);
+  const bytes = Buffer.alloc(wordCount * bytesPerWord);
   bytes.write(text, "latin1");
-  const words = Array.from({ length: bytes.length / 4 }, (_, i) => bytes.readInt32LE(i * 4));
+  const words = Array.from({ length: wordCount }, (_, i) => bytes.readInt32LE(i * bytesPerWord));
   return { words, length: text.length };
 }
 

@@ -4,7 +4,7 @@ import type { FetchNode, PlanNode } from "@apollo/query-planner";
 import { type FieldNode, OperationTypeNode } from "graphql";
 import { collectFields, responseNameOf } from "../normalize/collect-fields.ts";
 import { clientVariableOf } from "../normalize/normalize.ts";
-import type { CompiledFetch, CompiledRequest, PlanStep } from "./compiled-plan.ts";
+import type { CompiledFetch, CompiledRequest, PlanStep, RepresentationPlan } from "./compiled-plan.ts";
 import { createFetchDocument, type FetchDocument, findRenamedFields } from "./fetch-document.ts";
 import { type FetchSchedule, type PlannedFetch, scheduleFetches } from "./fetch-schedule.ts";
 import { createKeyChecks, type KeyCheckOptions, type StoppedKeyAdditions } from "./key-checks.ts";
@@ -50,20 +50,24 @@ export function compileRequests(
     if (!first) throw new Error("A batch without fetches");
     const documents = distinct.map(({ node }) => createFetchDocument(node, o));
     const { serviceName } = first.node;
-    const texts = createRequestTexts(serviceName, documents, o.stoppedKeyAdditions);
-    const { head } = texts.currentText();
+    const { isMutation, rootFieldsBefore } = describeMutation(first.node, documents, rootKeys);
+    const { currentText, textWithoutAddedKeys } = createRequestTexts(serviceName, documents, o.stoppedKeyAdditions);
+    const { head } = currentText();
     requestCountByHead.set(head, (requestCountByHead.get(head) ?? 0) + 1);
-    const variables = new Set(distinct.flatMap(({ node }) => node.variableUsages ?? []));
+    const variableNames = new Set(distinct.flatMap(({ node }) => node.variableUsages ?? []));
     return {
       service: serviceName,
-      ...describeMutation(first.node, documents, rootKeys),
-      ...texts,
+      isMutation,
+      rootFieldsBefore,
+      currentText,
+      textWithoutAddedKeys,
       // Whether another request of this plan has the same text: stage 4 (run) then sends equal requests once. A getter, because the other request may
       // be compiled later than this one. It is first read when the plan runs.
       get mayRepeat() {
         return (requestCountByHead.get(head) ?? 0) > 1;
       },
-      variables: [...variables].map((name) => ({ name, clientName: clientVariableOf(name, o.aliasPrefix) })),
+      variables: [...variableNames].map((name) => ({ name, clientName: clientVariableOf(name, o.aliasPrefix) })),
+      // `documents` has one document for each fetch of `distinct`.
       fetches: distinct.map((fetch, i) =>
         compileFetch(fetch, documents[i] as FetchDocument, nameFetch(i, distinct.length)),
       ),
@@ -76,19 +80,14 @@ export function compileRequests(
     const { selected, checkedKeys } = document;
     const rewrites = node.outputRewrites ?? [];
     for (const [field, key] of findRenamedFields(selected, rewrites)) renamedKeys.set(field, key);
+    const renamers = rewrites.filter((rewrite) => rewrite.kind === "KeyRenamer");
     const compiled: CompiledFetch = {
       joinIndex: fetches.length,
       service: node.serviceName,
       paths,
       selected,
-      representations: node.requires && {
-        ...names,
-        group: representationGroupOf(fetch),
-        ...compileRepresentationFields(node, o.types),
-      },
-      renames: rewrites.flatMap((rewrite) =>
-        rewrite.kind === "KeyRenamer" ? { path: rewrite.path, to: rewrite.renameKeyTo } : [],
-      ),
+      representations: node.requires ? compileRepresentations(fetch, names) : undefined,
+      renames: renamers.map(({ path, renameKeyTo }) => ({ path, to: renameKeyTo })),
       keyChecks: createKeyChecks(checkedKeys, o.types),
       // One of the two may be an interface that the other implements. The gateway knows only the interface of an object from a subgraph with an
       // `@interfaceObject`, and a subgraph with an `@interfaceObject` returns entities with the interface's name.
@@ -97,6 +96,11 @@ export function compileRequests(
     };
     fetches.push(compiled);
     return compiled;
+  }
+
+  function compileRepresentations(fetch: DistinctFetch, { variable, entitiesKey }: FetchNames): RepresentationPlan {
+    const { fieldsOf, singleKeyOf } = compileRepresentationFields(fetch.node, o.types);
+    return { variable, entitiesKey, group: representationGroupOf(fetch), fieldsOf, singleKeyOf };
   }
 
   const steps = node && compileSchedule(scheduleFetches(node));

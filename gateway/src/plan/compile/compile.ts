@@ -45,9 +45,9 @@ export function createCompiler(o: CompilerOptions): Compile {
     if (!rootType) throw new Error(`The supergraph has no ${client.operation}s`);
     // Planner keys identify a field in the client's operation (`clientKeyOf`) and in the plan's fetches, which may rename it (`fetchKeyOf`).
     const clientKeyOf = createPlannerKeys(client, o.aliasPrefix);
-    // By them `compileRequests` numbers the requests of a mutation.
+    // By these keys, `compileRequests` finds the root field of each mutation request.
     const rootKeys = listRootKeys(client, rootType, clientKeyOf, o.types);
-    const { steps, fetches, fetchKeyOf } = compileRequests(plan.node && readPlanNode(plan.node), rootKeys, o);
+    const { steps, fetches, fetchKeyOf } = compileRequests(plan.node && requirePlanNode(plan.node), rootKeys, o);
     const isMerged = needsMerging(fetches, o.types, fetchKeyOf);
     const introspection = findIntrospectionFields(client, clientKeyOf);
     addRetainedBytes(estimateBytes(client, fetches, steps));
@@ -72,7 +72,7 @@ export function createCompiler(o: CompilerOptions): Compile {
   };
 }
 
-function readPlanNode(node: NonNullable<QueryPlan["node"]>): PlanNode {
+function requirePlanNode(node: NonNullable<QueryPlan["node"]>): PlanNode {
   if (node.kind === "Subscription") throw new Error("Subscriptions are rejected before planning");
   return node;
 }
@@ -96,15 +96,16 @@ function estimateBytes(
   fetches: readonly CompiledFetch[],
   steps: PlanStep | undefined,
 ): number {
-  const counted = new Set<SelectionSetNode["selections"]>();
-  for (const set of [client.selectionSet, ...fetches.map(({ selected }) => selected)]) addSelections(set, counted);
-  const selections = [...counted].reduce((sum, { length }) => sum + length, 0);
-  const characters = steps ? countCharacters(steps) : 0;
+  const selectionLists = new Set<SelectionSetNode["selections"]>();
+  addSelections(client.selectionSet, selectionLists);
+  for (const { selected } of fetches) addSelections(selected, selectionLists);
+  const selectionCount = [...selectionLists].reduce((sum, { length }) => sum + length, 0);
+  const characterCount = steps ? countCharacters(steps) : 0;
   return (
     retainedBytes.plan +
     fetches.length * retainedBytes.fetch +
-    selections * retainedBytes.selection +
-    characters * retainedBytes.character
+    selectionCount * retainedBytes.selection +
+    characterCount * retainedBytes.character
   );
 }
 
@@ -117,11 +118,10 @@ function countCharacters(step: PlanStep): number {
  * Adds the lists of selections in this set and below. A named fragment counts once: the inline fragments that replace its spreads share one list
  * (../normalize/resolve-conditions.ts).
  */
-function addSelections({ selections }: SelectionSetNode, counted: Set<SelectionSetNode["selections"]>): void {
-  if (counted.has(selections)) return;
-  counted.add(selections);
+function addSelections({ selections }: SelectionSetNode, lists: Set<SelectionSetNode["selections"]>): void {
+  if (lists.has(selections)) return;
+  lists.add(selections);
   for (const selection of selections) {
-    if (selection.kind !== Kind.FRAGMENT_SPREAD && selection.selectionSet)
-      addSelections(selection.selectionSet, counted);
+    if (selection.kind !== Kind.FRAGMENT_SPREAD && selection.selectionSet) addSelections(selection.selectionSet, lists);
   }
 }

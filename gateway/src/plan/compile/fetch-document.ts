@@ -1,6 +1,13 @@
 // Parses the operation of one fetch, and finds the key fields to check and the fields that the plan renames. Called by compile-requests.ts.
 import type { FetchDataRewrite, FetchNode } from "@apollo/query-planner";
-import { type FieldNode, Kind, type OperationDefinitionNode, parse, type SelectionSetNode } from "graphql";
+import {
+  type FieldNode,
+  Kind,
+  type OperationDefinitionNode,
+  parse,
+  type SelectionNode,
+  type SelectionSetNode,
+} from "graphql";
 import { responseNameOf } from "../normalize/collect-fields.ts";
 import { type CheckedKey, createCheckedKeys, type KeyCheckOptions } from "./key-checks.ts";
 
@@ -47,24 +54,25 @@ export function findRenamedFields(
   const renamed = new Map<FieldNode, string>();
   for (const rewrite of rewrites) {
     if (rewrite.kind !== "KeyRenamer") continue;
-    for (const field of findFields([selected], rewrite.path)) renamed.set(field, rewrite.renameKeyTo);
+    for (const field of findFields(selected, rewrite.path)) renamed.set(field, rewrite.renameKeyTo);
   }
   return renamed;
 }
 
 /** @param path response names and `... on Type`. */
-function findFields(sets: readonly SelectionSetNode[], path: readonly string[]): readonly FieldNode[] {
+function findFields({ selections }: SelectionSetNode, path: readonly string[]): readonly FieldNode[] {
+  return selections.flatMap((selection) => findFieldsOf(selection, path));
+}
+
+function findFieldsOf(selection: SelectionNode, path: readonly string[]): readonly FieldNode[] {
   const [step, ...rest] = path;
-  return sets.flatMap(({ selections }) =>
-    selections.flatMap((selection): readonly FieldNode[] => {
-      if (selection.kind === Kind.INLINE_FRAGMENT) {
-        const typeCondition = selection.typeCondition?.name.value;
-        // Only fragments that narrow the type are a step of the path.
-        return findFields([selection.selectionSet], step === `... on ${typeCondition}` ? rest : path);
-      }
-      if (selection.kind !== Kind.FIELD || responseNameOf(selection) !== step) return [];
-      if (rest.length === 0) return [selection];
-      return selection.selectionSet ? findFields([selection.selectionSet], rest) : [];
-    }),
-  );
+  if (selection.kind === Kind.INLINE_FRAGMENT) {
+    // Only fragments that narrow the type are a step of the path.
+    const isStep = step === `... on ${selection.typeCondition?.name.value}`;
+    return findFields(selection.selectionSet, isStep ? rest : path);
+  }
+  if (selection.kind === Kind.FRAGMENT_SPREAD) return [];
+  if (responseNameOf(selection) !== step) return [];
+  if (rest.length === 0) return [selection];
+  return selection.selectionSet ? findFields(selection.selectionSet, rest) : [];
 }

@@ -20,8 +20,8 @@ export type FetchSchedule =
  */
 export function scheduleFetches(node: PlanNode): FetchSchedule {
   const asPlanned = toSchedule(node, []);
-  const levels = toLevels(node, []).map((fetches) => inParallel(toBatches(fetches)));
-  const byLevel: FetchSchedule = levels.length === 1 && levels[0] ? levels[0] : { kind: "sequence", parts: levels };
+  const levels = toLevels(node, []).map((fetches) => combine("parallel", toBatches(fetches)));
+  const byLevel = combine("sequence", levels);
   return countBatches(byLevel) < countBatches(asPlanned) ? byLevel : asPlanned;
 }
 
@@ -36,7 +36,8 @@ function toSchedule(node: PlanNode, path: readonly string[]): FetchSchedule {
     case "Parallel": {
       const parts = node.nodes.map((child) => toSchedule(child, path));
       const fetches = parts.flatMap((part) => (part.kind === "batch" ? part.fetches : []));
-      return inParallel([...toBatches(fetches), ...parts.filter(({ kind }) => kind !== "batch")]);
+      const otherParts = parts.filter(({ kind }) => kind !== "batch");
+      return combine("parallel", [...toBatches(fetches), ...otherParts]);
     }
     case "Condition":
     case "Defer":
@@ -82,9 +83,10 @@ function toBatches(fetches: readonly PlannedFetch[]): readonly FetchSchedule[] {
   return [...batches.values()].map((batch) => ({ kind: "batch", fetches: batch }));
 }
 
-function inParallel(parts: readonly FetchSchedule[]): FetchSchedule {
+/** A single part needs no sequence or parallel around it. */
+function combine(kind: "sequence" | "parallel", parts: readonly FetchSchedule[]): FetchSchedule {
   const [first] = parts;
-  return first && parts.length === 1 ? first : { kind: "parallel", parts };
+  return first && parts.length === 1 ? first : { kind, parts };
 }
 
 function countBatches(schedule: FetchSchedule): number {

@@ -23,8 +23,9 @@ export function createFieldAccess(
   others: readonly FieldProvider[],
   position: ResponsePosition | undefined,
 ): FieldAccess {
-  const read = others.length === 0 ? createReader(first) : createFallback([first, ...others].map(createReader));
-  const plainKey = others.length === 0 && !isInherited(first.key) ? first.key : undefined;
+  const hasOneProvider = others.length === 0;
+  const read = hasOneProvider ? createReader(first) : createFallback([first, ...others].map(createReader));
+  const plainKey = hasOneProvider && !isInherited(first.key) ? first.key : undefined;
   return { read, plainKey, joinIndex: first.joinIndex, service: first.service, position };
 }
 

@@ -60,7 +60,12 @@ export function createStoppedKeyAdditions(): StoppedKeyAdditions {
       return entries.size;
     },
     has: (service, typeCondition) => entries.has(toEntry(service, typeCondition)),
-    add: (service, typeCondition) => entries.size < entries.add(toEntry(service, typeCondition)).size,
+    add(service, typeCondition) {
+      const entry = toEntry(service, typeCondition);
+      const isNew = !entries.has(entry);
+      entries.add(entry);
+      return isNew;
+    },
   };
 }
 
@@ -76,52 +81,55 @@ export function createCheckedKeys(
   selected: SelectionSetNode,
   o: KeyCheckOptions,
 ): readonly CheckedKey[] {
-  const keys = o.checksKeys(node.serviceName) ? findKeys(node, o.types) : [];
-  const typeConditions = [...new Set(keys.map(({ typeCondition }) => typeCondition))];
-  const distinct = new Map(keys.map((key) => [`${key.typeCondition}.${key.name}`, key]));
-  return [...distinct.values()].map((key) => {
+  const keyFields = o.checksKeys(node.serviceName) ? findKeyFields(node, o.types) : [];
+  const typeConditions = [...new Set(keyFields.map(({ typeCondition }) => typeCondition))];
+  const byCoordinate = new Map(keyFields.map((key) => [`${key.typeCondition}.${key.name}`, key]));
+  return [...byCoordinate.values()].map((key) => {
+    const { typeCondition, name, isExact } = key;
     const isAdded = !selectsWithoutAlias(selected, key);
-    const alias = `${o.aliasPrefix}0_${typeConditions.indexOf(key.typeCondition)}_${key.name}`;
-    return { ...key, isAdded, responseName: isAdded ? alias : key.name };
+    const alias = `${o.aliasPrefix}0_${typeConditions.indexOf(typeCondition)}_${name}`;
+    return { typeCondition, name, isExact, isAdded, responseName: isAdded ? alias : name };
   });
 }
 
 type KeyField = Pick<CheckedKey, "typeCondition" | "name" | "isExact">;
 
-/** The leaf fields of the representations that belong to a key of the subgraph. */
-function findKeys({ requires = [], serviceName }: FetchNode, types: SupergraphTypes): readonly KeyField[] {
-  return requires.flatMap((fragment) => {
-    if (fragment.kind !== "InlineFragment" || fragment.typeCondition === undefined) return [];
-    const { typeCondition, selections } = fragment;
-    const names = types.listKeyFields(serviceName, typeCondition);
-    return selections.flatMap((selection) => {
-      if (selection.kind !== "Field" || selection.selections || !names.has(selection.name)) return [];
-      const type = findComparableType(types, typeCondition, selection.name);
-      return type ? { typeCondition, name: selection.name, isExact: exactTypes.has(type.name) } : [];
-    });
-  });
-}
-
+/** The types of keys for `isExact`. Strings and enum values are compared without letter case. */
 const exactTypes: ReadonlySet<string> = new Set(["ID", "Int"]);
+
+/** The leaf fields of the representations that belong to a key of the subgraph. A field may occur several times. */
+function findKeyFields({ requires = [], serviceName }: FetchNode, types: SupergraphTypes): readonly KeyField[] {
+  const keyFields: KeyField[] = [];
+  for (const fragment of requires) {
+    if (fragment.kind !== "InlineFragment" || fragment.typeCondition === undefined) continue;
+    const { typeCondition, selections } = fragment;
+    const namesInKeys = types.listKeyFields(serviceName, typeCondition);
+    for (const selection of selections) {
+      if (selection.kind !== "Field" || selection.selections) continue;
+      const { name } = selection;
+      const type = namesInKeys.has(name) ? findComparableType(types, typeCondition, name) : undefined;
+      if (type) keyFields.push({ typeCondition, name, isExact: exactTypes.has(type.name) });
+    }
+  }
+  return keyFields;
+}
 
 /** The type of a key field whose values can be compared as text. Not custom scalars: only the subgraph knows which of their values are equal. */
 function findComparableType({ schema }: SupergraphTypes, typename: string, fieldName: string) {
   const type = schema.getType(typename);
   const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[fieldName] : undefined;
   const leaf = field?.args.length === 0 ? getNullableType(field.type) : undefined;
-  return isEnumType(leaf) || (isScalarType(leaf) && (leaf.name === "String" || exactTypes.has(leaf.name)))
-    ? leaf
-    : undefined;
+  if (isEnumType(leaf)) return leaf;
+  if (isScalarType(leaf) && (leaf.name === "String" || exactTypes.has(leaf.name))) return leaf;
+  return undefined;
 }
 
 /** Whether a fragment with this type condition selects the field directly, without an alias and directives. */
 function selectsWithoutAlias({ selections }: SelectionSetNode, { typeCondition, name }: KeyField): boolean {
-  return selections.some(
-    (fragment) =>
-      isFragmentOf(fragment, typeCondition) &&
-      fragment.selectionSet.selections.some(
-        (field) => field.kind === Kind.FIELD && field.name.value === name && !field.alias && !field.directives?.length,
-      ),
+  const fragments = selections.filter((selection) => isFragmentOf(selection, typeCondition));
+  const members = fragments.flatMap(({ selectionSet }) => selectionSet.selections);
+  return members.some(
+    (field) => field.kind === Kind.FIELD && field.name.value === name && !field.alias && !field.directives?.length,
   );
 }
 

@@ -47,10 +47,11 @@ export function needsMerging(
     for (const { joinIndex, set } of selections)
       collectCompositeFields(set, joinIndex, undefined, types, keyOf, fieldsByKey);
     for (const [key, fields] of fieldsByKey) {
-      if (fields.some((field, i) => fields.slice(i + 1).some((other) => isShared(field, other)))) return true;
+      if (hasSharedPair(fields)) return true;
       const pathBelow = [...path, key];
       const selectionsOfParents = fields.map(({ selectionSet }) => ({ joinIndex: fetchOfParent, set: selectionSet }));
-      if (hasSharedField([...selectionsOfParents, ...selectionsAt(pathBelow)], pathBelow)) return true;
+      const selectionsBelow = [...selectionsOfParents, ...selectionsAt(pathBelow)];
+      if (hasSharedField(selectionsBelow, pathBelow)) return true;
     }
     return false;
   }
@@ -58,9 +59,19 @@ export function needsMerging(
   return hasSharedField(selectionsAt([]), []);
 }
 
+/** @param fields with equal keys. */
+function hasSharedPair(fields: readonly CompositeField[]): boolean {
+  return fields.some((field, i) => {
+    const laterFields = fields.slice(i + 1);
+    return laterFields.some((laterField) => isShared(field, laterField));
+  });
+}
+
+/** Whether two fetches select the field of one object type. */
 function isShared(one: CompositeField, other: CompositeField): boolean {
   if (one.joinIndex === other.joinIndex) return false;
-  return !one.typenames || !other.typenames || intersect(one.typenames, other.typenames).size > 0;
+  if (one.typenames === undefined || other.typenames === undefined) return true;
+  return intersect(one.typenames, other.typenames).size > 0;
 }
 
 /** Adds the composite fields of the selection set to `into`, by planner key. */
@@ -76,15 +87,27 @@ function collectCompositeFields(
     // Does not occur: normalize.ts inlines named fragments, and the planner creates none.
     if (selection.kind === Kind.FRAGMENT_SPREAD) continue;
     if (selection.kind === Kind.INLINE_FRAGMENT) {
-      const typeCondition = selection.typeCondition?.name.value;
-      const possible = typeCondition === undefined ? undefined : types.possibleTypes(typeCondition);
-      const both = typenames && possible ? intersect(typenames, possible) : (typenames ?? possible);
-      collectCompositeFields(selection.selectionSet, joinIndex, both, types, keyOf, into);
+      const narrowed = narrow(typenames, selection.typeCondition?.name.value, types);
+      collectCompositeFields(selection.selectionSet, joinIndex, narrowed, types, keyOf, into);
     } else if (selection.selectionSet) {
       const key = keyOf(selection);
-      into.set(key, [...(into.get(key) ?? []), { joinIndex, typenames, selectionSet: selection.selectionSet }]);
+      const field: CompositeField = { joinIndex, typenames, selectionSet: selection.selectionSet };
+      const sameKey = into.get(key);
+      if (sameKey) sameKey.push(field);
+      else into.set(key, [field]);
     }
   }
+}
+
+/** The object types in a fragment. `typenames` are the object types around it. Undefined stands for all. */
+function narrow(
+  typenames: ReadonlySet<string> | undefined,
+  typeCondition: string | undefined,
+  types: SupergraphTypes,
+): ReadonlySet<string> | undefined {
+  if (typeCondition === undefined) return typenames;
+  const possibleTypes = types.possibleTypes(typeCondition);
+  return typenames === undefined ? possibleTypes : intersect(typenames, possibleTypes);
 }
 
 function intersect(one: ReadonlySet<string>, other: ReadonlySet<string>): ReadonlySet<string> {

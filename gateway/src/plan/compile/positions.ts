@@ -39,11 +39,17 @@ export interface PositionOptions extends ClientFieldOptions {
   readonly fetchKeyOf: (field: FieldNode) => string;
   /** Called for each layout that is created: adds to the size of the document in the operation store. */
   readonly addRetainedBytes: (bytes: number) => void;
-  /**
-   * Undefined if the operation has no introspection fields. For each object of the query type, the join `joinIndex` finds one object with the values
-   * of all introspection fields, by the names from `findAlias`.
-   */
-  readonly introspection: (Pick<IntrospectionFields, "findAlias"> & { readonly joinIndex: number }) | undefined;
+  /** Undefined if the operation has no introspection fields. */
+  readonly introspection: IntrospectionJoin | undefined;
+}
+
+/**
+ * For each object of the query type, the join `joinIndex` finds one object with the values of all introspection fields, by the names from
+ * `findAlias`.
+ */
+interface IntrospectionJoin {
+  readonly joinIndex: number;
+  readonly findAlias: IntrospectionFields["findAlias"];
 }
 
 /** What is known of a position when it is created. */
@@ -71,6 +77,13 @@ interface PositionSource {
   readonly joinIndex: number;
   readonly service: string;
   readonly sets: readonly SelectionSetNode[];
+}
+
+/** A fetch that selects a field of an object. */
+interface SelectingFetch extends FieldProvider {
+  readonly service: string;
+  /** Where the fetch selects the field: at least once. */
+  readonly nodes: readonly FieldNode[];
 }
 
 /**
@@ -121,7 +134,8 @@ function createLayoutOfOneType(
   let layout: ObjectLayout | undefined;
   return ({ __typename: actual }) => {
     if (actual !== undefined && actual !== typename) return undefined;
-    return (layout ??= createLayout(typename, facts, o));
+    layout ??= createLayout(typename, facts, o);
+    return layout;
   };
 }
 
@@ -153,13 +167,15 @@ function createTypenameReader({ type, onlyTypename, sources }: PositionFacts, o:
   const joinIndexes = sources
     .filter(({ sets }) => collectFields(sets, () => true, o.fetchKeyOf).has("__typename"))
     .map(({ joinIndex }) => joinIndex);
+  const hasSeveralSources = joinIndexes.length > 1;
   const isConcrete = (typename: unknown) =>
     typeof typename === "string" && isObjectType(o.types.schema.getType(typename));
   return (object, joins) => {
     let result: unknown;
     for (const joinIndex of joinIndexes) {
-      const typename = (joinIndex === noJoin ? object : joins[joinIndex]?.find(object))?.["__typename"];
-      if (result === undefined || (joinIndexes.length > 1 && isConcrete(typename))) result = typename;
+      const holder = joinIndex === noJoin ? object : joins[joinIndex]?.find(object);
+      const typename = holder?.["__typename"];
+      if (result === undefined || (hasSeveralSources && isConcrete(typename))) result = typename;
     }
     if (result === undefined) return onlyTypename ?? type.name;
     return typeof result === "string" ? result : undefined;
@@ -180,12 +196,17 @@ function createLayout(typename: string, facts: PositionFacts, o: PositionOptions
     typename,
     isInApiSchema: o.findApiType(typename) !== undefined,
     get fields() {
-      return (fields ??= createClientFields(typename, facts.type.name, facts.clientSets, access, o));
+      fields ??= createClientFields(typename, facts.type.name, facts.clientSets, access, o);
+      return fields;
     },
     access,
     responseNamesFrom({ selected }) {
       const provided = collectFields([selected], applies, o.fetchKeyOf);
-      return [...clientFields].flatMap(([key, [field]]) => (provided.has(key) && field ? responseNameOf(field) : []));
+      const names: string[] = [];
+      for (const [key, [field]] of clientFields) {
+        if (field && provided.has(key)) names.push(responseNameOf(field));
+      }
+      return names;
     },
   };
 }
@@ -197,36 +218,45 @@ function createAccessByKey(
   o: PositionOptions,
 ): ObjectLayout["access"] {
   const applies = (typeCondition: string) => o.types.applies(typeCondition, typename);
-  const sources = facts.sources.map(({ sets, ...source }) => ({
-    ...source,
+  const sources = facts.sources.map(({ joinIndex, service, sets }) => ({
+    joinIndex,
+    service,
     fields: collectFields(sets, applies, o.fetchKeyOf),
   }));
   const accessByKey = new Map<string, FieldAccess | undefined>();
-  // In a merged plan it is not known which subgraph has provided a value.
-  const toProvider = ({ joinIndex, key, service }: FieldProvider): FieldProvider => ({
-    joinIndex,
-    key,
-    service: o.isMerged ? undefined : service,
-  });
+
+  function listSelectingFetches(key: string): readonly SelectingFetch[] {
+    const selectingFetches: SelectingFetch[] = [];
+    for (const { joinIndex, service, fields } of sources) {
+      const nodes = fields.get(key) ?? [];
+      const [field] = nodes;
+      // In a merged plan, the data already has planner keys.
+      if (field) selectingFetches.push({ joinIndex, service, nodes, key: o.isMerged ? key : responseNameOf(field) });
+    }
+    return selectingFetches;
+  }
 
   function createAccess(key: string): FieldAccess | undefined {
-    const providers = sources.flatMap(({ joinIndex, service, fields }) => {
-      const nodes = fields.get(key);
-      // In a merged plan, the data already has planner keys.
-      return nodes?.[0] ? [{ joinIndex, service, nodes, key: o.isMerged ? key : responseNameOf(nodes[0]) }] : [];
-    });
-    const [first, ...others] = providers;
+    const selectingFetches = listSelectingFetches(key);
+    const [first, ...others] = selectingFetches;
     const field = first?.nodes[0];
     if (!first || !field) return undefined;
+    const provider: FieldProvider = {
+      joinIndex: first.joinIndex,
+      key: first.key,
+      // In a merged plan it is not known which subgraph has provided a value.
+      service: o.isMerged ? undefined : first.service,
+    };
     // An object type can lack a field that its interface has from an `@interfaceObject`.
     const fieldType = findFieldType(o.types, field.name.value, [typename, facts.type.name]);
     const type = getNamedType(fieldType);
     if (!isCompositeType(type) || !field.selectionSet) {
-      return createFieldAccess(toProvider(first), o.isMerged ? [] : others, undefined);
+      return createFieldAccess(provider, o.isMerged ? [] : others, undefined);
     }
     const path = [...facts.path, key];
     // If several fetches select this composite field, only the objects of the first fetch are read. In a merged plan, all are merged into one object.
-    const objectSources = (o.isMerged ? providers : [first]).map(({ service, nodes }) => ({
+    const objectFetches = o.isMerged ? selectingFetches : [first];
+    const objectSources = objectFetches.map(({ service, nodes }) => ({
       joinIndex: noJoin,
       service,
       sets: selectionSetsOf(nodes),
@@ -239,12 +269,14 @@ function createAccessByKey(
       sources: [...objectSources, ...joinedSources(o, path)],
       clientSets: selectionSetsOf(clientFields.get(key) ?? []),
     };
-    return createFieldAccess(toProvider(first), [], createPosition(below, o));
+    return createFieldAccess(provider, [], createPosition(below, o));
   }
 
   return (key) => {
-    if (!accessByKey.has(key))
-      accessByKey.set(key, createIntrospectionAccess(key, typename, facts, o) ?? createAccess(key));
+    if (!accessByKey.has(key)) {
+      const access = createIntrospectionAccess(key, typename, facts, o) ?? createAccess(key);
+      accessByKey.set(key, access);
+    }
     return accessByKey.get(key);
   };
 }
@@ -258,9 +290,9 @@ function createIntrospectionAccess(
 ): FieldAccess | undefined {
   if (!introspection || typename !== types.schema.getQueryType()?.name) return undefined;
   const alias = introspection.findAlias([...path, key]);
-  return alias === undefined
-    ? undefined
-    : createFieldAccess({ joinIndex: introspection.joinIndex, key: alias, service: undefined }, [], undefined);
+  if (alias === undefined) return undefined;
+  const provider: FieldProvider = { joinIndex: introspection.joinIndex, key: alias, service: undefined };
+  return createFieldAccess(provider, [], undefined);
 }
 
 function findOnlyTypename(
@@ -299,13 +331,17 @@ function toClientPath(
   const path: (string | number)[] = [];
   let sets = clientSets;
   for (const step of steps) {
-    if (typeof step === "string") {
-      const fields = collectFields(sets, () => true, clientKeyOf).get(step);
-      if (!fields?.[0]) break;
-      path.push(responseNameOf(fields[0]));
-      sets = selectionSetsOf(fields);
-    } else if (step >= 0) path.push(step);
-    else break;
+    if (typeof step === "number") {
+      const isValidIndex = step >= 0;
+      if (!isValidIndex) break;
+      path.push(step);
+      continue;
+    }
+    const fields = collectFields(sets, () => true, clientKeyOf).get(step) ?? [];
+    const [field] = fields;
+    if (!field) break;
+    path.push(responseNameOf(field));
+    sets = selectionSetsOf(fields);
   }
   return path;
 }

@@ -46,17 +46,19 @@ export function compileRepresentationFields(
  */
 function findSingleKey(fields: readonly RepresentationField[] = []): SingleKey | undefined {
   // If all fields are constants, the index is -1, and `value` is undefined.
-  const index = fields.findIndex(({ value }) => value.kind !== "constant");
+  const index = fields.findIndex((field) => field.value.kind !== "constant");
   const value = fields[index]?.value;
-  const upToKey = fields.slice(0, index + 1);
-  const after = fields.slice(index + 1);
-  if (value?.kind !== "leaf" || after.some((field) => field.value.kind !== "constant")) return undefined;
+  if (value?.kind !== "leaf") return undefined;
+  const fieldsToKey = fields.slice(0, index + 1);
+  const fieldsAfterKey = fields.slice(index + 1);
+  const isOnlyValue = fieldsAfterKey.every((field) => field.value.kind === "constant");
+  if (!isOnlyValue) return undefined;
   const { joinIndex, plainKey } = value.access;
   if (joinIndex !== noJoin || plainKey === undefined) return undefined;
   return {
     key: plainKey,
-    textBefore: `{${upToKey.map(({ text }) => text).join(",")}`,
-    textAfter: `${after.map(({ text }) => `,${text}`).join("")}}`,
+    textBefore: `{${fieldsToKey.map(({ text }) => text).join(",")}`,
+    textAfter: `${fieldsAfterKey.map(({ text }) => `,${text}`).join("")}}`,
   };
 }
 
@@ -86,7 +88,8 @@ function createFieldsOf(
       if (!field) return undefined;
       fields.push(field);
     }
-    return fields.length > 0 && isRequested(new Set(selected.keys()), layout) ? fields : undefined;
+    if (fields.length === 0) return undefined;
+    return isRequested(new Set(selected.keys()), layout) ? fields : undefined;
   }
 
   return (layout) => {
@@ -108,7 +111,9 @@ function collectRequired(
       continue;
     }
     const key = selection.alias ?? selection.name;
-    into.set(key, [...(into.get(key) ?? []), selection]);
+    const sameKey = into.get(key);
+    if (sameKey) sameKey.push(selection);
+    else into.set(key, [selection]);
   }
   return into;
 }
@@ -132,16 +137,18 @@ function createField(
   layout: ObjectLayout,
   types: SupergraphTypes,
 ): RepresentationField | undefined {
-  const ofField = rewrites.filter(({ path }) => path[0] === key);
-  const renamer = ofField.findLast((rewrite) => rewrite.kind === "KeyRenamer" && rewrite.path.length === 1);
-  const setter = ofField.findLast((rewrite) => rewrite.kind === "ValueSetter" && rewrite.path.length === 1);
-  const text = `${JSON.stringify(renamer?.kind === "KeyRenamer" ? renamer.renameKeyTo : key)}:`;
+  const fieldRewrites = rewrites.filter(({ path }) => path[0] === key);
+  // The other rewrites of the field concern fields below it.
+  const ownRewrites = fieldRewrites.filter(({ path }) => path.length === 1);
+  const renamer = ownRewrites.findLast((rewrite) => rewrite.kind === "KeyRenamer");
+  const setter = ownRewrites.findLast((rewrite) => rewrite.kind === "ValueSetter");
+  const text = `${JSON.stringify(renamer ? renamer.renameKeyTo : key)}:`;
   // The type of the layout is an interface if the type of its objects is not known.
-  const constant =
-    setter?.kind === "ValueSetter" ? setter.setValueTo : key === "__typename" ? layout.typename : undefined;
+  let constant: unknown = key === "__typename" ? layout.typename : undefined;
+  if (setter) constant = setter.setValueTo;
   if (constant !== undefined) return { text: text + JSON.stringify(constant), value: { kind: "constant" } };
-  const value = createValue(key, selections, ofField, layout, types);
-  return value && { text, value };
+  const value = createValue(key, selections, fieldRewrites, layout, types);
+  return value ? { text, value } : undefined;
 }
 
 function createValue(

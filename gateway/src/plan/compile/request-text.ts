@@ -1,6 +1,8 @@
 // Writes the text of one subgraph request: the operation of one fetch, or several entity fetches as one operation whose `_entities` fields have
 // different aliases. compile-requests.ts calls it for each request of a plan; a text is written again when key checks have been stopped.
 import {
+  type ArgumentNode,
+  type FieldNode,
   Kind,
   type NameNode,
   type OperationDefinitionNode,
@@ -8,6 +10,7 @@ import {
   type SelectionSetNode,
   stripIgnoredCharacters,
   type VariableDefinitionNode,
+  type VariableNode,
 } from "graphql";
 import type { CompiledRequest, RequestText } from "./compiled-plan.ts";
 import { type FetchDocument, findEntities } from "./fetch-document.ts";
@@ -24,8 +27,9 @@ export interface FetchNames {
 /** Used if the request has one fetch. No variable of the client has this name, see `plannerVariable` in ../normalize/normalize.ts. */
 const plannerNames: FetchNames = { variable: "representations", entitiesKey: "_entities" };
 
-export function nameFetch(index: number, count: number): FetchNames {
-  return count === 1 ? plannerNames : { variable: `representations${index}`, entitiesKey: `_entities${index}` };
+/** @param fetchCount the number of fetches in the request. */
+export function nameFetch(index: number, fetchCount: number): FetchNames {
+  return fetchCount === 1 ? plannerNames : { variable: `representations${index}`, entitiesKey: `_entities${index}` };
 }
 
 /** @param documents of one fetch, or of several entity fetches. Each fetch is named by its index in this list (`nameFetch`). */
@@ -34,30 +38,36 @@ export function createRequestTexts(
   documents: readonly FetchDocument[],
   stoppedKeyAdditions: StoppedKeyAdditions,
 ): Pick<CompiledRequest, "currentText" | "textWithoutAddedKeys"> {
-  const write = () => writeRequest(documents, (key) => !stoppedKeyAdditions.has(service, key.typeCondition));
+  const writeCurrent = () => writeRequest(documents, (key) => !stoppedKeyAdditions.has(service, key.typeCondition));
+  /** `stoppedKeyAdditions.count` when `current` was written. */
   let stoppedCount = stoppedKeyAdditions.count;
-  let text = write();
-  let withoutKeys: RequestText | undefined;
+  let current = writeCurrent();
+  let withoutAddedKeys: RequestText | undefined;
   return {
     currentText() {
       if (stoppedCount !== stoppedKeyAdditions.count) {
         stoppedCount = stoppedKeyAdditions.count;
-        text = write();
+        current = writeCurrent();
       }
-      return text;
+      return current;
     },
-    textWithoutAddedKeys: () => (withoutKeys ??= writeRequest(documents, () => false)),
+    textWithoutAddedKeys() {
+      withoutAddedKeys ??= writeRequest(documents, () => false);
+      return withoutAddedKeys;
+    },
   };
 }
 
+/** @param isIncluded whether the text has this key field, if the gateway adds the field. */
 function writeRequest(documents: readonly FetchDocument[], isIncluded: (key: CheckedKey) => boolean): RequestText {
   const addedKeys = new Map<string, string>();
-  const operations = documents.map(({ operation, checkedKeys }, i) => {
+  const operations: OperationDefinitionNode[] = [];
+  for (const [i, { operation, checkedKeys }] of documents.entries()) {
     const keys = checkedKeys.filter((key) => key.isAdded && isIncluded(key));
     const { entitiesKey } = nameFetch(i, documents.length);
     for (const { responseName, typeCondition } of keys) addedKeys.set(`${entitiesKey}.${responseName}`, typeCondition);
-    return keys.length === 0 ? operation : addToEntities(operation, keys);
-  });
+    operations.push(keys.length === 0 ? operation : addToEntities(operation, keys));
+  }
   return { head: `{"query":${JSON.stringify(writeOperations(operations))}`, addedKeys };
 }
 
@@ -71,7 +81,8 @@ function addToEntities(operation: OperationDefinitionNode, keys: readonly Checke
 function writeOperations(operations: readonly OperationDefinitionNode[]): string {
   const [first] = operations;
   if (!first) throw new Error("A request without an operation");
-  return stripIgnoredCharacters(print(operations.length === 1 ? first : mergeOperations(first, operations)));
+  const operation = operations.length === 1 ? first : mergeOperations(first, operations);
+  return stripIgnoredCharacters(print(operation));
 }
 
 function mergeOperations(
@@ -79,12 +90,12 @@ function mergeOperations(
   operations: readonly OperationDefinitionNode[],
 ): OperationDefinitionNode {
   const parts = operations.map((operation, i) => renameParts(operation, nameFetch(i, operations.length)));
-  const definitions = new Map(
-    parts.flatMap(({ variableDefinitions }) => variableDefinitions).map((node) => [node.variable.name.value, node]),
-  );
+  const allDefinitions = parts.flatMap(({ variableDefinitions }) => variableDefinitions);
+  // Variables that several fetches use are defined once.
+  const definitionByName = new Map(allDefinitions.map((node) => [node.variable.name.value, node]));
   return {
     ...first,
-    variableDefinitions: [...definitions.values()],
+    variableDefinitions: [...definitionByName.values()],
     selectionSet: {
       kind: Kind.SELECTION_SET,
       selections: parts.flatMap(({ selectionSet }) => selectionSet.selections),
@@ -102,21 +113,15 @@ function renameParts(operation: OperationDefinitionNode, { variable, entitiesKey
   const entities = findEntities(operation);
   if (!entities) throw new Error("Only entity fetches can be merged into one request");
   const isRepresentations = (name: NameNode) => name.value === plannerNames.variable;
-  const renamed = { kind: Kind.VARIABLE, name: toName(variable) } as const;
+  const renamedVariable: VariableNode = { kind: Kind.VARIABLE, name: toName(variable) };
+  // `_entities(representations: $representations0)`: the argument keeps its name.
+  const argument: ArgumentNode = { kind: Kind.ARGUMENT, name: toName("representations"), value: renamedVariable };
+  const renamedEntities: FieldNode = { ...entities, alias: toName(entitiesKey), arguments: [argument] };
   return {
     variableDefinitions: (operation.variableDefinitions ?? []).map((definition) =>
-      isRepresentations(definition.variable.name) ? { ...definition, variable: renamed } : definition,
+      isRepresentations(definition.variable.name) ? { ...definition, variable: renamedVariable } : definition,
     ),
-    selectionSet: {
-      kind: Kind.SELECTION_SET,
-      selections: [
-        {
-          ...entities,
-          alias: toName(entitiesKey),
-          arguments: [{ kind: Kind.ARGUMENT, name: toName(plannerNames.variable), value: renamed }],
-        },
-      ],
-    },
+    selectionSet: { kind: Kind.SELECTION_SET, selections: [renamedEntities] },
   };
 }
 

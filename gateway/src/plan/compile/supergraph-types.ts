@@ -3,7 +3,9 @@
 import {
   type ConstDirectiveNode,
   type GraphQLField,
+  type GraphQLInterfaceType,
   type GraphQLNamedType,
+  type GraphQLObjectType,
   type GraphQLSchema,
   isAbstractType,
   isInterfaceType,
@@ -43,59 +45,71 @@ export interface SupergraphTypes {
   hasWholeKey(service: string, typename: string, fieldNames: ReadonlySet<string>): boolean;
 }
 
+/** The characters of a type besides its name: `[Book!]!`. */
+const typeModifiers = /[[\]!]/g;
+
 export function createSupergraphTypes(schema: GraphQLSchema): SupergraphTypes {
-  const graphNames = readGraphNames(schema);
+  const graphByService = readGraphs(schema);
   const possibleTypesByName = new Map<string, ReadonlySet<string>>();
-  const keysByName = new Map<string, ReadonlySet<string>>();
+  const keyFieldsByType = new Map<string, ReadonlySet<string>>();
 
   function applies(typeCondition: string, typename: string): boolean {
     if (typeCondition === typename) return true;
     const abstract = schema.getType(typeCondition);
-    const type = schema.getType(typename);
-    return (
-      isAbstractType(abstract) && (isObjectType(type) || isInterfaceType(type)) && schema.isSubType(abstract, type)
-    );
+    const type = findTypeWithFields(schema, typename);
+    return isAbstractType(abstract) && type !== undefined && schema.isSubType(abstract, type);
   }
 
   return {
     schema,
     applies,
     possibleTypes(typename) {
-      const known = possibleTypesByName.get(typename) ?? readPossibleTypes(schema, typename);
-      possibleTypesByName.set(typename, known);
-      return known;
+      const possibleTypes = possibleTypesByName.get(typename) ?? readPossibleTypes(schema, typename);
+      possibleTypesByName.set(typename, possibleTypes);
+      return possibleTypes;
     },
     listKeyFields(service, typename) {
       const cacheKey = `${service} ${typename}`;
-      const known = keysByName.get(cacheKey) ?? readKeyFields(schema, graphNames.get(service), typename);
-      keysByName.set(cacheKey, known);
-      return known;
+      const keyFields = keyFieldsByType.get(cacheKey) ?? readKeyFields(schema, graphByService.get(service), typename);
+      keyFieldsByType.set(cacheKey, keyFields);
+      return keyFields;
     },
     findDeclaredObjectType(service, typename, fieldName) {
-      const owner = schema.getType(typename);
-      const field = isObjectType(owner) || isInterfaceType(owner) ? owner.getFields()[fieldName] : undefined;
-      const join = directivesOf(field, "join__field").find((one) => graphOf(one) === graphNames.get(service));
-      const declared = join && readString(join, "type")?.replaceAll(/[[\]!]/g, "");
-      return declared !== undefined && isObjectType(schema.getType(declared)) ? declared : undefined;
+      const graph = graphByService.get(service);
+      const field = findTypeWithFields(schema, typename)?.getFields()[fieldName];
+      const join = directivesOf(field, "join__field").find((directive) => graphOf(directive) === graph);
+      const declaredType = join && readString(join, "type");
+      if (declaredType === undefined) return undefined;
+      const declaredName = declaredType.replaceAll(typeModifiers, "");
+      return isObjectType(schema.getType(declaredName)) ? declaredName : undefined;
     },
     isPartialMember(unionName, typename) {
       const union = schema.getType(unionName);
       if (!isUnionType(union)) return false;
       const memberships = directivesOf(union, "join__unionMember").filter(
-        (one) => readString(one, "member") === typename,
+        (directive) => readString(directive, "member") === typename,
       );
-      const graphs = new Set(memberships.map(graphOf));
-      return directivesOf(union, "join__type").some((one) => !graphs.has(graphOf(one)));
+      const graphsWithMember = new Set(memberships.map(graphOf));
+      return directivesOf(union, "join__type").some((directive) => !graphsWithMember.has(graphOf(directive)));
     },
     hasWholeKey(service, typename, fieldNames) {
       const type = schema.getType(typename);
-      const interfaces = isObjectType(type) || isInterfaceType(type) ? type.getInterfaces() : [];
-      const keys = [type, ...interfaces].flatMap((one) =>
-        readKeys(joinsOf(one, graphNames.get(service)).filter(isResolvable)),
-      );
-      return keys.length === 0 || keys.some((names) => names.every((name) => fieldNames.has(name)));
+      const interfaces = findTypeWithFields(schema, typename)?.getInterfaces() ?? [];
+      const joins = [type, ...interfaces].flatMap((owner) => joinsOf(owner, graphByService.get(service)));
+      const keys = readKeys(joins.filter(isResolvable));
+      if (keys.length === 0) return true;
+      return keys.some((names) => names.every((name) => fieldNames.has(name)));
     },
   };
+}
+
+/** Undefined for any other type, and if the supergraph lacks the type. */
+function findTypeWithFields(
+  schema: GraphQLSchema,
+  typename: string,
+): GraphQLObjectType | GraphQLInterfaceType | undefined {
+  const type = schema.getType(typename);
+  return isObjectType(type) || isInterfaceType(type) ? type : undefined;
 }
 
 function readPossibleTypes(schema: GraphQLSchema, typename: string): ReadonlySet<string> {
@@ -104,33 +118,32 @@ function readPossibleTypes(schema: GraphQLSchema, typename: string): ReadonlySet
 }
 
 /** By subgraph name: the value of the enum `join__Graph` by which join directives name the subgraph. */
-function readGraphNames(schema: GraphQLSchema): ReadonlyMap<string, string> {
-  const graphs = schema.getType("join__Graph")?.astNode;
-  const values = graphs?.kind === Kind.ENUM_TYPE_DEFINITION ? (graphs.values ?? []) : [];
-  return new Map(
-    values.map((value) => {
-      const directive = value.directives?.find(({ name }) => name.value === "join__graph");
-      return [(directive && readString(directive, "name")) ?? value.name.value, value.name.value];
-    }),
-  );
+function readGraphs(schema: GraphQLSchema): ReadonlyMap<string, string> {
+  const graphType = schema.getType("join__Graph")?.astNode;
+  const values = graphType?.kind === Kind.ENUM_TYPE_DEFINITION ? (graphType.values ?? []) : [];
+  const graphByService = new Map<string, string>();
+  for (const { name, directives } of values) {
+    const directive = directives?.find((candidate) => candidate.name.value === "join__graph");
+    const service = directive && readString(directive, "name");
+    graphByService.set(service ?? name.value, name.value);
+  }
+  return graphByService;
 }
 
 /** Omits external fields and the keys of extended types (federation 1): a subgraph may accept them in representations but not return them. */
 function readKeyFields(schema: GraphQLSchema, graph: string | undefined, typename: string): ReadonlySet<string> {
-  const type = schema.getType(typename);
-  const joins = joinsOf(type, graph).filter((directive) => readBoolean(directive, "extension") !== true);
-  const fields = isObjectType(type) || isInterfaceType(type) ? type.getFields() : {};
+  const joins = joinsOf(schema.getType(typename), graph);
+  const joinsOfDefinitions = joins.filter((join) => readBoolean(join, "extension") !== true);
+  const fields = findTypeWithFields(schema, typename)?.getFields();
   const isExternal = (name: string) =>
-    directivesOf(fields[name], "join__field").some(
-      (one) => graphOf(one) === graph && readBoolean(one, "external") === true,
+    directivesOf(fields?.[name], "join__field").some(
+      (join) => graphOf(join) === graph && readBoolean(join, "external") === true,
     );
-  return new Set(
-    readKeys(joins)
-      .flat()
-      .filter((name) => !isExternal(name)),
-  );
+  const names = readKeys(joinsOfDefinitions).flat();
+  return new Set(names.filter((name) => !isExternal(name)));
 }
 
+/** The `@join__type` directives of the type for one subgraph. */
 function joinsOf(type: GraphQLNamedType | undefined, graph: string | undefined): readonly ConstDirectiveNode[] {
   return directivesOf(type, "join__type").filter((directive) => graphOf(directive) === graph);
 }

@@ -24,6 +24,7 @@ export function findIntrospectionFields(
   function search({ selections }: SelectionSetNode, path: readonly string[]): void {
     for (const selection of selections) {
       if (selection.kind === Kind.INLINE_FRAGMENT) search(selection.selectionSet, path);
+      // A leaf field is no introspection field, and has none below it.
       if (selection.kind !== Kind.FIELD || !selection.selectionSet) continue;
       const fieldPath = [...path, keyOf(selection)];
       if (isIntrospectionField(selection)) addTo(nodesByPath, fieldPath.join("/"), selection);

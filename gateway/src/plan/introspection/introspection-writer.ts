@@ -110,9 +110,10 @@ function findField(type: GraphQLObjectType, name: string): GraphQLField<unknown,
 
 /** The arguments of introspection fields are strings and Booleans, whose JSON is also GraphQL. */
 function describe({ responseName, field, args, below }: SelectedField): string {
-  const values = Object.entries(args).map(([name, value]) => `${name}:${JSON.stringify(value)}`);
-  const argsText = values.length > 0 ? `(${values.join(" ")})` : "";
-  return `${responseName}:${field.name}${argsText}${below ? `{${below.map(describe).join(" ")}}` : ""}`;
+  const argTexts = Object.entries(args).map(([name, value]) => `${name}:${JSON.stringify(value)}`);
+  const argsText = argTexts.length > 0 ? `(${argTexts.join(" ")})` : "";
+  const belowText = below ? `{${below.map(describe).join(" ")}}` : "";
+  return `${responseName}:${field.name}${argsText}${belowText}`;
 }
 
 /** Text longer than this is encoded and cleared, because V8 represents a long concatenated string as a tree with a node for each part. */
@@ -124,7 +125,7 @@ const pieceCharacters = 32_768;
  */
 export function writeIntrospection(
   schema: GraphQLSchema,
-  { fields: roots }: IntrospectionSelection,
+  { fields: rootFields }: IntrospectionSelection,
   bytesMax: number,
 ): IntrospectionValues | undefined {
   let bytesLeft = bytesMax;
@@ -172,16 +173,16 @@ export function writeIntrospection(
   function writeField({ field, args, parentType, below }: SelectedField, source: unknown): boolean {
     // The introspection resolvers of graphql-js read only these properties.
     const info = { schema, parentType } as unknown as GraphQLResolveInfo;
-    return writeValue(resolve(field, source, args, info), field.type, below);
+    return writeValue(resolveValue(field, source, args, info), field.type, below);
   }
 
   const values: Record<string, Uint8Array> = {};
-  for (const root of roots) {
+  for (const rootField of rootFields) {
     pieces = [];
-    if (!writeField(root, undefined)) return undefined;
+    if (!writeField(rootField, undefined)) return undefined;
     encode();
     if (bytesLeft < 0) return undefined;
-    values[root.responseName] = joinPieces(pieces);
+    values[rootField.responseName] = joinPieces(pieces);
   }
   return values;
 }
@@ -198,12 +199,13 @@ function joinPieces(pieces: readonly Buffer[]): Uint8Array {
 }
 
 /** The value of an introspection field. Null for `defaultValue`, which is nullable, if graphql-js cannot print the value of a custom scalar. */
-function resolve(
-  { resolve: resolveField, name }: GraphQLField<unknown, unknown>,
+function resolveValue(
+  field: GraphQLField<unknown, unknown>,
   source: unknown,
   args: Json,
   info: GraphQLResolveInfo,
 ): unknown {
+  const { name, resolve: resolveField } = field;
   if (!resolveField) throw new Error(`The introspection field ${name} has no resolver`);
   if (name !== "defaultValue") return resolveField(source, args, undefined, info);
   try {
@@ -229,17 +231,20 @@ const everyDetail = {
 
 /** The responses to the introspection query of graphql-js, which tools send: without options, and with all options. */
 export function writeStandardIntrospection(schema: GraphQLSchema): readonly IntrospectionEntry[] {
-  return [getIntrospectionQuery(), getIntrospectionQuery(everyDetail)].map((query) => {
-    const document = parse(query, { noLocation: true });
-    const operation = getOperationAST(document);
-    const fields =
-      operation && findIntrospectionFields(resolveConditionsAndFragments(document, operation, {}), responseNameOf);
-    const selection = selectIntrospection(
-      schema,
-      fields?.selectionSet ?? { kind: Kind.SELECTION_SET, selections: [] },
-      {},
-    );
+  const queries = [getIntrospectionQuery(), getIntrospectionQuery(everyDetail)];
+  return queries.map((query) => {
+    const selection = selectIntrospection(schema, findSelection(query), {});
     // Only for the type: without a limit, the values are never undefined.
     return { key: selection.key, values: writeIntrospection(schema, selection, Infinity) ?? {} };
   });
+}
+
+/** The introspection fields of a query. */
+function findSelection(query: string): SelectionSetNode {
+  const document = parse(query, { noLocation: true });
+  const operation = getOperationAST(document);
+  const resolved = operation && resolveConditionsAndFragments(document, operation, {});
+  const fields = resolved && findIntrospectionFields(resolved, responseNameOf);
+  // Only for the type: the query is one operation with introspection fields.
+  return fields?.selectionSet ?? { kind: Kind.SELECTION_SET, selections: [] };
 }

@@ -58,9 +58,12 @@ const keyCharactersMax = 4_000;
 const entriesMax = 10_000;
 /** The estimated size of a cache entry besides its key and its JSON. */
 const entryBytes = 500;
+/** Of a key: JavaScript strings are UTF-16. */
+const bytesPerCharacter = 2;
 
 export function createIntrospection(o: IntrospectionOptions): Introspection {
-  const bytesMax = Math.max(o.bytesMax, 2 * Math.max(0, ...o.standard.map(({ values }) => bytesOf(values))));
+  const longestStandardBytes = Math.max(0, ...o.standard.map(({ values }) => bytesOf(values)));
+  const bytesMax = Math.max(o.bytesMax, 2 * longestStandardBytes);
   const standard = new Map(o.standard.map(({ key, values }) => [key, values]));
   const runInHalfTimeQueue = createHalfTimeQueue();
   const pending = new Map<string, Promise<IntrospectionValues>>();
@@ -77,7 +80,8 @@ export function createIntrospection(o: IntrospectionOptions): Introspection {
   }
 
   function storeValues(key: string, values: IntrospectionValues): IntrospectionValues {
-    cache.set(key, values, bytesOf(values) + 2 * key.length + entryBytes);
+    const keyBytes = bytesPerCharacter * key.length;
+    cache.set(key, values, bytesOf(values) + keyBytes + entryBytes);
     return values;
   }
 
@@ -105,11 +109,12 @@ export function createIntrospection(o: IntrospectionOptions): Introspection {
 
   return {
     size: cache.size,
-    read(plan, { operation: { variableDefinitions = [] } }, variables) {
+    read(plan, validated, variables) {
       if (!plan.introspection) return undefined;
       const knownKey = keyOfPlan.get(plan);
       const cached = knownKey === undefined ? undefined : findValues(knownKey);
       if (cached) return cached;
+      const { variableDefinitions = [] } = validated.operation;
       const { coerced = {} } = getVariableValues(o.apiSchema, variableDefinitions, variables);
       const selection = selectIntrospection(o.apiSchema, plan.introspection, coerced);
       if (variableDefinitions.length === 0 && selection.key.length <= keyCharactersMax)
@@ -124,17 +129,19 @@ export function createIntrospection(o: IntrospectionOptions): Introspection {
  * continuously leave half of a planner worker's time to operations, and half of a processor to the event loop.
  */
 function createHalfTimeQueue(): <Result>(task: () => Promise<Result>) => Promise<Result> {
-  let last: Promise<void> = Promise.resolve();
+  /** Resolves after the pause of the task that was queued last. */
+  let lastPauseEnded: Promise<void> = Promise.resolve();
   return async (task) => {
-    const previous = last;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    last = promise;
-    await previous;
+    const previousPauseEnded = lastPauseEnded;
+    const { promise: pauseEnded, resolve: endPause } = Promise.withResolvers<void>();
+    lastPauseEnded = pauseEnded;
+    await previousPauseEnded;
     const startedMs = performance.now();
     try {
       return await task();
     } finally {
-      setTimeout(resolve, Math.min(performance.now() - startedMs, pauseMsMax));
+      const tookMs = performance.now() - startedMs;
+      setTimeout(endPause, Math.min(tookMs, pauseMsMax));
     }
   };
 }

@@ -87,36 +87,41 @@ interface PlannerNames {
 const typenameField: FieldNode = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: "__typename" } };
 
 function toPlannerSelections({ selections }: SelectionSetNode, names: PlannerNames, isRoot: boolean): SelectionNode[] {
-  const into: SelectionNode[] = [];
+  const plannerSelections: SelectionNode[] = [];
   let selectsTypename = false;
   for (const selection of selections) {
     if (selection.kind === Kind.FRAGMENT_SPREAD) throw new Error("Named fragments must be resolved before planning");
     if (selection.kind === Kind.INLINE_FRAGMENT) {
       const directives = toPlannerDirectives(selection.directives, names.aliasPrefix);
       const inner = toPlannerSelections(selection.selectionSet, names, isRoot);
-      addFragment(selection.typeCondition?.name, directives, inner, into);
-    } else if (selection.name.value === "__typename") selectsTypename = !isRoot;
+      addFragment(selection.typeCondition?.name, directives, inner, plannerSelections);
+      continue;
+    }
+    const name = selection.name.value;
     // `__schema` and `__type` are left out at any depth, because other fields may also have the query type.
-    else if (!selection.name.value.startsWith("__")) into.push(toPlannerField(selection, names));
+    if (name === "__typename") selectsTypename = true;
+    else if (!name.startsWith("__")) plannerSelections.push(toPlannerField(selection, names));
   }
-  if (selectsTypename) into.push(typenameField);
-  return into;
+  if (selectsTypename && !isRoot) plannerSelections.push(typenameField);
+  return plannerSelections;
 }
 
 /** A field with an empty selection set gets `__typename`, because a document cannot contain an empty selection set. */
 function toPlannerField(field: FieldNode, names: PlannerNames): FieldNode {
   const { name, selectionSet } = field;
   const { aliasPrefix } = names;
-  const key = names.keyOf(field);
-  const below = selectionSet && toPlannerSelections(selectionSet, names, false);
-  return {
+  const plannerKey = names.keyOf(field);
+  const unaliased: FieldNode = {
     kind: Kind.FIELD,
-    ...(key !== name.value && { alias: { kind: Kind.NAME, value: key } }),
     name,
     arguments: renameVariables(field.arguments ?? [], aliasPrefix),
     directives: toPlannerDirectives(field.directives, aliasPrefix),
-    ...(below && { selectionSet: selectionSetOf(below.length === 0 ? [typenameField] : below) }),
   };
+  const isAliased = plannerKey !== name.value;
+  const leaf: FieldNode = isAliased ? { ...unaliased, alias: { kind: Kind.NAME, value: plannerKey } } : unaliased;
+  if (!selectionSet) return leaf;
+  const below = toPlannerSelections(selectionSet, names, false);
+  return { ...leaf, selectionSet: selectionSetOf(below.length === 0 ? [typenameField] : below) };
 }
 
 function toPlannerDirectives(directives = noDirectives, aliasPrefix: string): readonly DirectiveNode[] {
@@ -130,14 +135,17 @@ function toPlannerVariables(
   aliasPrefix: string,
 ): readonly VariableDefinitionNode[] {
   if (definitions.length === 0) return definitions;
-  const used = new Set<string>();
-  visit(planned, { Variable: ({ name }) => void used.add(name.value) });
-  return definitions
-    .map(({ description: _description, ...definition }) => ({
-      ...definition,
-      variable: plannerVariable(definition.variable, aliasPrefix),
-    }))
-    .filter(({ variable }) => used.has(variable.name.value));
+  const usedNames = new Set<string>();
+  visit(planned, {
+    Variable({ name }) {
+      usedNames.add(name.value);
+    },
+  });
+  const renamed = definitions.map(({ description: _description, ...definition }) => ({
+    ...definition,
+    variable: plannerVariable(definition.variable, aliasPrefix),
+  }));
+  return renamed.filter(({ variable }) => usedNames.has(variable.name.value));
 }
 
 function renameVariables<T extends ArgumentNode | DirectiveNode>(

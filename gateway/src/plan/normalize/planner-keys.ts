@@ -19,8 +19,8 @@ export function createPlannerKeys({ selectionSet }: OperationDefinitionNode, ali
   if (callsByKey.size === 0) return plainKeyOf;
   return (field) => {
     const key = plainKeyOf(field);
-    const number = callsByKey.get(key)?.indexOf(fieldCallOf(field)) ?? 0;
-    return number > 0 ? `${aliasPrefix}${number}_${key}` : key;
+    const callIndex = callsByKey.get(key)?.indexOf(fieldCallOf(field)) ?? 0;
+    return callIndex > 0 ? `${aliasPrefix}${callIndex}_${key}` : key;
   };
 }
 
@@ -36,11 +36,13 @@ function findAmbiguousKeys(root: SelectionSetNode, keyOf: PlannerKeys): Readonly
 
   function search(sets: readonly SelectionSetNode[]): void {
     for (const [key, fields] of collectFields(sets, () => true, keyOf)) {
-      // A single field is not ambiguous, so its call is not needed.
-      const byCall = fields.length === 1 ? new Map([["", fields]]) : Map.groupBy(fields, fieldCallOf);
-      if (byCall.size > 1) ambiguous.set(key, [...new Set([...(ambiguous.get(key) ?? []), ...byCall.keys()])]);
-      for (const same of byCall.values()) {
-        const below = selectionSetsOf(same);
+      const fieldsByCall = groupByCall(fields);
+      if (fieldsByCall.size > 1) {
+        const callsElsewhere = ambiguous.get(key) ?? [];
+        ambiguous.set(key, [...new Set([...callsElsewhere, ...fieldsByCall.keys()])]);
+      }
+      for (const fieldsWithOneCall of fieldsByCall.values()) {
+        const below = selectionSetsOf(fieldsWithOneCall);
         if (below.length > 0) search(below);
       }
     }
@@ -48,6 +50,11 @@ function findAmbiguousKeys(root: SelectionSetNode, keyOf: PlannerKeys): Readonly
 
   search([root]);
   return ambiguous;
+}
+
+function groupByCall(fields: readonly FieldNode[]): ReadonlyMap<string, readonly FieldNode[]> {
+  // A single field is not ambiguous, so its call is not needed.
+  return fields.length === 1 ? new Map([["", fields]]) : Map.groupBy(fields, fieldCallOf);
 }
 
 /** The field's name and arguments, such as `price(currency: EUR)`, sorted: order is irrelevant (GraphQL spec, "Field Selection Merging"). */

@@ -10,6 +10,7 @@ import {
   type OperationDefinitionNode,
   type SelectionNode,
   type SelectionSetNode,
+  type ValueNode,
 } from "graphql";
 import { Rejection } from "../../errors/rejections.ts";
 
@@ -39,8 +40,8 @@ export function listConditionVariables(document: DocumentNode, operation: Operat
   function search({ selections }: SelectionSetNode): void {
     for (const selection of selections) {
       for (const directive of selection.directives ?? []) {
-        const value = isCondition(directive) ? conditionOf(directive) : undefined;
-        if (value?.kind === Kind.VARIABLE) names.add(value.name.value);
+        const ifArgument = isCondition(directive) ? ifArgumentOf(directive) : undefined;
+        if (ifArgument?.kind === Kind.VARIABLE) names.add(ifArgument.name.value);
       }
       if (selection.kind === Kind.FRAGMENT_SPREAD) searchFragment(selection.name.value);
       else if (selection.selectionSet) search(selection.selectionSet);
@@ -78,19 +79,24 @@ function createResolver(fragments: FragmentsByName, coerced: Readonly<Record<str
 
   function add(selection: SelectionNode, into: SelectionNode[]): void {
     const directives = withoutConditions(selection.directives);
-    if (selection.kind === Kind.FIELD) into.push(resolveField(selection, directives));
-    else if (selection.kind === Kind.INLINE_FRAGMENT)
-      addFragment(selection.typeCondition?.name, directives, resolve(selection.selectionSet), into);
-    else {
-      const fragment = fragments.get(selection.name.value);
-      if (fragment) addFragment(fragment.typeCondition.name, directives, resolveFragment(fragment), into);
+    switch (selection.kind) {
+      case Kind.FIELD:
+        into.push(resolveField(selection, directives));
+        break;
+      case Kind.INLINE_FRAGMENT:
+        addFragment(selection.typeCondition?.name, directives, resolve(selection.selectionSet), into);
+        break;
+      case Kind.FRAGMENT_SPREAD: {
+        const fragment = fragments.get(selection.name.value);
+        if (fragment) addFragment(fragment.typeCondition.name, directives, resolveFragment(fragment), into);
+      }
     }
   }
 
   function resolveField(field: FieldNode, directives: readonly DirectiveNode[]): FieldNode {
     const { selectionSet } = field;
-    if (directives === field.directives && selectionSet === undefined) return field;
-    return { ...field, directives, ...(selectionSet && { selectionSet: selectionSetOf(resolve(selectionSet)) }) };
+    if (selectionSet) return { ...field, directives, selectionSet: selectionSetOf(resolve(selectionSet)) };
+    return directives === field.directives ? field : { ...field, directives };
   }
 
   function resolveFragment({ name, selectionSet }: FragmentDefinitionNode): readonly SelectionNode[] {
@@ -127,23 +133,26 @@ function isCondition({ name }: DirectiveNode): boolean {
   return name.value === "skip" || name.value === "include";
 }
 
-function conditionOf(directive: DirectiveNode) {
+/** A Boolean literal or a variable, because the document is valid. */
+function ifArgumentOf(directive: DirectiveNode): ValueNode | undefined {
   return directive.arguments?.find(({ name }) => name.value === "if")?.value;
 }
 
 /** GraphQL spec, "CollectFields", steps a and b. */
 function isIncluded({ directives = noDirectives }: SelectionNode, coerced: Readonly<Record<string, unknown>>): boolean {
-  return directives.every(
-    (directive) =>
-      !isCondition(directive) || readCondition(directive, coerced) === (directive.name.value === "include"),
-  );
+  for (const directive of directives) {
+    if (!isCondition(directive)) continue;
+    const requiredValue = directive.name.value === "include";
+    if (readCondition(directive, coerced) !== requiredValue) return false;
+  }
+  return true;
 }
 
 function readCondition(directive: DirectiveNode, coerced: Readonly<Record<string, unknown>>): boolean {
-  const condition = conditionOf(directive);
-  const value = condition?.kind === Kind.VARIABLE ? coerced[condition.name.value] : condition;
+  const ifArgument = ifArgumentOf(directive);
+  if (ifArgument?.kind === Kind.BOOLEAN) return ifArgument.value;
+  const value = ifArgument?.kind === Kind.VARIABLE ? coerced[ifArgument.name.value] : undefined;
   if (typeof value === "boolean") return value;
-  if (condition?.kind === Kind.BOOLEAN) return condition.value;
   // A variable of type `Boolean = true` is allowed where Boolean! is expected, but the client may send null.
   throw new Rejection("BAD_USER_INPUT", `The condition of @${directive.name.value} must not be null.`);
 }
@@ -157,10 +166,8 @@ function inlineFragment(
   directives: readonly DirectiveNode[],
   selections: readonly SelectionNode[],
 ): InlineFragmentNode {
-  return {
-    kind: Kind.INLINE_FRAGMENT,
-    ...(typeCondition && { typeCondition: { kind: Kind.NAMED_TYPE, name: typeCondition } }),
-    directives,
-    selectionSet: selectionSetOf(selections),
-  };
+  const selectionSet = selectionSetOf(selections);
+  const fragment: InlineFragmentNode = { kind: Kind.INLINE_FRAGMENT, directives, selectionSet };
+  if (!typeCondition) return fragment;
+  return { ...fragment, typeCondition: { kind: Kind.NAMED_TYPE, name: typeCondition } };
 }

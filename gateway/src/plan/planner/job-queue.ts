@@ -50,18 +50,17 @@ export function createJobQueue({ queuedJobsMax, waitMsMax, onTaken }: JobQueueOp
       queue.set(job, { timer: setTimeout(giveUp, waitMsMax), cost, queuedAtMs: performance.now() });
     },
     take() {
-      let first: PlannerJob | undefined;
-      let costMin = Infinity;
-      let queuedAtMs = 0;
+      let nextJob: PlannerJob | undefined;
+      let next: QueuedJob | undefined;
       for (const [job, queued] of queue) {
-        if (first !== undefined && queued.cost >= costMin) continue;
-        first = job;
-        costMin = queued.cost;
-        ({ queuedAtMs } = queued);
+        const isCheaper = next === undefined || queued.cost < next.cost;
+        if (!isCheaper) continue;
+        nextJob = job;
+        next = queued;
       }
-      if (first === undefined) return undefined;
-      onTaken(performance.now() - queuedAtMs);
-      return remove(first);
+      if (nextJob === undefined || next === undefined) return undefined;
+      onTaken(performance.now() - next.queuedAtMs);
+      return remove(nextJob);
     },
     count: () => queue.size,
     close() {

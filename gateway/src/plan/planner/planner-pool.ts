@@ -55,40 +55,37 @@ const workerStartMsMax = 2_000;
 
 const defaultWorkerFile = new URL("worker-entry.ts", import.meta.url);
 
-export function createPlannerPool(o: PlannerPoolOptions): PlannerPool {
-  const { queuedJobsMax = 1_000, waitMsMax = 2 * o.planTimeoutMs + workerStartMsMax, loadTimeoutMs = 60_000 } = o;
-  const { workerFile: file = defaultWorkerFile, workerHeapMbMax: heapMbMax = 512 } = o;
+type LoadResult =
+  | { readonly kind: "loaded"; readonly planner: SupergraphPlanner }
+  /** `outcome` is that of the first worker that did not load the supergraph. */
+  | { readonly kind: "failed"; readonly outcome: TaskOutcome };
+
+export function createPlannerPool(options: PlannerPoolOptions): PlannerPool {
+  const { workers, planTimeoutMs, observe, workerFile = defaultWorkerFile, workerHeapMbMax = 512 } = options;
+  const { queuedJobsMax = 1_000, waitMsMax = 2 * planTimeoutMs + workerStartMsMax, loadTimeoutMs = 60_000 } = options;
   /** The SDL of each supergraph in use, by id. The start jobs of a new worker load all of them. */
   const supergraphs = new Map<number, string>();
   /** Called for each queued job that a worker takes, also for an introspection. */
-  const onTaken = (waitedMs: number) => o.observe({ kind: "plan-started", waitedMs });
+  const onTaken = (waitedMs: number) => observe({ kind: "plan-started", waitedMs });
   const queue = createJobQueue({ queuedJobsMax, waitMsMax, onTaken });
   let lastId = 0;
 
   // Each slot starts its worker at once, and calls `start` and `listStartJobs` again when it replaces a lost worker.
-  const slots = Array.from({ length: o.workers }, () =>
+  const slots = Array.from({ length: workers }, () =>
     createWorkerSlot({
-      start: (onLost) => startPlannerWorker({ file, heapMbMax, onLost, onLogEntry: o.observe }),
-      listStartJobs,
+      start: (onLost) =>
+        startPlannerWorker({ file: workerFile, heapMbMax: workerHeapMbMax, onLost, onLogEntry: observe }),
+      listStartJobs: () => listStartJobs(supergraphs, loadTimeoutMs),
       takeQueuedJob: () => queue.take(),
-      onReplaced: ({ reason, cause }) => o.observe({ kind: "planner-replaced", reason, cause }),
+      onReplaced: ({ reason, cause }) => observe({ kind: "planner-replaced", reason, cause }),
     }),
   );
 
-  /**
-   * The outcomes are ignored. If a worker is lost during a start job, its slot replaces it; if it cannot load a supergraph, the plan tasks of that
-   * supergraph fail in it.
-   */
-  function listStartJobs(): PlannerJob[] {
-    const loads = [...supergraphs].map(([id, supergraphSdl]): Task => ({ kind: "load", id, supergraphSdl }));
-    return [{ kind: "start" } as const, ...loads].map((task) => ({ task, timeoutMs: loadTimeoutMs, settle: () => {} }));
-  }
-
   /** Retries once if a worker died, because the cause may be outside the supergraph. */
   async function load(supergraphSdl: string): Promise<SupergraphPlanner> {
-    const first = await loadOnce(supergraphSdl);
-    const mustRetry = first.kind === "failed" && hasWorkerDied(first.outcome);
-    const result = mustRetry ? await loadOnce(supergraphSdl) : first;
+    const firstResult = await loadOnce(supergraphSdl);
+    const mustRetry = firstResult.kind === "failed" && hasWorkerDied(firstResult.outcome);
+    const result = mustRetry ? await loadOnce(supergraphSdl) : firstResult;
     if (result.kind === "failed") throw toError(result.outcome);
     return result.planner;
   }
@@ -99,7 +96,7 @@ export function createPlannerPool(o: PlannerPoolOptions): PlannerPool {
     const outcomes = await Promise.all(
       slots.map(async (slot) => {
         const outcome = await runSetupTask(slot, task, loadTimeoutMs);
-        // The supergraph is not in `supergraphs` before a worker has loaded it: one that ends every worker must not become a start job.
+        // Added only after a worker has loaded it: a supergraph that ends every worker must not become a start job.
         if (outcome.kind === "loaded") supergraphs.set(id, supergraphSdl);
         return outcome;
       }),
@@ -113,7 +110,7 @@ export function createPlannerPool(o: PlannerPoolOptions): PlannerPool {
     const loaded = outcomes.find((outcome) => outcome.kind === "loaded");
     if (!loaded) throw new Error("A planner pool needs at least one worker.");
     const runTask: RunTask = (task) => runInAnyWorker({ ...task, id });
-    const planner = createSupergraphPlanner({ loaded, runTask, release: () => release(id), observe: o.observe });
+    const planner = createSupergraphPlanner({ loaded, runTask, release: () => release(id), observe });
     return { kind: "loaded", planner };
   }
 
@@ -131,7 +128,7 @@ export function createPlannerPool(o: PlannerPoolOptions): PlannerPool {
 
   function enqueue(task: PlanTask | IntrospectTask): Promise<TaskOutcome> {
     return new Promise((settle) => {
-      queue.add({ task, timeoutMs: o.planTimeoutMs, settle }, planningCostOf(task));
+      queue.add({ task, timeoutMs: planTimeoutMs, settle }, planningCostOf(task));
       for (const slot of slots) slot.notify();
     });
   }
@@ -146,10 +143,15 @@ export function createPlannerPool(o: PlannerPoolOptions): PlannerPool {
   };
 }
 
-type LoadResult =
-  | { readonly kind: "loaded"; readonly planner: SupergraphPlanner }
-  /** `outcome` is that of the first worker that did not load the supergraph. */
-  | { readonly kind: "failed"; readonly outcome: TaskOutcome };
+/**
+ * The outcomes are ignored. If a worker is lost during a start job, its slot replaces it; if it cannot load a supergraph, the plan tasks of that
+ * supergraph fail in it.
+ */
+function listStartJobs(supergraphs: ReadonlyMap<number, string>, timeoutMs: number): PlannerJob[] {
+  const tasks: Task[] = [{ kind: "start" }];
+  for (const [id, supergraphSdl] of supergraphs) tasks.push({ kind: "load", id, supergraphSdl });
+  return tasks.map((task) => ({ task, timeoutMs, settle: () => {} }));
+}
 
 /** The queue gives out the job with the lowest number first: the shortest operation, and introspection after all operations. */
 function planningCostOf(task: PlanTask | IntrospectTask): number {
@@ -168,7 +170,8 @@ function hasWorkerDied(outcome: TaskOutcome): boolean {
  */
 function runSetupTask(slot: WorkerSlot, task: Task, timeoutMs: number): Promise<TaskOutcome> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, 2 * timeoutMs, { kind: "not-started", reason: "waited-too-long" });
+    const giveUp = () => resolve({ kind: "not-started", reason: "waited-too-long" });
+    const timer = setTimeout(giveUp, 2 * timeoutMs);
     slot.addSetupJob({
       task,
       timeoutMs,

@@ -38,7 +38,7 @@ export function startPlannerWorker({ file, heapMbMax, onLogEntry, onLost }: Plan
   let settleTask: ((outcome: TaskResult | WorkerLost) => void) | undefined;
   let isEnded = false;
 
-  function lose(reason: WorkerLost["reason"], cause: Error): void {
+  function endAsLost(reason: WorkerLost["reason"], cause: Error): void {
     if (isEnded) return;
     isEnded = true;
     const lost: WorkerLost = { kind: "worker-lost", reason, cause };
@@ -52,18 +52,18 @@ export function startPlannerWorker({ file, heapMbMax, onLogEntry, onLost }: Plan
     if (message.kind === "library-log") onLogEntry(message);
     else settleTask?.(message);
   });
-  worker.on("error", (error) => lose(isOutOfMemory(error) ? "memory" : "died", error));
-  worker.on("exit", (code) => lose("died", new Error(`The planner worker exited with code ${code}`)));
+  worker.on("error", (error) => endAsLost(isOutOfMemory(error) ? "memory" : "died", error));
+  worker.on("exit", (code) => endAsLost("died", new Error(`The planner worker exited with code ${code}`)));
 
   return {
     run(task, timeoutMs) {
       return new Promise((resolve) => {
-        const loseIfPending = () => {
-          if (settleTask === settle)
-            lose("deadline", new Error(`The planner worker ran for more than ${timeoutMs} ms`));
+        const endIfPending = () => {
+          const isPending = settleTask === settle;
+          if (isPending) endAsLost("deadline", new Error(`The planner worker ran for more than ${timeoutMs} ms`));
         };
         // `setImmediate` lets a result that has already arrived be read first: the timer may be late because the main thread was blocked.
-        const timer = setTimeout(() => setImmediate(loseIfPending), timeoutMs);
+        const timer = setTimeout(() => setImmediate(endIfPending), timeoutMs);
         const settle = (outcome: TaskResult | WorkerLost): void => {
           settleTask = undefined;
           clearTimeout(timer);

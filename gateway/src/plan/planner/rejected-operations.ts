@@ -9,8 +9,7 @@ export interface RejectedOperations {
   has(key: string): boolean;
 }
 
-/** Stores hashes, because operations that are too complex are often long. */
-export function createRejectedOperations(o: {
+interface RejectedOperationsOptions {
   readonly entriesMax: number;
   /**
    * How long an operation is rejected after its first failure. Each further failure doubles the time, up to `ttlMsMax`. It is short at first,
@@ -20,19 +19,33 @@ export function createRejectedOperations(o: {
   readonly ttlMsMax: number;
   /** A monotonic clock, in milliseconds. */
   readonly clock: () => number;
-}): RejectedOperations {
-  const entries = createBoundedMap<{ readonly ttlMs: number; readonly untilMs: number }>({ entriesMax: o.entriesMax });
+}
+
+interface RejectedOperation {
+  readonly ttlMs: number;
+  readonly untilMs: number;
+}
+
+/** Stores hashes, because operations that are too complex are often long. */
+export function createRejectedOperations({
+  entriesMax,
+  ttlMsMin,
+  ttlMsMax,
+  clock,
+}: RejectedOperationsOptions): RejectedOperations {
+  const entries = createBoundedMap<RejectedOperation>({ entriesMax });
   return {
     add(key) {
       const hash = hashOperation(key);
       const previous = entries.get(hash);
-      const ttlMs = previous ? Math.min(2 * previous.ttlMs, o.ttlMsMax) : o.ttlMsMin;
-      entries.set(hash, { ttlMs, untilMs: o.clock() + ttlMs });
+      const ttlMs = previous ? Math.min(2 * previous.ttlMs, ttlMsMax) : ttlMsMin;
+      entries.set(hash, { ttlMs, untilMs: clock() + ttlMs });
     },
     has(key) {
       // Without entries, the operation need not be hashed.
       if (entries.size().entries === 0) return false;
-      return (entries.get(hashOperation(key))?.untilMs ?? -Infinity) > o.clock();
+      const rejected = entries.get(hashOperation(key));
+      return rejected !== undefined && clock() < rejected.untilMs;
     },
   };
 }

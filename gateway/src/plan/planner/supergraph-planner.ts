@@ -4,7 +4,7 @@ import { Rejection } from "../../errors/rejections.ts";
 import type { GatewayObserver } from "../../observations.ts";
 import type { IntrospectionValues } from "../introspection/introspection-writer.ts";
 import { createRejectedOperations, hashOperation } from "./rejected-operations.ts";
-import type { IntrospectTask, LoadedSupergraph, PlanTask, TaskOutcome } from "./worker-messages.ts";
+import type { IntrospectTask, LoadedSupergraph, PlanTask, TaskOutcome, WorkerLost } from "./worker-messages.ts";
 
 export interface SupergraphPlanner extends LoadedSupergraph {
   /**
@@ -32,12 +32,15 @@ export interface SupergraphPlannerOptions {
   readonly observe: GatewayObserver;
 }
 
-const rejectedBounds = { entriesMax: 1_000, ttlMsMin: 10_000, ttlMsMax: 10 * 60_000 };
-
 export function createSupergraphPlanner(o: SupergraphPlannerOptions): SupergraphPlanner {
   const { loaded, runTask, release, observe } = o;
   const pending = new Map<string, Promise<string>>();
-  const rejected = createRejectedOperations({ ...rejectedBounds, clock: () => performance.now() });
+  const rejected = createRejectedOperations({
+    entriesMax: 1_000,
+    ttlMsMin: 10_000,
+    ttlMsMax: 10 * 60_000,
+    clock: () => performance.now(),
+  });
 
   async function planOnce(key: string, operationText: string, enabledLabels: readonly string[]): Promise<string> {
     const startedMs = performance.now();
@@ -96,11 +99,15 @@ function explainFailure(outcome: TaskOutcome): PlanFailure {
     return { reason: outcome.kind, error: new Rejection("OPERATION_TOO_COMPLEX"), cause: outcome.message };
   if (outcome.kind === "not-started")
     return { reason: outcome.reason, error: createBusyRejection(), cause: "No planner worker took the operation" };
+  if (outcome.kind === "worker-lost") return explainLostWorker(outcome);
   const cause = toError(outcome);
-  if (outcome.kind !== "worker-lost") return { reason: "bug", error: cause, cause };
-  if (outcome.reason === "died")
-    return { reason: "died", error: new Error("The planner worker died", { cause }), cause };
-  return { reason: outcome.reason, error: new Rejection("OPERATION_TOO_COMPLEX"), cause };
+  return { reason: "bug", error: cause, cause };
+}
+
+/** With the reasons `deadline` and `memory`, the operation itself exceeded a limit of the worker. */
+function explainLostWorker({ reason, cause }: WorkerLost): PlanFailure {
+  if (reason === "died") return { reason, error: new Error("The planner worker died", { cause }), cause };
+  return { reason, error: new Rejection("OPERATION_TOO_COMPLEX"), cause };
 }
 
 /** SERVICE_UNAVAILABLE, because the operation is not the cause: a retry can succeed. */

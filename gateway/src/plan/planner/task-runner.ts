@@ -25,7 +25,7 @@ export interface TaskRunner {
 type SendLogEntry = (entry: LibraryLogEntry) => void;
 
 /** The error messages of the query planner's limits, which have no codes, and of the stack's limit, which deep operations reach first. */
-const tooComplex =
+const tooComplexMessages =
   /maximum recursive selections|non-local selections exceeds|^Too many options generated|^Maximum call stack size exceeded$/;
 
 export function createTaskRunner({ log }: { readonly log: SendLogEntry }): TaskRunner {
@@ -39,9 +39,15 @@ export function createTaskRunner({ log }: { readonly log: SendLogEntry }): TaskR
     supergraphs.set(id, { planner, apiSchema });
     // The result is posted in a microtask, so before the planner is warmed. The warming runs while the main thread builds its schemas.
     setImmediate(warmPlanner, planner);
-    // A function cannot be posted to another thread.
-    const { plan: _plan, ...description } = planner;
-    return { kind: "loaded", ...description, introspection: writeStandardIntrospection(apiSchema) };
+    return {
+      kind: "loaded",
+      apiSdl: planner.apiSdl,
+      aliasPrefix: planner.aliasPrefix,
+      introspection: writeStandardIntrospection(apiSchema),
+      overrideLabels: planner.overrideLabels,
+      ineffectiveDirectives: planner.ineffectiveDirectives,
+      rootFieldPriorities: planner.rootFieldPriorities,
+    };
   }
 
   function plan({ id, operationText, enabledLabels }: PlanTask): TaskResult {
@@ -62,12 +68,20 @@ export function createTaskRunner({ log }: { readonly log: SendLogEntry }): TaskR
   }
 
   async function runTask(task: Task): Promise<TaskResult> {
-    if (task.kind === "load") return load(task.id, task.supergraphSdl);
-    if (task.kind === "plan") return plan(task);
-    if (task.kind === "introspect") return introspect(task);
-    if (task.kind === "drop") supergraphs.delete(task.id);
-    // The result of `drop`, and of `start`, which only shows that the worker runs.
-    return { kind: "done" };
+    switch (task.kind) {
+      case "start":
+        // The result only shows that the worker runs.
+        return { kind: "done" };
+      case "load":
+        return load(task.id, task.supergraphSdl);
+      case "plan":
+        return plan(task);
+      case "introspect":
+        return introspect(task);
+      case "drop":
+        supergraphs.delete(task.id);
+        return { kind: "done" };
+    }
   }
 
   return { run: (task) => runTask(task).catch((error: unknown) => toFailure(task, error)) };
@@ -84,8 +98,9 @@ async function validate(supergraphSdl: string, log: SendLogEntry): Promise<void>
 }
 
 function createLogger(log: SendLogEntry) {
-  const logAt = (level: LibraryLogEntry["level"]) => (text?: unknown) => {
-    log({ kind: "library-log", level, text: text instanceof Error ? (text.stack ?? text.message) : String(text) });
+  const logAt = (level: LibraryLogEntry["level"]) => (message?: unknown) => {
+    const text = message instanceof Error ? (message.stack ?? message.message) : String(message);
+    log({ kind: "library-log", level, text });
   };
   // The `info` entries are routine messages about the start of Apollo Gateway, which each load of a supergraph repeats.
   return { debug: logAt("debug"), info: logAt("debug"), warn: logAt("warn"), error: logAt("error") };
@@ -106,6 +121,6 @@ function warmPlanner(planner: QueryPlanner): void {
 
 function toFailure(task: Task, error: unknown): TaskResult {
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
-  if (task.kind === "plan" && tooComplex.test(message)) return { kind: "too-complex", message };
+  if (task.kind === "plan" && tooComplexMessages.test(message)) return { kind: "too-complex", message };
   return { kind: "failed", message, stack };
 }

@@ -24,14 +24,12 @@ export function findWarmUpOperation(apiSdl: string): string | undefined {
   return query ? writeSelections(query, depthMax) : undefined;
 }
 
-function writeSelections(type: GraphQLObjectType, depth: number): string | undefined {
+/** @param levelsBelow how many levels of composite fields may follow. @returns undefined if no field can be selected without arguments. */
+function writeSelections(type: GraphQLObjectType, levelsBelow: number): string | undefined {
   const selectable = Object.values(type.getFields()).filter(({ args }) => !args.some(isRequiredArgument));
-  const leaves = selectable
-    .filter(isLeaf)
-    .slice(0, leavesMax)
-    .map(({ name }) => name);
-  const branches = depth === 0 ? [] : selectable.flatMap((field) => writeBranch(field, depth)).slice(0, branchesMax);
-  const selections = [...leaves, ...branches];
+  const leaves = selectable.filter(isLeaf).slice(0, leavesMax);
+  const branches = levelsBelow === 0 ? [] : selectable.flatMap((field) => writeBranch(field, levelsBelow));
+  const selections = [...leaves.map(({ name }) => name), ...branches.slice(0, branchesMax)];
   return selections.length === 0 ? undefined : `{ ${selections.join(" ")} }`;
 }
 
@@ -40,9 +38,10 @@ function isLeaf(field: GraphQLField<unknown, unknown>): boolean {
   return !isObjectType(type) && !isAbstractType(type);
 }
 
-function writeBranch(field: GraphQLField<unknown, unknown>, depth: number): string[] {
+/** @returns the composite field with its selections; empty if nothing can be selected in the field. */
+function writeBranch(field: GraphQLField<unknown, unknown>, levelsBelow: number): string[] {
   const type = getNamedType(field.type);
   if (isAbstractType(type)) return [`${field.name} { __typename }`];
-  const selections = isObjectType(type) ? writeSelections(type, depth - 1) : undefined;
+  const selections = isObjectType(type) ? writeSelections(type, levelsBelow - 1) : undefined;
   return selections === undefined ? [] : [`${field.name} ${selections}`];
 }

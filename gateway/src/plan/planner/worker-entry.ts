@@ -9,9 +9,11 @@ import type { LibraryLogEntry, PlannerWorkerData, Task, TaskResult } from "./wor
 const { compileCacheFolder } = workerData as PlannerWorkerData;
 if (compileCacheFolder !== undefined) enableCompileCache(compileCacheFolder);
 
-// The main thread goes first when both threads need the same core: 0 is this thread, 10 its nice value. Only Linux has priorities per thread;
-// elsewhere, the call would change the priority of the whole process.
-if (process.platform === "linux") setPriority(0, 10);
+// The main thread goes first when both threads need the same core. Only Linux has priorities per thread; elsewhere, the call would change the
+// priority of the whole process.
+const thisThread = 0;
+const niceValue = 10;
+if (process.platform === "linux") setPriority(thisThread, niceValue);
 
 const { createTaskRunner } = await import("./task-runner.ts");
 const taskRunner = createTaskRunner({ log: send });

@@ -23,8 +23,14 @@ export interface WorkerSlotOptions {
   readonly onReplaced: (lost: WorkerLost) => void;
 }
 
-/** Workers that are lost in a row (no setup job or queued job completes in between) are replaced after 0, 100, 200, 400 ms, …, up to this delay. */
+const restartDelayMsMin = 100;
 const restartDelayMsMax = 10_000;
+
+/** Workers that are lost in a row (no setup job or queued job completes in between) are replaced after 0, 100, 200, 400 ms, …, up to 10 s. */
+function restartDelayMsAfter(earlierLosses: number): number {
+  if (earlierLosses === 0) return 0;
+  return Math.min(restartDelayMsMin * 2 ** (earlierLosses - 1), restartDelayMsMax);
+}
 
 /** Starts the first worker at once. */
 export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
@@ -45,7 +51,7 @@ export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
   function replace(lost: WorkerLost): void {
     worker = undefined;
     o.onReplaced(lost);
-    const delayMs = lossesInARow === 0 ? 0 : Math.min(100 * 2 ** (lossesInARow - 1), restartDelayMsMax);
+    const delayMs = restartDelayMsAfter(lossesInARow);
     lossesInARow++;
     // Unreferenced: jobs that wait for the worker have timers.
     restartTimer = setTimeout(start, delayMs).unref();
@@ -56,7 +62,8 @@ export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
     if (!worker) return undefined;
     const startJob = startJobs.shift();
     const job = startJob ?? setupJobs.shift() ?? o.takeQueuedJob();
-    return job && { worker, job, isStartJob: startJob !== undefined };
+    if (!job) return undefined;
+    return { worker, job, isStartJob: startJob !== undefined };
   }
 
   /** Runs jobs until there is none or the worker is lost. Does nothing if it is running already. */

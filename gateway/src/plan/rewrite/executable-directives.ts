@@ -35,17 +35,19 @@ export type DirectiveNames = ReadonlyMap<string, string>;
 
 /** Chooses other names for the directives that the supergraph defines under a built-in name. */
 export function chooseDirectiveNames({ definitions }: DocumentNode): DirectiveNames {
-  const names = definitions.flatMap((node) => (node.kind === Kind.DIRECTIVE_DEFINITION ? node.name.value : []));
-  const prefix = choosePrefix("d", names);
-  return new Map(names.filter((name) => builtInNames.has(name)).map((name) => [name, prefix + name]));
+  const definedNames = definitions.flatMap((node) => (node.kind === Kind.DIRECTIVE_DEFINITION ? node.name.value : []));
+  const prefix = choosePrefix("d", definedNames);
+  const renamed = definedNames.filter((name) => builtInNames.has(name));
+  return new Map(renamed.map((name) => [name, prefix + name]));
 }
 
 /** Renames directives in definitions and in uses. */
 export function renameDirectives<N extends ASTNode>(node: N, names: DirectiveNames): N {
   if (names.size === 0) return node;
+  // For `visit`, undefined means that the node remains unchanged.
   const rename = (directive: DirectiveNode | DirectiveDefinitionNode) => {
-    const name = names.get(directive.name.value);
-    return name === undefined ? undefined : { ...directive, name: { kind: Kind.NAME, value: name } };
+    const newName = names.get(directive.name.value);
+    return newName === undefined ? undefined : { ...directive, name: { kind: Kind.NAME, value: newName } };
   };
   return visit(node, { Directive: rename, DirectiveDefinition: rename });
 }
@@ -57,23 +59,29 @@ export function renameDirectives<N extends ASTNode>(node: N, names: DirectiveNam
 export function withoutForeignLinks(document: DocumentNode): DocumentNode {
   const definitions = document.definitions.map((node) => {
     if (node.kind !== Kind.SCHEMA_DEFINITION && node.kind !== Kind.SCHEMA_EXTENSION) return node;
-    return { ...node, directives: (node.directives ?? []).filter((one) => !isLink(one) || isApolloFeature(one)) };
+    const directives = node.directives ?? [];
+    return { ...node, directives: directives.filter((directive) => !isForeignLink(directive)) };
   });
   return { ...document, definitions };
 }
 
 const isLink = isNamed("link");
 
-function isApolloFeature(link: Parameters<typeof isLink>[0]): boolean {
-  return stringOf(link, "url")?.startsWith("https://specs.apollo.dev/") === true;
+function isForeignLink(directive: DirectiveNode): boolean {
+  if (!isLink(directive)) return false;
+  const isApolloFeature = stringOf(directive, "url")?.startsWith("https://specs.apollo.dev/") === true;
+  return !isApolloFeature;
 }
 
 /** Adds the executable directives to the API schema: federation-internals leaves them out. */
 export function withExecutableDirectives(apiSdl: string, supergraph: DocumentNode): string {
-  const definitions = findExecutableDirectives(supergraph).filter(
-    ({ name }) => !new RegExp(`^directive @${name.value}\\b`, "m").test(apiSdl),
-  );
-  return [apiSdl, ...definitions.map(print)].join("\n\n");
+  const missing = findExecutableDirectives(supergraph).filter(({ name }) => !definesDirective(apiSdl, name.value));
+  return [apiSdl, ...missing.map(print)].join("\n\n");
+}
+
+function definesDirective(sdl: string, name: string): boolean {
+  const definition = new RegExp(`^directive @${name}\\b`, "m");
+  return definition.test(sdl);
 }
 
 /** The definitions, reduced to executable locations and without directives on arguments. */
@@ -81,8 +89,9 @@ function findExecutableDirectives({ definitions }: DocumentNode): readonly Direc
   return definitions.flatMap((node) => {
     if (node.kind !== Kind.DIRECTIVE_DEFINITION) return [];
     const locations = node.locations.filter(({ value }) => executableLocations.has(value));
+    if (locations.length === 0) return [];
     const args = (node.arguments ?? []).map((argument) => ({ ...argument, directives: [] }));
-    return locations.length === 0 ? [] : [{ ...node, locations, arguments: args }];
+    return [{ ...node, locations, arguments: args }];
   });
 }
 
@@ -91,20 +100,20 @@ function findExecutableDirectives({ definitions }: DocumentNode): readonly Direc
  * can be required and have no default.
  */
 export function createDirectiveDefaults(supergraph: DocumentNode) {
-  const defaults = new Map(findExecutableDirectives(supergraph).map((node) => [node.name.value, defaultsOf(node)]));
-  const hasDefaults = [...defaults.values()].some(({ length }) => length > 0);
-  return (operation: OperationDefinitionNode): OperationDefinitionNode => {
-    if (!hasDefaults) return operation;
-    return visit(operation, {
-      Directive(node) {
-        const args = node.arguments ?? [];
-        const missing = (defaults.get(node.name.value) ?? []).filter(
-          ({ name }) => !args.some((one) => one.name.value === name.value),
-        );
-        return missing.length === 0 ? undefined : { ...node, arguments: [...args, ...missing] };
-      },
-    });
-  };
+  const definitions = findExecutableDirectives(supergraph);
+  const defaultsByDirective = new Map(definitions.map((node) => [node.name.value, defaultsOf(node)]));
+  const hasDefaults = [...defaultsByDirective.values()].some((defaults) => defaults.length > 0);
+
+  function addDefaults(directive: DirectiveNode): DirectiveNode | undefined {
+    const args = directive.arguments ?? [];
+    const presentNames = new Set(args.map(({ name }) => name.value));
+    const defaults = defaultsByDirective.get(directive.name.value) ?? [];
+    const missing = defaults.filter(({ name }) => !presentNames.has(name.value));
+    return missing.length === 0 ? undefined : { ...directive, arguments: [...args, ...missing] };
+  }
+
+  return (operation: OperationDefinitionNode): OperationDefinitionNode =>
+    hasDefaults ? visit(operation, { Directive: addDefaults }) : operation;
 }
 
 function defaultsOf(node: DirectiveDefinitionNode): readonly ConstArgumentNode[] {

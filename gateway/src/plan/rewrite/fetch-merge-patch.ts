@@ -18,21 +18,21 @@ interface FetchGroup {
  * finds the class at the first fetch.
  */
 export function patchFetchMerging(): void {
-  const add = MultiMap.prototype.add;
+  const originalAdd = MultiMap.prototype.add;
   MultiMap.prototype.add = function (key: unknown, value: unknown) {
     if (isFetchGroup(value)) {
-      MultiMap.prototype.add = add;
-      patch(Object.getPrototypeOf(value) as FetchGroup);
+      MultiMap.prototype.add = originalAdd;
+      patchFetchGroup(Object.getPrototypeOf(value) as FetchGroup);
     }
-    return add.call(this, key, value);
+    return originalAdd.call(this, key, value);
   };
 }
 
-function patch(prototype: FetchGroup): void {
-  const merge = prototype.mergeInWithAllDependencies;
+function patchFetchGroup(prototype: FetchGroup): void {
+  const originalMerge = prototype.mergeInWithAllDependencies;
   prototype.mergeInWithAllDependencies = function (this: FetchGroup, other: FetchGroup) {
-    if (this.isDescendantOf(other) || other.isDescendantOf(this)) return;
-    merge.call(this, other);
+    const isDependent = this.isDescendantOf(other) || other.isDescendantOf(this);
+    if (!isDependent) originalMerge.call(this, other);
   };
 }
 

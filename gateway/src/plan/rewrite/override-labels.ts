@@ -26,51 +26,63 @@ export function findOverrideLabels(draft: SupergraphDraft): OverrideLabels {
   if (labelled.length === 0) return labelsByField;
   const dependents = findDependents(draft);
   for (const { coordinates, label } of labelled) {
-    for (const coordinate of withDependents(coordinates, dependents))
-      labelsByField.set(coordinate, [...new Set([...(labelsByField.get(coordinate) ?? []), label])]);
+    for (const coordinate of withDependents(coordinates, dependents)) {
+      const known = labelsByField.get(coordinate) ?? [];
+      if (!known.includes(label)) labelsByField.set(coordinate, [...known, label]);
+    }
   }
   return labelsByField;
 }
 
-function findLabelledFields(draft: SupergraphDraft) {
-  return [...draft.types].flatMap(([typeName, { members }]) =>
-    [...members].flatMap(([fieldName, { directives }]) => {
-      const labels = valuesOf(directives, "join__field", "overrideLabel");
-      const coordinates =
-        labels.length === 0 ? [] : relatedTypes(draft, typeName).map((name) => `${name}.${fieldName}`);
-      return labels.map((label) => ({ coordinates, label }));
-    }),
-  );
+interface LabelledField {
+  readonly label: string;
+  /** Of the field in its type, and in the interfaces and implementations of that type. */
+  readonly coordinates: readonly string[];
 }
 
-type Dependents = ReadonlyMap<string, ReadonlySet<string>>;
+function findLabelledFields(draft: SupergraphDraft): readonly LabelledField[] {
+  const labelled: LabelledField[] = [];
+  for (const [typeName, { members }] of draft.types) {
+    for (const [fieldName, { directives }] of members) {
+      const labels = valuesOf(directives, "join__field", "overrideLabel");
+      if (labels.length === 0) continue;
+      const coordinates = relatedTypes(draft, typeName).map((name) => `${name}.${fieldName}`);
+      for (const label of labels) labelled.push({ label, coordinates });
+    }
+  }
+  return labelled;
+}
 
 /** By the coordinate of a required field or key field: the fields for which the planner may fetch it. */
+type Dependents = ReadonlyMap<string, ReadonlySet<string>>;
+
 function findDependents(draft: SupergraphDraft): Dependents {
   const dependents = new Map<string, Set<string>>();
-  for (const [typeName, { directives: joins, members }] of draft.types) {
+  for (const [typeName, { directives: typeJoins, members }] of draft.types) {
     const coordinatesOf = (set: string) => coordinatesIn(draft, typeName, parseFieldSet(set));
-    const inKeys = valuesOf(joins, "join__type", "key").flatMap(coordinatesOf);
-    const related = relatedTypes(draft, typeName);
+    const keyFields = valuesOf(typeJoins, "join__type", "key").flatMap(coordinatesOf);
+    const relatedNames = relatedTypes(draft, typeName);
     for (const [fieldName, { directives }] of members) {
-      const required = valuesOf(directives, "join__field", "requires").flatMap(coordinatesOf);
-      const requiring = related.map((name) => `${name}.${fieldName}`);
-      for (const coordinate of [...inKeys, ...required]) addAll(dependents, coordinate, requiring);
+      const requiredFields = valuesOf(directives, "join__field", "requires").flatMap(coordinatesOf);
+      const fields = relatedNames.map((name) => `${name}.${fieldName}`);
+      for (const needed of [...keyFields, ...requiredFields]) addAll(dependents, needed, fields);
     }
   }
   return dependents;
 }
 
-function addAll(dependents: Map<string, Set<string>>, coordinate: string, added: readonly string[]): void {
+function addAll(dependents: Map<string, Set<string>>, coordinate: string, fields: readonly string[]): void {
   const known = dependents.get(coordinate) ?? new Set();
-  for (const one of added) known.add(one);
+  for (const field of fields) known.add(field);
   dependents.set(coordinate, known);
 }
 
 function withDependents(coordinates: readonly string[], dependents: Dependents): ReadonlySet<string> {
   const reached = new Set(coordinates);
-  // The loop also visits the coordinates that it adds to the set.
-  for (const one of reached) dependents.get(one)?.forEach((dependent) => reached.add(dependent));
+  // The outer loop also visits the coordinates that are added to the set.
+  for (const coordinate of reached) {
+    for (const dependent of dependents.get(coordinate) ?? []) reached.add(dependent);
+  }
   return reached;
 }
 
@@ -81,9 +93,10 @@ function coordinatesIn(draft: SupergraphDraft, typeName: string, { selections }:
     if (selection.kind === Kind.INLINE_FRAGMENT)
       return coordinatesIn(draft, selection.typeCondition?.name.value ?? typeName, selection.selectionSet);
     const fieldName = selection.name.value;
-    const type = fieldNodeOf(draft.types.get(typeName)?.members.get(fieldName))?.type;
-    const below = type && selection.selectionSet && coordinatesIn(draft, namedTypeOf(type), selection.selectionSet);
-    return [`${typeName}.${fieldName}`, ...(below ?? [])];
+    const coordinate = `${typeName}.${fieldName}`;
+    const fieldType = fieldNodeOf(draft.types.get(typeName)?.members.get(fieldName))?.type;
+    if (!fieldType || !selection.selectionSet) return [coordinate];
+    return [coordinate, ...coordinatesIn(draft, namedTypeOf(fieldType), selection.selectionSet)];
   });
 }
 
@@ -92,6 +105,7 @@ function relatedTypes(draft: SupergraphDraft, typeName: string): readonly string
   return [...draft.types.keys()].filter((name) => isSameOrRelated(draft, name, typeName));
 }
 
-function valuesOf(directives: readonly DirectiveNode[], directive: string, argument: string): readonly string[] {
-  return directives.filter(isNamed(directive)).flatMap((one) => stringOf(one, argument) ?? []);
+/** The values of an argument of all directives with this name. */
+function valuesOf(directives: readonly DirectiveNode[], directiveName: string, argument: string): readonly string[] {
+  return directives.filter(isNamed(directiveName)).flatMap((directive) => stringOf(directive, argument) ?? []);
 }

@@ -41,25 +41,29 @@ export function planResolvableParts(operation: OperationDefinitionNode, plan: Pl
 /** Puts selections into the operation, inside the fields and fragments that surround them. */
 type Wrap = (selections: readonly SelectionNode[]) => OperationDefinitionNode;
 
-/** Finds the resolvable selections, by planning smaller and smaller parts. @throws `original` after `attemptsMax` parts. */
-function findResolvable(operation: OperationDefinitionNode, plan: Plan, original: Error): readonly SelectionNode[] {
+/** Finds the resolvable selections, by planning smaller and smaller parts. @throws `firstError` after `attemptsMax` parts. */
+function findResolvable(operation: OperationDefinitionNode, plan: Plan, firstError: Error): readonly SelectionNode[] {
   let attempts = 0;
   return prune(operation.selectionSet.selections, (selections) => withSelections(operation, selections));
 
+  /** The selections without their unresolvable parts. Selections of which no part is resolvable are left out. */
   function prune(selections: readonly SelectionNode[], wrap: Wrap): readonly SelectionNode[] {
     return selections.flatMap((selection) => {
       if (canPlan(wrap([selection]))) return [selection];
       if (selection.kind === Kind.FRAGMENT_SPREAD || !selection.selectionSet) return [];
-      const inner = prune(selection.selectionSet.selections, (below) => wrap([withSelections(selection, below)]));
-      if (inner.length > 0) return [withSelections(selection, inner)];
+      const wrapInner: Wrap = (selected) => wrap([withSelections(selection, selected)]);
+      const resolvable = prune(selection.selectionSet.selections, wrapInner);
+      if (resolvable.length > 0) return [withSelections(selection, resolvable)];
+      if (selection.kind !== Kind.FIELD) return [];
       // The field itself may be resolvable, although no field that is selected in it is.
       const withTypename = withSelections(selection, [typenameField]);
-      return selection.kind === Kind.FIELD && canPlan(wrap([withTypename])) ? [withTypename] : [];
+      return canPlan(wrap([withTypename])) ? [withTypename] : [];
     });
   }
 
   function canPlan(part: OperationDefinitionNode): boolean {
-    if (++attempts > attemptsMax) throw original;
+    attempts++;
+    if (attempts > attemptsMax) throw firstError;
     try {
       plan(part);
       return true;

@@ -1,6 +1,6 @@
 // Creates the supergraph that Apollo's query planner gets, once per supergraph (query-planner.ts). It differs from the published supergraph where the
 // plans would be wrong. restore-plan.ts later replaces the additions in each plan.
-import type { DocumentNode } from "graphql";
+import type { DirectiveNode, DocumentNode } from "graphql";
 import { chooseAliasPrefix, choosePrefix } from "../normalize/normalize.ts";
 import { findOverrideLabels, type OverrideLabels } from "./override-labels.ts";
 import { separateRequires, type VirtualSubgraphs } from "./separate-requires.ts";
@@ -35,10 +35,15 @@ export function createPlannerSupergraph(supergraphSdl: string): PlannerSupergrap
 /** To return to a subgraph, for example after a `@requires`, the planner uses the first key of the type there, even if it is not resolvable. */
 function putResolvableKeysFirst(draft: SupergraphDraft): void {
   for (const type of draft.types.values()) {
-    const unresolvable = type.directives.filter((directive) => isJoinType(directive) && !isResolvable(directive));
-    if (unresolvable.length > 0)
-      type.directives = [...type.directives.filter((directive) => !unresolvable.includes(directive)), ...unresolvable];
+    const unresolvable = type.directives.filter(isUnresolvableKey);
+    if (unresolvable.length === 0) continue;
+    const others = type.directives.filter((directive) => !isUnresolvableKey(directive));
+    type.directives = [...others, ...unresolvable];
   }
 }
 
 const isJoinType = isNamed("join__type");
+
+function isUnresolvableKey(directive: DirectiveNode): boolean {
+  return isJoinType(directive) && !isResolvable(directive);
+}

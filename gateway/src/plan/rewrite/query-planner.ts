@@ -51,22 +51,25 @@ patchFetchMerging();
 
 /** @throws Error if the supergraph is invalid, or needs a feature that the gateway does not support. */
 export function createQueryPlanner(supergraphSdl: string): QueryPlanner {
-  const { document, aliasPrefix, overrideLabels, ...added } = createPlannerSupergraph(supergraphSdl);
+  const plannerSupergraph = createPlannerSupergraph(supergraphSdl);
+  const { document, aliasPrefix, overrideLabels, syntheticFields, virtualSubgraphs } = plannerSupergraph;
   const supergraph = validateSupergraph(supergraphSdl);
   const apiSdl = withExecutableDirectives(writeApi(supergraph), document);
   const plannerNames = chooseDirectiveNames(document);
-  const originalNames = new Map([...plannerNames].map(([name, plannerName]) => [plannerName, name]));
-  const additions = { ...added, publishedDirectiveNames: originalNames };
+  const publishedDirectiveNames = new Map([...plannerNames].map(([name, plannerName]) => [plannerName, name]));
+  const additions = { syntheticFields, virtualSubgraphs, publishedDirectiveNames };
   const { planner, schema } = buildPlanner(renameDirectives(document, plannerNames));
   const addDirectiveDefaults = createDirectiveDefaults(document);
+
   function planOne(definition: OperationDefinitionNode, overrideConditions: Map<string, boolean>): QueryPlan {
     const definitions = [renameDirectives(addDirectiveDefaults(definition), plannerNames)];
     const operation = operationFromDocument(schema, { kind: Kind.DOCUMENT, definitions }, { validate: false });
     return restorePlan(planner.buildQueryPlan(operation, { overrideConditions }), additions);
   }
+
   // A virtual subgraph can hide the only path to a field: the other fields are then planned. Without virtual subgraphs, an operation with an
   // unresolvable field is rejected.
-  const planPart = additions.virtualSubgraphs.size > 0 ? planResolvableParts : planIfResolvable;
+  const planPart = virtualSubgraphs.size > 0 ? planResolvableParts : planIfResolvable;
   return {
     apiSdl,
     aliasPrefix,
@@ -77,8 +80,9 @@ export function createQueryPlanner(supergraphSdl: string): QueryPlanner {
       const conditions = new Map(enabledLabels.map((label) => [label, true]));
       const parts = splitMutation(parseOperation(operationText));
       const plans = parts.map((part) => planPart(part, (definition) => planOne(definition, conditions)));
+      const areAllResolvable = plans.every(({ node }) => node !== undefined);
       // If one root field of a mutation has no plan, the whole mutation has none, so it is not executed in part.
-      return plans.every(({ node }) => node) ? inSequence(plans) : { kind: "QueryPlan" };
+      return areAllResolvable ? inSequence(plans) : { kind: "QueryPlan" };
     },
   };
 }
@@ -100,8 +104,8 @@ function buildPlanner(document: DocumentNode) {
   return { planner, schema: supergraph.apiSchema() };
 }
 
-function parseOperation(text: string): OperationDefinitionNode {
-  const [operation, ...others] = parse(text, { noLocation: true }).definitions;
+function parseOperation(operationText: string): OperationDefinitionNode {
+  const [operation, ...others] = parse(operationText, { noLocation: true }).definitions;
   if (operation?.kind !== Kind.OPERATION_DEFINITION || operation.name || others.length > 0)
     throw new Error("Only one anonymous operation can be planned");
   return operation;

@@ -56,18 +56,17 @@ function restoreFetch(fetch: FetchNode, additions: SupergraphAdditions): FetchNo
     ...(fetch.inputRewrites ?? []),
     ...typenameSetters(requires, virtual?.interfaceObjects),
   ];
-  return {
-    ...fetch,
-    serviceName: virtual?.service ?? fetch.serviceName,
-    operation: restoreOperation(fetch, additions),
-    ...(rewrites.length > 0 && { inputRewrites: rewrites }),
-  };
+  const serviceName = virtual?.service ?? fetch.serviceName;
+  const restored = { ...fetch, serviceName, operation: restoreOperation(fetch, additions) };
+  return rewrites.length > 0 ? { ...restored, inputRewrites: rewrites } : restored;
 }
 
 function restoreOperation({ operation, serviceName }: FetchNode, additions: SupergraphAdditions): string {
   const { syntheticFields, publishedDirectiveNames } = additions;
   const interfaceObjects = additions.virtualSubgraphs.get(serviceName)?.interfaceObjects;
-  if (syntheticFields.size === 0 && publishedDirectiveNames.size === 0 && !interfaceObjects?.size) return operation;
+  const hasInterfaceObjects = interfaceObjects !== undefined && interfaceObjects.size > 0;
+  const hasAdditions = syntheticFields.size > 0 || publishedDirectiveNames.size > 0 || hasInterfaceObjects;
+  if (!hasAdditions) return operation;
   let document = restoreFields(parse(operation, { noLocation: true }), syntheticFields);
   document = renameDirectives(document, publishedDirectiveNames);
   if (interfaceObjects) document = restoreInterfaceObjects(document, interfaceObjects);
@@ -82,10 +81,10 @@ function restoreInterfaceObjects(document: DocumentNode, interfaceObjects: Inter
       return interfaceObject === undefined ? undefined : { kind, name: { kind: Kind.NAME, value: interfaceObject } };
     },
     SelectionSet: {
-      leave: ({ kind, selections }) => ({
-        kind,
-        selections: [...new Map(selections.map((one) => [print(one), one])).values()],
-      }),
+      leave({ kind, selections }) {
+        const selectionsByText = new Map(selections.map((selection) => [print(selection), selection]));
+        return { kind, selections: [...selectionsByText.values()] };
+      },
     },
   });
 }
@@ -95,10 +94,12 @@ function typenameSetters(
   requires: readonly QueryPlanSelectionNode[],
   interfaceObjects: InterfaceObjects | undefined,
 ): FetchDataRewrite[] {
-  return requires.flatMap((one): FetchDataRewrite[] => {
-    const interfaceObject = one.kind === "InlineFragment" ? interfaceObjects?.get(one.typeCondition ?? "") : undefined;
-    if (one.kind !== "InlineFragment" || interfaceObject === undefined) return [];
-    return [{ kind: "ValueSetter", path: [`... on ${one.typeCondition}`, "__typename"], setValueTo: interfaceObject }];
+  return requires.flatMap((selection): FetchDataRewrite[] => {
+    if (selection.kind !== "InlineFragment") return [];
+    const { typeCondition = "" } = selection;
+    const interfaceObject = interfaceObjects?.get(typeCondition);
+    if (interfaceObject === undefined) return [];
+    return [{ kind: "ValueSetter", path: [`... on ${typeCondition}`, "__typename"], setValueTo: interfaceObject }];
   });
 }
 

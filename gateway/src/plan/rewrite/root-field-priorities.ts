@@ -9,21 +9,26 @@ export const priorityFeature: string = FeatureUrl.parse(priorityDirectiveUrl).id
 
 /** Fields without a declaration, or with an unknown class, are absent. */
 export function findRootFieldPriorities(supergraph: Schema): RootFieldPriorities {
-  const directive = supergraph.directives().find((one) => {
-    const source = supergraph.coreFeatures?.sourceFeature(one);
+  const priorityDirective = supergraph.directives().find((directive) => {
+    const source = supergraph.coreFeatures?.sourceFeature(directive);
     return source?.feature.url.identity === priorityFeature && source.nameInFeature === "priority";
   });
+  if (!priorityDirective) return { query: new Map(), mutation: new Map() };
+  const { name } = priorityDirective;
   const { schemaDefinition } = supergraph;
-  const read = (type: ObjectType | undefined) => (directive && type ? readType(type, directive.name) : new Map());
-  return { query: read(schemaDefinition.rootType("query")), mutation: read(schemaDefinition.rootType("mutation")) };
+  return {
+    query: readPriorities(schemaDefinition.rootType("query"), name),
+    mutation: readPriorities(schemaDefinition.rootType("mutation"), name),
+  };
 }
 
-function readType(type: ObjectType, directiveName: string): ReadonlyMap<string, PriorityClass> {
-  return new Map(
-    type.fields().flatMap((field) => {
-      const value: unknown = field.appliedDirectivesOf(directiveName)[0]?.arguments()["class"];
-      const priority = priorityClasses.find((one) => one === value);
-      return priority === undefined ? [] : [[field.name, priority] as const];
-    }),
-  );
+/** @param type undefined if the supergraph has no such operations. */
+function readPriorities(type: ObjectType | undefined, directiveName: string): ReadonlyMap<string, PriorityClass> {
+  const priorities = new Map<string, PriorityClass>();
+  for (const field of type?.fields() ?? []) {
+    const value: unknown = field.appliedDirectivesOf(directiveName)[0]?.arguments()["class"];
+    const priority = priorityClasses.find((priorityClass) => priorityClass === value);
+    if (priority !== undefined) priorities.set(field.name, priority);
+  }
+  return priorities;
 }

@@ -5,6 +5,7 @@ import { argumentOf, isNamed, resolvableKeysOf, stringOf, withArgument } from ".
 import {
   fieldNodeOf,
   isSameOrRelated,
+  type MemberDraft,
   namedTypeOf,
   parseFieldSet,
   type SupergraphDraft,
@@ -53,15 +54,15 @@ export function separateRequires(draft: SupergraphDraft, syntheticFields: Synthe
 
 /** Adds a value to `join__Graph` for a virtual subgraph of this subgraph. */
 function addGraph({ members }: TypeDraft, graph: string) {
-  const real = members.get(graph);
-  const joinGraph = real?.directives.find(isNamed("join__graph"));
-  if (!real || !joinGraph) throw new Error(`The supergraph has no subgraph ${graph}`);
+  const joinGraph = members.get(graph)?.directives.find(isNamed("join__graph"));
+  if (!joinGraph) throw new Error(`The supergraph has no subgraph ${graph}`);
   const service = String(argumentOf(joinGraph, "name"));
-  const virtual = `${graph}__${members.size}`;
+  const virtualGraph = `${graph}__${members.size}`;
   const name = `${service}#${members.size}`;
-  const node = { kind: Kind.ENUM_VALUE_DEFINITION, name: { kind: Kind.NAME, value: virtual } } as const;
-  members.set(virtual, { node, directives: [withArgument(joinGraph, "name", { kind: Kind.STRING, value: name })] });
-  return { graph: virtual, name, service };
+  const node = { kind: Kind.ENUM_VALUE_DEFINITION, name: { kind: Kind.NAME, value: virtualGraph } } as const;
+  const virtualJoin = withArgument(joinGraph, "name", { kind: Kind.STRING, value: name });
+  members.set(virtualGraph, { node, directives: [virtualJoin] });
+  return { graph: virtualGraph, name, service };
 }
 
 /** The fields that move from one subgraph into the same virtual subgraph. */
@@ -72,21 +73,25 @@ interface FieldGroup {
 
 /**
  * Puts each field into the first group in which it fits, so that there are few groups. A group has leaf fields only, or one composite field. Two
- * fields are in different groups if they clash (see `clash`), or if one requires the other.
+ * fields are in different groups if they clash (see `fieldsClash`), or if one requires the other.
  */
 function groupMovedFields(draft: SupergraphDraft, syntheticFields: SyntheticFields): readonly FieldGroup[] {
   const requiring = findRequiringFields(draft);
   const groups: FieldGroup[] = [];
+
+  function isCompatible(field: RequiringField, other: RequiringField): boolean {
+    if (!isLeaf(draft, other)) return false;
+    if (fieldsClash(field, other, syntheticFields)) return false;
+    if (leadsTo(draft, field, other, requiring) || leadsTo(draft, other, field, requiring)) return false;
+    const areOnInterfaces = isOnInterface(draft, other) && isOnInterface(draft, field);
+    return !areOnInterfaces || other.typeName === field.typeName;
+  }
+
   for (const field of findMovedFields(draft, requiring, syntheticFields)) {
-    const isCompatible = (other: RequiringField) =>
-      isLeaf(draft, other) &&
-      !clash(field, other, syntheticFields) &&
-      !leadsTo(draft, field, other, requiring) &&
-      !leadsTo(draft, other, field, requiring) &&
-      !(isOnInterface(draft, other) && isOnInterface(draft, field) && other.typeName !== field.typeName);
-    const group = groups.find(
-      ({ graph, fields }) => graph === field.graph && isLeaf(draft, field) && fields.every(isCompatible),
-    );
+    const group = groups.find(({ graph, fields }) => {
+      if (graph !== field.graph || !isLeaf(draft, field)) return false;
+      return fields.every((other) => isCompatible(field, other));
+    });
     if (group) group.fields.push(field);
     else groups.push({ graph: field.graph, fields: [field] });
   }
@@ -115,21 +120,30 @@ function leadsTo(
   requiring: readonly RequiringField[],
 ): boolean {
   const reached = new Set([from]);
-  // The loop also visits the fields that it adds to the set.
-  for (const field of reached) requiredBy(draft, field, requiring).forEach((required) => reached.add(required));
+  // The outer loop also visits the fields that are added to the set.
+  for (const field of reached) {
+    for (const required of requiredBy(draft, field, requiring)) reached.add(required);
+  }
   return from !== to && reached.has(to);
 }
 
 function findRequiringFields({ types }: SupergraphDraft): readonly RequiringField[] {
-  return [...types].flatMap(([typeName, { members }]) =>
-    [...members].flatMap(([fieldName, { directives }]) =>
-      directives.filter(isNamed("join__field")).flatMap((directive) => {
-        const [graph, requires] = [stringOf(directive, "graph"), stringOf(directive, "requires")];
-        if (graph === undefined || requires === undefined || isOverridden(directive)) return [];
-        return [{ typeName, fieldName, graph, requires: parseFieldSet(requires) }];
-      }),
-    ),
-  );
+  const requiring: RequiringField[] = [];
+  for (const [typeName, { members }] of types) {
+    for (const [fieldName, member] of members) requiring.push(...readRequires(typeName, fieldName, member));
+  }
+  return requiring;
+}
+
+/** One entry for each subgraph in which the field has a `@requires`. */
+function readRequires(typeName: string, fieldName: string, { directives }: MemberDraft): readonly RequiringField[] {
+  const fieldJoins = directives.filter(isNamed("join__field"));
+  return fieldJoins.flatMap((fieldJoin) => {
+    const graph = stringOf(fieldJoin, "graph");
+    const requires = stringOf(fieldJoin, "requires");
+    if (graph === undefined || requires === undefined || isOverridden(fieldJoin)) return [];
+    return [{ typeName, fieldName, graph, requires: parseFieldSet(requires) }];
+  });
 }
 
 /** Whether another subgraph always resolves the field instead. False with an override label: the request then decides which subgraph does. */
@@ -143,17 +157,17 @@ function findMovedFields(
   requiring: readonly RequiringField[],
   syntheticFields: SyntheticFields,
 ): readonly RequiringField[] {
-  const chained = new Set(
-    requiring.flatMap((field) => {
-      const required = requiredBy(draft, field, requiring);
-      return required.length === 0 ? [] : [field, ...required];
-    }),
-  );
+  const chained = new Set<RequiringField>();
+  for (const field of requiring) {
+    const required = requiredBy(draft, field, requiring);
+    if (required.length > 0) chained.add(field);
+    for (const requiredField of required) chained.add(requiredField);
+  }
   const remaining: RequiringField[] = [];
   return requiring.filter((field) => {
     // Without a resolvable key, the planner could not return to the virtual subgraph.
     if (resolvableKeysOf(draft.types.get(field.typeName), field.graph).length === 0) return false;
-    const moves = chained.has(field) || remaining.some((other) => clash(field, other, syntheticFields));
+    const moves = chained.has(field) || remaining.some((other) => fieldsClash(field, other, syntheticFields));
     if (!moves) remaining.push(field);
     return moves;
   });
@@ -175,9 +189,8 @@ function requiredBy(
         search(selection.typeCondition?.name.value ?? parentName, selection.selectionSet);
       if (selection.kind !== Kind.FIELD) continue;
       const name = selection.name.value;
-      required.push(
-        ...requiring.filter((one) => one.fieldName === name && isSameOrRelated(draft, one.typeName, parentName)),
-      );
+      const sameName = requiring.filter(({ fieldName }) => fieldName === name);
+      required.push(...sameName.filter((candidate) => isSameOrRelated(draft, candidate.typeName, parentName)));
       const field = fieldNodeOf(draft.types.get(parentName)?.members.get(name));
       if (field && selection.selectionSet) search(namedTypeOf(field.type), selection.selectionSet);
     }
@@ -188,7 +201,7 @@ function requiredBy(
  * Whether two fields of one type and subgraph require one field with different arguments. synthetic-fields.ts has replaced the required field by a
  * synthetic field for each list of arguments, so two different names of one published field clash.
  */
-function clash(one: RequiringField, other: RequiringField, syntheticFields: SyntheticFields): boolean {
+function fieldsClash(one: RequiringField, other: RequiringField, syntheticFields: SyntheticFields): boolean {
   return (
     one.graph === other.graph &&
     one.typeName === other.typeName &&
@@ -199,14 +212,15 @@ function clash(one: RequiringField, other: RequiringField, syntheticFields: Synt
 /** Ignores type conditions, so more fields may move than necessary, but never fewer. */
 function setsClash(one: SelectionSetNode, other: SelectionSetNode, syntheticFields: SyntheticFields): boolean {
   return fieldsOf(one).some((field) =>
-    fieldsOf(other).some((otherField) => {
-      const [name, otherName] = [field.name.value, otherField.name.value];
-      const publishedName = (fieldName: string) => syntheticFields.get(fieldName)?.field ?? fieldName;
-      if (name !== otherName) return publishedName(name) === publishedName(otherName);
-      const [below, otherBelow] = [field.selectionSet, otherField.selectionSet];
-      return below && otherBelow && setsClash(below, otherBelow, syntheticFields);
-    }),
+    fieldsOf(other).some((otherField) => selectedFieldsClash(field, otherField, syntheticFields)),
   );
+}
+
+function selectedFieldsClash(one: FieldNode, other: FieldNode, syntheticFields: SyntheticFields): boolean {
+  const publishedNameOf = ({ name }: FieldNode) => syntheticFields.get(name.value)?.field ?? name.value;
+  if (one.name.value !== other.name.value) return publishedNameOf(one) === publishedNameOf(other);
+  if (!one.selectionSet || !other.selectionSet) return false;
+  return setsClash(one.selectionSet, other.selectionSet, syntheticFields);
 }
 
 function fieldsOf({ selections }: SelectionSetNode): readonly FieldNode[] {

@@ -8,29 +8,34 @@ import { Kind, type OperationDefinitionNode, OperationTypeNode, type SelectionNo
  */
 export function splitMutation(operation: OperationDefinitionNode): readonly OperationDefinitionNode[] {
   if (operation.operation !== OperationTypeNode.MUTATION) return [operation];
-  const groups = new Map<string, SelectionNode[]>();
-  collect(operation.selectionSet.selections, (selection) => selection, groups);
-  return [...groups.values()].map((selections) => ({
+  const selectionsByName = new Map<string, SelectionNode[]>();
+  collect(operation.selectionSet.selections, (selection) => selection, selectionsByName);
+  return [...selectionsByName.values()].map((selections) => ({
     ...operation,
     selectionSet: { kind: Kind.SELECTION_SET, selections },
   }));
 }
 
-/** @param wrap puts a field back into the fragments that surround it. */
+/**
+ * Adds each field to the selections of its response name.
+ * @param wrap puts a field back into the fragments that surround it.
+ */
 function collect(
   selections: readonly SelectionNode[],
   wrap: (selection: SelectionNode) => SelectionNode,
-  into: Map<string, SelectionNode[]>,
+  selectionsByName: Map<string, SelectionNode[]>,
 ): void {
   for (const selection of selections) {
     if (selection.kind === Kind.FIELD) {
       const name = (selection.alias ?? selection.name).value;
-      into.set(name, [...(into.get(name) ?? []), wrap(selection)]);
+      const sameName = selectionsByName.get(name) ?? [];
+      sameName.push(wrap(selection));
+      selectionsByName.set(name, sameName);
     } else if (selection.kind === Kind.INLINE_FRAGMENT) {
       const { selectionSet } = selection;
       const wrapInner = (inner: SelectionNode) =>
         wrap({ ...selection, selectionSet: { ...selectionSet, selections: [inner] } });
-      collect(selectionSet.selections, wrapInner, into);
+      collect(selectionSet.selections, wrapInner, selectionsByName);
     }
   }
 }

@@ -28,11 +28,11 @@ export function withArgument(
     | undefined,
 ): ConstDirectiveNode {
   const args = directive.arguments ?? [];
-  if (value === undefined) return { ...directive, arguments: args.filter((one) => one.name.value !== name) };
-  const argument = { kind: Kind.ARGUMENT, name: { kind: Kind.NAME, value: name }, value } as const;
-  const isPresent = args.some((one) => one.name.value === name);
-  const replaced = args.map((one) => (one.name.value === name ? argument : one));
-  return { ...directive, arguments: isPresent ? replaced : [...args, argument] };
+  if (value === undefined) return { ...directive, arguments: args.filter((arg) => arg.name.value !== name) };
+  const newArgument = { kind: Kind.ARGUMENT, name: { kind: Kind.NAME, value: name }, value } as const;
+  const isPresent = args.some((arg) => arg.name.value === name);
+  if (!isPresent) return { ...directive, arguments: [...args, newArgument] };
+  return { ...directive, arguments: args.map((arg) => (arg.name.value === name ? newArgument : arg)) };
 }
 
 /** Matches the join directive of this name for this subgraph. */
@@ -51,7 +51,7 @@ export function joinDirective(name: string, graph: string): ConstDirectiveNode {
 
 /** The subgraphs that define the type. */
 function graphsOf({ directives }: TypeDraft): readonly string[] {
-  const graphs = directives.filter(isNamed("join__type")).map((one) => argumentOf(one, "graph"));
+  const graphs = directives.filter(isNamed("join__type")).map((joinType) => argumentOf(joinType, "graph"));
   return [...new Set(graphs)].filter((graph) => typeof graph === "string");
 }
 
@@ -73,8 +73,9 @@ export function isFieldIn({ directives }: MemberDraft, graph: string): boolean {
 
 /** Whether the subgraph cannot resolve the field alone: the field is external there, or has `@requires`. */
 export function needsOtherSubgraph({ directives }: MemberDraft, graph: string): boolean {
-  const join = directives.find(isJoin("join__field", graph));
-  return join !== undefined && (argumentOf(join, "external") === true || stringOf(join, "requires") !== undefined);
+  const fieldJoin = directives.find(isJoin("join__field", graph));
+  if (!fieldJoin) return false;
+  return argumentOf(fieldJoin, "external") === true || stringOf(fieldJoin, "requires") !== undefined;
 }
 
 /**

@@ -74,9 +74,10 @@ export function toSupergraphDocument({ document, types }: SupergraphDraft): Docu
 }
 
 function toTypeNode({ node, directives, members }: TypeDraft): TypeDefinitionNode {
-  const nodes = [...members.values()].map((member) => ({ ...member.node, directives: member.directives }));
+  if (members.size === 0) return { ...node, directives };
+  const memberNodes = [...members.values()].map((member) => ({ ...member.node, directives: member.directives }));
   const key = node.kind === Kind.ENUM_TYPE_DEFINITION ? "values" : "fields";
-  return { ...node, directives, ...(nodes.length > 0 && { [key]: nodes }) };
+  return { ...node, directives, [key]: memberNodes };
 }
 
 /** Undefined for an input field or an enum value. */

@@ -15,12 +15,14 @@ export const supportedFeatures: ReadonlySet<string> = new Set([
   "https://specs.apollo.dev/cacheTag/v0.1",
 ]);
 
+const cacheTagLinks = /@link\(url: "https:\/\/specs\.apollo\.dev\/cacheTag\/[^)]*\)/g;
+
 /**
  * Removes the link to `@cacheTag` from printed SDL, because Apollo Gateway rejects features that it does not know. The uses
  * of the directive remain.
  */
 export function withoutCacheTagLink(supergraphSdl: string): string {
-  return supergraphSdl.replaceAll(/@link\(url: "https:\/\/specs\.apollo\.dev\/cacheTag\/[^)]*\)/g, "");
+  return supergraphSdl.replaceAll(cacheTagLinks, "");
 }
 
 /** By the identity of a feature's link: what the gateway does not do for it. Not by directive name, because a supergraph may rename directives. */
@@ -61,22 +63,29 @@ export interface IneffectiveDirectives {
 
 const federationSpecs = "https://specs.apollo.dev/";
 /** Features with an effect on planning, on the API schema or on priority; `@tag` is for composition only. */
-const effective = new Set([
-  ...["link", "core", "join", "tag", "inaccessible"].map((name) => federationSpecs + name),
+const effectiveFeatures = new Set([
+  "https://specs.apollo.dev/link",
+  "https://specs.apollo.dev/core",
+  "https://specs.apollo.dev/join",
+  "https://specs.apollo.dev/tag",
+  "https://specs.apollo.dev/inaccessible",
   priorityFeature,
 ]);
-const builtIn = new Set(specifiedDirectives.map(({ name }) => name));
+const builtInDirectives = new Set(specifiedDirectives.map(({ name }) => name));
 
 /** Lists the directives without effect that the supergraph applies. Uses in operations do not count: the gateway forwards them to subgraphs. */
 export function listIneffectiveDirectives(supergraph: Schema): IneffectiveDirectives {
   const features = supergraph.coreFeatures;
-  const applied = supergraph.directives().flatMap((one) => {
-    const source = features?.sourceFeature(one);
-    if (one.applications().size === 0 || builtIn.has(one.name) || isEffective(source?.feature)) return [];
-    return source ? `${String(source.feature.url)}#@${source.nameInFeature ?? one.name}` : `@${one.name}`;
+  const applied = supergraph.directives().flatMap((directive) => {
+    const source = features?.sourceFeature(directive);
+    const hasEffect = builtInDirectives.has(directive.name) || isEffective(source?.feature);
+    if (hasEffect || directive.applications().size === 0) return [];
+    if (!source) return [`@${directive.name}`];
+    return [`${String(source.feature.url)}#@${source.nameInFeature ?? directive.name}`];
   });
-  const linked = [...(features?.allFeatures() ?? [])].flatMap((one) => (isEffective(one) ? [] : String(one.url)));
-  const withoutName = linked.filter((url) => !applied.some((directive) => directive.startsWith(`${url}#`)));
+  const linkedFeatures = [...(features?.allFeatures() ?? [])].filter((feature) => !isEffective(feature));
+  const linkUrls = linkedFeatures.map(({ url }) => String(url));
+  const withoutName = linkUrls.filter((url) => !applied.some((directive) => directive.startsWith(`${url}#`)));
   return {
     federation: [...applied, ...withoutName].filter(isFederation),
     custom: applied.filter((directive) => !isFederation(directive)),
@@ -84,7 +93,7 @@ export function listIneffectiveDirectives(supergraph: Schema): IneffectiveDirect
 }
 
 function isEffective(feature: CoreFeature | undefined): boolean {
-  return feature !== undefined && effective.has(feature.url.identity);
+  return feature !== undefined && effectiveFeatures.has(feature.url.identity);
 }
 
 function isFederation(url: string): boolean {

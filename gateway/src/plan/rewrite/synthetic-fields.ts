@@ -1,6 +1,7 @@
 // Replaces required fields with arguments by synthetic fields, which only the planner's supergraph has (planner-supergraph.ts). The planner
 // identifies a field by its response name, so it would use the client's `price(currency: USD)` for the `price(currency: EUR)` of a `@requires`.
 import {
+  type ArgumentNode,
   type ConstArgumentNode,
   type FieldDefinitionNode,
   type FieldNode,
@@ -29,6 +30,24 @@ interface ReplacedField {
 /** By the name of the synthetic field: `s_price_0` replaces `price(currency: EUR)`. */
 export type SyntheticFields = ReadonlyMap<string, ReplacedField>;
 
+interface SyntheticField {
+  readonly name: string;
+  readonly replaces: ReplacedField;
+  /** The types on which a `@requires` selects it. */
+  readonly types: Set<string>;
+}
+
+/**
+ * The name of the synthetic field that replaces `selected`, a required field of a type; undefined if the field is not replaced.
+ * @param requirer identifies the `@requires` that selects the field.
+ */
+type FindSubstitute = (
+  typeName: string,
+  definition: FieldDefinitionNode,
+  selected: FieldNode,
+  requirer: string,
+) => string | undefined;
+
 /**
  * Adds a synthetic field without arguments for two kinds of fields in a `@requires`: fields that have arguments, and composite fields that have a
  * `@requires` themselves. The `@requires` then selects the synthetic field.
@@ -39,36 +58,35 @@ export type SyntheticFields = ReadonlyMap<string, ReplacedField>;
  */
 export function addSyntheticFields(draft: SupergraphDraft, prefix: string): SyntheticFields {
   const additions = new Map<string, SyntheticField>();
-  const requiring = findRequiringNames(draft);
+  const requiringNames = findRequiringNames(draft);
 
-  /** @param requirer the field whose `@requires` selects `node`. */
-  function replace(requirer: string, typeName: string, field: FieldDefinitionNode, node: FieldNode) {
-    const isChained = node.selectionSet !== undefined && requiring.has(node.name.value);
-    if (!isChained && !field.arguments?.length) return undefined;
-    const args = [...(node.arguments ?? [])].sort((one, other) => (one.name.value < other.name.value ? -1 : 1));
-    const key = `${node.name.value}(${args.map(print).join(",")})${isChained ? ` of ${requirer}` : ""}`;
+  const findSubstitute: FindSubstitute = (typeName, definition, selected, requirer) => {
+    const name = selected.name.value;
+    const isChained = selected.selectionSet !== undefined && requiringNames.has(name);
+    const hasArguments = definition.arguments !== undefined && definition.arguments.length > 0;
+    if (!isChained && !hasArguments) return undefined;
+    const args = sortByName(selected.arguments ?? []);
+    const sharedKey = `${name}(${args.map(print).join(",")})`;
+    const key = isChained ? `${sharedKey} of ${requirer}` : sharedKey;
     const addition = additions.get(key) ?? {
-      name: `${prefix}${node.name.value}_${additions.size}`,
-      replaces: { field: node.name.value, arguments: args as readonly ConstArgumentNode[] },
+      name: `${prefix}${name}_${additions.size}`,
+      replaces: { field: name, arguments: args as readonly ConstArgumentNode[] },
       types: new Set(),
     };
     additions.set(key, addition);
     addition.types.add(typeName);
     return addition.name;
-  }
+  };
 
-  rewriteRequires(draft, replace);
+  rewriteRequires(draft, findSubstitute);
   for (const { name, replaces, types } of additions.values()) {
     for (const typeName of withImplementations(draft, types)) addField(draft.types.get(typeName), replaces.field, name);
   }
   return new Map([...additions.values()].map(({ name, replaces }) => [name, replaces]));
 }
 
-interface SyntheticField {
-  readonly name: string;
-  readonly replaces: ReplacedField;
-  /** The types on which a `@requires` selects it. */
-  readonly types: Set<string>;
+function sortByName(args: readonly ArgumentNode[]): readonly ArgumentNode[] {
+  return args.toSorted((one, other) => (one.name.value < other.name.value ? -1 : 1));
 }
 
 /** The names of fields that have a `@requires` on any type. */
@@ -80,22 +98,22 @@ function findRequiringNames({ types }: SupergraphDraft): ReadonlySet<string> {
   return new Set(requiring.map(([name]) => name));
 }
 
-/** The name of the synthetic field that replaces a required field; undefined if the field is not replaced. */
-type Replace = (typeName: string, field: FieldDefinitionNode, node: FieldNode) => string | undefined;
+/** How one `@requires` is rewritten. */
+interface Rewriting {
+  readonly draft: SupergraphDraft;
+  readonly requirer: string;
+  readonly findSubstitute: FindSubstitute;
+}
 
-function rewriteRequires(
-  draft: SupergraphDraft,
-  replace: (requirer: string, ...required: Parameters<Replace>) => string | undefined,
-) {
+function rewriteRequires(draft: SupergraphDraft, findSubstitute: FindSubstitute): void {
   for (const [typeName, type] of draft.types) {
     for (const [fieldName, member] of type.members) {
       member.directives = member.directives.map((directive) => {
         const requires = isJoinField(directive) ? stringOf(directive, "requires") : undefined;
         if (requires === undefined) return directive;
         const requirer = `${typeName}.${fieldName} in ${stringOf(directive, "graph")}`;
-        const replaceRequired: Replace = (...required) => replace(requirer, ...required);
-        const value = printFieldSet(rewriteSet(draft, typeName, parseFieldSet(requires), replaceRequired));
-        return withArgument(directive, "requires", { kind: Kind.STRING, value });
+        const rewritten = rewriteSet(typeName, parseFieldSet(requires), { draft, requirer, findSubstitute });
+        return withArgument(directive, "requires", { kind: Kind.STRING, value: printFieldSet(rewritten) });
       });
     }
   }
@@ -103,33 +121,25 @@ function rewriteRequires(
 
 const isJoinField = isNamed("join__field");
 
-function rewriteSet(
-  draft: SupergraphDraft,
-  typeName: string,
-  { kind, selections }: SelectionSetNode,
-  replace: Replace,
-): SelectionSetNode {
-  return { kind, selections: selections.map((selection) => rewriteSelection(draft, typeName, selection, replace)) };
+function rewriteSet(typeName: string, { kind, selections }: SelectionSetNode, rewriting: Rewriting): SelectionSetNode {
+  return { kind, selections: selections.map((selection) => rewriteSelection(typeName, selection, rewriting)) };
 }
 
-function rewriteSelection(
-  draft: SupergraphDraft,
-  typeName: string,
-  selection: SelectionNode,
-  replace: Replace,
-): SelectionNode {
+function rewriteSelection(typeName: string, selection: SelectionNode, rewriting: Rewriting): SelectionNode {
   if (selection.kind === Kind.FRAGMENT_SPREAD) throw new Error(`@requires has a fragment spread on ${typeName}`);
   if (selection.kind === Kind.INLINE_FRAGMENT) {
     const innerType = selection.typeCondition?.name.value ?? typeName;
-    return { ...selection, selectionSet: rewriteSet(draft, innerType, selection.selectionSet, replace) };
+    return { ...selection, selectionSet: rewriteSet(innerType, selection.selectionSet, rewriting) };
   }
-  const field = fieldNodeOf(draft.types.get(typeName)?.members.get(selection.name.value));
-  if (!field) return selection;
-  const { selectionSet } = selection;
-  const below = selectionSet && { selectionSet: rewriteSet(draft, namedTypeOf(field.type), selectionSet, replace) };
-  const name = replace(typeName, field, selection);
-  if (name === undefined) return { ...selection, ...below };
-  return { ...selection, ...below, name: { kind: Kind.NAME, value: name }, arguments: [] };
+  const { draft, requirer, findSubstitute } = rewriting;
+  const definition = fieldNodeOf(draft.types.get(typeName)?.members.get(selection.name.value));
+  if (!definition) return selection;
+  const rewritten = selection.selectionSet
+    ? { ...selection, selectionSet: rewriteSet(namedTypeOf(definition.type), selection.selectionSet, rewriting) }
+    : selection;
+  const substitute = findSubstitute(typeName, definition, selection, requirer);
+  if (substitute === undefined) return rewritten;
+  return { ...rewritten, name: { kind: Kind.NAME, value: substitute }, arguments: [] };
 }
 
 /** The types, and those that implement them: an implementation must have every field of its interface. */

@@ -1,6 +1,6 @@
 // Adds a virtual subgraph to the planner's supergraph: an additional subgraph for an existing service, into which some of its fields move. Called by
 // separate-requires.ts, which chooses the fields.
-import { type ConstDirectiveNode, Kind, type SelectionSetNode } from "graphql";
+import { type ConstDirectiveNode, type FieldNode, Kind, type SelectionSetNode } from "graphql";
 import {
   addExplicitJoins,
   argumentOf,
@@ -16,6 +16,7 @@ import {
   withGraph,
 } from "./supergraph-directives.ts";
 import {
+  fieldNodeOf,
   implementsInterface,
   type MemberDraft,
   namedTypeOf,
@@ -64,10 +65,9 @@ export function addVirtualSubgraph(
   const query = draft.types.get(draft.queryType);
   if (query) joinType(query, query, { graph, virtual, fields: new Map() });
   for (const [typeName, fields] of contents) {
-    const implementations = [...interfaceObjects].flatMap(([name, object]) => (object === typeName ? name : []));
     const model = draft.types.get(typeName);
-    for (const joined of implementations.length > 0 ? implementations : [typeName]) {
-      const type = draft.types.get(joined);
+    for (const joinedName of replacementsOf(typeName, interfaceObjects)) {
+      const type = draft.types.get(joinedName);
       if (type && model) joinType(type, model, { graph, virtual, fields });
     }
   }
@@ -76,19 +76,28 @@ export function addVirtualSubgraph(
   return interfaceObjects;
 }
 
-/** The object types that implement an interface object. Empty if the type is no interface object, or if a field of the contents has this type. */
+/** The types that the virtual subgraph has instead of an interface object; any other type itself. */
+function replacementsOf(typeName: string, interfaceObjects: InterfaceObjects): readonly string[] {
+  const implementations = [...interfaceObjects.keys()].filter((name) => interfaceObjects.get(name) === typeName);
+  return implementations.length > 0 ? implementations : [typeName];
+}
+
+/**
+ * The object types that implement an interface object, as entries of `InterfaceObjects`. Empty if the type is no interface object, or if a field of
+ * the contents has this type.
+ */
 function findImplementations({ types }: SupergraphDraft, graph: string, typeName: string, contents: SubgraphContents) {
   const joins = types.get(typeName)?.directives.filter(isJoin("join__type", graph)) ?? [];
-  if (!joins.some((one) => argumentOf(one, "isInterfaceObject") === true)) return [];
+  const isInterfaceObject = joins.some((join) => argumentOf(join, "isInterfaceObject") === true);
+  if (!isInterfaceObject) return [];
   const fields = [...contents].flatMap(([owner, names]) =>
-    [...names.keys()].map((name) => types.get(owner)?.members.get(name)),
+    [...names.keys()].map((name) => fieldNodeOf(types.get(owner)?.members.get(name))),
   );
-  if (fields.some((field) => field && "type" in field.node && namedTypeOf(field.node.type) === typeName)) return [];
-  return [...types].flatMap(([name, type]) =>
-    type.node.kind === Kind.OBJECT_TYPE_DEFINITION && implementsInterface(type, typeName)
-      ? [[name, typeName] as const]
-      : [],
+  if (fields.some((field) => field && namedTypeOf(field.type) === typeName)) return [];
+  const implementations = [...types].filter(
+    ([, type]) => type.node.kind === Kind.OBJECT_TYPE_DEFINITION && implementsInterface(type, typeName),
   );
+  return implementations.map(([name]) => [name, typeName] as const);
 }
 
 function collectContents(draft: SupergraphDraft, graph: string, moved: readonly MovedField[]): SubgraphContents {
@@ -97,26 +106,32 @@ function collectContents(draft: SupergraphDraft, graph: string, moved: readonly 
   /** Adds a type: an entity with its keys, another type with all its fields, an abstract type with all its possible types. */
   function addType(typeName: string): void {
     const type = draft.types.get(typeName);
-    if (!type?.directives.some(isJoin("join__type", graph)) || contents.has(typeName) || typeName === draft.queryType)
-      return;
+    if (!type?.directives.some(isJoin("join__type", graph))) return;
+    if (contents.has(typeName) || typeName === draft.queryType) return;
     contents.set(typeName, new Map());
     const keys = resolvableKeysOf(type, graph);
     for (const key of keys) addSet(typeName, parseFieldSet(key), "internal");
     for (const possible of possibleTypes(draft, type, graph)) addType(possible);
-    if (keys.length === 0) for (const name of type.members.keys()) addField(typeName, name);
+    const isEntity = keys.length > 0;
+    if (isEntity) return;
+    for (const name of type.members.keys()) addField(typeName, name);
   }
 
   /** A field that is added twice is external only if it is external both times. @returns the name of its type; undefined if it is not added. */
   function addField(typeName: string, name: string, externality?: Externality): string | undefined {
     const member = draft.types.get(typeName)?.members.get(name);
     const fields = contents.get(typeName);
-    if (!member || !fields || !isFieldIn(member, graph) || member.node.kind === Kind.ENUM_VALUE_DEFINITION)
-      return undefined;
+    if (!member || !fields || !isFieldIn(member, graph)) return undefined;
+    if (member.node.kind === Kind.ENUM_VALUE_DEFINITION) return undefined;
     const fieldType = namedTypeOf(member.node.type);
     const isNew = !fields.has(name);
+    const wasInternal = fields.get(name) === false;
     const isExternal = externality === undefined ? needsOtherSubgraph(member, graph) : externality === "external";
-    fields.set(name, isExternal && fields.get(name) !== false);
-    if (isNew) [fieldType, ...argumentTypesOf(member)].forEach(addType);
+    fields.set(name, isExternal && !wasInternal);
+    if (isNew) {
+      addType(fieldType);
+      for (const argumentType of argumentTypesOf(member)) addType(argumentType);
+    }
     return fieldType;
   }
 
@@ -125,26 +140,27 @@ function collectContents(draft: SupergraphDraft, graph: string, moved: readonly 
     for (const selection of selections) {
       if (selection.kind === Kind.INLINE_FRAGMENT)
         addSet(selection.typeCondition?.name.value ?? typeName, selection.selectionSet, externality);
-      else if (selection.kind === Kind.FIELD) {
-        const fieldType = addField(
-          typeName,
-          selection.name.value,
-          selection.selectionSet || externality === "internal" ? externality : undefined,
-        );
-        if (fieldType !== undefined && selection.selectionSet)
-          addSet(fieldType, selection.selectionSet, externality === "internal" ? externality : undefined);
-      }
+      else if (selection.kind === Kind.FIELD) addSelected(typeName, selection, externality);
     }
   }
 
+  function addSelected(typeName: string, { name, selectionSet }: FieldNode, externality?: Externality): void {
+    const isInternal = externality === "internal";
+    const isComposite = selectionSet !== undefined;
+    const fieldType = addField(typeName, name.value, isInternal || isComposite ? externality : undefined);
+    if (fieldType === undefined || !selectionSet) return;
+    addSet(fieldType, selectionSet, isInternal ? "internal" : undefined);
+  }
+
   for (const { typeName, fieldName } of moved) {
-    const join = draft.types.get(typeName)?.members.get(fieldName)?.directives.find(isJoin("join__field", graph));
+    const fieldJoin = draft.types.get(typeName)?.members.get(fieldName)?.directives.find(isJoin("join__field", graph));
+    const requires = fieldJoin && stringOf(fieldJoin, "requires");
+    const provides = fieldJoin && stringOf(fieldJoin, "provides");
     addType(typeName);
     const fieldType = addField(typeName, fieldName, "internal");
     // External, so that a required object comes from the fetch that resolves it for the client, even if this service could resolve it too:
     // objects of two fetches would have to be merged. "__typename" is for the type only: each moved field has a `@requires`.
-    addSet(typeName, parseFieldSet((join && stringOf(join, "requires")) ?? "__typename"), "external");
-    const provides = join && stringOf(join, "provides");
+    addSet(typeName, parseFieldSet(requires ?? "__typename"), "external");
     if (fieldType !== undefined && provides !== undefined) addSet(fieldType, parseFieldSet(provides));
   }
   return contents;
@@ -157,11 +173,11 @@ function argumentTypesOf({ node }: MemberDraft): readonly string[] {
 /** The members of a union or the implementations of an interface, as the subgraph has them. */
 function possibleTypes(draft: SupergraphDraft, type: TypeDraft, graph: string): readonly string[] {
   const name = type.node.name.value;
-  const members = type.directives
-    .filter(isJoin("join__unionMember", graph))
-    .flatMap((one) => stringOf(one, "member") ?? []);
+  const memberJoins = type.directives.filter(isJoin("join__unionMember", graph));
+  const members = memberJoins.flatMap((memberJoin) => stringOf(memberJoin, "member") ?? []);
+  const isImplementsJoin = isJoin("join__implements", graph);
   const implementations = [...draft.types].filter(([, { directives }]) =>
-    directives.some((one) => isJoin("join__implements", graph)(one) && argumentOf(one, "interface") === name),
+    directives.some((directive) => isImplementsJoin(directive) && argumentOf(directive, "interface") === name),
   );
   return [...members, ...implementations.map(([implementation]) => implementation)];
 }
@@ -176,29 +192,45 @@ interface TypeJoin {
 /** Adds the type and its fields to the virtual subgraph, with the directives that `model` has in the real one. */
 function joinType(type: TypeDraft, model: TypeDraft, { graph, virtual, fields }: TypeJoin): void {
   for (const [name, member] of type.members) {
-    const isExternal = fields.get(name);
     if (member.node.kind === Kind.ENUM_VALUE_DEFINITION) copyJoins(member, "join__enumValue", graph, virtual);
-    else {
-      const hasNoJoin = !member.directives.some(isNamed("join__field"));
-      // Without a `@join__field`, the field is in all subgraphs of its type, the virtual one included.
-      if (hasNoJoin && isExternal === false) continue;
-      if (hasNoJoin) addExplicitJoins(member, type);
-      if (isExternal !== undefined)
-        member.directives = [
-          ...member.directives,
-          createFieldJoin(model.members.get(name), { graph, virtual, isExternal }),
-        ];
-    }
+    else joinField(type, member, model.members.get(name), { graph, virtual, isExternal: fields.get(name) });
   }
+  const isModel = type === model;
+  const joins = joinsToCopy(model, graph).map((join) => withGraph(isModel ? join : asObjectType(join), virtual));
+  type.directives = [...type.directives, ...joins];
+}
+
+/** The `@join__type` directives with a resolvable key. If there are none, one without a key. */
+function joinsToCopy(model: TypeDraft, graph: string): readonly ConstDirectiveNode[] {
   const joins = model.directives.filter(isJoin("join__type", graph));
-  const resolvable = joins.filter((one) => isResolvable(one) && stringOf(one, "key") !== undefined);
+  const resolvable = joins.filter((join) => isResolvable(join) && stringOf(join, "key") !== undefined);
+  if (resolvable.length > 0) return resolvable;
   const [first] = joins;
-  // A type without a resolvable key gets one `@join__type` without a key.
-  const copied = resolvable.length > 0 || !first ? resolvable : [withoutKey(first)];
-  type.directives = [
-    ...type.directives,
-    ...copied.map((one) => withGraph(type === model ? one : asObjectType(one), virtual)),
-  ];
+  return first ? [withoutKey(first)] : [];
+}
+
+interface FieldJoin {
+  readonly graph: string;
+  readonly virtual: string;
+  /** Undefined for a field that is not in the virtual subgraph. */
+  readonly isExternal: boolean | undefined;
+}
+
+/** @param model the field whose `@join__field` is copied. */
+function joinField(
+  type: TypeDraft,
+  field: MemberDraft,
+  model: MemberDraft | undefined,
+  { graph, virtual, isExternal }: FieldJoin,
+): void {
+  const hasNoJoin = !field.directives.some(isNamed("join__field"));
+  // Without a `@join__field`, the field is in all subgraphs of its type, the virtual one included.
+  if (hasNoJoin && isExternal === false) return;
+  if (hasNoJoin) addExplicitJoins(field, type);
+  if (isExternal === undefined) return;
+  const join = model?.directives.find(isJoin("join__field", graph)) ?? joinDirective("join__field", graph);
+  const copied = isExternal ? asExternal(join) : withArgument(join, "external", undefined);
+  field.directives = [...field.directives, withGraph(copied, virtual)];
 }
 
 function asObjectType(joinTypeDirective: ConstDirectiveNode): ConstDirectiveNode {
@@ -209,20 +241,12 @@ function withoutKey(directive: ConstDirectiveNode): ConstDirectiveNode {
   return withArgument(withArgument(directive, "key", undefined), "resolvable", undefined);
 }
 
-function createFieldJoin(
-  model: MemberDraft | undefined,
-  o: { readonly graph: string; readonly virtual: string; readonly isExternal: boolean },
-): ConstDirectiveNode {
-  const join = model?.directives.find(isJoin("join__field", o.graph)) ?? joinDirective("join__field", o.graph);
-  return withGraph(o.isExternal ? asExternal(join) : withArgument(join, "external", undefined), o.virtual);
-}
-
 function joinAbstractType(type: TypeDraft, graph: string, virtual: string, contents: SubgraphContents): void {
   if (!contents.has(type.node.name.value)) return;
   copyJoins(type, "join__unionMember", graph, virtual);
   const implemented = type.directives.filter(isJoin("join__implements", graph));
-  const contained = implemented.filter((one) => contents.has(String(argumentOf(one, "interface"))));
-  type.directives = [...type.directives, ...contained.map((one) => withGraph(one, virtual))];
+  const contained = implemented.filter((join) => contents.has(String(argumentOf(join, "interface"))));
+  type.directives = [...type.directives, ...contained.map((join) => withGraph(join, virtual))];
 }
 
 function copyJoins(owner: MemberDraft | TypeDraft, directiveName: string, graph: string, virtual: string): void {

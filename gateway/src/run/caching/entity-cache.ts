@@ -37,8 +37,9 @@ export interface EntityCache {
   close(): Promise<void>;
 }
 
-/** Group names and subgraphs to remember, some hundred bytes each. */
+/** Invalidations to remember (groups and subgraphs), some hundred bytes each. */
 const notesMax = 10_000;
+/** Keys of results that depend on the caller (`SubgraphCache.mark`). */
 const marksMax = 20_000;
 /** The shares of `bytesMax` for the texts of requests, and for whole results (whole-results.ts). The rest is for the entity store. */
 const textsShare = 0.1;
@@ -56,14 +57,21 @@ export function createEntityCache(o: EntityCacheOptions): EntityCache {
   const changesCounts = new Map<string, number>();
   const log = createNoteLog({ notesMax });
   const ownWrites = new Map<string, readonly ServiceWrite[]>();
+
+  function countChange(service: string): void {
+    changesCounts.set(service, (changesCounts.get(service) ?? 0) + 1);
+  }
+
   function invalidate(service: string): void {
     log.note(service);
     store.deleteService(service);
   }
+
   const feeds = createFeeds({
-    ...o,
+    feedUrls: o.feedUrls,
+    feedKey: o.feedKey,
     onChanges(service, groups) {
-      changesCounts.set(service, (changesCounts.get(service) ?? 0) + 1);
+      countChange(service);
       for (const group of groups) {
         log.note(nameGroup(service, group));
         store.deleteGroup(service, group);
@@ -71,14 +79,21 @@ export function createEntityCache(o: EntityCacheOptions): EntityCache {
     },
     // Every stored result of the service may be outdated.
     onReset(service) {
-      changesCounts.set(service, (changesCounts.get(service) ?? 0) + 1);
+      countChange(service);
       invalidate(service);
       ownWrites.delete(service);
     },
     onState: (name, state, cause) => observe({ kind: "feed-state", service: o.serviceOf(name), state, cause }),
   });
   const parts: CacheParts = {
-    ...{ store, log, ownWrites, invalidate, feeds, nowMs, observe, requestTimeoutMs: o.requestTimeoutMs },
+    store,
+    log,
+    ownWrites,
+    invalidate,
+    feeds,
+    nowMs,
+    observe,
+    requestTimeoutMs: o.requestTimeoutMs,
     shortTexts: createShortTexts(o.bytesMax * textsShare),
     marks: createBoundedMap({ entriesMax: marksMax }),
     wholesBytesMax: (o.bytesMax * wholesShare) / o.services.size,
@@ -94,11 +109,10 @@ export function createEntityCache(o: EntityCacheOptions): EntityCache {
       return cache;
     },
     size() {
-      const { entries, weight } = store.size();
-      return {
-        entries,
-        weight: [...caches.values()].reduce((sum, cache) => sum + (cache?.wholesBytes() ?? 0), weight),
-      };
+      const stored = store.size();
+      let weight = stored.weight;
+      for (const cache of caches.values()) weight += cache?.wholesBytes() ?? 0;
+      return { entries: stored.entries, weight };
     },
     close: feeds.close,
   };
@@ -106,13 +120,14 @@ export function createEntityCache(o: EntityCacheOptions): EntityCache {
 
 /** Assigns numbers to the texts of requests, since these are long and part of many keys. @param bytesMax estimated memory of the texts. */
 function createShortTexts(bytesMax: number): (text: string) => string {
-  const known = createBoundedMap<string>({ entriesMax: Infinity, weightMax: bytesMax });
-  let last = 0;
+  const shortTexts = createBoundedMap<string>({ entriesMax: Infinity, weightMax: bytesMax });
+  let lastNumber = 0;
   return (text) => {
-    const found = known.get(text);
-    if (found !== undefined) return found;
-    const short = String(++last);
-    known.set(text, short, text.length + textBytes);
-    return short;
+    const known = shortTexts.get(text);
+    if (known !== undefined) return known;
+    lastNumber++;
+    const shortText = String(lastNumber);
+    shortTexts.set(text, shortText, text.length + textBytes);
+    return shortText;
   };
 }

@@ -21,7 +21,10 @@ export interface StoredResult {
   isStored: boolean;
 }
 
-/** A feed confirms a result for this time after its request, or for `freshMs` if longer. Afterwards a change that was never published is seen. */
+/**
+ * A feed confirms a result for this time after its request, or for `freshMs` if longer. Afterwards the result is fetched again, so a change that was
+ * never published is seen too.
+ */
 const confirmedMsMin = 60_000;
 
 /** How long after its request a result may be used while the service's feed, if it needs one, is up. */
@@ -47,17 +50,14 @@ const resultBytes = 400;
 /** Estimated memory of a group of a result: its name and its entry in the index. */
 const groupBytes = 150;
 
-/**
- * @param bytesMax estimated memory.
- * @param onEvicted called for each result that the limit evicts.
- */
-export function createEntityStore({
-  bytesMax,
-  onEvicted,
-}: {
+interface EntityStoreOptions {
+  /** Estimated memory. */
   readonly bytesMax: number;
+  /** Called for each result that the limit evicts. */
   readonly onEvicted: () => void;
-}): EntityStore {
+}
+
+export function createEntityStore({ bytesMax, onEvicted }: EntityStoreOptions): EntityStore {
   const byGroup = new Map<string, Set<StoredResult>>();
   const results = createBoundedMap<StoredResult>({
     entriesMax: Infinity,

@@ -54,10 +54,11 @@ export function memoizeBySource<Value>(
   const bytes = first.onMemo ? memoBytes + estimateBytes(value) : 0;
   const dropped = memos.length >= memosMax ? memos.shift() : undefined;
   memos.push({ bytes, sources, key, value });
-  if (first.onMemo) {
-    first.onMemo(bytes - (dropped?.bytes ?? 0));
-    if (typeof value === "object" && value !== null) (value as MemoSource).onMemo ??= first.onMemo;
-  }
+  if (!first.onMemo) return value;
+  first.onMemo(bytes - (dropped?.bytes ?? 0));
+  // Values that are memoized on this value count too.
+  const isSource = typeof value === "object" && value !== null;
+  if (isSource) (value as MemoSource).onMemo ??= first.onMemo;
   return value;
 }
 

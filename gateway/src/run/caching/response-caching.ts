@@ -92,6 +92,10 @@ function isEntityGroups(entities: unknown): entities is NonNullable<SubgraphCach
   );
 }
 
+/** Finds the first of these directives in a list that is separated by commas, with its seconds. */
+const maxAgePattern = /(?:^|,)(?:s-maxage|max-age)=(\d{1,9})(?:,|$)/;
+
+/** How long caches may store a response with this `Cache-Control`. Undefined unless it is public. */
 function readPublicSeconds(cacheControl = ""): number | undefined {
   const directives = cacheControl
     .toLowerCase()
@@ -99,7 +103,7 @@ function readPublicSeconds(cacheControl = ""): number | undefined {
     .map((directive) => directive.trim());
   if (!directives.includes("public")) return undefined;
   // `s-maxage` overrides `max-age` in shared caches (RFC 9111, 5.2.2.10): in reverse order it comes first, so the pattern finds it first.
-  const [, seconds] =
-    /(?:^|,)(?:s-maxage|max-age)=(\d{1,9})(?:,|$)/.exec(directives.toSorted().reverse().join(",")) ?? [];
+  const reversed = directives.toSorted().reverse().join(",");
+  const [, seconds] = maxAgePattern.exec(reversed) ?? [];
   return seconds === undefined ? undefined : Number(seconds);
 }

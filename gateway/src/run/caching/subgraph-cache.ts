@@ -129,16 +129,19 @@ export class SubgraphCacheState implements SubgraphCache {
     const isUp = feeds.isUp(this.#name) === true;
     // A feed that is up confirms the stored results: it has removed the others.
     const isConfirmed = isUp && result.needsFeed;
-    if (ageMs >= (isConfirmed ? confirmedMsOf(result) : result.freshMs)) return undefined;
+    const usableMs = isConfirmed ? confirmedMsOf(result) : result.freshMs;
+    if (ageMs >= usableMs) return undefined;
     if (!isUp) {
       // While the feed is down, and without a feed, only the writes of this process are known.
-      if (result.settledWrites !== settledWrites || (result.needsFeed && ageMs >= feedDownMsMax)) return undefined;
+      if (result.settledWrites !== settledWrites) return undefined;
+      if (result.needsFeed && ageMs >= feedDownMsMax) return undefined;
     }
+    const remainingMs = isConfirmed ? result.freshMs : result.freshMs - ageMs;
     return {
       stored: result,
       data: result.data,
       groups: result.groups,
-      seconds: Math.floor((result.freshMs - (isConfirmed ? 0 : ageMs)) / 1_000),
+      seconds: Math.floor(remainingMs / 1_000),
     };
   }
 
@@ -158,17 +161,15 @@ export class SubgraphCacheState implements SubgraphCache {
   /** False while the feed is down: the caller then checks the parts one by one. Without a feed, only the writes of this process are known. */
   #knowsChanges({ parts }: WholeResult, settledWrites: number): boolean {
     const isUp = this.#parts.feeds.isUp(this.#name);
-    return isUp ?? parts.every((part) => part.settledWrites === settledWrites);
+    if (isUp !== undefined) return isUp;
+    return parts.every((part) => part.settledWrites === settledWrites);
   }
 
   putWhole(body: string, result: ComposedResult, hits: Iterable<CacheHit>): void {
     // While the feed is down, `findWhole` returns nothing.
     if (this.#parts.feeds.isUp(this.#name) === false) return;
-    this.#wholes.put(
-      body,
-      result,
-      Array.from(hits, ({ stored }) => stored),
-    );
+    const parts = Array.from(hits, ({ stored }) => stored);
+    this.#wholes.put(body, result, parts);
   }
 
   startFill(settledWrites: number): Fill {
@@ -178,8 +179,9 @@ export class SubgraphCacheState implements SubgraphCache {
   put(fill: Fill, { seconds, ...result }: Storable): void {
     const { store, marks, feeds } = this.#parts;
     const hasFeed = feeds.isUp(this.#name) !== undefined;
-    if ((result.needsFeed && !hasFeed) || result.groups.length > groupsMax || this.#isOutdated(fill, result.groups))
-      return;
+    if (result.needsFeed && !hasFeed) return;
+    if (result.groups.length > groupsMax) return;
+    if (this.#isOutdated(fill, result.groups)) return;
     store.put({
       ...result,
       service: this.#name,

@@ -51,6 +51,7 @@ export function createLearnedValues({ known, valuesMax, occurrencesMin }: Learne
     if (candidate.occurrences <= occurrencesMin) return "other";
     names.set(candidate.name, candidate.name);
     candidates.delete(candidate.name);
+    // No further value can get a label.
     if (names.size >= valuesMax) candidates.clear();
     return candidate.name;
   }
@@ -61,7 +62,8 @@ export function createLearnedValues({ known, valuesMax, occurrencesMin }: Learne
       if (value === undefined || value === "") return "unnamed";
       const label = names.get(value);
       if (label !== undefined) return label;
-      return names.size >= valuesMax || value.length > labelCharactersMax ? "other" : countCandidate(value);
+      const mayBecomeLabel = names.size < valuesMax && value.length <= labelCharactersMax;
+      return mayBecomeLabel ? countCandidate(value) : "other";
     },
   };
 }
@@ -79,10 +81,13 @@ function createNames(known: Iterable<string>): Names {
 }
 
 function labelsFrom(names: Names): KnownValues {
-  return (value) => (value === undefined || value === "" ? "unnamed" : (names.get(value) ?? "other"));
+  return (value) => {
+    if (value === undefined || value === "") return "unnamed";
+    return names.get(value) ?? "other";
+  };
 }
 
-/** A name from a parsed document is a slice, which retains the document's whole text in V8. */
+/** An equal string with its own memory. A name from a parsed document is a slice, which retains the document's whole text in V8. */
 function copyOf(value: string): string {
   return Buffer.from(value).toString();
 }

@@ -5,12 +5,12 @@ export type Labels<L extends string> = Readonly<Record<L, string | number>>;
 
 /** One series of a counter: one combination of label values. Code that runs per request keeps it, to skip the lookup of labels. */
 export interface CounterSeries {
-  /** @param by default 1; never negative. */
+  /** @param by never negative; 1 if it is missing. */
   add(by?: number): void;
 }
 
 export interface Counter<L extends string> {
-  /** @param by default 1; never negative. */
+  /** @param by never negative; 1 if it is missing. */
   add(labels: Labels<L>, by?: number): void;
   of(labels: Labels<L>): CounterSeries;
 }
@@ -63,19 +63,19 @@ export interface Metrics<D extends MetricDeclarations> {
   write(): Promise<string>;
 }
 
-const nothing = () => {};
+const doNothing = () => {};
 
 /** For a process without metrics. */
 export function createNoMetrics<D extends MetricDeclarations>(): Metrics<D> {
-  const counter = { add: nothing, of: () => ({ add: nothing }) };
-  const gauge = { set: nothing, add: nothing, onScrape: nothing };
-  const histogram = { observe: nothing, of: () => ({ observe: nothing }) };
+  const counter = { add: doNothing, of: () => ({ add: doNothing }) };
+  const gauge = { set: doNothing, add: doNothing, onScrape: doNothing };
+  const histogram = { observe: doNothing, of: () => ({ observe: doNothing }) };
   return {
     isOn: false,
     counter: () => counter,
     gauge: () => gauge,
     histogram: () => histogram,
-    announce: nothing,
+    announce: doNothing,
     listMissingZeros: () => [],
     write: () => Promise.resolve(""),
   };

@@ -17,23 +17,23 @@ export async function createPrometheus<D extends MetricDeclarations>(declaration
       createMetric(client, registry, name, declaration),
     ]),
   );
-  const get = (name: keyof D): unknown => {
+  const getMetric = (name: keyof D): unknown => {
     const metric = metricsByName.get(String(name));
     if (metric === undefined) throw new Error(`${String(name)} is not declared`);
     return metric;
   };
   return {
     isOn: true,
-    counter: (name) => toCounter(get(name) as SeriesTable<CounterSeries>),
-    gauge: (name) => get(name) as AnnouncedGauge,
-    histogram: (name) => toHistogram(get(name) as SeriesTable<HistogramSeries>),
+    counter: (name) => toCounter(getMetric(name) as SeriesTable<CounterSeries>),
+    gauge: (name) => getMetric(name) as AnnouncedGauge,
+    histogram: (name) => toHistogram(getMetric(name) as SeriesTable<HistogramSeries>),
     announce(labels) {
       for (const metric of metricsByName.values()) metric.announce(labels);
     },
-    listMissingZeros: () =>
-      Array.from(metricsByName, ([metric, { countMissingZeros }]) => ({ metric, count: countMissingZeros() })).filter(
-        ({ count }) => count > 0,
-      ),
+    listMissingZeros() {
+      const counts = [...metricsByName].map(([name, metric]) => ({ metric: name, count: metric.countMissingZeros() }));
+      return counts.filter(({ count }) => count > 0);
+    },
     write: () => registry.metrics(),
   };
 }
@@ -41,7 +41,8 @@ export async function createPrometheus<D extends MetricDeclarations>(declaration
 function createMetric(client: typeof Client, registry: Client.Registry, name: string, declaration: MetricDeclaration) {
   const { kind, help, labels } = declaration;
   if (kind === "gauge") {
-    return createGauge(new client.Gauge({ name, help, labelNames: [...labels], registers: [registry] }), declaration);
+    const gauge = new client.Gauge({ name, help, labelNames: [...labels], registers: [registry] });
+    return createGauge(gauge, declaration);
   }
   const metric = kind === "counter" ? createCounters(name, declaration) : createHistograms(name, declaration);
   // prom-client's types require its own class, but its code only uses `name` and `get`.
@@ -63,6 +64,7 @@ interface AnnouncedGauge extends OurGauge<string> {
 }
 
 function createGauge(gauge: Client.Gauge, declaration: MetricDeclaration): AnnouncedGauge {
+  /** Label sets, each by its JSON. */
   const announced = new Map<string, Labels<string>>();
   const announcedGauge: AnnouncedGauge = {
     set: (labels, value) => gauge.set(labels, value),
@@ -80,6 +82,7 @@ function createGauge(gauge: Client.Gauge, declaration: MetricDeclaration): Annou
     announce(values) {
       for (const labels of completeLabels(declaration, values)) announced.set(JSON.stringify(labels), labels);
     },
+    // The number of announced label sets of a gauge has no limit.
     countMissingZeros: () => 0,
   };
   return announcedGauge;

@@ -50,8 +50,16 @@ export async function startExportThread({ file = workerFile, ...data }: ExportTh
     name: "span-export",
   });
   const pending = new Map<number, PendingTask>();
-  let lastNumber = startupNumber;
+  let lastBatchNumber = startupNumber;
   let hasEnded = false;
+
+  /** Settles when the thread reports the result of this batch, or ends. */
+  function resultOf(batchNumber: number): Promise<void> {
+    worker.ref();
+    return new Promise((resolve, reject) => {
+      pending.set(batchNumber, { resolve, reject });
+    });
+  }
 
   function settle({ batchNumber, problem }: ExportResult): void {
     const task = pending.get(batchNumber);
@@ -72,20 +80,15 @@ export async function startExportThread({ file = workerFile, ...data }: ExportTh
   worker.on("exit", (code) => failAll(new Error(`The thread that sends spans ended with code ${code}`)));
   await resultOf(startupNumber);
 
-  function resultOf(batchNumber: number): Promise<void> {
-    worker.ref();
-    return new Promise((resolve, reject) => void pending.set(batchNumber, { resolve, reject }));
-  }
-
   return {
     hasEnded: () => hasEnded,
     async send(spans) {
       if (hasEnded) throw new Error("The thread that sends spans has ended");
       if (pending.size >= batchesMax) throw new Error(`${batchesMax} batches of spans are already in flight`);
-      lastNumber++;
+      lastBatchNumber++;
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-      worker.postMessage({ batchNumber: lastNumber, spans } satisfies ExportTask);
-      await resultOf(lastNumber);
+      worker.postMessage({ batchNumber: lastBatchNumber, spans } satisfies ExportTask);
+      await resultOf(lastBatchNumber);
     },
     async end() {
       await worker.terminate();
@@ -94,5 +97,6 @@ export async function startExportThread({ file = workerFile, ...data }: ExportTh
 }
 
 function toError({ name, message, code }: ExportProblem): Error {
-  return Object.assign(new Error(message), { name, ...(code !== undefined && { code }) });
+  const error = Object.assign(new Error(message), { name });
+  return code === undefined ? error : Object.assign(error, { code });
 }

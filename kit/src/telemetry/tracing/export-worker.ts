@@ -37,8 +37,8 @@ const environmentResource = resources.detectResources({ detectors: [resources.en
 const resource = resources.defaultResource().merge(processResource).merge(environmentResource);
 
 parentPort?.on("message", ({ batchNumber, spans }: ExportTask) => {
-  const readable = spans.map((span) => toReadableSpan(span, { resource, version }));
-  exporter.export(readable, ({ error }) => {
+  const readableSpans = spans.map((span) => toReadableSpan(span, { resource, version }));
+  exporter.export(readableSpans, ({ error }) => {
     post({ batchNumber, problem: error && toProblem(error) });
   });
 });
@@ -49,6 +49,7 @@ function post(message: ExportResult): void {
   parentPort?.postMessage(message);
 }
 
-function toProblem({ name, message, ...more }: Error & { code?: string | number }): ExportProblem {
-  return { name, message, ...(more.code !== undefined && { code: more.code }) };
+function toProblem({ name, message, ...ownProperties }: Error & { code?: string | number }): ExportProblem {
+  const { code } = ownProperties;
+  return code === undefined ? { name, message } : { name, message, code };
 }

@@ -4,8 +4,8 @@ import type { ReadableSpan } from "@opentelemetry/sdk-trace";
 import type { SpanRecord } from "./span-record.ts";
 
 /** `SpanKind` and `SpanStatusCode` of OpenTelemetry's API, copied so that this file imports only types. */
-const kinds = { internal: 0, server: 1, client: 2 } as const;
-const status = { unset: 0, error: 2 } as const;
+const spanKinds = { internal: 0, server: 1, client: 2 } as const;
+const statusCodes = { unset: 0, error: 2 } as const;
 /** `TraceFlags.SAMPLED`: other requests have no record. */
 const sampled = 1;
 
@@ -15,16 +15,15 @@ export function toReadableSpan(
   { resource, version }: { readonly resource: Resource; readonly version: string },
 ): ReadableSpan {
   const context = { traceId, spanId, traceFlags: sampled };
-  return {
+  const span: ReadableSpan = {
     spanContext: () => context,
-    ...(parent && { parentSpanContext: { ...parent, traceFlags: sampled } }),
     name,
-    kind: kinds[kind],
+    kind: spanKinds[kind],
     startTime: toHrTime(startMs),
     endTime: toHrTime(endMs),
     duration: toHrTime(endMs - startMs),
     ended: true,
-    status: { code: hasFailed ? status.error : status.unset },
+    status: { code: hasFailed ? statusCodes.error : statusCodes.unset },
     attributes,
     links: [],
     events: [],
@@ -34,10 +33,14 @@ export function toReadableSpan(
     droppedEventsCount: 0,
     droppedLinksCount: 0,
   };
+  return parent === undefined ? span : { ...span, parentSpanContext: { ...parent, traceFlags: sampled } };
 }
+
+const nanosecondsPerMs = 1e6;
 
 /** Seconds and nanoseconds. */
 function toHrTime(ms: number): HrTime {
   const seconds = Math.floor(ms / 1_000);
-  return [seconds, Math.round((ms - seconds * 1_000) * 1e6)];
+  const remainingMs = ms - seconds * 1_000;
+  return [seconds, Math.round(remainingMs * nanosecondsPerMs)];
 }

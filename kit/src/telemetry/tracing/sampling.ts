@@ -1,6 +1,8 @@
 import { type CallerContext, isSampled } from "../../http/trace-context.ts";
 import type { TracingConfig } from "../../process/telemetry-config.ts";
 
+type SamplingConfig = Pick<TracingConfig, "sampler" | "ratio">;
+
 /**
  * Returns a function that decides whether a request is traced, by OTEL_TRACES_SAMPLER. tracing.ts calls it before anything is allocated for a span,
  * since most requests are not traced. For a request with a valid `traceparent`, a parentbased sampler follows its sampled flag, and the other
@@ -8,16 +10,31 @@ import type { TracingConfig } from "../../process/telemetry-config.ts";
  * @param random in [0, 1).
  */
 export function createSampling(
-  { sampler, ratio }: Pick<TracingConfig, "sampler" | "ratio">,
+  config: SamplingConfig,
   random: () => number = Math.random,
 ): (caller: CallerContext | undefined) => boolean {
-  const kind = sampler.replace(/^parentbased_/, "");
-  const share = kind === "always_on" ? 1 : kind === "always_off" ? 0 : ratio;
-  const followsCaller = sampler.startsWith("parentbased_");
+  const share = shareOf(config);
+  const followsCaller = config.sampler.startsWith("parentbased_");
   return (caller) => {
     if (caller === undefined) return random() < share;
-    return followsCaller ? isSampled(caller) : toFraction(caller.traceId) < share;
+    if (followsCaller) return isSampled(caller);
+    return toFraction(caller.traceId) < share;
   };
+}
+
+/** The share of requests that is traced, 0 to 1, where the caller's flag does not decide. */
+function shareOf({ sampler, ratio }: SamplingConfig): number {
+  switch (sampler) {
+    case "always_on":
+    case "parentbased_always_on":
+      return 1;
+    case "always_off":
+    case "parentbased_always_off":
+      return 0;
+    case "traceidratio":
+    case "parentbased_traceidratio":
+      return ratio;
+  }
 }
 
 /**

@@ -19,27 +19,31 @@ export interface SpanExport {
 
 const batchSpansMax = 512;
 const batchMs = 5_000;
+const trailingSlashes = /\/+$/;
 
 /**
  * Sends spans to a collector from a separate thread, as OTLP over HTTP, in batches: every 5 s or when 512 are queued. At most six batches are
  * in flight; further ones are lost, and so are batches that the collector does not accept within 10 s. Called by telemetry.ts if traces are on.
  */
-export async function createSpanExport({ endpoint, onLost, ...o }: SpanExportOptions): Promise<SpanExport> {
-  const sender = await createSender({ ...o, url: `${endpoint.replace(/\/+$/, "")}/v1/traces` });
+export async function createSpanExport(options: SpanExportOptions): Promise<SpanExport> {
+  const { endpoint, onLost, ...threadOptions } = options;
+  const url = `${endpoint.replace(trailingSlashes, "")}/v1/traces`;
+  const sender = await createSender({ ...threadOptions, url });
   let queue: SpanRecord[] = [];
   /** Batches to which the collector has not responded yet. */
   const inFlight = new Set<Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
-  let isLosing = false;
+  let wasLastBatchLost = false;
   let isStopped = false;
 
+  /** Never rejects: a lost batch is reported to `onLost`. */
   async function sendBatch(spans: readonly SpanRecord[]): Promise<void> {
-    const error = await sender.batch(spans).then(
+    const error = await sender.send(spans).then(
       () => undefined,
       (reason: Error) => reason,
     );
-    if (error && !isLosing) onLost(error);
-    isLosing = error !== undefined;
+    if (error && !wasLastBatchLost) onLost(error);
+    wasLastBatchLost = error !== undefined;
   }
 
   async function flush(): Promise<void> {
@@ -70,23 +74,28 @@ export async function createSpanExport({ endpoint, onLost, ...o }: SpanExportOpt
 }
 
 /** Starts the export thread. If it ends, the batches in flight are lost, and the next batch starts another one. */
-async function createSender(o: ExportThreadOptions) {
-  let thread = startExportThread(o);
+async function createSender(options: ExportThreadOptions) {
+  let startedThread = startExportThread(options);
   // Awaited, so that a module that cannot be loaded fails the start of the process.
-  await thread;
+  await startedThread;
 
   return {
-    async batch(spans: readonly SpanRecord[]): Promise<void> {
-      const current = thread;
-      // True for a thread that could not be started too.
-      const hasEnded = await current.then(
-        (one) => one.hasEnded(),
+    async send(spans: readonly SpanRecord[]): Promise<void> {
+      const previousThread = startedThread;
+      // Also true for a thread that could not be started.
+      const hasEnded = await previousThread.then(
+        (previous) => previous.hasEnded(),
         () => true,
       );
       // Another batch may have started the next thread already.
-      if (hasEnded && thread === current) thread = startExportThread(o);
-      await (await thread).send(spans);
+      const isReplaced = startedThread !== previousThread;
+      if (hasEnded && !isReplaced) startedThread = startExportThread(options);
+      const thread = await startedThread;
+      await thread.send(spans);
     },
-    end: async () => (await thread).end(),
+    async end(): Promise<void> {
+      const thread = await startedThread;
+      await thread.end();
+    },
   };
 }

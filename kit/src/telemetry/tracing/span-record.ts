@@ -41,22 +41,23 @@ export class RecordingSpan implements Span {
   #hasFailed = false;
   #hasEnded = false;
 
-  constructor(name: string, parent: SpanParent | undefined, o: SpanOptions | undefined, deliver: Deliver) {
+  constructor(name: string, parent: SpanParent | undefined, options: SpanOptions | undefined, deliver: Deliver) {
     this.traceId = parent?.traceId ?? randomDigits(32);
     this.#parent = parent;
     this.#name = name;
-    this.#kind = o?.kind ?? "internal";
-    this.#attributes = { ...o?.attributes };
+    this.#kind = options?.kind ?? "internal";
+    this.#attributes = { ...options?.attributes };
     this.#deliver = deliver;
   }
 
   get traceParent(): string {
+    // 01: the trace is sampled.
     return `00-${this.traceId}-${this.spanId}-01`;
   }
 
-  child(name: string, o?: SpanOptions): Span {
+  child(name: string, options?: SpanOptions): Span {
     const { traceId, spanId } = this;
-    return new RecordingSpan(name, { traceId, spanId, isRemote: false }, o, this.#deliver);
+    return new RecordingSpan(name, { traceId, spanId, isRemote: false }, options, this.#deliver);
   }
 
   rename(name: string): void {

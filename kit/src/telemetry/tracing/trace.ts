@@ -43,7 +43,7 @@ export interface Span {
   /** The `traceparent` of requests that this span sends. */
   readonly traceParent: string;
   /** Starts a child span. @param name from a small set, without client data. */
-  child(name: string, o?: SpanOptions): Span;
+  child(name: string, options?: SpanOptions): Span;
   rename(name: string): void;
   set(name: AttributeName, value: AttributeValue): void;
   /** Marks the span as failed. @param type from a small set, such as a code; never an error's message. */
@@ -60,7 +60,7 @@ export interface Trace {
    * Starts the first span of a request in this process. Undefined if the request is not sampled.
    * @param traceParent the header as sent; may be invalid.
    */
-  begin(name: string, traceParent: string | readonly string[] | undefined, o?: SpanOptions): Span | undefined;
+  begin(name: string, traceParent: string | readonly string[] | undefined, options?: SpanOptions): Span | undefined;
   /** The span in which the running code was started by `run` or `span`. */
   current(): Span | undefined;
   /** Runs `work` with `span` as the current one, also in its asynchronous calls. If `span` is undefined, the current one remains. */
@@ -69,7 +69,7 @@ export interface Trace {
    * Runs `work` in a child of the current span. The child ends when `work` returns, or when the promise of `work` settles. An error marks the child
    * as failed and is rethrown. Without a current span only runs `work`.
    */
-  span<T>(name: string, work: (span: Span | undefined) => T, o?: SpanOptions): T;
+  span<T>(name: string, work: (span: Span | undefined) => T, options?: SpanOptions): T;
   /** Sends the spans that have ended and stops. Waits at most 2 s. */
   stop(): Promise<void>;
 }

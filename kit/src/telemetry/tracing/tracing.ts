@@ -22,27 +22,28 @@ const stopMs = 2_000;
  */
 export function createTracing({ tracing, deliver, stop }: TracingOptions): Trace {
   const isTraced = createSampling(tracing);
-  const scopes = new AsyncLocalStorage<Span | undefined>();
+  const currentSpan = new AsyncLocalStorage<Span | undefined>();
 
   return {
     isOn: true,
-    begin(name, traceParent, o) {
+    begin(name, traceParent, options) {
       const caller = readCallerContext(traceParent);
       if (!isTraced(caller)) return undefined;
       const parent = caller && { traceId: caller.traceId, spanId: caller.spanId, isRemote: true };
-      return new RecordingSpan(name, parent, o, deliver);
+      return new RecordingSpan(name, parent, options, deliver);
     },
-    current: () => scopes.getStore(),
-    run: (span, work) => (span === undefined ? work() : scopes.run(span, work)),
-    span(name, work, o) {
-      const child = scopes.getStore()?.child(name, o);
-      return child === undefined ? work(undefined) : scopes.run(child, () => endWith(child, work));
+    current: () => currentSpan.getStore(),
+    run: (span, work) => (span === undefined ? work() : currentSpan.run(span, work)),
+    span(name, work, options) {
+      const child = currentSpan.getStore()?.child(name, options);
+      return child === undefined ? work(undefined) : currentSpan.run(child, () => runAndEnd(child, work));
     },
     stop: () => Promise.race([stop(), wait(stopMs)]),
   };
 }
 
-function endWith<T>(span: Span, work: (span: Span) => T): T {
+/** Runs `work`, and ends the span when it returns or its promise settles. */
+function runAndEnd<T>(span: Span, work: (span: Span) => T): T {
   try {
     const result = work(span);
     if (!(result instanceof Promise)) return endSpan(span, result);
@@ -66,6 +67,9 @@ function failSpan(span: Span, error: unknown): never {
   throw error;
 }
 
+/** Does not keep the process alive. */
 function wait(ms: number): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, ms).unref());
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
 }

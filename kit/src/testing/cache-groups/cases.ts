@@ -38,7 +38,7 @@ interface RestWrite {
 interface GraphqlWrite {
   readonly mutation: string;
   readonly as: string;
-  /** Of the mutation's only argument. */
+  /** The value of the mutation's only argument. */
   readonly input: object;
 }
 
@@ -63,7 +63,7 @@ interface TableCases {
   readonly insert: string;
   /** A condition for public rows: they are updated and deleted. */
   readonly where: string;
-  /** The new value of each column, as SQL; each is a write of its own. A text, boolean or integer column has one by default. */
+  /** The new value of each column, as SQL; a separate write sets each one. Text, boolean and integer columns have a default. */
   readonly update: Readonly<Record<string, string>>;
 }
 
@@ -90,17 +90,23 @@ export interface CacheGroupsCases {
 }
 
 /** Adds a case for each column of which `toOtherValue` knows another value. */
-export function withOtherValues(o: CacheGroupsCases, columns: readonly TestedColumn[]): CacheGroupsCases {
-  const complete = (table: string, cases: TableCases | "hidden") => {
-    if (cases === "hidden") return cases;
-    const values = columns.flatMap((one) => {
-      const value = one.table === table ? toOtherValue(one) : undefined;
-      return value === undefined ? [] : [[one.column, value] as const];
-    });
-    return { ...cases, update: { ...Object.fromEntries(values), ...cases.update } };
-  };
-  const tables = Object.entries(o.tables).map(([table, cases]) => [table, complete(table, cases)] as const);
-  return { ...o, tables: Object.fromEntries(tables) };
+export function withOtherValues(cases: CacheGroupsCases, columns: readonly TestedColumn[]): CacheGroupsCases {
+  const tables: Record<string, TableCases | "hidden"> = {};
+  for (const [table, tableCases] of Object.entries(cases.tables)) {
+    const tableColumns = columns.filter((column) => column.table === table);
+    tables[table] = tableCases === "hidden" ? "hidden" : addOtherValues(tableCases, tableColumns);
+  }
+  return { ...cases, tables };
+}
+
+/** A value of `tableCases` takes precedence. */
+function addOtherValues(tableCases: TableCases, tableColumns: readonly TestedColumn[]): TableCases {
+  const update: Record<string, string> = {};
+  for (const tableColumn of tableColumns) {
+    const value = toOtherValue(tableColumn);
+    if (value !== undefined) update[tableColumn.column] = value;
+  }
+  return { ...tableCases, update: { ...update, ...tableCases.update } };
 }
 
 interface ExpectedWrite {
@@ -111,14 +117,22 @@ interface ExpectedWrite {
 /** All writes, REST writes without a version in every version of their route. */
 export function listWrites({ writes, tables, routes }: CacheGroupsCases): readonly ExpectedWrite[] {
   const effects = ["visible", "hidden", "rejected"] as const;
-  const cases = effects.flatMap((expected) => writes[expected].map((write) => ({ write, expected })));
-  const ofTables = toSqlWrites(tables).map((write) => ({ write, expected: "visible" as const }));
-  return [...cases, ...ofTables].flatMap(({ write, expected }) => {
-    if (!("rest" in write) || / \/v\d/.test(write.rest)) return [{ write, expected }];
-    const [method = "", path = ""] = write.rest.split(" ");
-    const paths = toVersionPaths(routes, method, path);
-    return paths.map((versionPath) => ({ write: { ...write, rest: `${method} ${versionPath}` }, expected }));
-  });
+  const declaredWrites = effects.flatMap((expected) => writes[expected].map((write) => ({ write, expected })));
+  const tableWrites = toSqlWrites(tables).map((write) => ({ write, expected: "visible" as const }));
+  return [...declaredWrites, ...tableWrites].flatMap(({ write, expected }) =>
+    toVersionWrites(routes, write).map((versionWrite) => ({ write: versionWrite, expected })),
+  );
+}
+
+/** The path of a REST write begins with a version. */
+const versionPrefix = / \/v\d/;
+
+/** A REST write without a version in every version of its route; any other write unchanged. */
+function toVersionWrites(routes: readonly RouteDeclaration[], write: Write): readonly Write[] {
+  if (!("rest" in write)) return [write];
+  if (versionPrefix.test(write.rest)) return [write];
+  const [method = "", path = ""] = write.rest.split(" ");
+  return toVersionPaths(routes, method, path).map((versionPath) => ({ ...write, rest: `${method} ${versionPath}` }));
 }
 
 /** @throws Error if no route has this path. */
@@ -133,8 +147,12 @@ export function findRoute(
   method: string,
   path: string,
 ): RouteDeclaration | undefined {
-  const matches = (pattern: string) => new RegExp(`^${pattern.replaceAll(/:\w+/g, "[^/]+")}(?:[?]|$)`).test(path);
-  return routes.find((route) => route.method === method && matches(route.path));
+  return routes.find((route) => route.method === method && toPathPattern(route.path).test(path));
+}
+
+/** Matches the paths of a route, with or without a query: a parameter such as `:id` is any segment. */
+function toPathPattern(routePath: string): RegExp {
+  return new RegExp(`^${routePath.replaceAll(/:\w+/g, "[^/]+")}(?:[?]|$)`);
 }
 
 export function toDocument(schema: URL, mutation: string): string {
@@ -153,17 +171,17 @@ export function readMutations(schema: URL) {
 function toSqlWrites(tables: CacheGroupsCases["tables"]): readonly SqlWrite[] {
   return Object.entries(tables).flatMap(([table, cases]) => {
     if (cases === "hidden") return [];
-    const updates = Object.entries(cases.update).map(([column, value]) => `${column} = ${value}`);
-    return [
-      `insert into ${table} ${cases.insert}`,
-      ...updates.map((set) => `update ${table} set ${set} where ${cases.where}`),
-      `delete from ${table} where ${cases.where}`,
-    ].map((sql) => ({ sql }));
+    const { insert, update, where } = cases;
+    const updates = Object.entries(update).map(
+      ([column, value]) => `update ${table} set ${column} = ${value} where ${where}`,
+    );
+    const statements = [`insert into ${table} ${insert}`, ...updates, `delete from ${table} where ${where}`];
+    return statements.map((sql) => ({ sql }));
   });
 }
 
 export function describeWrite(write: Write): string {
   if ("sql" in write) return write.sql;
-  const [request, content] = "rest" in write ? [write.rest, write.body] : [write.mutation, write.input];
-  return `${request} ${JSON.stringify(content)} as ${write.as}`;
+  if ("rest" in write) return `${write.rest} ${JSON.stringify(write.body)} as ${write.as}`;
+  return `${write.mutation} ${JSON.stringify(write.input)} as ${write.as}`;
 }

@@ -19,7 +19,14 @@ export async function findColumns(client: pg.Client): Promise<readonly TestedCol
 
 /** SQL of another value than the column has. Undefined for a type of which a test must name the value. */
 export function toOtherValue({ column, type }: TestedColumn): string | undefined {
-  if (type === "text") return `coalesce(${column}, '') || '.'`;
-  if (type === "boolean") return `not coalesce(${column}, false)`;
-  return type === "integer" ? `coalesce(${column}, 0) + 1` : undefined;
+  switch (type) {
+    case "text":
+      return `coalesce(${column}, '') || '.'`;
+    case "boolean":
+      return `not coalesce(${column}, false)`;
+    case "integer":
+      return `coalesce(${column}, 0) + 1`;
+    default:
+      return undefined;
+  }
 }

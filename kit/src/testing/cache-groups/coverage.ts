@@ -5,42 +5,54 @@ import { type CacheGroupsCases, findRoute, listWrites, readMutations } from "./c
 
 // Which parts of a service have no case.
 
-/** @returns the routes, query parameters, mutations and columns without a case. */
+/**
+ * @param urls of all reads.
+ * @returns the routes, query parameters, mutations and columns without a case.
+ */
 export function findUncovered(
-  o: CacheGroupsCases,
+  cases: CacheGroupsCases,
   columns: readonly TestedColumn[],
   urls: readonly string[],
 ): readonly string[] {
-  const writes = listWrites(o).map(({ write }) => write);
-  const requests = [
-    ...urls.map((url) => `GET ${url}`),
-    ...writes.flatMap((write) => ("rest" in write ? [write.rest] : [])),
-  ];
-  const covered = new Set(requests.flatMap((request) => findRouteCases(o.routes, request)));
-  const routeCases = o.routes.flatMap(({ id, method, versions, cache, query = [] }) => {
-    // Its responses are never stored, so they need no groups.
-    if (method === "GET" && cache === "none") return [];
-    return versions.flatMap((version) => [`v${version} ${id}`, ...query.map((name) => `v${version} ${id}?${name}`)]);
-  });
+  const writes = listWrites(cases).map(({ write }) => write);
+  const restWrites = writes.flatMap((write) => ("rest" in write ? [write.rest] : []));
+  const requests = [...urls.map((url) => `GET ${url}`), ...restWrites];
+  const covered = new Set(requests.flatMap((request) => findRouteCases(cases.routes, request)));
   const mutated = new Set(writes.flatMap((write) => ("mutation" in write ? [write.mutation] : [])));
-  const mutations = readMutations(o.schema).map(({ name }) => name.value);
+  const mutations = readMutations(cases.schema).map(({ name }) => name.value);
+  const uncoveredColumns = columns.filter((column) => !hasCase(cases.tables, column));
   return [
-    ...routeCases.filter((routeCase) => !covered.has(routeCase)),
-    ...findUncoveredReads(o),
+    ...cases.routes.flatMap(listRouteCases).filter((routeCase) => !covered.has(routeCase)),
+    ...findUncoveredReads(cases),
     ...mutations.filter((name) => !mutated.has(name)),
-    ...columns.filter((column) => !hasCase(o.tables, column)).map(({ table, column }) => `${table}.${column}`),
+    ...uncoveredColumns.map(({ table, column }) => `${table}.${column}`),
   ];
 }
 
-/** `v1 listThings` and `v1 listThings?limit` for `GET /v1/things?limit=1`. A GraphQL read gets the id `unknown`, which is no route's. */
+/** The cases that a route needs: `v1 listThings` and `v1 listThings?limit`, for each of its versions. */
+function listRouteCases({ id, method, versions, cache, query = [] }: RouteDeclaration): readonly string[] {
+  // Its responses are never stored, so they need no groups.
+  if (method === "GET" && cache === "none") return [];
+  return versions.flatMap((version) => [`v${version} ${id}`, ...query.map((name) => `v${version} ${id}?${name}`)]);
+}
+
+/** Method, version, and path with query. */
+const requestPattern = /^(\w+) \/(v\d+)(\/.*)$/;
+
+/**
+ * The cases that a request covers: `v1 listThings` and `v1 listThings?limit` for `GET /v1/things?limit=1`. A GraphQL read does not match
+ * `requestPattern`, and gets the id `unknown`, which no route has.
+ */
 function findRouteCases(routes: readonly RouteDeclaration[], request: string): readonly string[] {
-  const [, method = "", version = "", path = ""] = /^(\w+) \/(v\d+)(\/.*)$/.exec(request) ?? [];
+  const [, method = "", version = "", path = ""] = requestPattern.exec(request) ?? [];
   const id = findRoute(routes, method, path)?.id ?? "unknown";
-  const names = [...new URLSearchParams(path.split("?")[1]).keys()];
+  const [, query] = path.split("?");
+  const names = [...new URLSearchParams(query).keys()];
   return [`${version} ${id}`, ...names.map((name) => `${version} ${id}?${name}`)];
 }
 
 function hasCase(tables: CacheGroupsCases["tables"], { table, column }: TestedColumn): boolean {
-  const cases = tables[table];
-  return cases === "hidden" || (cases !== undefined && Object.hasOwn(cases.update, column));
+  const tableCases = tables[table];
+  if (tableCases === undefined) return false;
+  return tableCases === "hidden" || Object.hasOwn(tableCases.update, column);
 }

@@ -41,24 +41,22 @@ const depthMax = 3;
 
 /** The requests for all that caches may store with the rows that are now in the database. */
 export async function findGraphqlRequests(
-  o: GraphqlReadCases,
+  cases: GraphqlReadCases,
   service: TestService,
 ): Promise<readonly GraphqlRequest[]> {
-  const schema = readSchema(o.schema);
-  const byType = Map.groupBy(o.entities, ({ __typename = "" }) => __typename);
-  const requests = await Promise.all([
-    ...o.queries.map((call) => {
-      const field = schema.getQueryType()?.getFields()[nameOf(call)];
-      if (field === undefined) throw new Error(`The schema has no root field for ${call}.`);
-      return findRequest(service, listSelections(field), (selections) => createRootRequest(call, selections));
-    }),
-    ...[...byType].map(([type, representations]) => {
-      const all = listFields(getObjectType(schema, type)).flatMap((field) =>
-        listSelections(field).map((selection) => `${field.name}${selection}`),
-      );
-      return findRequest(service, all, (selections) => createEntitiesRequest(type, selections, representations));
-    }),
-  ]);
+  const schema = readSchema(cases.schema);
+  const rootRequests = cases.queries.map((call) => {
+    const field = schema.getQueryType()?.getFields()[nameOf(call)];
+    if (field === undefined) throw new Error(`The schema has no root field for ${call}.`);
+    return findRequest(service, listSelections(field), (selections) => createRootRequest(call, selections));
+  });
+  const representationsByType = Map.groupBy(cases.entities, ({ __typename = "" }) => __typename);
+  const entitiesRequests = [...representationsByType].map(([type, representations]) => {
+    const entitySelections = listEntitySelections(getObjectType(schema, type));
+    const createRequest = (selections: readonly string[]) => createEntitiesRequest(type, selections, representations);
+    return findRequest(service, entitySelections, createRequest);
+  });
+  const requests = await Promise.all([...rootRequests, ...entitiesRequests]);
   return requests.filter((request) => request !== undefined);
 }
 
@@ -113,11 +111,11 @@ export async function readGraphql(
   service: TestService,
   { subject, query, selections, representations }: GraphqlRequest,
 ): Promise<readonly Read[]> {
-  const answer = await service.graphql(query, { r: representations }, undefined, { cacheMetadata: true });
-  const { status, errors = [] } = answer;
+  const response = await service.graphql(query, { r: representations }, undefined, { cacheMetadata: true });
+  const { status, errors = [] } = response;
   if (status !== 200) throw new Error(`${query} has status ${status}.`);
-  const cache = answer.extensions?.["cache"] as CacheMetadata | undefined;
-  const data = answer.data as Readonly<Record<string, readonly unknown[] | null>> | null;
+  const cache = response.extensions?.["cache"] as CacheMetadata | undefined;
+  const data = response.data as Readonly<Record<string, readonly unknown[] | null>> | null;
   if (selections.length === 0) {
     const text = JSON.stringify({ data, errors });
     const groups = cache?.groups;
@@ -125,18 +123,18 @@ export async function readGraphql(
   }
   return selections.flatMap((selection, selectionIndex) => {
     const alias = aliasOf(selectionIndex);
-    const isFailed = errors.some(({ path }) => path?.[0] === alias);
-    return representations.map((representation, index) => {
-      const entity = data?.[alias]?.[index] ?? null;
-      const groups = cache?.entities?.[alias]?.[index] ?? undefined;
-      const subjectText = JSON.stringify(representation);
+    const hasError = errors.some(({ path }) => path?.[0] === alias);
+    return representations.map((representation, entityIndex) => {
+      const entity = data?.[alias]?.[entityIndex] ?? null;
+      const groups = cache?.entities?.[alias]?.[entityIndex] ?? undefined;
+      const entitySubject = JSON.stringify(representation);
       return {
-        subject: subjectText,
-        url: `${selection} of ${subjectText}`,
+        subject: entitySubject,
+        url: `${selection} of ${entitySubject}`,
         status,
         etag: "",
         // The gateway stores no null.
-        isStorable: groups !== undefined && entity !== null && !isFailed,
+        isStorable: groups !== undefined && entity !== null && !hasError,
         groups: groups ?? [],
         text: JSON.stringify(entity),
       };
@@ -164,6 +162,11 @@ function listSelections({ type }: Pick<GraphQLField<unknown, unknown>, "type">, 
   );
 }
 
+/** The selections of all fields of an entity, each with one leaf: `title`, or `author { name }`. */
+function listEntitySelections(type: GraphQLObjectType): readonly string[] {
+  return listFields(type).flatMap((field) => listSelections(field).map((selection) => `${field.name}${selection}`));
+}
+
 function listFields(type: GraphQLObjectType): readonly GraphQLField<unknown, unknown>[] {
   return Object.values(type.getFields());
 }
@@ -178,10 +181,14 @@ function getObjectType(schema: GraphQLSchema, name: string): GraphQLObjectType {
 function isEntityType(type: GraphQLNamedType, which: "all" | "resolvable" = "all"): type is GraphQLObjectType {
   if (!isObjectType(type)) return false;
   const { astNode, extensionASTNodes } = type;
-  const keys = [astNode, ...extensionASTNodes].flatMap(
-    (node) => node?.directives?.filter(({ name }) => name.value === "key") ?? [],
-  );
-  const isResolvable = ({ arguments: given = [] }: ConstDirectiveNode) =>
-    !given.some(({ name, value }) => name.value === "resolvable" && value.kind === Kind.BOOLEAN && !value.value);
+  const directives = [astNode, ...extensionASTNodes].flatMap((node) => node?.directives ?? []);
+  const keys = directives.filter(({ name }) => name.value === "key");
   return which === "all" ? keys.length > 0 : keys.some(isResolvable);
+}
+
+/** Whether a `@key` lacks `resolvable: false`. */
+function isResolvable({ arguments: keyArguments = [] }: ConstDirectiveNode): boolean {
+  const value = keyArguments.find(({ name }) => name.value === "resolvable")?.value;
+  const isFalse = value?.kind === Kind.BOOLEAN && !value.value;
+  return !isFalse;
 }

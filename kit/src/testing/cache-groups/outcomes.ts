@@ -34,14 +34,18 @@ export interface Outcome {
 /** The URLs of `reads` in every version of their routes, with the further pages of lists. */
 async function findUrls({ reads, routes }: CacheGroupsCases, service: TestService): Promise<readonly string[]> {
   const urls = new Set<string>();
-  for (const first of reads.flatMap((path) => toVersionPaths(routes, "GET", path))) {
-    let back: string | undefined;
-    for (let url: string | undefined = first; url !== undefined;) {
+  const firstUrls = reads.flatMap((path) => toVersionPaths(routes, "GET", path));
+  for (const firstUrl of firstUrls) {
+    let url: string | undefined = firstUrl;
+    let previousUrl: string | undefined;
+    while (url !== undefined) {
       urls.add(url);
-      const page = await service.rest("GET", url);
-      [url, back] = [findLink(page, "next"), findLink(page, "prev")];
+      const page: RestTestAnswer = await service.rest("GET", url);
+      url = findLink(page, "next");
+      previousUrl = findLink(page, "prev");
     }
-    if (back !== undefined) urls.add(back);
+    // Of the last page: one page that is requested backward.
+    if (previousUrl !== undefined) urls.add(previousUrl);
   }
   return [...urls];
 }
@@ -49,17 +53,21 @@ async function findUrls({ reads, routes }: CacheGroupsCases, service: TestServic
 export type ReadAll = () => Promise<readonly Read[]>;
 
 /** Each call of the result reads the same responses in the same order: REST first, then GraphQL. */
-export async function createReadAll(o: CacheGroupsCases, service: TestService): Promise<ReadAll> {
-  const urls = await findUrls(o, service);
-  const requests = await findGraphqlRequests(o, service);
+export async function createReadAll(cases: CacheGroupsCases, service: TestService): Promise<ReadAll> {
+  const urls = await findUrls(cases, service);
+  const requests = await findGraphqlRequests(cases, service);
   // Problem documents contain the request id.
   const headers = { "x-request-id": "groups" };
   return async () => {
-    const ofRest = urls.map(async (url) => [toRead(url, await service.rest("GET", url, { headers }))]);
-    const ofGraphql = requests.map((request) => readGraphql(service, request));
-    return (await Promise.all([...ofRest, ...ofGraphql])).flat();
+    const restReads = urls.map(async (url) => [toRead(url, await service.rest("GET", url, { headers }))]);
+    const graphqlReads = requests.map((request) => readGraphql(service, request));
+    const reads = await Promise.all([...restReads, ...graphqlReads]);
+    return reads.flat();
   };
 }
+
+const privatePolicy = /\b(?:no-store|private)\b/;
+const quotedName = /"([^"]*)"/g;
 
 /** @throws Error if the service failed. */
 function toRead(url: string, response: RestTestAnswer): Read {
@@ -67,7 +75,7 @@ function toRead(url: string, response: RestTestAnswer): Read {
   if (status >= 500) throw new Error(`${url} has status ${status}.`);
   // Without `Cache-Control` a cache may store the response; without `CDN-Cache-Control` there is no second policy.
   const policies = [headers.get("cache-control") ?? "", headers.get("cdn-cache-control")];
-  const isStorable = policies.some((policy) => policy !== null && !/\b(?:no-store|private)\b/.test(policy));
+  const isStorable = policies.some((policy) => policy !== null && !privatePolicy.test(policy));
   return {
     url,
     subject: url,
@@ -80,41 +88,52 @@ function toRead(url: string, response: RestTestAnswer): Read {
 }
 
 function readGroups(headers: Headers, name: string): readonly string[] {
-  return [...(headers.get(name) ?? "").matchAll(/"([^"]*)"/g)].map(([, group = ""]) => group);
+  const header = headers.get(name) ?? "";
+  return [...header.matchAll(quotedName)].map(([, group = ""]) => group);
 }
 
 /** Runs each write on the current rows. @throws Error if the rows cannot be restored exactly. */
 export async function runWrites(
-  o: CacheGroupsCases,
+  cases: CacheGroupsCases,
   service: TestService,
   client: pg.Client,
   readAll: ReadAll,
 ): Promise<readonly Outcome[]> {
   const reads = await readAll();
-  const tables = Object.keys(o.tables);
+  const tables = Object.keys(cases.tables);
   await save(client, tables);
   const outcomes: Outcome[] = [];
-  for (const { write, expected } of listWrites(o)) {
+  for (const { write, expected } of listWrites(cases)) {
     await restore(client, tables);
-    const sent = await send(o, service, client, write);
+    const sent = await send(cases, service, client, write);
     const { rows } = await client.query<RecordedChange>("select kind, before, after from feed_changes");
-    const after = await readAll();
-    const altered = reads.flatMap((read, index) => {
-      const now = after[index] as Read;
-      return read.isStorable && isAltered(read, now) ? [{ ...read, after: now }] : [];
-    });
-    const effect = sent.isRejected ? "rejected" : altered.length > 0 ? "visible" : "hidden";
-    const recorded = rows.flatMap((change) => toGroups(o, change));
+    const altered = findAltered(reads, await readAll());
+    const effect = effectOf(sent, altered);
+    const recorded = rows.flatMap((change) => toGroups(cases, change));
     outcomes.push({ write: describeWrite(write), expected, effect, altered, recorded, invalidated: [], ...sent });
   }
   await restore(client, tables);
   const restored = await readAll();
-  if (restored.some((read, index) => isAltered(read, reads[index] as Read))) throw new Error("Rows are not restored.");
+  const isRestored = restored.every((read, index) => !isAltered(reads[index] as Read, read));
+  if (!isRestored) throw new Error("Rows are not restored.");
   return outcomes;
 }
 
-function isAltered(one: Read, other: Read): boolean {
-  return one.status !== other.status || one.etag !== other.etag || one.text !== other.text;
+/** @param readsAfter the same reads in the same order, after the write. */
+function findAltered(reads: readonly Read[], readsAfter: readonly Read[]): Outcome["altered"] {
+  return reads.flatMap((read, index) => {
+    const after = readsAfter[index] as Read;
+    return read.isStorable && isAltered(read, after) ? [{ ...read, after }] : [];
+  });
+}
+
+function effectOf({ isRejected }: Sent, altered: Outcome["altered"]): Outcome["effect"] {
+  if (isRejected) return "rejected";
+  return altered.length > 0 ? "visible" : "hidden";
+}
+
+function isAltered(before: Read, after: Read): boolean {
+  return before.status !== after.status || before.etag !== after.etag || before.text !== after.text;
 }
 
 /** @throws Error for a kind that the service does not know. */
@@ -124,19 +143,21 @@ function toGroups({ groupsOfChange }: CacheGroupsCases, change: RecordedChange):
   return groups;
 }
 
+/** The result of a sent write. Only a REST write has `target` and `invalidated`. */
 interface Sent extends Pick<Partial<Outcome>, "target" | "invalidated"> {
   readonly isRejected: boolean;
 }
 
-async function send(o: CacheGroupsCases, service: TestService, client: pg.Client, write: Write): Promise<Sent> {
+async function send(cases: CacheGroupsCases, service: TestService, client: pg.Client, write: Write): Promise<Sent> {
   if ("sql" in write) {
     await client.query(write.sql);
     return { isRejected: false };
   }
-  const [userId = "", ...scopes] = o.callers[write.as] ?? [];
+  const [userId = "", ...scopes] = cases.callers[write.as] ?? [];
   const token = await service.issuer.token(userId, scopes);
   if ("mutation" in write) {
-    const { errors } = await service.graphql(toDocument(o.schema, write.mutation), { input: write.input }, token);
+    const document = toDocument(cases.schema, write.mutation);
+    const { errors } = await service.graphql(document, { input: write.input }, token);
     return { isRejected: errors !== undefined };
   }
   const [method = "", target = ""] = write.rest.split(" ");
@@ -152,8 +173,8 @@ async function save(client: pg.Client, tables: readonly string[]): Promise<void>
 
 /** Empties `feed_changes` last, since triggers record the inserts too. */
 async function restore(client: pg.Client, tables: readonly string[]): Promise<void> {
+  const truncate = `truncate ${tables.join(", ")} cascade`;
   const inserts = tables.map((table) => `insert into ${table} select * from saved_${table}`);
-  await client.query(
-    ["begin", `truncate ${tables.join(", ")} cascade`, ...inserts, "truncate feed_changes", "commit"].join(";"),
-  );
+  const statements = ["begin", truncate, ...inserts, "truncate feed_changes", "commit"];
+  await client.query(statements.join(";"));
 }

@@ -10,8 +10,9 @@ await runMain(async () => {
   const standalone = createStandalone({ origin: new URL(origin), nowMs: Date.now });
   const server = createServer(standalone.handler);
   server.listen(port, () => {
-    const { port: taken } = server.address() as AddressInfo;
-    process.stdout.write(`Caching ${origin} on port ${taken}\n`);
+    // Another number than `port` if that is 0.
+    const address = server.address() as AddressInfo;
+    process.stdout.write(`Caching ${origin} on port ${address.port}\n`);
   });
   const stop = () => {
     server.close();

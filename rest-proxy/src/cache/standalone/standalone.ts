@@ -2,7 +2,13 @@
  * The shared cache as a server in front of any HTTP origin, without the REST proxy. The public test suite http-tests/cache-tests runs against both
  * (`npm run verify:cache`). Unlike in the REST proxy, a client's `Cache-Control` counts in full, and heuristic freshness applies to every response.
  */
-import { Agent, type IncomingMessage, request as send, type RequestListener, type ServerResponse } from "node:http";
+import {
+  Agent,
+  type IncomingMessage,
+  request as createOutgoing,
+  type RequestListener,
+  type ServerResponse,
+} from "node:http";
 import { withoutHeaders } from "@tributary/kit/http/raw-headers";
 import type { OriginFetchers, OriginRequest, OriginResponse } from "../cache-request.ts";
 import { endToEndHeaders } from "../entry.ts";
@@ -22,7 +28,7 @@ export interface StandaloneOptions {
   readonly nowMs: () => number;
 }
 
-const mebibyte = 1_048_576;
+const mebibyteBytes = 1_048_576;
 /** A day. */
 const heuristicSecondsMax = 86_400;
 /** The cache's name in `Cache-Status`. */
@@ -32,8 +38,8 @@ export function createStandalone({ origin, nowMs }: StandaloneOptions): Standalo
   const http = createHttpOrigin(origin);
   const cache = createSharedCache({
     name: cacheStatusName,
-    bytesMax: 256 * mebibyte,
-    entryBytesMax: 8 * mebibyte,
+    bytesMax: 256 * mebibyteBytes,
+    entryBytesMax: 8 * mebibyteBytes,
     entriesMax: 100_000,
     variantsMax: 32,
     backgroundMax: 256,
@@ -56,7 +62,10 @@ export function createStandalone({ origin, nowMs }: StandaloneOptions): Standalo
       heuristicSecondsMax,
     };
     const fresh = cache.findFresh(lookup);
-    if (fresh) return void response.writeHead(fresh.status, fresh.headers).end(fresh.body);
+    if (fresh) {
+      response.writeHead(fresh.status, fresh.headers).end(fresh.body);
+      return;
+    }
     const fetchers: OriginFetchers = {
       headers: withHost(request, host),
       forClient: (originRequest) => http.fetch(target, originRequest, hasBody(request) ? request : undefined),
@@ -75,8 +84,8 @@ export function createStandalone({ origin, nowMs }: StandaloneOptions): Standalo
 }
 
 function respondBadGateway(response: ServerResponse): void {
-  if (response.headersSent) return void response.destroy();
-  response.writeHead(502, { "Content-Length": 0 }).end();
+  if (response.headersSent) response.destroy();
+  else response.writeHead(502, { "Content-Length": 0 }).end();
 }
 
 /**
@@ -112,13 +121,19 @@ export function createHttpOrigin(origin: URL): HttpOrigin {
   return {
     fetch: (target, { method, headers, signal }, body) =>
       new Promise((resolve, reject) => {
-        const outgoing = send({
-          ...{ agent, method, path: target, headers: [...endToEndHeaders(headers), ...framingHeaders(body)] },
+        const outgoing = createOutgoing({
+          agent,
+          method,
+          path: target,
+          headers: [...endToEndHeaders(headers), ...framingHeaders(body)],
           host: origin.hostname,
           port: origin.port,
+          // `headers` contains `Host`.
           setHost: false,
         });
-        const abort = () => void outgoing.destroy(new Error("aborted"));
+        const abort = () => {
+          outgoing.destroy(new Error("aborted"));
+        };
         signal.addEventListener("abort", abort);
         outgoing.once("close", () => signal.removeEventListener("abort", abort));
         outgoing.once("error", reject);
@@ -132,7 +147,10 @@ export function createHttpOrigin(origin: URL): HttpOrigin {
           });
         });
         if (signal.aborted) abort();
-        if (!body) return void outgoing.end();
+        if (!body) {
+          outgoing.end();
+          return;
+        }
         // An origin that responds early, or not at all, must not close the client's connection.
         outgoing.once("close", () => body.unpipe(outgoing).resume());
         body.pipe(outgoing);

@@ -54,6 +54,7 @@ export function createActions(store: Store) {
       const { versions, change } = await readChange({ precondition, input }, requireChangeable);
       const changed = await store.updateRow(id, change, { authorId: userId, versions });
       if (changed !== undefined) return changed;
+      // Throws the reason why no row matched, unless only the version differs.
       await requireChangeable();
       throw toVersionError();
     },
@@ -67,6 +68,7 @@ export function createActions(store: Store) {
       const { userId } = requireAnyScope(identity, "gadget-shop:write");
       const deleted = await store.deleteRow(id, { authorId: userId, versions: precondition() });
       if (deleted !== undefined) return deleted;
+      // Throws the reason why no row matched, unless only the version differs.
       await requireWritable(identity, id);
       throw toVersionError();
     },
@@ -78,6 +80,7 @@ export function createActions(store: Store) {
     return existing;
   }
 
+  /** @param versions undefined: the version is not checked. */
   async function requireWritable(identity: Identity, id: string, versions?: Precondition): Promise<void> {
     const { authorId, rowVersion } = await requireExisting(id);
     if (!isUser(identity, authorId)) {

@@ -1,5 +1,5 @@
-// The cache groups (RFC 9875) of the responses with spare gadgets, for both endpoints. A read names the groups of its response, and a change
-// names the groups of the responses that it can alter.
+// The cache groups (RFC 9875) of the responses with spare gadgets, for both endpoints. A read lists the groups of its response; a change lists
+// the groups whose cached responses it invalidates.
 import { isRowId } from "@tributary/kit/postgres/row-id";
 import type { RecordedChange } from "@tributary/kit/feed/outbox";
 import type { FieldGroups } from "@tributary/kit/graphql/cache-metadata";
@@ -16,7 +16,7 @@ interface RecordedRow {
   // END parent
 }
 
-/** The groups of a response with one spare gadget. A malformed id has none. */
+/** The groups of a response with one spare gadget. A malformed id has none: no row has it. */
 export function groupsOfOne({ id }: { readonly id: string }): readonly string[] {
   return isRowId(id) ? [`gadget-shop:${id}`] : [];
 }
@@ -33,7 +33,7 @@ export function groupsOfList({ parentThingId }: SpareGadgetFilters = {}): readon
 // ALONE   return ["gadget-shop"];
 // ALONE }
 
-/** The groups that a change of a spare gadget alters. */
+/** The groups that a change of a spare gadget invalidates. */
 export function groupsOfWrite(row: RecordedRow): readonly string[] {
   return [
     ...groupsOfOne(row),
@@ -47,7 +47,7 @@ export function groupsOfWrite(row: RecordedRow): readonly string[] {
 /** How long responses that caches may share are fresh, at both endpoints. */
 export const freshSeconds = 10;
 
-/** The groups of what the GraphQL resolvers load. */
+/** The groups of what each GraphQL resolver loads. The kit sends them in `extensions.cache` to a gateway that requests them. */
 const fieldGroups: FieldGroups = {
   "Query.spareGadget": (_, { id }: { readonly id: string }) => groupsOfOne({ id }),
   // BEGIN parent
@@ -59,7 +59,7 @@ const fieldGroups: FieldGroups = {
   "SpareGadget.__resolveReference": (reference: { readonly id: string }) => groupsOfOne(reference),
 };
 
-/** The groups of a recorded change, by the row before and after it. Undefined for a kind that this release does not know. */
+/** The groups of a recorded change, of the row before and after it. Undefined for an unknown kind: the feed then sends a `reset`. */
 export function groupsOfChange({ kind, before, after }: RecordedChange): readonly string[] | undefined {
   if (kind !== "spare gadget") return undefined;
   const rows = [before, after].filter((row) => row !== null) as unknown as readonly RecordedRow[];

@@ -59,21 +59,23 @@ function createReads(database: Queryable) {
     request: PageRequest,
     { selected, rowsName }: { readonly selected: SelectList<Row>; readonly rowsName: string },
   ): Promise<ListPage<Row>> {
-    const set = createKeyset("id", "$1::bigint", request, toIdOrder(filters.sort));
-    const values: unknown[] = [set.id, set.limit];
-    const wheres = [set.where];
+    const keyset = createKeyset("id", "$1::bigint", request, toIdOrder(filters.sort));
+    const values: unknown[] = [keyset.id, keyset.limit];
+    const wheres = [keyset.where];
     // A statement is prepared once by its name, so each text has its own.
-    const name = ["list", rowsName, set.direction, filters.sort ?? "newest"];
+    const nameParts = ["list", rowsName, keyset.direction, filters.sort ?? "newest"];
     // BEGIN parent
     const { parentThingId } = filters;
     if (parentThingId !== undefined) {
       if (!isRowId(parentThingId)) return toPage([], request);
+      // `push` returns the new length, which is the number of the value's placeholder.
       wheres.push(`parent_thing_id = $${values.push(parentThingId)}`);
-      name.push("by-parent-thing");
+      nameParts.push("by-parent-thing");
     }
     // END parent
-    const text = `select ${selected} from spare_gadgets where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
-    return toPage(await database.rows<Row>(name.join("-"), text, values), request);
+    const where = wheres.join(" and ");
+    const text = `select ${selected} from spare_gadgets where ${where} order by ${keyset.orderBy} limit $2`;
+    return toPage(await database.rows<Row>(nameParts.join("-"), text, values), request);
   }
 
   return {
@@ -103,7 +105,8 @@ function createReads(database: Queryable) {
     /** One page of each parent thing's list, in one statement; the result has one page per request, in the same sequence. */
     async listPagesOfParents(requests: readonly ParentPageRequest[]): Promise<readonly (readonly SpareGadget[])[]> {
       const pages: SpareGadget[][] = requests.map(() => []);
-      const valid = requests.flatMap((page, index) => (isRowId(page.parentThingId) ? [{ ...page, index }] : []));
+      const indexed = requests.map((page, index) => ({ ...page, index }));
+      const valid = indexed.filter(({ parentThingId }) => isRowId(parentThingId));
       if (valid.length === 0) return pages;
       const text = `select ${table.all("list.")}, page.index
         from unnest($1::int[], $2::bigint[], $3::bigint[], $4::int[]) as page (index, parent_id, after_id, length)
@@ -115,7 +118,7 @@ function createReads(database: Queryable) {
         order by page.index, list.id desc`;
       const values = [
         valid.map(({ index }) => index),
-        valid.map((page) => page.parentThingId),
+        valid.map(({ parentThingId }) => parentThingId),
         valid.map(({ afterId }) => afterId),
         valid.map(({ limit }) => limit),
       ];
@@ -160,10 +163,8 @@ function createWrites(database: Database) {
     ): Promise<SpareGadget | undefined> {
       if (!isRowId(id)) return undefined;
       const values: unknown[] = [id, ...toVersionValues(versions), authorId];
-      const sets = [
-        ...table.assignments(change, values),
-        /* Instants of the API have milliseconds. */ "updated_at = date_trunc('milliseconds', now())",
-      ];
+      // `assignments` also appends the new values to `values`, after $4. Times of the API have milliseconds.
+      const sets = [...table.assignments(change, values), "updated_at = date_trunc('milliseconds', now())"];
       const name = ["update-row", ...changedFields(change)].join("-");
       const text = `update spare_gadgets set ${sets.join(", ")}
         where id = $1 and ${versionIsAccepted} and author_id = $4 returning ${columns}`;
@@ -181,7 +182,7 @@ function createWrites(database: Database) {
   };
 }
 
-/** The row as it was stored with its idempotency key, perhaps by a release without its newest optional fields. */
+/** The row from the record of its idempotency key. An optional field that the storing release did not have yet is null. */
 function restore(stored: Stored<SpareGadget>): SpareGadget {
   const { createdAt, updatedAt } = stored;
   return { ...spareGadgetFields.cleared, ...stored, createdAt: new Date(createdAt), updatedAt: new Date(updatedAt) };
@@ -190,9 +191,6 @@ function restore(stored: Stored<SpareGadget>): SpareGadget {
 /** SQL condition: the precondition accepts the row's version. $2 and $3 are the result of `toVersionValues`. */
 const versionIsAccepted = "($2::bigint[] is null or row_version = any($2)) and row_version <> all($3::bigint[])";
 
-function toVersionValues({
-  only,
-  not,
-}: Precondition): readonly [only: readonly string[] | null, not: readonly string[]] {
-  return [only && onlyRowIds(only), onlyRowIds(not)];
+function toVersionValues({ only, not }: Precondition): readonly [readonly string[] | null, readonly string[]] {
+  return [only === null ? null : onlyRowIds(only), onlyRowIds(not)];
 }

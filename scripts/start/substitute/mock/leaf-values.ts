@@ -1,4 +1,5 @@
-// The mocked values of scalars and enums. A seed determines a value: there is no randomness and no clock.
+// The mocked values of scalars and enums. A seed, a text that identifies the object and the field, determines a value: there is no randomness and
+// no clock.
 import { createHash } from "node:crypto";
 import { type GraphQLLeafType, isEnumType } from "graphql";
 
@@ -9,11 +10,14 @@ export function pickNumber(seed: string, size: number): number {
 
 /** Writes a value as JSON with sorted names: the order in which the schema declares arguments and input fields does not change a seed. */
 export function writeSeed(value: unknown): string {
-  return JSON.stringify(value, (_key, member: unknown) =>
-    typeof member === "object" && member !== null && !Array.isArray(member)
-      ? Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : member,
-  );
+  return JSON.stringify(value, (_key, part: unknown) => sortMembers(part));
+}
+
+/** Objects with sorted names; other values are unchanged. */
+function sortMembers(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  const members = Object.entries(value).toSorted(([name], [otherName]) => (name < otherName ? -1 : 1));
+  return Object.fromEntries(members);
 }
 
 export function pickFrom<T>(seed: string, list: readonly T[]): T | undefined {
@@ -21,11 +25,11 @@ export function pickFrom<T>(seed: string, list: readonly T[]): T | undefined {
 }
 
 const secondsOfYear = 31_536_000;
-const firstMs = Date.UTC(2026, 0, 1);
+const firstInstantMs = Date.UTC(2026, 0, 1);
 
 type CreateValue = (seed: string, fieldName: string) => unknown;
 
-const instant: CreateValue = (seed) => new Date(firstMs + pickNumber(seed, secondsOfYear) * 1_000).toISOString();
+const instant: CreateValue = (seed) => new Date(firstInstantMs + pickNumber(seed, secondsOfYear) * 1_000).toISOString();
 
 /** By name in lower case. A custom scalar that is not listed gets a text. */
 const scalars: Readonly<Record<string, CreateValue>> = {
@@ -53,7 +57,7 @@ const scalars: Readonly<Record<string, CreateValue>> = {
 };
 
 /** Texts whose format the name of the field implies. */
-const textsByName: readonly (readonly [name: RegExp, CreateValue])[] = [
+const textsByName: readonly (readonly [fieldName: RegExp, create: CreateValue])[] = [
   [/(?:url|uri|link)$/i, (seed) => `https://example.com/${pickNumber(seed, 1_000)}`],
   [/email$/i, (seed) => `mock${pickNumber(seed, 1_000)}@example.com`],
   [/currency$/i, (seed) => pickFrom(seed, ["EUR", "GBP", "JPY", "USD"])],
@@ -64,22 +68,20 @@ const textsByName: readonly (readonly [name: RegExp, CreateValue])[] = [
 
 /** The value of a scalar or an enum for this seed. */
 export function createLeaf(type: GraphQLLeafType, fieldName: string, seed: string): unknown {
-  if (isEnumType(type))
-    return pickFrom(
-      seed,
-      type
-        .getValues()
-        .map(({ name }) => name)
-        .toSorted(),
-    );
+  if (isEnumType(type)) {
+    const names = type.getValues().map(({ name }) => name);
+    return pickFrom(seed, names.toSorted());
+  }
   const create = scalars[type.name.toLowerCase()] ?? createText;
   return create(seed, fieldName);
 }
 
+/** In `createdAt`, between `d` and `A`. */
+const wordBoundary = /(?<=[a-z])(?=[A-Z])/g;
+
 function createText(seed: string, fieldName: string): string {
-  const byName = textsByName.find(([name]) => name.test(fieldName));
-  if (byName) return String(byName[1](seed, fieldName));
-  const words = fieldName.replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
+  for (const [pattern, create] of textsByName) if (pattern.test(fieldName)) return String(create(seed, fieldName));
+  const words = fieldName.replaceAll(wordBoundary, " ").toLowerCase();
   return `Mock ${words} ${pickNumber(seed, 1_000)}`;
 }
 

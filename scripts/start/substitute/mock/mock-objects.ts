@@ -51,8 +51,8 @@ const idsMax = 100;
 /** One in eight values of nullable leaf fields is null. */
 const nullEvery = 8;
 /** A connection has 3 to 7 items. */
-const pageLengthMin = 3;
-const pageLengths = 5;
+const connectionLengthMin = 3;
+const connectionLengths = 5;
 
 /** The field or list item for which a value is created. */
 export interface MockPlace {
@@ -70,10 +70,10 @@ export interface MockPlace {
 }
 
 /** The value from `given`. @returns undefined if none is given, or if it does not have the type. */
-function accept(type: GraphQLOutputType, place: MockPlace): unknown {
+function acceptGiven(type: GraphQLOutputType, place: MockPlace): unknown {
   const { given } = place;
   if (given === undefined) return undefined;
-  if (isNonNullType(type)) return given === null ? undefined : accept(type.ofType, place);
+  if (isNonNullType(type)) return given === null ? undefined : acceptGiven(type.ofType, place);
   if (given === null || given instanceof MockObject) return given;
   if (isListType(type)) return Array.isArray(given) ? acceptList(type.ofType, place, given) : undefined;
   if (isLeafType(type)) return isSerializable(type, given) ? given : undefined;
@@ -87,8 +87,8 @@ function acceptList(type: GraphQLOutputType, place: MockPlace, given: readonly u
 
 /** The value of a field or list item: the given one if it has the type, otherwise a mocked one. */
 export function createValue(type: GraphQLOutputType, place: MockPlace): unknown {
-  const known = accept(type, place);
-  if (known !== undefined) return known;
+  const accepted = acceptGiven(type, place);
+  if (accepted !== undefined) return accepted;
   const nullable = getNullableType(type);
   if (isListType(nullable)) return createList(nullable.ofType, place, undefined);
   if (!isLeafType(nullable)) return createObject(nullable, { ...place, given: undefined });
@@ -96,23 +96,28 @@ export function createValue(type: GraphQLOutputType, place: MockPlace): unknown 
   return isNull ? null : createLeaf(nullable, place.fieldName, place.seed);
 }
 
+/** @param given the items that are known; undefined: the list has a mocked length. */
 function createList(type: GraphQLOutputType, place: MockPlace, given: readonly unknown[] | undefined): unknown[] {
-  const { seed, args, context } = place;
-  const wanted =
-    given?.length ?? Math.min(pickNumber(`${seed} length`, listLengthMax + 1), readCount(args, listLengthMax));
-  const length = Math.min(wanted, context.itemsLeft);
+  const { fieldName, seed, context } = place;
+  const length = Math.min(given?.length ?? mockLength(place), context.itemsLeft);
   context.itemsLeft -= length;
-  const first = pickNumber(seed, idsMax);
-  return Array.from({ length }, (_, index) => {
-    const item = {
-      ...place,
+  const firstOrdinal = pickNumber(seed, idsMax);
+  return Array.from({ length }, (_item, index) => {
+    const itemSeed = `${seed}[${index}]`;
+    return createValue(type, {
+      fieldName,
+      field: itemSeed,
+      seed: itemSeed,
       args: {},
-      field: `${seed}[${index}]`,
-      seed: `${seed}[${index}]`,
-      ordinal: (first + index) % idsMax,
-    };
-    return createValue(type, { ...item, given: given?.[index] });
+      context,
+      given: given?.[index],
+      ordinal: (firstOrdinal + index) % idsMax,
+    });
   });
+}
+
+function mockLength({ seed, args }: MockPlace): number {
+  return Math.min(pickNumber(`${seed} length`, listLengthMax + 1), readCount(args, listLengthMax));
 }
 
 function createObject(type: GraphQLOutputType, place: MockPlace): MockObject | null {
@@ -136,22 +141,18 @@ function chooseType(
   const possible = types.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const typename = (given as Values | undefined)?.["__typename"];
   const key = keys.get(name)?.[0];
-  const id = key && hasValues(args, key) ? JSON.stringify(key.map((field) => String(args[field]))) : seed;
-  return possible.find((candidate) => candidate.name === typename) ?? pickFrom(`${name} ${id}`, possible);
+  const identity = key && hasValues(args, key) ? JSON.stringify(key.map((field) => String(args[field]))) : seed;
+  return possible.find((candidate) => candidate.name === typename) ?? pickFrom(`${name} ${identity}`, possible);
 }
 
 /** The entity's key is given, or in the arguments (`user(id: 7)`), or follows from its position in a list or from the seed. */
 function createEntity(type: GraphQLObjectType, key: readonly string[], place: MockPlace): MockObject {
   const given = place.given as Values;
   const { seed, args, ordinal = pickNumber(seed, idsMax) } = place;
-  const isLookup = hasValues(args, key);
-  const values = Object.fromEntries(
-    key.map((name) => {
-      const known = given[name] ?? (isLookup ? args[name] : undefined);
-      return [name, known ?? createKeyValue(type, name, ordinal)];
-    }),
-  );
-  return new MockObject(type.name, identify(type.name, values), { ...given, ...values });
+  const keyInArguments: Values = hasValues(args, key) ? args : {};
+  const keyValues: Record<string, unknown> = {};
+  for (const name of key) keyValues[name] = given[name] ?? keyInArguments[name] ?? createKeyValue(type, name, ordinal);
+  return new MockObject(type.name, identify(type.name, keyValues), { ...given, ...keyValues });
 }
 
 function createKeyValue(type: GraphQLObjectType, name: string, ordinal: number): unknown {
@@ -164,33 +165,34 @@ function createKeyValue(type: GraphQLObjectType, name: string, ordinal: number):
 
 /** A page of a list (Relay Cursor Connections). The paging arguments do not change the list, so the pages of a list fit together. */
 function createConnection(type: GraphQLObjectType, place: MockPlace): MockObject {
-  const { first, after, last: _, before: __, ...filter } = place.args;
-  const list = `${place.field}(${writeSeed(filter)})`;
-  const total = pageLengthMin + pickNumber(list, pageLengths);
-  const start = Math.min(total, readCursor(after) + 1);
-  const count = Math.min(readCount({ first }, total), total - start, place.context.itemsLeft);
-  place.context.itemsLeft -= count;
-  const firstId = pickNumber(`${list} ids`, idsMax);
+  const { fieldName, field, args, context } = place;
+  const { first, after, last: _last, before: _before, ...filter } = args;
+  const listSeed = `${field}(${writeSeed(filter)})`;
+  const totalCount = connectionLengthMin + pickNumber(listSeed, connectionLengths);
+  const start = Math.min(totalCount, readCursor(after) + 1);
+  const pageLength = Math.min(readCount({ first }, totalCount), totalCount - start, context.itemsLeft);
+  context.itemsLeft -= pageLength;
+  const firstOrdinal = pickNumber(`${listSeed} ids`, idsMax);
   const { edges: edgesField, nodes: nodesField } = type.getFields();
   const edgeType = getNamedType(edgesField?.type) as GraphQLObjectType;
   const nodeType = getNamedType(nodesField?.type ?? edgeType.getFields()["node"]?.type) as GraphQLOutputType;
-  const indexes = Array.from({ length: count }, (_item, index) => start + index);
-  const toNode = (index: number) =>
-    createValue(nodeType, {
-      ...place,
-      ...{ args: {}, given: undefined, seed: `${list}[${index}]`, ordinal: (firstId + index) % idsMax },
-    });
-  const nodes = indexes.map(toNode);
-  const edges = indexes.map((index, i) => {
-    return new MockObject(edgeType.name, `${list} edge ${index}`, { cursor: writeCursor(index), node: nodes[i] });
+  // Indexes in the whole list.
+  const indexes = Array.from({ length: pageLength }, (_item, position) => start + position);
+  const nodes = indexes.map((index) => {
+    const ordinal = (firstOrdinal + index) % idsMax;
+    return createValue(nodeType, { fieldName, field, seed: `${listSeed}[${index}]`, args: {}, context, ordinal });
   });
-  const page = {
-    hasNextPage: start + count < total,
+  const edges = indexes.map((index, position) => {
+    const node = nodes[position];
+    return new MockObject(edgeType.name, `${listSeed} edge ${index}`, { cursor: writeCursor(index), node });
+  });
+  const pageInfo = {
+    hasNextPage: start + pageLength < totalCount,
     hasPreviousPage: start > 0,
-    startCursor: count > 0 ? writeCursor(start) : null,
-    endCursor: count > 0 ? writeCursor(start + count - 1) : null,
+    startCursor: pageLength > 0 ? writeCursor(start) : null,
+    endCursor: pageLength > 0 ? writeCursor(start + pageLength - 1) : null,
   };
-  return new MockObject(type.name, list, { edges, nodes, pageInfo: page, totalCount: total });
+  return new MockObject(type.name, listSeed, { edges, nodes, pageInfo, totalCount });
 }
 
 /** The entity of a representation; null if the representation has no complete key of its type. */
@@ -198,16 +200,16 @@ export function createFromRepresentation(representation: Values, context: MockCo
   const { schema, keys } = context;
   const { __typename: typename, ...given } = representation;
   const type = typeof typename === "string" ? schema.getType(typename) : undefined;
-  const ofType = typeof typename === "string" ? (keys.get(typename) ?? []) : [];
-  const key = ofType.find((names) => hasValues(given, names));
-  if (ofType.length > 0 && key === undefined) return null;
+  const keysOfType = typeof typename === "string" ? (keys.get(typename) ?? []) : [];
+  const key = keysOfType.find((names) => hasValues(given, names));
+  if (keysOfType.length > 0 && key === undefined) return null;
   // `chooseType` reads the key from `args`, so it gets the representation there.
   const concrete = isAbstractType(type)
     ? chooseType(type.name, { args: given, seed: writeSeed(given), context })
     : type;
   if (!isObjectType(concrete)) return null;
-  const values = key ? Object.fromEntries(key.map((name) => [name, given[name]])) : given;
-  return new MockObject(concrete.name, identify(concrete.name, values), given);
+  const keyValues = key ? Object.fromEntries(key.map((name) => [name, given[name]])) : given;
+  return new MockObject(concrete.name, identify(concrete.name, keyValues), given);
 }
 
 function hasValues(values: Values, names: readonly string[]): boolean {

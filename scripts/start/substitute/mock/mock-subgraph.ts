@@ -11,7 +11,7 @@ import {
   parse,
   validate,
 } from "graphql";
-import type { SubgraphOperation, SubgraphResult } from "../graphql-messages.ts";
+import type { ResultError, SubgraphOperation, SubgraphResult } from "../graphql-messages.ts";
 import type { SubgraphExecutor } from "../server.ts";
 import { buildExecutableSchema, type EntityKeys, readEntityKeys } from "../subgraph-schema.ts";
 import { writeSeed } from "./leaf-values.ts";
@@ -47,7 +47,10 @@ export function createMockExecutor(
       const problems = validate(schema, document);
       if (problems.length > 0) return { data: null, errors: problems.map(toError) };
       const result = execute({
-        ...{ schema, document, variableValues: variables, operationName: operationName ?? null },
+        schema,
+        document,
+        variableValues: variables,
+        operationName: operationName ?? null,
         contextValue: { schema, keys, itemsLeft: itemsMax } satisfies MockContext,
         fieldResolver: resolve,
         typeResolver: (value) => (value as MockObject).type,
@@ -67,10 +70,11 @@ function createMockResolver(
   keys: EntityKeys,
 ): GraphQLFieldResolver<unknown, MockContext, Values> {
   return (source, args, context, info) => {
-    if (info.fieldName === "_entities" && info.parentType === schema.getQueryType())
-      return (args["representations"] as readonly Values[]).map((value) =>
-        createFromRepresentation(Object(value), context),
-      );
+    if (info.fieldName === "_entities" && info.parentType === schema.getQueryType()) {
+      const representations = args["representations"] as readonly unknown[];
+      // `Object` makes a value that is not an object an object without a type: its entity is null.
+      return representations.map((representation) => createFromRepresentation(Object(representation), context));
+    }
     const parent = source instanceof MockObject ? source : new MockObject(info.parentType.name, info.parentType.name);
     const field = `${parent.identity}.${info.fieldName}`;
     const place = { fieldName: info.fieldName, field, seed: `${field}(${writeSeed(args)})`, args, context };
@@ -91,7 +95,8 @@ function createMockResolver(
   }
 }
 
-function toError({ message, path, extensions }: GraphQLError) {
+/** An error of graphql-js has no code. */
+function toError({ message, path, extensions }: GraphQLError): ResultError {
   const code = extensions?.["code"] ?? "GRAPHQL_VALIDATION_FAILED";
-  return { message, ...(path ? { path } : {}), extensions: { code } };
+  return { message, path, extensions: { code } };
 }

@@ -59,28 +59,47 @@ export function createEntityDocuments(
   entities: readonly EntityRequest[],
   o: EntityDocumentsOptions,
 ): readonly EntityDocument[] {
-  const fragmentsByKey = new Map<string, FragmentDefinitionNode>();
-  const fragmentOf = (entity: EntityRequest) => {
-    // The alias identifies the `_entities` field: each such field has its own selection.
-    const key = `${entity.type} ${entity.lookup.returns} ${entity.field.alias?.value ?? ""}`;
-    const known = fragmentsByKey.get(key) ?? createFragment(entity, nameFragment(o.fragments, fragmentsByKey.size), o);
-    fragmentsByKey.set(key, known);
-    return known;
-  };
+  const fragmentOf = createFragmentCache(o);
   const weigh = createWeigher(o.fragments);
+  const chunks = splitByWeight(entities, (entity) => weigh(fragmentOf(entity).selectionSet));
+  if (chunks.length === 0 && o.otherRoots.length > 0) chunks.push([]);
+  return chunks.map((chunk, index) => {
+    const otherRoots = index === 0 ? o.otherRoots : [];
+    return createDocument(chunk, fragmentOf, { ...o, otherRoots });
+  });
+}
+
+/** Creates one fragment for each `_entities` field, entity type and return type of a look-up. */
+function createFragmentCache(o: EntityDocumentsOptions): (entity: EntityRequest) => FragmentDefinitionNode {
+  const fragmentsByKey = new Map<string, FragmentDefinitionNode>();
+  return (entity) => {
+    // The alias identifies the `_entities` field.
+    const key = `${entity.type} ${entity.lookup.returns} ${entity.field.alias?.value ?? ""}`;
+    const known = fragmentsByKey.get(key);
+    if (known) return known;
+    const fragment = createFragment(entity, nameFragment(o.fragments, fragmentsByKey.size), o);
+    fragmentsByKey.set(key, fragment);
+    return fragment;
+  };
+}
+
+/** One chunk for each operation: the weights in a chunk add up to at most 1, unless it has only one entity. */
+function splitByWeight(
+  entities: readonly EntityRequest[],
+  weightOf: (entity: EntityRequest) => number,
+): EntityRequest[][] {
   const chunks: EntityRequest[][] = [];
-  let weight = Infinity; // The first entity begins the first operation.
+  let chunkWeight = Infinity; // The first entity begins the first chunk.
   for (const entity of entities) {
-    const added = weigh(fragmentOf(entity).selectionSet);
-    weight += added;
-    if (weight > 1 + roundingError) {
+    const weight = weightOf(entity);
+    chunkWeight += weight;
+    if (chunkWeight > 1 + roundingError) {
       chunks.push([]);
-      weight = added;
+      chunkWeight = weight;
     }
     chunks.at(-1)?.push(entity);
   }
-  if (chunks.length === 0 && o.otherRoots.length > 0) chunks.push([]);
-  return chunks.map((chunk, index) => createDocument(chunk, fragmentOf, index === 0 ? o : { ...o, otherRoots: [] }));
+  return chunks;
 }
 
 function nameFragment(fragments: readonly FragmentDefinitionNode[], index: number): string {
@@ -105,8 +124,9 @@ function createFragment(
     kind: Kind.SELECTION_SET,
     selections: selections.flatMap((selection): readonly SelectionNode[] => {
       const condition = conditionOf(selection)?.name.value;
-      if (condition !== undefined) return applies(api, condition, lookup.returns) ? [selection] : [];
+      if (condition !== undefined) return canApply(api, condition, lookup.returns) ? [selection] : [];
       if (selection.kind !== Kind.INLINE_FRAGMENT) return [selection];
+      // An inline fragment without a type condition, such as `... @include(if: $a) { name }`.
       const inner = restrict(selection.selectionSet);
       return inner.selections.length > 0 ? [{ ...selection, selectionSet: inner }] : [];
     }),
@@ -122,9 +142,12 @@ function createFragment(
   };
 }
 
-function applies(api: GraphQLSchema, condition: string, returned: string): boolean {
-  const [a, b] = [api.getType(condition), api.getType(returned)];
-  return isCompositeType(a) && isCompositeType(b) && doTypesOverlap(api, a, b);
+/** Whether an object of the returned type can have the type of the condition. */
+function canApply(api: GraphQLSchema, condition: string, returned: string): boolean {
+  const conditionType = api.getType(condition);
+  const returnedType = api.getType(returned);
+  if (!isCompositeType(conditionType) || !isCompositeType(returnedType)) return false;
+  return doTypesOverlap(api, conditionType, returnedType);
 }
 
 function createDocument(
@@ -134,41 +157,43 @@ function createDocument(
 ): EntityDocument {
   const keys = createKeyVariables(operation);
   const fields = chunk.map((entity) => toLookupField(entity, fragmentOf(entity), keys.add));
-  const own = [...new Set(chunk.map(fragmentOf))];
-  const used = findUsed([...fields, ...otherRoots, ...own], fragments);
-  const declared = (operation.variableDefinitions ?? []).filter(({ variable }) =>
+  const entityFragments = [...new Set(chunk.map(fragmentOf))];
+  const used = findUsed([...fields, ...otherRoots, ...entityFragments], fragments);
+  const usedFragments = fragments.filter(({ name }) => used.fragments.has(name.value));
+  const usedDefinitions = (operation.variableDefinitions ?? []).filter(({ variable }) =>
     used.variables.has(variable.name.value),
   );
+  const unnamed: OperationDefinitionNode = {
+    kind: Kind.OPERATION_DEFINITION,
+    operation: OperationTypeNode.QUERY,
+    variableDefinitions: [...usedDefinitions, ...keys.definitions],
+    selectionSet: { kind: Kind.SELECTION_SET, selections: [...fields, ...otherRoots] },
+  };
+  const named = operation.name ? { ...unnamed, name: operation.name } : unnamed;
   const document: DocumentNode = {
     kind: Kind.DOCUMENT,
-    definitions: [
-      {
-        kind: Kind.OPERATION_DEFINITION,
-        operation: OperationTypeNode.QUERY,
-        ...(operation.name ? { name: operation.name } : {}),
-        variableDefinitions: [...declared, ...keys.definitions],
-        selectionSet: { kind: Kind.SELECTION_SET, selections: [...fields, ...otherRoots] },
-      },
-      ...own,
-      ...fragments.filter(({ name }) => used.fragments.has(name.value)),
-    ],
+    definitions: [named, ...entityFragments, ...usedFragments],
   };
-  const given = Object.entries(variables).filter(([name]) => used.variables.has(name));
-  const aliases = new Set(chunk.map(({ alias }) => alias));
-  return { query: print(document), variables: { ...Object.fromEntries(given), ...keys.values }, aliases };
+  const usedVariables = Object.entries(variables).filter(([name]) => used.variables.has(name));
+  return {
+    query: print(document),
+    variables: { ...Object.fromEntries(usedVariables), ...keys.values },
+    aliases: new Set(chunk.map(({ alias }) => alias)),
+  };
 }
 
 /** Variables for the keys, with names that the operation does not have: the document is the same for all entities of a type. */
 function createKeyVariables({ variableDefinitions = [] }: OperationDefinitionNode) {
-  const taken = new Set(variableDefinitions.map(({ variable }) => variable.name.value));
+  const takenNames = new Set(variableDefinitions.map(({ variable }) => variable.name.value));
   const definitions: VariableDefinitionNode[] = [];
   const values: Record<string, unknown> = {};
   return {
     definitions,
     values,
+    /** @returns the name of the new variable. */
     add(type: string, value: unknown): string {
       let name = `key${definitions.length}`;
-      while (taken.has(name)) name += "_";
+      while (takenNames.has(name)) name += "_";
       const variable = { kind: Kind.VARIABLE, name: toName(name) } as const;
       definitions.push({ kind: Kind.VARIABLE_DEFINITION, variable, type: parseType(type, { noLocation: true }) });
       values[name] = value;
@@ -197,25 +222,30 @@ function toLookupField(
 }
 
 /** The names of the fragments and variables that these nodes use, also within the fragments that they spread. */
-function findUsed(nodes: readonly (SelectionNode | FragmentDefinitionNode)[], all: readonly FragmentDefinitionNode[]) {
+function findUsed(
+  nodes: readonly (SelectionNode | FragmentDefinitionNode)[],
+  definitions: readonly FragmentDefinitionNode[],
+) {
   const variables = new Set<string>();
   const fragments = new Set<string>();
   const pending = [...nodes];
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
     visit(node, {
-      Variable: ({ name }) => void variables.add(name.value),
+      Variable({ name }) {
+        variables.add(name.value);
+      },
       FragmentSpread({ name }) {
         if (fragments.has(name.value)) return;
         fragments.add(name.value);
-        pending.push(...all.filter((fragment) => fragment.name.value === name.value));
+        pending.push(...definitions.filter((fragment) => fragment.name.value === name.value));
       },
     });
   }
   return { variables, fragments };
 }
 
-function toField(name: string, alias: string | undefined): FieldNode {
-  return { kind: Kind.FIELD, name: toName(name), ...(alias === undefined ? {} : { alias: toName(alias) }) };
+function toField(name: string, alias: string): FieldNode {
+  return { kind: Kind.FIELD, name: toName(name), alias: toName(alias) };
 }
 
 function toName(value: string) {

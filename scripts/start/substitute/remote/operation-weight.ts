@@ -17,29 +17,31 @@ interface Counts {
 export function createWeigher(
   fragments: readonly FragmentDefinitionNode[],
 ): (selectionSet: SelectionSetNode) => number {
-  const known = new Map<SelectionSetNode, Counts>();
+  const countsBySelectionSet = new Map<SelectionSetNode, Counts>();
   const selectionSetOf = (name: string) => fragments.find((fragment) => fragment.name.value === name)?.selectionSet;
 
   function count(selectionSet: SelectionSetNode | undefined): Counts {
     if (!selectionSet) return { aliases: 0, selections: 0, directives: 0 };
-    const counted = known.get(selectionSet) ?? countAll(selectionSet);
-    known.set(selectionSet, counted);
-    return counted;
+    const known = countsBySelectionSet.get(selectionSet);
+    if (known) return known;
+    const counts = countSelections(selectionSet);
+    countsBySelectionSet.set(selectionSet, counts);
+    return counts;
   }
 
-  function countAll({ selections }: SelectionSetNode): Counts {
-    return selections.reduce(
-      (sum, selection) => {
-        const isSpread = selection.kind === Kind.FRAGMENT_SPREAD;
-        const inner = count(isSpread ? selectionSetOf(selection.name.value) : selection.selectionSet);
-        return {
-          aliases: sum.aliases + inner.aliases + (selection.kind === Kind.FIELD && selection.alias ? 1 : 0),
-          selections: sum.selections + inner.selections + 1,
-          directives: sum.directives + inner.directives + (selection.directives?.length ?? 0),
-        };
-      },
-      { aliases: 0, selections: 0, directives: 0 },
-    );
+  function countSelections(selectionSet: SelectionSetNode): Counts {
+    let aliases = 0;
+    let selections = 0;
+    let directives = 0;
+    for (const selection of selectionSet.selections) {
+      const isSpread = selection.kind === Kind.FRAGMENT_SPREAD;
+      const inner = count(isSpread ? selectionSetOf(selection.name.value) : selection.selectionSet);
+      aliases += inner.aliases;
+      if (selection.kind === Kind.FIELD && selection.alias) aliases++;
+      selections += inner.selections + 1;
+      directives += inner.directives + (selection.directives?.length ?? 0);
+    }
+    return { aliases, selections, directives };
   }
 
   return (selectionSet) => {

@@ -53,20 +53,25 @@ export function createRemoteClient(url: string, log: Log): RemoteClient {
   });
   const transport = createBufferedTransport(bodyBytesMax);
 
-  function reportState(now: "up" | "down", cause?: unknown): void {
-    if (isDown === (now === "down")) return;
-    isDown = now === "down";
-    if (isDown) log.warn({ remote: url, err: cause }, "the remote does not respond: its fields are null until it does");
-    else log.info({ remote: url }, "the remote responds again");
+  function reportDown(cause: unknown): void {
+    if (isDown) return;
+    isDown = true;
+    log.warn({ remote: url, err: cause }, "the remote does not respond: its fields are null until it does");
+  }
+
+  function reportUp(): void {
+    if (!isDown) return;
+    isDown = false;
+    log.info({ remote: url }, "the remote responds again");
   }
 
   function readResponse(status: number, text: string): SubgraphResult {
     const result = readResult(text);
     if (!result) {
-      reportState("down", new Error(`The remote sent no GraphQL response, but status ${status}`));
+      reportDown(new Error(`The remote sent no GraphQL response, but status ${status}`));
       return failedResult("SERVICE_UNAVAILABLE", "The remote sent no GraphQL response.");
     }
-    reportState("up");
+    reportUp();
     const mismatch = result.errors.find(({ extensions }) => mismatchCodes.has(extensions?.["code"]));
     if (mismatch)
       log.warn({ remote: url, reason: mismatch.message }, "the remote has another schema: its fields are null");
@@ -74,15 +79,16 @@ export function createRemoteClient(url: string, log: Log): RemoteClient {
   }
 
   return {
-    async send(operation, { isMutation, ...o }) {
+    async send(operation, { headers, isMutation, signal }) {
       const body = JSON.stringify(operation);
-      const request = { method: "POST", body, timeoutMs, isIdempotent: !isMutation, ...o };
+      const request = { method: "POST", headers, body, timeoutMs, isIdempotent: !isMutation, signal };
       const result = await upstream
         .send(request, transport)
         .catch((cause: unknown) => ({ kind: "error", cause }) as const);
       if (result.kind === "response") return readResponse(result.status, result.body.toString());
       // A request that the local gateway has aborted does not mean that the remote is down.
-      if (result.kind === "error" || result.reason !== "aborted") reportState("down", result.cause);
+      const isAborted = result.kind === "failed" && result.reason === "aborted";
+      if (!isAborted) reportDown(result.cause);
       return failedResult("SERVICE_UNAVAILABLE", "The remote does not respond.");
     },
     close: () => upstream.close(),
@@ -91,6 +97,7 @@ export function createRemoteClient(url: string, log: Log): RemoteClient {
 
 function toServiceError(error: ResultError): ResultError {
   const code = error.extensions?.["code"];
-  const ofService = typeof code === "string" ? codesOfServices[code] : undefined;
-  return ofService === undefined ? error : { ...error, extensions: { ...error.extensions, code: ofService } };
+  const serviceCode = typeof code === "string" ? codesOfServices[code] : undefined;
+  if (serviceCode === undefined) return error;
+  return { ...error, extensions: { ...error.extensions, code: serviceCode } };
 }

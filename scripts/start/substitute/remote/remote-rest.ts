@@ -31,8 +31,11 @@ const connectionHeaders = [
  */
 const proxyHeaders = ["ratelimit", "ratelimit-policy", "deprecation", "sunset", "link", "cache-status", "date"];
 
-const requestHeadersDropped = new Set([...connectionHeaders, "accept-encoding", "expect"]);
-const responseHeadersDropped = new Set([...connectionHeaders, ...proxyHeaders]);
+const droppedRequestHeaders = new Set([...connectionHeaders, "accept-encoding", "expect"]);
+const droppedResponseHeaders = new Set([...connectionHeaders, ...proxyHeaders]);
+
+const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
+const restPrefix = /^\/rest(?=\/)/;
 
 /** @param origin of the remote's REST proxy. */
 export function createRestForwarder(origin: string): RestForwarder & { close(): Promise<void> } {
@@ -49,10 +52,10 @@ export function createRestForwarder(origin: string): RestForwarder & { close(): 
       const result = await upstream.send(
         {
           method,
-          path: url.replace(/^\/rest(?=\/)/, ""),
-          headers: withoutHeaders(rawHeaders, (name) => requestHeadersDropped.has(name)),
-          ...(body.length > 0 ? { body } : {}),
-          isIdempotent: ["GET", "HEAD", "OPTIONS"].includes(method),
+          path: url.replace(restPrefix, ""),
+          headers: withoutHeaders(rawHeaders, (name) => droppedRequestHeaders.has(name)),
+          body: body.length > 0 ? body : undefined,
+          isIdempotent: safeMethods.has(method),
           timeoutMs,
           signal: createDisconnectSignal(response),
         },
@@ -64,7 +67,7 @@ export function createRestForwarder(origin: string): RestForwarder & { close(): 
         writeProblem(response, error, { instance: url.split("?", 1)[0], requestId });
         return;
       }
-      const headers = withoutHeaders(decodeRawHeaders(result.rawHeaders), (name) => responseHeadersDropped.has(name));
+      const headers = withoutHeaders(decodeRawHeaders(result.rawHeaders), (name) => droppedResponseHeaders.has(name));
       response.writeHead(result.status, headers).end(result.body);
     },
     close: () => upstream.close(),

@@ -70,29 +70,36 @@ interface EntityList {
 function translateEntities(document: EntitiesDocument, { api, lookups }: TranslationOptions): Translation {
   const { operation, roots, fragments, request } = document;
   const requestsByKey = new Map<string, EntityRequest>();
-  const lists = roots.filter(isEntities).map((field, index): EntityList => {
+  const entityLists = roots.filter(isEntities).map((field, index): EntityList => {
     const toEntry = createEntryReader(lookups, requestsByKey, { field, index });
     const responseName = field.alias?.value ?? field.name.value;
     return { responseName, entries: readRepresentations(field, request).map(toEntry) };
   });
   const documents = createEntityDocuments([...requestsByKey.values()], {
-    ...{ api, operation, fragments, variables: request.variables, typenameAlias },
+    api,
+    operation,
+    fragments,
+    variables: request.variables,
     otherRoots: roots.filter((selection) => !isEntities(selection)),
+    typenameAlias,
   });
   return {
     isMutation: false,
     operations: documents.map(({ query, variables }) => ({ query, variables })),
-    merge: (results) => mergeEntities(lists, new Map(results.map((result, i) => [documents[i]?.aliases, result]))),
+    merge(results) {
+      const documentResults = documents.map(({ aliases }, index) => ({ aliases, result: results[index] }));
+      return mergeEntities(entityLists, documentResults);
+    },
   };
 }
 
-function readRepresentations({ arguments: values = [] }: FieldNode, { variables }: SubgraphOperation) {
-  const node = values.find(({ name }) => name.value === "representations")?.value;
-  const list = node && valueFromASTUntyped(node, variables);
-  return Array.isArray(list) ? (list as readonly unknown[]) : [];
+function readRepresentations(field: FieldNode, { variables }: SubgraphOperation): readonly unknown[] {
+  const argument = field.arguments?.find(({ name }) => name.value === "representations");
+  const representations = argument && valueFromASTUntyped(argument.value, variables);
+  return Array.isArray(representations) ? representations : [];
 }
 
-/** Equal representations of one `_entities` field share one request. */
+/** Adds requests to `requestsByKey`. Equal representations of one `_entities` field share one request. */
 function createEntryReader(
   lookups: EntityLookups,
   requestsByKey: Map<string, EntityRequest>,
@@ -101,9 +108,9 @@ function createEntryReader(
   return (value) => {
     const representation = Object(value) as Readonly<Record<string, unknown>>;
     const type = String(representation["__typename"]);
-    const ofType = lookups.get(type) ?? [];
-    if (ofType.length === 0) return withoutLookup(type);
-    const lookup = ofType.find((candidate) => hasKey(representation, candidate));
+    const lookupsOfType = lookups.get(type) ?? [];
+    if (lookupsOfType.length === 0) return missingLookupError(type);
+    const lookup = lookupsOfType.find((candidate) => hasKey(representation, candidate));
     if (!lookup) return null;
     const values = lookup.arguments.map(({ keyField }) => representation[keyField]);
     const key = JSON.stringify([index, type, lookup.field, values]);
@@ -123,27 +130,33 @@ function hasKey(representation: Readonly<Record<string, unknown>>, lookup: Entit
 }
 
 /** The gateway forwards errors with this code to the client, so the developer reads the message. */
-function withoutLookup(type: string): ResultError {
+function missingLookupError(type: string): ResultError {
   const message = `The API of the remote has no root field that returns one ${type} by its key. Run the service of ${type} locally, or mock it.`;
   return { message, extensions: { code: "BAD_USER_INPUT" } };
 }
 
-type ResultsByAliases = ReadonlyMap<ReadonlySet<string> | undefined, SubgraphResult>;
+interface DocumentResult {
+  /** The aliases of the entities in the document. Its other response names are root fields. */
+  readonly aliases: ReadonlySet<string>;
+  readonly result: SubgraphResult | undefined;
+}
 
-function mergeEntities(lists: readonly EntityList[], results: ResultsByAliases): SubgraphResult {
+function mergeEntities(entityLists: readonly EntityList[], documentResults: readonly DocumentResult[]): SubgraphResult {
   const errors: ResultError[] = [];
   const data: Record<string, unknown> = {};
-  for (const [aliases, result] of results)
-    for (const [name, value] of Object.entries(result.data ?? {})) if (!aliases?.has(name)) data[name] = value;
-  for (const { responseName, entries } of lists) {
+  for (const { aliases, result } of documentResults) {
+    for (const [name, value] of Object.entries(result?.data ?? {})) if (!aliases.has(name)) data[name] = value;
+  }
+  for (const { responseName, entries } of entityLists) {
     data[responseName] = entries.map((entry, index) => {
       const path = [responseName, index];
       if (entry === null) return null;
+      // Only errors have a message, requests do not.
       if ("message" in entry) {
         errors.push({ ...entry, path });
         return null;
       }
-      const result = [...results].find(([aliases]) => aliases?.has(entry.alias))?.[1];
+      const result = documentResults.find(({ aliases }) => aliases.has(entry.alias))?.result;
       const entity = readEntity(entry, result);
       errors.push(...listErrors(entry, result, { path, isMissing: entity === null }));
       return entity;
@@ -166,8 +179,11 @@ function listErrors(
   result: SubgraphResult | undefined,
   { path, isMissing }: { readonly path: readonly (string | number)[]; readonly isMissing: boolean },
 ): readonly ResultError[] {
-  return (result?.errors ?? []).flatMap((error) => {
-    if (error.path === undefined || error.path.length === 0) return isMissing ? [{ ...error, path }] : [];
-    return error.path[0] === alias ? [{ ...error, path: [...path, ...error.path.slice(1)] }] : [];
-  });
+  const errors: ResultError[] = [];
+  for (const error of result?.errors ?? []) {
+    const [remoteName, ...pathInEntity] = error.path ?? [];
+    if (remoteName === undefined && isMissing) errors.push({ ...error, path });
+    if (remoteName === alias) errors.push({ ...error, path: [...path, ...pathInEntity] });
+  }
+  return errors;
 }

@@ -8,12 +8,12 @@ export type Loaders = ReturnType<typeof createLoaders>;
 export function createLoaders(actions: CommentActions) {
   const loaders = {
     comment: createLoaderById(actions.findComments, (comment) => comment.id),
-    commentsOfPost: loadPagesOf("post"),
-    commentsOfAuthor: loadPagesOf("author"),
+    commentsOfPost: createPageLoader("post"),
+    commentsOfAuthor: createPageLoader("author"),
     commentCount: createLoaderByKey(actions.countVisible),
   };
 
-  function loadPagesOf(parent: Parent) {
+  function createPageLoader(parent: Parent) {
     return createLoaderByKey((requests: readonly ParentPageRequest[]) => actions.listPagesOfParents(parent, requests));
   }
 

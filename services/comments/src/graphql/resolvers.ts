@@ -14,7 +14,8 @@ export const resolvers: Resolvers = {
     comments: async (_, { first, after, ...rest }, { actions, cursors }) => {
       const filters = readCommentFilters(rest);
       const list = nameList("comments", { ...filters });
-      const page = await actions.listComments(filters, readConnectionRequest({ first, after }, cursors, list));
+      const request = readConnectionRequest({ first, after }, cursors, list);
+      const page = await actions.listComments(filters, request);
       return toConnection(page, cursors, list, (comment) => comment.id);
     },
   },
@@ -32,13 +33,10 @@ export const resolvers: Resolvers = {
       // The name of Query.comments with this postId: the same list, so their cursors are interchangeable.
       const list = nameList("comments", { postId: id });
       const request = readConnectionRequest(args, cursors, list);
+      // One more than the page: its presence means that there is a next page.
       const onePageAndNext = { parentId: id, limit: request.limit + 1, afterId: request.position?.id ?? null };
-      return toConnection(
-        toPage(await loaders.commentsOfPost.load(onePageAndNext), request),
-        cursors,
-        list,
-        (comment) => comment.id,
-      );
+      const comments = await loaders.commentsOfPost.load(onePageAndNext);
+      return toConnection(toPage(comments, request), cursors, list, (comment) => comment.id);
     },
     commentCount: ({ id }, _, { loaders }) => loaders.commentCount.load(id),
   },

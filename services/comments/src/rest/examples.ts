@@ -4,9 +4,9 @@ import type { CommentChangeV1, CommentChangeV2, NewCommentV1, NewCommentV2 } fro
 import type { CommentV1, CommentV2 } from "./schemas.ts";
 
 /** The examples of one version. */
-interface CommentExamples<Body, New, Change> {
-  readonly added: { readonly body: New; readonly response: Body };
-  readonly edited: { readonly body: Change; readonly response: Body };
+interface CommentExamples<ResponseBody, NewBody, ChangeBody> {
+  readonly added: { readonly body: NewBody; readonly response: ResponseBody };
+  readonly edited: { readonly body: ChangeBody; readonly response: ResponseBody };
 }
 
 const praise = "Well said.";

@@ -37,8 +37,9 @@ const schemasV2: VersionSchemas = {
 };
 
 const path = { id: opaqueId("The comment's id.", "1") };
-/** Members whose values the test of the examples ignores. */
+/** Members whose values the test of the examples ignores; in a list, any comment may be the newest. */
 const volatile = ["id", "postId", "authorId", "createdAt", "editedAt"];
+const volatileInComments = [...volatile, "text", "body", ...commentFields.names, "next"];
 
 const links = {
   itself: {
@@ -58,17 +59,17 @@ const links = {
   },
 };
 
+/** The body of a list response: version 1 has only the items, version 2 also the cursors of the adjacent pages. */
 function examplePageOf(schemas: VersionSchemas, items: readonly object[]): unknown {
-  return schemas.list === bareList
-    ? items
-    : { data: items, page: { next: "TPrD0eO4pAhOgq0gIkPFym45OTk4", prev: null } };
+  if (schemas.list === bareList) return items;
+  return { data: items, page: { next: "TPrD0eO4pAhOgq0gIkPFym45OTk4", prev: null } };
 }
 
 function documentList(
   schemas: VersionSchemas,
   description: string,
   parameters: Pick<OperationDocument, "path" | "query">,
-  url: string,
+  examplePath: string,
 ): OperationDocument {
   return {
     description,
@@ -84,10 +85,10 @@ function documentList(
       {
         name: "newest",
         summary: "The newest comment",
-        path: url,
+        path: examplePath,
         status: 200,
         response: examplePageOf(schemas, [schemas.examples.added.response]),
-        varies: [...volatile, "text", "body", ...commentFields.names, "next"],
+        varies: volatileInComments,
       },
     ],
   };
@@ -121,7 +122,7 @@ function getComment(schemas: VersionSchemas): OperationDocument {
       headers: ["ETag", "Last-Modified"],
       links: { author: links.author, post: links.post },
     },
-    problems: ["NOT_FOUND", ...goneOf(schemas)],
+    problems: ["NOT_FOUND", ...deletedCodeOf(schemas)],
     examples: [
       {
         name: "comment",
@@ -180,7 +181,7 @@ function editComment(schemas: VersionSchemas): OperationDocument {
       headers: ["ETag", "Last-Modified"],
       links,
     },
-    problems: ["BAD_USER_INPUT", "NOT_FOUND", "INVALID_STATE", ...goneOf(schemas)],
+    problems: ["BAD_USER_INPUT", "NOT_FOUND", "INVALID_STATE", ...deletedCodeOf(schemas)],
     examples: [
       {
         name: "secondThought",
@@ -205,7 +206,7 @@ function deleteComment(schemas: VersionSchemas): OperationDocument {
     path,
     ifMatch: "optional",
     response: { status: 204, description: "The comment is deleted." },
-    problems: ["NOT_FOUND", ...goneOf(schemas)],
+    problems: ["NOT_FOUND", ...deletedCodeOf(schemas)],
     examples: [
       {
         name: "regret",
@@ -219,8 +220,9 @@ function deleteComment(schemas: VersionSchemas): OperationDocument {
   };
 }
 
-function goneOf({ deletedAs }: VersionSchemas): readonly "GONE"[] {
-  return deletedAs === "GONE" ? [deletedAs] : [];
+/** The additional error code for a deleted comment; none in version 1, where it is NOT_FOUND. */
+function deletedCodeOf({ deletedAs }: VersionSchemas): readonly "GONE"[] {
+  return deletedAs === "GONE" ? ["GONE"] : [];
 }
 
 /** The OpenAPI operations of this service. `npm run generate` merges the operations of all services into one document per version. */

@@ -1,6 +1,6 @@
 // The REST handlers, one per route of routes.ts. The versions share them; v1.ts and v2.ts have the differences. Authorization is in
-// actions.ts. `readVersion` runs before `load`, and only for conditional requests: without a change, the response is 304 and `load` is not
-// called.
+// actions.ts. For a conditional request `readVersion` runs before `load`: if the client's version is current, the response is 304 and `load` is
+// not called.
 import { type Cursors, nameList } from "@tributary/kit/lists/cursor";
 import { readIdempotencyKey, toReplayHeaders } from "@tributary/kit/idempotency/idempotency-key";
 import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/http/etag";
@@ -44,14 +44,12 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
 
   return {
     async listComments(request) {
-      return list(request, readFilters(request, readCommentFilters));
+      return respondWithComments(request, readFilters(request, readCommentFilters));
     },
     async listPostComments(request) {
       const postId = idOf(request);
-      return list(
-        request,
-        readFilters(request, (query) => readCommentFilters({ ...query, postId })),
-      );
+      const filters = readFilters(request, (query) => readCommentFilters({ ...query, postId }));
+      return respondWithComments(request, filters);
     },
     async getComment(request) {
       return respondToRead(request, {
@@ -72,8 +70,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     async editComment(request) {
       const precondition = () => readPrecondition(request.header);
       const input = () => version.readCommentChange(request.body);
-      const options = { precondition, deletedAs };
-      const comment = await actions.editComment(request.identity, idOf(request), input, options);
+      const comment = await actions.editComment(request.identity, idOf(request), input, { precondition, deletedAs });
       return { ...toResponse(comment), invalidates: groupsOfCommentChange(comment) };
     },
     async deleteComment(request) {
@@ -99,7 +96,10 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     };
   }
 
-  function list(request: RestRequest, filters: CommentFilters): Promise<RestResponse | ConditionalResponse> {
+  function respondWithComments(
+    request: RestRequest,
+    filters: CommentFilters,
+  ): Promise<RestResponse | ConditionalResponse> {
     return respondWithList<VisibleComment>({
       request,
       cursors,

@@ -20,6 +20,12 @@ export interface Context extends ContextParts {
 }
 
 /** Called once at start. The function that it returns is called for each GraphQL request, after its token is verified. */
-export function createContextFactory(parts: ContextParts) {
-  return (identity: Identity): Context => ({ ...parts, identity, loaders: createLoaders(parts.actions, identity) });
+export function createContextFactory({ actions, cursors, moneyFormat }: ContextParts) {
+  return (identity: Identity): Context => ({
+    identity,
+    actions,
+    cursors,
+    moneyFormat,
+    loaders: createLoaders(actions, identity),
+  });
 }

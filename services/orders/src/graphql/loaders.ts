@@ -15,8 +15,8 @@ export function createLoaders(actions: OrderActions, identity: Identity) {
     ({ id }) => id,
   );
   const lines = createLoaderByKey<string, readonly OrderLine[]>(async (orderIds) => {
-    const byOrder = Map.groupBy(await actions.findLines(orderIds), ({ orderId }) => orderId);
-    return orderIds.map((id) => byOrder.get(id) ?? []);
+    const linesByOrder = Map.groupBy(await actions.findLines(orderIds), ({ orderId }) => orderId);
+    return orderIds.map((id) => linesByOrder.get(id) ?? []);
   });
   const product = createLoaderById(actions.findProducts, ({ sku }) => sku);
   const ordersOfUser = createLoaderByKey(actions.listPagesOfCustomers);
@@ -33,9 +33,9 @@ export function createLoaders(actions: OrderActions, identity: Identity) {
     },
 
     /**
-     * Stores the lines and products of a placed order, so that this mutation's payload has them without a statement. If an earlier request
-     * placed the order, they are the products as they were then, and the payload equals the first one. Call `clearAll` first: priming
-     * does not replace a cached value.
+     * Stores the lines and products of a placed order, so that this mutation's payload has them without a statement. If an earlier request with
+     * this idempotency key placed the order, `placed` has the products of that time, so both requests get the same payload. Call `clearAll`
+     * first: priming does not replace a cached value.
      */
     primePlaced(placed: PlacedOrder): void {
       lines.prime(placed.order.id, placed.lines);

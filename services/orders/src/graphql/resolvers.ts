@@ -12,10 +12,11 @@ export const resolvers: Resolvers = {
     order: (_, { id }, { loaders }) => loaders.order.load(id),
     // `after` is a signed cursor here and in Query.products.
     orders: async (_, { first, after, ...rest }, { identity, actions, cursors }) => {
-      const customer = actions.getOwnCustomerId(identity);
+      const customerId = actions.getOwnCustomerId(identity);
       const filters = readOrderFilters(rest);
-      const list = nameList("orders", { customer, ...filters });
-      const page = await actions.listOrders(customer, filters, readConnectionRequest({ first, after }, cursors, list));
+      const list = nameList("orders", { customer: customerId, ...filters });
+      const request = readConnectionRequest({ first, after }, cursors, list);
+      const page = await actions.listOrders(customerId, filters, request);
       return toConnection(page, cursors, list, (order) => order.id);
     },
     product: (_, { sku }, { loaders }) => loaders.product.load(sku),

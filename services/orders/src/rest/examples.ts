@@ -3,12 +3,13 @@ import type { NewOrderV1, NewOrderV2 } from "./read.ts";
 import type { OrderV1, OrderV2, ProductV1, ProductV2 } from "./schemas.ts";
 
 /** The examples of one version. */
-interface OrderExamples<Order, New, Product> {
-  readonly placed: { readonly key: string; readonly body: New; readonly response: Order };
+interface OrderExamples<Order, NewOrder, Product> {
+  readonly placed: { readonly key: string; readonly body: NewOrder; readonly response: Order };
   readonly product: Product;
 }
 
-const placed = {
+/** The members with the same value in both versions. */
+const placedOrder = {
   id: "019c4a5e-8c00-7c1d-9f3a-2b6d7e8f9a0b",
   customerId: "1",
   status: "PLACED",
@@ -22,7 +23,7 @@ export const examplesV1: OrderExamples<OrderV1, NewOrderV1, ProductV1> = {
     key: "7f8c2a1e-v1-first",
     body: { lines: [{ sku: "PRINT-0001", qty: 2 }] },
     response: {
-      ...placed,
+      ...placedOrder,
       total: "83.98",
       currency: "EUR",
       lines: [{ sku: "PRINT-0001", qty: 2, unitPrice: "41.99" }],
@@ -36,7 +37,7 @@ export const examplesV2: OrderExamples<OrderV2, NewOrderV2, ProductV2> = {
     key: "7f8c2a1e-v2-first",
     body: { lines: [{ sku: "PRINT-0001", quantity: 2 }] },
     response: {
-      ...placed,
+      ...placedOrder,
       total: euros(8_398),
       lines: [{ sku: "PRINT-0001", quantity: 2, unitPrice: euros(4_199) }],
     },

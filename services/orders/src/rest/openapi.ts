@@ -13,7 +13,8 @@ interface VersionSchemas {
   readonly product: z.ZodType;
   readonly list: (items: z.ZodType) => z.ZodType;
   readonly newOrder: z.ZodType;
-  readonly keyNote: string;
+  /** A sentence on `Idempotency-Key`: optional in version 1, required in version 2. */
+  readonly keyDescription: string;
   readonly examples: typeof examplesV1 | typeof examplesV2;
 }
 
@@ -22,7 +23,7 @@ const schemasV1: VersionSchemas = {
   product: productV1,
   list: bareList,
   newOrder: newOrderV1,
-  keyNote:
+  keyDescription:
     "With an `Idempotency-Key` the request can be retried safely: for 24 hours a repetition gets the first response.",
   examples: examplesV1,
 };
@@ -32,12 +33,12 @@ const schemasV2: VersionSchemas = {
   product: productV2,
   list: pageOf,
   newOrder: newOrderV2,
-  keyNote: "The `Idempotency-Key` makes retries safe: for 24 hours a repetition gets the first response.",
+  keyDescription: "The `Idempotency-Key` makes retries safe: for 24 hours a repetition gets the first response.",
   examples: examplesV2,
 };
 
 const path = { id: orderId };
-const filter = { status: status.meta({ description: "Only orders with this status." }) };
+const statusFilter = status.meta({ description: "Only orders with this status." });
 /** Members whose values the test of the examples ignores; in a list, any of Ada's orders may be the newest. */
 const volatile = ["id", "placedAt"];
 const volatileInOrders = [...volatile, "status", "total", "currency", "lines", "next", "customerId"];
@@ -60,15 +61,15 @@ const links = {
   },
 };
 
+/** The body of a list response: version 1 has only the items, version 2 also the cursors of the adjacent pages. */
 function examplePageOf(schemas: VersionSchemas, item: object): unknown {
-  return schemas.list === bareList
-    ? [item]
-    : { data: [item], page: { next: "TPrD0eO4pAhOgq0gIkPFym45OTk4", prev: null } };
+  if (schemas.list === bareList) return [item];
+  return { data: [item], page: { next: "TPrD0eO4pAhOgq0gIkPFym45OTk4", prev: null } };
 }
 
 function placeOrder(schemas: VersionSchemas): OperationDocument {
   return {
-    description: `Places an order for the caller and takes its products from stock. If a product is out of stock, nothing changes. ${schemas.keyNote}`,
+    description: `Places an order for the caller and takes its products from stock. If a product is out of stock, nothing changes. ${schemas.keyDescription}`,
     callers: ["orders:write"],
     body: schemas.newOrder,
     response: {
@@ -95,7 +96,11 @@ function placeOrder(schemas: VersionSchemas): OperationDocument {
   };
 }
 
-function listOf(schemas: VersionSchemas, name: string, url: string): Pick<OperationDocument, "response" | "examples"> {
+function documentOrderPage(
+  schemas: VersionSchemas,
+  exampleName: string,
+  examplePath: string,
+): Pick<OperationDocument, "response" | "examples"> {
   return {
     response: {
       status: 200,
@@ -105,10 +110,10 @@ function listOf(schemas: VersionSchemas, name: string, url: string): Pick<Operat
     },
     examples: [
       {
-        name,
+        name: exampleName,
         summary: "Ada's newest order",
         as: "ada",
-        path: url,
+        path: examplePath,
         status: 200,
         response: examplePageOf(schemas, schemas.examples.placed.response),
         varies: volatileInOrders,
@@ -121,8 +126,8 @@ function listOrders(schemas: VersionSchemas): OperationDocument {
   return {
     description: "The caller's own orders, newest first.",
     callers: ["orders:read", "orders:read:all"],
-    query: { ...pageFields, ...filter, ...sortField },
-    ...listOf(schemas, "ownOrders", "/orders?limit=1"),
+    query: { ...pageFields, status: statusFilter, ...sortField },
+    ...documentOrderPage(schemas, "ownOrders", "/orders?limit=1"),
   };
 }
 
@@ -132,8 +137,8 @@ function listUserOrders(schemas: VersionSchemas): OperationDocument {
       "One user's orders, newest first. Only this user, or a caller with the scope `orders:read:all`, may read them. An empty list for an unknown user.",
     callers: ["orders:read", "orders:read:all"],
     path: { id: anyIdInPath("The user's id.", "1") },
-    query: { ...pageFields, ...filter, ...sortField },
-    ...listOf(schemas, "ordersOfAda", "/users/1/orders?limit=1"),
+    query: { ...pageFields, status: statusFilter, ...sortField },
+    ...documentOrderPage(schemas, "ordersOfAda", "/users/1/orders?limit=1"),
   };
 }
 

@@ -19,7 +19,7 @@ export type NewOrderV2 = z.input<typeof newOrderV2>;
 export function readNewOrderV1(body: unknown, keyHeader: string | undefined): NewOrder {
   const idempotencyKey = readIdempotencyKey(keyHeader);
   const { lines } = parseShape(newOrderV1, requireBody(body));
-  return { lines: lines.map(({ sku, qty }) => ({ sku, quantity: qty })), idempotencyKey };
+  return { lines: lines.map((line) => ({ sku: line.sku, quantity: line.qty })), idempotencyKey };
 }
 
 /**
@@ -34,7 +34,8 @@ export function readNewOrderV2(body: unknown, keyHeader: string | undefined): Ne
       "Send the header Idempotency-Key with a new key for each order. Then the request can be retried safely.";
     throw new AppError("MALFORMED_REQUEST", message);
   }
-  return { ...parseShape(newOrderV2, requireBody(body)), idempotencyKey };
+  const { lines } = parseShape(newOrderV2, requireBody(body));
+  return { lines, idempotencyKey };
 }
 
 /** Calls `run`. If it throws OUT_OF_STOCK, renames `quantity` in the problems' pointers to the version's field name. */
@@ -42,17 +43,25 @@ export async function withQuantityName<T>(quantityName: string, run: () => Promi
   try {
     return await run();
   } catch (error) {
-    if (!(error instanceof AppError) || error.code !== "OUT_OF_STOCK") throw error;
-    const problems = (error.problems ?? []).map(({ pointer, code, detail }) => ({
-      pointer: pointer.replace(/\/quantity$/, `/${quantityName}`),
-      code,
-      detail,
-    }));
-    throw new AppError(error.code, error.message, { problems });
+    if (error instanceof AppError && error.code === "OUT_OF_STOCK") throw renameQuantity(error, quantityName);
+    throw error;
   }
+}
+
+const quantityPointerEnd = /\/quantity$/;
+
+function renameQuantity(error: AppError, quantityName: string): AppError {
+  const problems = (error.problems ?? []).map(({ pointer, code, detail }) => ({
+    pointer: pointer.replace(quantityPointerEnd, `/${quantityName}`),
+    code,
+    detail,
+  }));
+  return new AppError(error.code, error.message, { problems });
 }
 
 const emptyBody = z.strictObject({}).optional();
 
 /** @throws AppError BAD_USER_INPUT for a body with any member. */
-export const requireEmptyBody = (body: unknown): void => void parseShape(emptyBody, body);
+export function requireEmptyBody(body: unknown): void {
+  parseShape(emptyBody, body);
+}

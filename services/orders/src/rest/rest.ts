@@ -1,6 +1,6 @@
 // The REST handlers, one per route of routes.ts. The versions share them; v1.ts and v2.ts have the differences. Authorization is in
-// actions.ts. `readVersion` runs before `load`, and only for conditional requests: without a change, the response is 304 and `load` is not
-// called.
+// actions.ts. For a conditional request `readVersion` runs before `load`: if the client's version is current, the response is 304 and `load` is
+// not called.
 import { type Cursors, nameList } from "@tributary/kit/lists/cursor";
 import { toReplayHeaders } from "@tributary/kit/idempotency/idempotency-key";
 import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/http/etag";
@@ -9,7 +9,14 @@ import type { RepresentationMetadata } from "@tributary/kit/rest/caching";
 import { respondWithList, readFilters } from "@tributary/kit/rest/lists";
 import { respondToRead } from "@tributary/kit/rest/conditional-read";
 import type { OrderActions } from "../actions.ts";
-import { type NewOrder, type Order, type OrderLine, type Product, readOrderFilters } from "../model.ts";
+import {
+  type NewOrder,
+  type Order,
+  type OrderLine,
+  type OrderState,
+  type Product,
+  readOrderFilters,
+} from "../model.ts";
 import { groupsOfProduct, groupsOfProductChanges, groupsOfProductList } from "../groups.ts";
 import { withQuantityName, requireEmptyBody } from "./read.ts";
 import type { routes } from "./routes.ts";
@@ -21,8 +28,8 @@ export interface RestDeps {
 
 /** The differences between the versions of the REST endpoint. */
 export interface RestVersion {
-  readonly orders: Projection;
-  readonly products: Projection;
+  readonly orderProjection: Projection;
+  readonly productProjection: Projection;
   /** The name of the field with a line's quantity. */
   readonly quantityName: string;
   toOrder(order: Order, lines: readonly OrderLine[]): unknown;
@@ -38,6 +45,16 @@ export function createHandlers(deps: RestDeps, version: RestVersion): Handlers<t
 
 type OrderRoute = "placeOrder" | "listOrders" | "listUserOrders" | "getOrder" | "cancelOrder";
 
+interface OrderWithLines extends Order {
+  readonly lines: readonly OrderLine[];
+}
+
+async function loadLines(actions: OrderActions, orders: readonly Order[]): Promise<OrderWithLines[]> {
+  const lines = await actions.findLines(orders.map(({ id }) => id));
+  const linesByOrder = Map.groupBy(lines, ({ orderId }) => orderId);
+  return orders.map((order) => ({ ...order, lines: linesByOrder.get(order.id) ?? [] }));
+}
+
 function createOrderHandlers(
   { actions, cursors }: RestDeps,
   version: RestVersion,
@@ -47,7 +64,7 @@ function createOrderHandlers(
       const input = () => version.readNewOrder(body, header("idempotency-key"));
       const placed = await withQuantityName(version.quantityName, () => actions.placeOrder(identity, input));
       const { order, lines } = placed.result;
-      const location = `/v${version.orders.version}/orders/${order.id}`;
+      const location = `/v${version.orderProjection.version}/orders/${order.id}`;
       // A replay invalidates again: the first response may have been lost.
       return {
         ...toResponse(order, lines),
@@ -57,14 +74,13 @@ function createOrderHandlers(
       };
     },
     async listOrders(request) {
-      return list(request, actions.getOwnCustomerId(request.identity));
+      return respondWithOrders(request, actions.getOwnCustomerId(request.identity));
     },
     async listUserOrders(request) {
-      // `?? ""` after a path parameter is only for the type, here and below: the path of the route has the parameter.
-      return list(request, actions.getReadableCustomerId(request.identity, request.params["id"] ?? ""));
+      return respondWithOrders(request, actions.getReadableCustomerId(request.identity, idOf(request)));
     },
     async getOrder(request) {
-      const id = request.params["id"] ?? "";
+      const id = idOf(request);
       return respondToRead(request, {
         readVersion: async () => toMetadata(await actions.getOrderState(request.identity, id)),
         load: async () => {
@@ -73,11 +89,11 @@ function createOrderHandlers(
         },
       });
     },
-    async cancelOrder({ identity, params, body, header }) {
+    async cancelOrder(request) {
       // If-Match refers to the order: the cancellation itself has no ETag. An optional condition never throws, so it is read before authorization.
-      const precondition = readPrecondition(header, "optional");
-      const validateInput = () => requireEmptyBody(body);
-      const order = await actions.cancelOrder(identity, params["id"] ?? "", { precondition, validateInput });
+      const precondition = readPrecondition(request.header, "optional");
+      const validateInput = () => requireEmptyBody(request.body);
+      const order = await actions.cancelOrder(request.identity, idOf(request), { precondition, validateInput });
       const lines = await actions.findLines([order.id]);
       return { ...toResponse(order, lines), invalidates: groupsOfProductChanges(lines.map(({ sku }) => sku)) };
     },
@@ -88,28 +104,30 @@ function createOrderHandlers(
   }
 
   /** One view, because a caller who may read an order sees all of it. No cache groups, because shared caches do not store it. */
-  function toMetadata({ rowVersion }: Pick<Order, "rowVersion">): RepresentationMetadata {
-    return { etag: writeEtag(rowVersion, version.orders, "whole"), audience: "caller", groups: [] };
+  function toMetadata({ rowVersion }: OrderState): RepresentationMetadata {
+    return { etag: writeEtag(rowVersion, version.orderProjection, "whole"), audience: "caller", groups: [] };
   }
 
-  /** @param customer from `getOwnCustomerId` or `getReadableCustomerId`, which check that the caller may read their orders. */
-  async function list(request: RestRequest, customer: string): Promise<RestResponse | ConditionalResponse> {
+  /** @param customerId from `getOwnCustomerId` or `getReadableCustomerId`, which check that the caller may read their orders. */
+  async function respondWithOrders(
+    request: RestRequest,
+    customerId: string,
+  ): Promise<RestResponse | ConditionalResponse> {
     const filters = readFilters(request, readOrderFilters);
-    return respondWithList<Order & { readonly lines: readonly OrderLine[] }>({
+    return respondWithList<OrderWithLines>({
       request,
       cursors,
-      list: nameList("orders", { customer, ...filters }),
-      projection: version.orders,
+      list: nameList("orders", { customer: customerId, ...filters }),
+      projection: version.orderProjection,
       view: "whole",
       audience: "caller",
       groups: [],
       idOf: ({ id }) => id,
       toJson: ({ lines, ...order }) => version.toOrder(order, lines),
-      readVersion: (page) => actions.listOrderVersions(customer, filters, page),
+      readVersion: (page) => actions.listOrderVersions(customerId, filters, page),
       load: async (page) => {
-        const { items, ...neighbours } = await actions.listOrders(customer, filters, page);
-        const byOrder = Map.groupBy(await actions.findLines(items.map(({ id }) => id)), ({ orderId }) => orderId);
-        return { ...neighbours, items: items.map((order) => ({ ...order, lines: byOrder.get(order.id) ?? [] })) };
+        const { items: orders, hasNext, hasPrev } = await actions.listOrders(customerId, filters, page);
+        return { items: await loadLines(actions, orders), hasNext, hasPrev };
       },
     });
   }
@@ -118,7 +136,7 @@ function createOrderHandlers(
 /** No permission is needed: products are the same for every caller. */
 function createProductHandlers(
   { actions, cursors }: RestDeps,
-  { products, toProduct }: RestVersion,
+  { productProjection, toProduct }: RestVersion,
 ): Omit<Handlers<typeof routes>, OrderRoute> {
   return {
     async listProducts(request) {
@@ -126,7 +144,7 @@ function createProductHandlers(
         request,
         cursors,
         list: nameList("products", {}),
-        projection: products,
+        projection: productProjection,
         view: "public",
         audience: "everyone",
         groups: groupsOfProductList,
@@ -137,6 +155,7 @@ function createProductHandlers(
       });
     },
     async getProduct(request) {
+      // `?? ""` is only for the type: the path of the route has `:sku`.
       const sku = request.params["sku"] ?? "";
       return respondToRead(request, {
         readVersion: async () => toMetadata(sku, await actions.getProductVersion(sku)),
@@ -149,6 +168,12 @@ function createProductHandlers(
   };
 
   function toMetadata(sku: string, rowVersion: string): RepresentationMetadata {
-    return { etag: writeEtag(rowVersion, products, "public"), audience: "everyone", groups: groupsOfProduct(sku) };
+    const etag = writeEtag(rowVersion, productProjection, "public");
+    return { etag, audience: "everyone", groups: groupsOfProduct(sku) };
   }
+}
+
+/** `?? ""` is only for the type: the path of each route whose handler calls this has `:id`. */
+function idOf({ params }: RestRequest): string {
+  return params["id"] ?? "";
 }

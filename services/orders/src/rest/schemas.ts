@@ -6,7 +6,11 @@ import { z } from "zod";
 import { orderStatuses } from "../model.ts";
 import type { NewOrderV1, NewOrderV2 } from "./read.ts";
 
-const amountMax = 2_147_483_647;
+/** The largest PostgreSQL integer. */
+const integerMax = 2_147_483_647;
+/** The limits of model.ts. */
+const linesMax = 50;
+const quantityMax = 99;
 
 export const sku = z
   .string()
@@ -27,11 +31,11 @@ const decimal = z
   .meta({ description: "A decimal number with the currency's decimal places.", examples: ["12.99"] });
 const money = z
   .strictObject({
-    amountMinor: wholeNumber(0, amountMax).meta({ description: "Whole minor units, such as cents." }),
+    amountMinor: wholeNumber(0, integerMax).meta({ description: "Whole minor units, such as cents." }),
     currency,
   })
   .meta({ id: "Money" });
-const quantity = wholeNumber(1, 99).meta({ description: "The number of pieces." });
+const quantity = wholeNumber(1, quantityMax).meta({ description: "The number of pieces." });
 export const status = z.enum(orderStatuses);
 export const orderId = z
   .string()
@@ -52,7 +56,7 @@ const orderFields = {
 const productFields = {
   sku,
   title: responseText(200, "A print"),
-  stock: wholeNumber(0, amountMax).meta({ description: "The number of pieces in stock." }),
+  stock: wholeNumber(0, integerMax).meta({ description: "The number of pieces in stock." }),
   postId: opaqueId("The post that this product is a print edition of.", "1").nullable(),
 };
 
@@ -61,7 +65,7 @@ export const orderV1 = z
     ...orderFields,
     total: decimal,
     currency,
-    lines: z.array(z.strictObject({ sku, qty: quantity, unitPrice: decimal })).max(50),
+    lines: z.array(z.strictObject({ sku, qty: quantity, unitPrice: decimal })).max(linesMax),
   })
   .meta({ id: "Order" });
 export type OrderV1 = z.output<typeof orderV1>;
@@ -70,7 +74,7 @@ export const orderV2 = z
   .strictObject({
     ...orderFields,
     total: money,
-    lines: z.array(z.strictObject({ sku, quantity, unitPrice: money })).max(50),
+    lines: z.array(z.strictObject({ sku, quantity, unitPrice: money })).max(linesMax),
   })
   .meta({ id: "Order" });
 export type OrderV2 = z.output<typeof orderV2>;
@@ -87,6 +91,6 @@ export const newOrderV2 = documentsRequestBody<NewOrderV2>()(newOrderOf(z.strict
 
 function newOrderOf<Line extends z.ZodType>(line: Line) {
   return z
-    .strictObject({ lines: z.array(line).min(1).max(50).meta({ description: linesRule }) })
+    .strictObject({ lines: z.array(line).min(1).max(linesMax).meta({ description: linesRule }) })
     .meta({ id: "NewOrder" });
 }

@@ -33,11 +33,11 @@ const toProductV1 = respondsWith<ProductV1>()(({ sku, title, priceMinor, currenc
 }));
 
 export const version1: RestVersion = {
-  orders: createProjection(
+  orderProjection: createProjection(
     1,
     sampleOrders.map(([order, lines]) => toOrderV1(order, lines)),
   ),
-  products: createProjection(1, sampleProducts.map(toProductV1)),
+  productProjection: createProjection(1, sampleProducts.map(toProductV1)),
   quantityName: "qty",
   toOrder: toOrderV1,
   toProduct: toProductV1,

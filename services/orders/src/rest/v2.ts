@@ -8,12 +8,12 @@ import { sampleOrders, sampleProducts } from "./samples.ts";
 import type { OrderV2, ProductV2 } from "./schemas.ts";
 
 /** Amounts are whole minor units of a currency. */
-const toOrderV2 = respondsWith<OrderV2>()(({ totalMinor, currency, ...order }: Order, lines: readonly OrderLine[]) => ({
+const toOrderV2 = respondsWith<OrderV2>()((order: Order, lines: readonly OrderLine[]) => ({
   id: order.id,
   customerId: order.customerId,
   status: order.status,
   placedAt: order.placedAt.toISOString(),
-  total: { amountMinor: totalMinor, currency },
+  total: { amountMinor: order.totalMinor, currency: order.currency },
   lines: lines.map(({ sku, quantity, unitPriceMinor, currency }) => ({
     sku,
     quantity,
@@ -30,11 +30,11 @@ const toProductV2 = respondsWith<ProductV2>()(({ sku, title, priceMinor, currenc
 }));
 
 export const version2: RestVersion = {
-  orders: createProjection(
+  orderProjection: createProjection(
     2,
     sampleOrders.map(([order, lines]) => toOrderV2(order, lines)),
   ),
-  products: createProjection(2, sampleProducts.map(toProductV2)),
+  productProjection: createProjection(2, sampleProducts.map(toProductV2)),
   quantityName: "quantity",
   toOrder: toOrderV2,
   toProduct: toProductV2,

@@ -38,16 +38,16 @@ export const resolvers: Resolvers = {
       const position = after ? ({ direction: "next", id: after } as const) : undefined;
       const filters = readPostFilters({});
       const request = actions.toAuthorPageRequest(identity, id, filters, { limit: readFirst(first), position });
-      return [...(await loaders[extentOf(info)].pageOfAuthor.load(request)).items];
+      const page: ListPage<LoadedPost> = await loaders[extentOf(info)].pageOfAuthor.load(request);
+      return page.items;
     },
     postsConnection: async ({ id }, { first, after, status }, { identity, actions, cursors, loaders }, info) => {
       const filters = readPostFilters({ status });
       // Not the name of Query.posts: REST writes cursors for that list that lead backwards, which this list does not support.
       const list = nameList("User.posts", { id, status: filters.status });
-      const request = readConnectionRequest({ first, after }, cursors, list);
-      const page: ListPage<LoadedPost> = await loaders[extentOf(info)].pageOfAuthor.load(
-        actions.toAuthorPageRequest(identity, id, filters, request),
-      );
+      const connectionRequest = readConnectionRequest({ first, after }, cursors, list);
+      const request = actions.toAuthorPageRequest(identity, id, filters, connectionRequest);
+      const page: ListPage<LoadedPost> = await loaders[extentOf(info)].pageOfAuthor.load(request);
       return toConnection(page, cursors, list, (post) => post.id);
     },
   },

@@ -4,31 +4,31 @@ import type { NewPostV1, NewPostV2, PostChangesV1, PostChangesV2 } from "./read.
 import type { PostV1, PostV2 } from "./schemas.ts";
 
 /** The examples of one version. */
-interface PostExamples<Body, New, Changes> {
-  readonly published: Body;
-  readonly draft: { readonly body: New; readonly response: Body };
-  readonly renamed: { readonly body: Changes; readonly response: Body };
+interface PostExamples<ResponseBody, NewBody, ChangesBody> {
+  readonly published: ResponseBody;
+  readonly draft: { readonly body: NewBody; readonly response: ResponseBody };
+  readonly renamed: { readonly body: ChangesBody; readonly response: ResponseBody };
 }
 
-const dates = {
+const publishedDates = {
   createdAt: "2024-10-31T19:57:26.131Z",
   updatedAt: "2024-11-01T07:57:26.131Z",
   publishedAt: "2024-11-01T07:57:26.131Z",
 };
-const now = { createdAt: "2026-11-21T09:30:00.000Z", updatedAt: "2026-11-21T09:30:00.000Z", publishedAt: null };
+const draftDates = { createdAt: "2026-11-21T09:30:00.000Z", updatedAt: "2026-11-21T09:30:00.000Z", publishedAt: null };
 const fields = postFields.examples;
 const text = "It begins with a loom.";
-const renamed = { title: "Notes on a loom" };
+const newTitle = { title: "Notes on a loom" };
 
-const publishedV1: PostV1 = { id: "1", ...fields, body: text, published: true, authorId: "2", ...dates };
+const publishedV1: PostV1 = { id: "1", ...fields, body: text, published: true, authorId: "2", ...publishedDates };
 
 export const examplesV1: PostExamples<PostV1, NewPostV1, PostChangesV1> = {
   published: publishedV1,
   draft: {
     body: { ...fields, body: text },
-    response: { id: "10001", ...fields, body: text, published: false, authorId: "1", ...now },
+    response: { id: "10001", ...fields, body: text, published: false, authorId: "1", ...draftDates },
   },
-  renamed: { body: renamed, response: { ...publishedV1, id: "2", ...renamed } },
+  renamed: { body: newTitle, response: { ...publishedV1, id: "2", ...newTitle } },
 };
 
 const publishedV2: PostV2 = {
@@ -37,7 +37,7 @@ const publishedV2: PostV2 = {
   status: "PUBLISHED",
   content: { format: "PLAIN", text },
   author: { id: "2", href: "/v2/users/2" },
-  ...dates,
+  ...publishedDates,
 };
 
 export const examplesV2: PostExamples<PostV2, NewPostV2, PostChangesV2> = {
@@ -50,8 +50,8 @@ export const examplesV2: PostExamples<PostV2, NewPostV2, PostChangesV2> = {
       status: "DRAFT",
       content: { format: "MARKDOWN", text },
       author: { id: "1", href: "/v2/users/1" },
-      ...now,
+      ...draftDates,
     },
   },
-  renamed: { body: renamed, response: { ...publishedV2, id: "2", ...renamed } },
+  renamed: { body: newTitle, response: { ...publishedV2, id: "2", ...newTitle } },
 };

@@ -49,7 +49,7 @@ const schemasV2: VersionSchemas = {
 };
 
 const path = { id: opaqueId("The post's id.", "1") };
-const status = postStatus.meta({
+const statusFilter = postStatus.meta({
   default: "PUBLISHED",
   description:
     "Any value other than `PUBLISHED` requires a token: authors see their own posts, the scope `posts:read:all` shows all.",
@@ -59,14 +59,18 @@ const volatile = ["id", "createdAt", "updatedAt", "publishedAt"];
 const volatileInPosts = [...volatile, "body", "content", "author", "authorId", ...postFields.names];
 
 function linksOf({ version }: VersionSchemas) {
-  const author = version === 1 ? "$response.body#/authorId" : "$response.body#/author/id";
+  const authorIdExpression = version === 1 ? "$response.body#/authorId" : "$response.body#/author/id";
   return {
     itself: {
       operation: "getPost",
       parameters: { id: "$response.body#/id" },
       description: "This post.",
     },
-    author: { operation: "getUser", parameters: { id: author }, description: "The user who wrote it." },
+    author: {
+      operation: "getUser",
+      parameters: { id: authorIdExpression },
+      description: "The user who wrote it.",
+    },
     comments: {
       operation: "listPostComments",
       parameters: { id: "$response.body#/id" },
@@ -75,8 +79,10 @@ function linksOf({ version }: VersionSchemas) {
   };
 }
 
+/** The body of a list response: version 1 has only the items, version 2 also the cursors of the adjacent pages. */
 function examplePageOf({ version }: VersionSchemas, items: readonly object[]): unknown {
-  return version === 1 ? items : { data: items, page: { next: "TPrD0eO4pAhOgq0gIkPFym45OTk4", prev: null } };
+  if (version === 1) return items;
+  return { data: items, page: { next: "TPrD0eO4pAhOgq0gIkPFym45OTk4", prev: null } };
 }
 
 function listPosts(schemas: VersionSchemas): OperationDocument {
@@ -85,7 +91,7 @@ function listPosts(schemas: VersionSchemas): OperationDocument {
     callers: "everyone",
     query: {
       ...pageFields,
-      status,
+      status: statusFilter,
       authorId: anyId("Only posts of this user; none for an unknown id.", "2"),
       search: withTextLimits(z.string(), { min: 1, max: 80 }).meta({
         description: "Each word matches the beginning of a word of the title.",
@@ -116,7 +122,7 @@ function listUserPosts(schemas: VersionSchemas): OperationDocument {
     description: "Published posts of one user, newest first. An empty list for an unknown user.",
     callers: "everyone",
     path: { id: anyIdInPath("The user's id.", "2") },
-    query: { ...pageFields, status, ...sortField },
+    query: { ...pageFields, status: statusFilter, ...sortField },
     response: {
       status: 200,
       description: "A page of posts.",
@@ -207,8 +213,7 @@ function updatePost(schemas: VersionSchemas): OperationDocument {
       headers: ["ETag"],
       links: linksOf(schemas),
     },
-    // In version 1 `published: false` is no error for a draft: the status remains.
-    problems: ["BAD_USER_INPUT", "NOT_FOUND", ...(schemas.version === 1 ? [] : (["INVALID_STATE"] as const))],
+    problems: ["BAD_USER_INPUT", "NOT_FOUND", ...transitionCodeOf(schemas)],
     examples: [
       {
         name: "newTitle",
@@ -224,6 +229,11 @@ function updatePost(schemas: VersionSchemas): OperationDocument {
       },
     ],
   };
+}
+
+/** The error code for a status that cannot follow the current one; none in version 1, where `published: false` leaves the status of a draft. */
+function transitionCodeOf({ version }: VersionSchemas): readonly "INVALID_STATE"[] {
+  return version === 1 ? [] : ["INVALID_STATE"];
 }
 
 /** The OpenAPI operations of this service. `npm run generate` merges the operations of all services into one document per version. */

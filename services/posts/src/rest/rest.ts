@@ -1,6 +1,6 @@
 // The REST handlers, one per route of routes.ts. The versions share them; v1.ts and v2.ts have the differences. Authorization is in
-// actions.ts. `readVersion` runs before `load`, and only for conditional requests: without a change, the response is 304 and `load` is not
-// called.
+// actions.ts. For a conditional request `readVersion` runs before `load`: if the client's version is current, the response is 304 and `load` is
+// not called.
 import { type Cursors, nameList } from "@tributary/kit/lists/cursor";
 import { AppError } from "@tributary/kit/errors/app-error";
 import { readIdempotencyKey, toReplayHeaders } from "@tributary/kit/idempotency/idempotency-key";
@@ -39,13 +39,13 @@ export interface RestVersion {
 /** Creates the handlers of one version, once at start. */
 export function createHandlers({ actions, cursors }: RestDeps, version: RestVersion): Handlers<typeof routes> {
   return {
-    listPosts: async (request) => list(request, readFilters(request, readPostFilters)),
+    async listPosts(request) {
+      return respondWithPosts(request, readFilters(request, readPostFilters));
+    },
     async listUserPosts(request) {
       const authorId = idOf(request);
-      return list(
-        request,
-        readFilters(request, (query) => readPostFilters({ ...query, authorId })),
-      );
+      const filters = readFilters(request, (query) => readPostFilters({ ...query, authorId }));
+      return respondWithPosts(request, filters);
     },
     async getPost(request) {
       const { identity } = request;
@@ -86,7 +86,10 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     };
   }
 
-  async function list(request: RestRequest, filters: PostFilters): Promise<RestResponse | ConditionalResponse> {
+  async function respondWithPosts(
+    request: RestRequest,
+    filters: PostFilters,
+  ): Promise<RestResponse | ConditionalResponse> {
     const viewerId = actions.viewerIdOf(request.identity, filters);
     const isPublic = viewerId === undefined;
     return respondWithList<Post>({

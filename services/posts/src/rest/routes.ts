@@ -3,8 +3,7 @@ import { freshSeconds } from "../groups.ts";
 
 /**
  * Browsers revalidate soon, because no invalidation reaches them. The REST proxy follows every write; `sharedSeconds` is short for other shared
- * caches, which follow none. While the service is down, a stale post does no harm. `privateWith` has `status`, because a list with that query
- * parameter can contain the caller's drafts.
+ * caches, which follow none. While the service is down, a stale post does no harm.
  */
 const freshness = {
   browserSeconds: 2,
@@ -23,6 +22,7 @@ export const routes = [
     query: ["limit", "cursor", "status", "authorId", "search", "sort"],
     cache: "public",
     freshness,
+    // A list with this query parameter can contain the caller's drafts.
     privateWith: ["status"],
     summary: "Published posts, newest first",
   },

@@ -4,10 +4,10 @@ import { documentChanges, documentFields, documentNewFields } from "@tributary/k
 import { opaqueId, responseText, timestamp, withTextLimits } from "@tributary/kit/openapi/schemas";
 import { documentsRequestBody } from "@tributary/kit/rest/documented-bodies";
 import { z } from "zod";
-import { body, contentFormat, postFields, postStatus } from "../model.ts";
+import { contentFormat, postBody, postFields, postStatus } from "../model.ts";
 import type { NewPostV1, NewPostV2, PostChangesV1, PostChangesV2 } from "./read.ts";
 
-const textInput = withTextLimits(body, { min: 0, max: 60_000 }).meta({
+const textInput = withTextLimits(postBody, { min: 0, max: 60_000 }).meta({
   description: "The text: at most 60,000 characters, and 60,000 bytes as JSON (UTF-8, without the quotes).",
 });
 /** Posts from before the limit of 60,000 characters are longer. */

@@ -12,7 +12,8 @@ export const resolvers: Resolvers = {
     users: async (_, { first, after, ...rest }, { actions, cursors }) => {
       const filters = readUserFilters(rest);
       const list = nameList("users", { ...filters });
-      const page = await actions.listUsers(filters, readConnectionRequest({ first, after }, cursors, list));
+      const request = readConnectionRequest({ first, after }, cursors, list);
+      const page = await actions.listUsers(filters, request);
       return toConnection(page, cursors, list, (user) => user.id);
     },
     me: (_, _args, { identity, loaders }) => (identity.kind === "user" ? loaders.user.load(identity.userId) : null),

@@ -18,6 +18,7 @@ interface UserExamples<Body, New, Changes> {
   readonly theme: Changes;
 }
 
+// `cleared` has null for each optional plain field, `examples` an example for each plain field.
 const { cleared, examples } = userFields;
 const ada = {
   id: "1",

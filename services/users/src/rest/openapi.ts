@@ -14,6 +14,7 @@ interface VersionSchemas {
   readonly list: (items: z.ZodType) => z.ZodType;
   readonly newUser: z.ZodType;
   readonly changes: z.ZodType;
+  /** Completes the description of a response to a caller who may not read the private fields. */
   readonly hiddenFields: string;
   readonly deactivatedAs: "NOT_FOUND" | "GONE";
   readonly examples: typeof examplesV1 | typeof examplesV2;
@@ -59,7 +60,17 @@ const postsLink = {
   description: "The user's posts.",
 };
 
-function listUsers({ list, user, hiddenFields, examples }: VersionSchemas): OperationDocument {
+/** Members whose values the test of the examples ignores. */
+const volatile = ["id", "createdAt", "avatarUrl", "avatar"];
+
+/** The body of a list response: version 1 has only the items, version 2 also the cursors of the adjacent pages, of which there are none here. */
+function examplePageOf(schemas: VersionSchemas, items: readonly object[]): unknown {
+  if (schemas.list === bareList) return items;
+  return { data: items, page: { next: null, prev: null } };
+}
+
+function listUsers(schemas: VersionSchemas): OperationDocument {
+  const { list, user, hiddenFields, examples } = schemas;
   return {
     description: `Active users, newest first. For callers who may not read a user's private fields, ${hiddenFields}.`,
     callers: "everyone",
@@ -71,22 +82,16 @@ function listUsers({ list, user, hiddenFields, examples }: VersionSchemas): Oper
         summary: "One administrator",
         path: "/users?role=ADMIN&limit=1",
         status: 200,
-        response: list === bareList ? [examples.admin] : { data: [examples.admin], page: { next: null, prev: null } },
+        response: examplePageOf(schemas, [examples.admin]),
         varies: volatile,
       },
     ],
   };
 }
 
-/** Members whose values the test of the examples ignores. */
-const volatile = ["id", "createdAt", "avatarUrl", "avatar"];
-
-function getUser({
-  user,
-  hiddenFields,
-  deactivatedAs,
-  examples: { ada, adaAsOwner },
-}: VersionSchemas): OperationDocument {
+function getUser(schemas: VersionSchemas): OperationDocument {
+  const { user, hiddenFields } = schemas;
+  const { ada, adaAsOwner } = schemas.examples;
   const examples: readonly OperationExample[] = [
     {
       name: "publicPart",
@@ -117,7 +122,7 @@ function getUser({
       headers: ["ETag"],
       links: { posts: postsLink, orders: ordersLink },
     },
-    problems: deactivatedAs === "GONE" ? ["NOT_FOUND", "GONE"] : ["NOT_FOUND"],
+    problems: ["NOT_FOUND", ...deactivatedCodeOf(schemas)],
     examples,
   };
 }
@@ -153,12 +158,9 @@ function createUser({ user, newUser, examples: { created } }: VersionSchemas): O
   };
 }
 
-function updateUser({
-  user,
-  changes,
-  deactivatedAs,
-  examples: { theme, adaAsOwner },
-}: VersionSchemas): OperationDocument {
+function updateUser(schemas: VersionSchemas): OperationDocument {
+  const { user, changes } = schemas;
+  const { theme, adaAsOwner } = schemas.examples;
   return {
     description:
       "Applies a JSON Merge Patch (RFC 7396): absent members remain, null clears. The user needs `users:write`; other callers, and a change of `role`, need `users:write:all`.",
@@ -173,7 +175,7 @@ function updateUser({
       headers: ["ETag"],
       links: { itself: userLink },
     },
-    problems: ["BAD_USER_INPUT", "CONFLICT", "NOT_FOUND", ...(deactivatedAs === "GONE" ? [deactivatedAs] : [])],
+    problems: ["BAD_USER_INPUT", "CONFLICT", "NOT_FOUND", ...deactivatedCodeOf(schemas)],
     examples: [
       {
         name: "darkTheme",
@@ -188,6 +190,11 @@ function updateUser({
       },
     ],
   };
+}
+
+/** The additional error code for a deactivated user; none in version 1, where it is NOT_FOUND. */
+function deactivatedCodeOf({ deactivatedAs }: VersionSchemas): readonly "GONE"[] {
+  return deactivatedAs === "GONE" ? ["GONE"] : [];
 }
 
 /** The OpenAPI operations of this service. `npm run generate` merges the operations of all services into one document per version. */

@@ -21,6 +21,7 @@ export const readNewUserV1 = (body: unknown): NewUser => parseShape(newUser, req
 export const readUserChangesV1 = (body: unknown): UserChanges => readUserChanges(requireBody(body));
 
 const privatePart = z.strictObject({ email: email.nullish(), prefs: prefs.nullish() });
+const noPrivateFields = { email: null, prefs: null } as const;
 
 const newUserV2 = z
   .strictObject({
@@ -29,7 +30,11 @@ const newUserV2 = z
     role: role.nullish(),
     private: privatePart.nullish(),
   })
-  .transform(({ avatar, private: hidden, ...fields }): NewUser => ({ ...fields, avatarUrl: avatar?.url, ...hidden }));
+  .transform(({ avatar, private: privateFields, ...fields }): NewUser => ({
+    ...fields,
+    avatarUrl: avatar?.url,
+    ...privateFields,
+  }));
 
 /** RFC 7396 applies to nested objects too: absent members remain, and null for the object clears all of them. */
 const userChangesV2 = z
@@ -39,11 +44,10 @@ const userChangesV2 = z
     role: role.optional(),
     private: privatePart.nullish(),
   })
-  .transform(({ avatar, private: hidden, ...fields }): UserChanges => ({
-    ...fields,
-    avatarUrl: avatar === null ? null : avatar?.url,
-    ...(hidden === null ? { email: null, prefs: null } : hidden),
-  }));
+  .transform(({ avatar, private: privateFields, ...fields }): UserChanges => {
+    const privateChange = privateFields === null ? noPrivateFields : privateFields;
+    return { ...fields, avatarUrl: avatar === null ? null : avatar?.url, ...privateChange };
+  });
 
 /** Version 1 has the field names of the model. */
 export type NewUserV1 = z.input<typeof newUser>;

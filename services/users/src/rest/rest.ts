@@ -1,6 +1,6 @@
 // The REST handlers, one per route of routes.ts. The versions share them; v1.ts and v2.ts have the differences. Authorization is in
-// actions.ts. `readVersion` runs before `load`, and only for conditional requests: without a change, the response is 304 and `load` is not
-// called.
+// actions.ts. For a conditional request `readVersion` runs before `load`: if the client's version is current, the response is 304 and `load` is
+// not called.
 import { type Cursors, nameList } from "@tributary/kit/lists/cursor";
 import { readIdempotencyKey, toReplayHeaders } from "@tributary/kit/idempotency/idempotency-key";
 import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/http/etag";

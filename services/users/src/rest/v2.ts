@@ -8,14 +8,17 @@ import { renderSamples } from "./samples.ts";
 import type { UserV2 } from "./schemas.ts";
 
 /** `private` is absent for callers who may not read it. */
-const toUserV2 = respondsWith<UserV2>()((user: User, seesPrivate: boolean) => ({
-  id: user.id,
-  ...userFields.of(user),
-  avatar: user.avatarUrl === null ? null : { url: user.avatarUrl },
-  createdAt: user.createdAt.toISOString(),
-  role: user.role,
-  ...(seesPrivate ? { private: { email: user.email, prefs: user.prefs } } : {}),
-}));
+const toUserV2 = respondsWith<UserV2>()((user: User, seesPrivate: boolean) => {
+  const publicPart = {
+    id: user.id,
+    ...userFields.of(user),
+    avatar: user.avatarUrl === null ? null : { url: user.avatarUrl },
+    createdAt: user.createdAt.toISOString(),
+    role: user.role,
+  };
+  if (!seesPrivate) return publicPart;
+  return { ...publicPart, private: { email: user.email, prefs: user.prefs } };
+});
 
 export const version2: RestVersion = {
   projection: createProjection(2, renderSamples(toUserV2)),

@@ -16,7 +16,8 @@ export const resolvers: Resolvers = {
     spareGadgets: async (_, { first, after, ...rest }, { actions, cursors }) => {
       const filters = readListFilters(rest);
       const list = nameList("spare-gadgets", { ...filters });
-      const page = await actions.list(filters, readConnectionRequest({ first, after }, cursors, list));
+      const request = readConnectionRequest({ first, after }, cursors, list);
+      const page = await actions.list(filters, request);
       return toConnection(page, cursors, list, ({ id }) => id);
     },
   },
@@ -34,6 +35,7 @@ export const resolvers: Resolvers = {
       // The same list and name as Query.spareGadgets with this parent thing, so a cursor of one field is valid for the other.
       const list = nameList("spare-gadgets", { parentThingId: id });
       const request = readConnectionRequest(args, cursors, list);
+      // One more than the page: its presence means that there is a next page.
       const onePageAndNext = { parentThingId: id, limit: request.limit + 1, afterId: request.position?.id ?? null };
       const rows = await loaders.pagesOfParents.load(onePageAndNext);
       return toConnection(toPage(rows, request), cursors, list, (row) => row.id);

@@ -43,10 +43,13 @@ const varies = [
   "updatedAt",
 ];
 
+/** @param toList the schema of the response: an array in version 1, a page with cursors in version 2. */
 function list(toList: (items: z.ZodType) => z.ZodType): OperationDocument {
+  const isBare = toList === bareList;
   const items = [response];
   const page = { next: "TPrD0eO4pAhOgq0gIkPFym45OTk4", prev: null };
-  const others = [
+  // Any row may be the newest, so its other members may differ too.
+  const otherMembers = [
     // BEGIN parent
     "parentThingId",
     // END parent
@@ -75,8 +78,8 @@ function list(toList: (items: z.ZodType) => z.ZodType): OperationDocument {
         summary: "The newest one",
         path: "/spare-gadgets?limit=1",
         status: 200,
-        response: toList === bareList ? items : { data: items, page },
-        varies: [...varies, ...others, "next"],
+        response: isBare ? items : { data: items, page },
+        varies: [...varies, ...otherMembers, "next"],
       },
     ],
   };

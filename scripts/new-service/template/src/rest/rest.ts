@@ -93,6 +93,7 @@ export function createHandlers(
   }
 }
 
+/** `?? ""` is only for the type: the path of each route whose handler calls this has `:id`. */
 function idOf({ params }: RestRequest): string {
   return params["id"] ?? "";
 }
