@@ -15,8 +15,12 @@ export interface BenchmarkArguments {
   readonly writesResults: "never" | "if complete" | "always";
 }
 
+/** RESULTS.md needs at least this many rounds. */
 const resultsRoundsMin = 3;
+/** The defaults with `--quick`. */
 const quick = { rounds: 1, warmUpMs: 2_500, windowMs: 3_000 };
+/** Of rounds, and of seconds. */
+const numberMax = 600;
 
 const options = {
   help: { type: "boolean" },
@@ -50,46 +54,76 @@ A complete run writes RESULTS.md; one with less than ${resultsRoundsMin} rounds 
 export function parseArguments(words: readonly string[], benchmark: Benchmark): BenchmarkArguments | undefined {
   const { values } = parseArgs({ args: [...words], options });
   if (values.help) return undefined;
-  const { profile } = values;
+  const profiles = values.profile !== undefined;
   const defaults = values.quick ? quick : benchmark;
   const rounds = readNumber("--rounds", values.rounds, defaults.rounds);
   const windowMs = readNumber("--seconds", values.seconds, defaults.windowMs / 1_000) * 1_000;
-  const named = select("--contenders", profile ?? values.contenders, benchmark.contenders);
-  const contenders = values.against === undefined ? named : pairWithCheckout(named, values.against);
-  const selected = select("--only", values.only, benchmark.workloads);
-  const workloads = selected.filter((workload) => contenders.some((contender) => takesPart(contender, workload)));
+
+  const contenderNames = values.profile ?? values.contenders;
+  const selectedContenders = select("--contenders", contenderNames, benchmark.contenders);
+  const contenders =
+    values.against === undefined ? selectedContenders : pairWithCheckout(selectedContenders, values.against);
+
+  const selectedWorkloads = select("--only", values.only, benchmark.workloads);
+  const workloads = selectedWorkloads.filter((workload) =>
+    contenders.some((contender) => takesPart(contender, workload)),
+  );
   if (workloads.length === 0) throw new Error("No selected contender takes part in a selected workload.");
-  const selectsAll = values.contenders === undefined && values.only === undefined;
-  const isForDevelopment = values.quick || profile !== undefined || values.against !== undefined;
-  const isLong = rounds >= resultsRoundsMin && windowMs >= benchmark.windowMs;
+  const profilesFirstWorkload = profiles && values.only === undefined;
+
+  const isForDevelopment = values.quick || profiles || values.against !== undefined;
+  const isLongEnough = rounds >= resultsRoundsMin && windowMs >= benchmark.windowMs;
   return {
     contenders,
-    workloads: profile !== undefined && values.only === undefined ? workloads.slice(0, 1) : workloads,
+    workloads: profilesFirstWorkload ? workloads.slice(0, 1) : workloads,
     rounds,
     warmUpMs: defaults.warmUpMs,
     windowMs,
-    profiles: profile !== undefined,
-    writesResults:
-      !isLong || isForDevelopment ? "never" : values.write ? "always" : selectsAll ? "if complete" : "never",
+    profiles,
+    writesResults: decideWritesResults({
+      mayWrite: isLongEnough && !isForDevelopment,
+      isForced: values.write,
+      selectsAll: values.contenders === undefined && values.only === undefined,
+    }),
   };
 }
 
+interface WritingConditions {
+  readonly mayWrite: boolean;
+  /** Whether `--write` is set. */
+  readonly isForced: boolean;
+  /** Whether all contenders and all workloads are selected. */
+  readonly selectsAll: boolean;
+}
+
+function decideWritesResults(conditions: WritingConditions): BenchmarkArguments["writesResults"] {
+  if (!conditions.mayWrite) return "never";
+  if (conditions.isForced) return "always";
+  return conditions.selectsAll ? "if complete" : "never";
+}
+
 export function takesPart(contender: Contender, workload: Workload): boolean {
-  return contender.workloads?.includes(workload.name) ?? !workload.isSpecial;
+  if (contender.workloads) return contender.workloads.includes(workload.name);
+  return !workload.isSpecial;
 }
 
 /** Selects items by comma-separated names; all if `names` is undefined. */
-function select<T extends { readonly name: string }>(option: string, names: string | undefined, known: readonly T[]) {
-  if (names === undefined) return known;
-  const words = names.split(",");
-  const unknown = words.find((word) => !known.some(({ name }) => name === word));
-  if (unknown !== undefined) throw new Error(`${option}: unknown name "${unknown}". Known names: ${listNames(known)}.`);
-  return known.filter(({ name }) => words.includes(name));
+function select<T extends { readonly name: string }>(option: string, names: string | undefined, items: readonly T[]) {
+  if (names === undefined) return items;
+  const selectedNames = names.split(",");
+  const knownNames = new Set(items.map(({ name }) => name));
+  const unknownName = selectedNames.find((name) => !knownNames.has(name));
+  if (unknownName !== undefined) {
+    throw new Error(`${option}: unknown name "${unknownName}". Known names: ${listNames(items)}.`);
+  }
+  return items.filter(({ name }) => selectedNames.includes(name));
 }
 
+/** The number of an option, rounded up. */
 function readNumber(option: string, text: string | undefined, fallback: number): number {
   const number = Number(text ?? fallback);
-  if (!(number >= 1 && number <= 600)) throw new Error(`${option} must be a number from 1 to 600, not "${text}".`);
+  const isValid = number >= 1 && number <= numberMax; // False for NaN.
+  if (!isValid) throw new Error(`${option} must be a number from 1 to ${numberMax}, not "${text}".`);
   return Math.ceil(number);
 }
 

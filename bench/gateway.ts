@@ -12,7 +12,7 @@ export const gatewayBenchmark: Benchmark = {
   rounds: 3,
   warmUpMs: 4_000,
   windowMs: 5_000,
-  // The rows with targets first, then rows for comparison.
+  // The rows with targets first, then rows for comparison. `min` has targets by the name of the workload.
   ratioTargets: [
     {
       title: "stock ÷ Tributary, full path",

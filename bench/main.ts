@@ -3,15 +3,16 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BenchmarkArguments, parseArguments, takesPart, toUsage } from "./arguments.ts";
-import type { Benchmark, Contender } from "./benchmark.ts";
+import type { Benchmark, Contender, Workload } from "./benchmark.ts";
 import { readNginxVersion } from "./contenders/nginx.ts";
 import { installPeers } from "./contenders/peers.ts";
 import { gatewayBenchmark } from "./gateway.ts";
 import { type Cell, measureCell } from "./measure/measure-cell.ts";
-import { printProfile } from "./preload/self-times.ts";
+import type { PreloadModule } from "./preload/preload.ts";
+import { formatProfile } from "./preload/self-times.ts";
 import { writeResults } from "./report/results-file.ts";
-import { printProgress, printReport } from "./report/tables.ts";
-import type { CellFailure } from "./report/summary.ts";
+import type { BenchmarkRun, CellFailure } from "./report/summary.ts";
+import { formatProgress, formatReport } from "./report/tables.ts";
 import { restBenchmark } from "./rest.ts";
 import { telemetryBenchmark } from "./telemetry.ts";
 import { startTestbed, type Testbed } from "./testbed/testbed.ts";
@@ -42,16 +43,22 @@ async function main([name = "", ...words]: readonly string[]): Promise<void> {
   const { cells, failures } = await measureAll({ ...args, contenders }, testbed);
   await testbed.stop();
   if (failures.length > 0) process.exitCode = 1;
-  if (args.profiles) return printProfiles(cells);
-  const run = { ...benchmark, ...args, contenders, cells, failures };
-  const report = printReport(run);
+  if (args.profiles) {
+    printProfiles(cells);
+    return;
+  }
+  // The arguments replace the benchmark's workloads, rounds and times.
+  const run: BenchmarkRun = { ...benchmark, ...args, contenders, cells, failures };
+  const report = formatReport(run);
   console.log(`\n${report}`);
   if (args.writesResults === "never") return;
   const isComplete = skipped.length === 0 && failures.length === 0;
   if (args.writesResults === "if complete" && !isComplete) {
-    return console.log("\nRESULTS.md is not changed, because contenders failed or were skipped. --write changes it.");
+    console.log("\nRESULTS.md is not changed, because contenders failed or were skipped. --write changes it.");
+    return;
   }
-  const command = ["npm run", benchmark.script, ...(words.length === 0 ? [] : ["--", ...words])].join(" ");
+  const script = `npm run ${benchmark.script}`;
+  const command = words.length === 0 ? script : `${script} -- ${words.join(" ")}`;
   console.log(`\nWritten to ${writeResults({ ...run, command, skipped }, report)}.`);
 }
 
@@ -70,19 +77,21 @@ function readArguments(words: readonly string[], benchmark: Benchmark): Benchmar
 
 /** Installs bench/peers if a contender requires it. Leaves out the contenders whose requirement is missing. */
 function installContenders(selected: readonly Contender[]) {
-  const isRequired = (name: string) => selected.some(({ requires }) => requires === name);
-  const problems = new Map<string, string | undefined>([
-    ["peers", isRequired("peers") ? installPeers() : undefined],
+  const requiresPeers = selected.some(({ requires }) => requires === "peers");
+  /** Why a requirement is missing; undefined if it is not. "posts database" is never missing: the testbed starts it. */
+  const problems = new Map<Contender["requires"], string | undefined>([
+    ["peers", requiresPeers ? installPeers() : undefined],
     ["nginx", readNginxVersion() === undefined ? "nginx is not installed" : undefined],
   ]);
-  // "posts database" is never missing: the testbed starts it.
-  const findProblem = ({ requires }: Contender) => problems.get(requires ?? "");
-  const skipped = selected.flatMap((contender) => {
-    const problem = findProblem(contender);
-    return problem === undefined ? [] : [`${contender.title}, because ${problem}.`];
-  });
+  const contenders: Contender[] = [];
+  const skipped: string[] = [];
+  for (const contender of selected) {
+    const problem = problems.get(contender.requires);
+    if (problem === undefined) contenders.push(contender);
+    else skipped.push(`${contender.title}, because ${problem}.`);
+  }
   for (const line of skipped) console.log(`Skipped: ${line}`);
-  return { contenders: selected.filter((contender) => findProblem(contender) === undefined), skipped };
+  return { contenders, skipped };
 }
 
 /**
@@ -92,16 +101,17 @@ function installContenders(selected: readonly Contender[]) {
 async function measureAll(args: BenchmarkArguments, testbed: Testbed) {
   const cells: Cell[] = [];
   const failures: CellFailure[] = [];
+  const { warmUpMs, windowMs } = args;
   for (const { contender, workload, round } of listCells(args)) {
-    const hasFailed = failures.some((each) => each.contender === contender.name && each.workload === workload.name);
+    const hasFailed = failures.some(
+      (failure) => failure.contender === contender.name && failure.workload === workload.name,
+    );
     if (hasFailed) continue;
-    // With probes, the pauses of the contender's event loop are measured too, by a preloaded script.
-    const pauses = workload.probeEveryMs === undefined ? undefined : "loop-pauses";
-    const preload = args.profiles ? "cpu-profile" : pauses;
+    const preload = choosePreload(workload, args);
     try {
-      const cell = await measureCell(contender, workload, { ...args, testbed, round, preload });
+      const cell = await measureCell(contender, workload, { testbed, round, warmUpMs, windowMs, preload });
       cells.push(cell);
-      console.log(printProgress(cell));
+      console.log(formatProgress(cell));
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
       failures.push({ contender: contender.name, workload: workload.name, problem });
@@ -111,20 +121,33 @@ async function measureAll(args: BenchmarkArguments, testbed: Testbed) {
   return { cells, failures };
 }
 
-function listCells({ contenders, workloads, rounds, profiles }: BenchmarkArguments) {
-  const roundNumbers = Array.from({ length: profiles ? 1 : rounds }, (_, index) => index + 1);
-  return workloads.flatMap((workload) =>
-    roundNumbers.flatMap((round) =>
-      contenders
-        .filter((contender) => takesPart(contender, workload))
-        .map((contender) => ({ contender, workload, round })),
-    ),
-  );
+/** In workloads with a probe, a preloaded module measures the pauses of the contender's event loop. */
+function choosePreload(workload: Workload, { profiles }: BenchmarkArguments): PreloadModule | undefined {
+  if (profiles) return "cpu-profile";
+  return workload.probeEveryMs === undefined ? undefined : "loop-pauses";
+}
+
+interface PlannedCell {
+  readonly contender: Contender;
+  readonly workload: Workload;
+  readonly round: number;
+}
+
+function listCells({ contenders, workloads, rounds, profiles }: BenchmarkArguments): readonly PlannedCell[] {
+  const lastRound = profiles ? 1 : rounds;
+  const cells: PlannedCell[] = [];
+  for (const workload of workloads) {
+    const participants = contenders.filter((contender) => takesPart(contender, workload));
+    for (let round = 1; round <= lastRound; round += 1) {
+      for (const contender of participants) cells.push({ contender, workload, round });
+    }
+  }
+  return cells;
 }
 
 function printProfiles(cells: readonly Cell[]): void {
   for (const cell of cells) {
-    console.log(`\n${printProfile(cell)}`);
+    console.log(`\n${formatProfile(cell)}`);
     const folder = mkdtempSync(join(tmpdir(), "bench-profile-"));
     const file = join(folder, `${cell.contender}-${cell.workload}.cpuprofile`);
     writeFileSync(file, JSON.stringify(cell.preloadReport));

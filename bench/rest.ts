@@ -11,7 +11,7 @@ export const restBenchmark: Benchmark = {
   rounds: 5,
   warmUpMs: 5_000,
   windowMs: 5_000,
-  // Of the CPU time per request. `max` has the name of the workload.
+  // Ratios of the CPU time per request. `max` has targets by the name of the workload.
   ratioTargets: [
     {
       title: "Tributary ÷ empty `node:http` handler",

@@ -10,8 +10,8 @@ import { gatewayBenchmark } from "./gateway.ts";
 import type { Cell } from "./measure/measure-cell.ts";
 import { medianInterval } from "./measure/quantile.ts";
 import { replaceSection } from "./report/results-file.ts";
-import { findCpuRatio, printRatio } from "./report/summary.ts";
-import { printReport } from "./report/tables.ts";
+import { findCpuRatio, formatRatio } from "./report/summary.ts";
+import { formatReport } from "./report/tables.ts";
 import { restBenchmark } from "./rest.ts";
 import { telemetryBenchmark } from "./telemetry.ts";
 
@@ -57,14 +57,14 @@ test("a ratio is the median of the ratios of the rounds in which both contenders
 
 test("a target is compared with the exact ratio, not with the printed one", () => {
   const cells = [toCell("stock", { cpuSeconds: 10 }), toCell("ours-fast", { cpuSeconds: 0.501 })];
-  expect(printRatio(target, "heavy", cells)).toBe("20× ✗ (≥ 20)");
+  expect(formatRatio(target, "heavy", cells)).toBe("20× ✗ (≥ 20)");
 });
 
 test("the cost of telemetry is the median of the pairs' ratios", () => {
   const cells = [1.2, 1.05, 1.3].map((cpuSeconds, index) =>
     toCell("gateway", { cpuSeconds, round: index + 1, baseline: toCell("gateway", { cpuSeconds: 1 }) }),
   );
-  expect(printReport({ ...telemetryBenchmark, cells, failures: [] })).toContain("1.20× ✗ | 1.05–1.30 | 1.05–1.30 |");
+  expect(formatReport({ ...telemetryBenchmark, cells, failures: [] })).toContain("1.20× ✗ | 1.05–1.30 | 1.05–1.30 |");
 });
 
 test("the interval of a median leaves out the ranks that a fair coin would reach in 2.5 % of the cases", () => {

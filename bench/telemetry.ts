@@ -5,6 +5,7 @@ import { restServers } from "./contenders/rest-servers.ts";
 import { gatewayWorkloads } from "./workloads/gateway-workloads.ts";
 import { restWorkloads } from "./workloads/rest-workloads.ts";
 
+/** To each of the two processes. */
 const connections = 16;
 
 const gateway = getByName(gateways, "ours-fast");
@@ -46,9 +47,14 @@ function addTelemetry(name: string, baseline: Contender, workloads: readonly str
     baseline,
     baselineRatioMax: 1.1,
     start(context) {
-      const { environment, ...command } = baseline.start(context);
-      const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: context.collectorUrl, OTEL_TRACES_SAMPLER_ARG: "0.01" };
-      return { ...command, environment: { ...environment, ADMIN_PORT: "0", ...collector } };
+      const baselineCommand = baseline.start(context);
+      const environment = {
+        ...baselineCommand.environment,
+        ADMIN_PORT: "0",
+        OTEL_EXPORTER_OTLP_ENDPOINT: context.collectorUrl,
+        OTEL_TRACES_SAMPLER_ARG: "0.01",
+      };
+      return { ...baselineCommand, environment };
     },
   };
 }
@@ -58,8 +64,8 @@ function createControl(name: string, baseline: Contender, workloads: readonly st
   return { ...baseline, name, title: "control", workloads, baseline };
 }
 
-function getByName<T extends { readonly name: string }>(all: readonly T[], name: string): T {
-  const item = all.find((candidate) => candidate.name === name);
+function getByName<T extends { readonly name: string }>(items: readonly T[], name: string): T {
+  const item = items.find((candidate) => candidate.name === name);
   if (item === undefined) throw new Error(`The benchmark has no ${name}.`);
   return item;
 }

@@ -12,26 +12,26 @@ const root = join(import.meta.dirname, "../..");
  * @throws Error if it is not such a folder, or no contender remains.
  */
 export function pairWithCheckout(contenders: readonly Contender[], folder: string): readonly Contender[] {
-  const other = resolve(folder);
-  if (!existsSync(join(other, "node_modules/graphql"))) {
-    throw new Error(`--against: ${other} is no checkout of this repository with installed packages.`);
+  const otherRoot = resolve(folder);
+  if (!existsSync(join(otherRoot, "node_modules/graphql"))) {
+    throw new Error(`--against: ${otherRoot} is no checkout of this repository with installed packages.`);
   }
-  const pairs = contenders.filter(({ isOurs }) => isOurs).map((contender) => pairWith(contender, other));
-  if (pairs.length === 0) throw new Error("--against compares only contenders of Tributary, and none is selected.");
-  return pairs;
+  const ourContenders = contenders.filter(({ isOurs }) => isOurs);
+  if (ourContenders.length === 0) {
+    throw new Error("--against compares only contenders of Tributary, and none is selected.");
+  }
+  return ourContenders.map((contender) => ({ ...contender, baseline: moveToCheckout(contender, otherRoot) }));
 }
 
-function pairWith(contender: Contender, other: string): Contender {
-  const baseline: Contender = {
+/** Replaces this checkout's root by `otherRoot` in each path of the contender's command. */
+function moveToCheckout(contender: Contender, otherRoot: string): Contender {
+  const ownPrefix = root + sep;
+  const toOther = (word: string) => (word.startsWith(ownPrefix) ? join(otherRoot, word.slice(ownPrefix.length)) : word);
+  return {
     ...contender,
     start(context) {
-      const { command, ...rest } = contender.start(context);
-      const own = root + sep;
-      return {
-        ...rest,
-        command: command.map((word) => (word.startsWith(own) ? join(other, word.slice(own.length)) : word)),
-      };
+      const ownCommand = contender.start(context);
+      return { ...ownCommand, command: ownCommand.command.map(toOther) };
     },
   };
-  return { ...contender, baseline };
 }

@@ -4,7 +4,10 @@ import { originBody } from "../workloads/rest-workloads.ts";
 
 const body = Buffer.from(JSON.stringify(originBody));
 
-/** The header fields of a cache hit; empty-handler.test.ts compares them. Node adds `Date` and the connection fields. */
+/**
+ * The header fields of a cache hit, as one list of names and values; empty-handler.test.ts compares them. Node adds `Date` and the connection
+ * fields.
+ */
 const headers = Object.entries({
   "Content-Type": "application/json",
   "Cache-Control": "public, max-age=3600",
@@ -21,8 +24,6 @@ const headers = Object.entries({
   RateLimit: '"reads";r=99999999;t=1',
 }).flat();
 
-createServer((_request, response) => void response.writeHead(200, headers).end(body)).listen(
-  Number(process.env["PORT"]),
-  "127.0.0.1",
-);
+const server = createServer((_request, response) => void response.writeHead(200, headers).end(body));
+server.listen(Number(process.env["PORT"]), "127.0.0.1");
 process.on("SIGTERM", () => process.exit());

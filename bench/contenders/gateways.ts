@@ -43,17 +43,18 @@ export const gateways: readonly Contender[] = [
     FAST_PATH: "false",
     FETCH_SHARING: "false",
   }),
-  createForCallers("ours-callers", "Tributary", false),
-  createForCallers("ours-entity-cache", "Tributary, entity cache", true),
+  createForCallers("ours-callers", "Tributary", () => ({})),
+  createForCallers("ours-entity-cache", "Tributary, entity cache", toEntityCacheVariables),
 ];
 
-/** A gateway for the workloads with callers: it verifies their tokens. @param hasEntityCache whether it caches the entities of every subgraph. */
-function createForCallers(name: string, title: string, hasEntityCache: boolean): Contender {
-  const listCacheVariables = (context: ContenderContext) =>
-    subgraphNames.flatMap((subgraph) => [
-      [`ENTITY_CACHE_${subgraph.toUpperCase()}`, "on"],
-      [`SUBGRAPH_FEED_URL_${subgraph.toUpperCase()}`, context.feedUrl],
-    ]);
+type Variables = Readonly<Record<string, string>>;
+
+/** A gateway for the workloads with callers: it verifies their tokens. */
+function createForCallers(
+  name: string,
+  title: string,
+  toFurtherVariables: (context: ContenderContext) => Variables,
+): Contender {
   return {
     name,
     title,
@@ -65,10 +66,22 @@ function createForCallers(name: string, title: string, hasEntityCache: boolean):
         ...toEnvironment(context),
         ISSUER: issuer,
         JWKS_URL: `${context.jwksUrl}/jwks`,
-        ...Object.fromEntries(hasEntityCache ? listCacheVariables(context) : []),
+        ...toFurtherVariables(context),
       },
     }),
   };
+}
+
+/** The gateway caches the entities of every subgraph, and follows the change feeds. */
+function toEntityCacheVariables({ feedUrl }: ContenderContext): Variables {
+  const variables = subgraphNames.flatMap((subgraph) => {
+    const suffix = subgraph.toUpperCase();
+    return [
+      [`ENTITY_CACHE_${suffix}`, "on"],
+      [`SUBGRAPH_FEED_URL_${suffix}`, feedUrl],
+    ] as const;
+  });
+  return Object.fromEntries(variables);
 }
 
 function createHive(name: string, title: string, inboundDedup: string): Contender {
@@ -90,7 +103,7 @@ function createHive(name: string, title: string, inboundDedup: string): Contende
   };
 }
 
-function createOurs(name: string, title: string, variables: Readonly<Record<string, string>>): Contender {
+function createOurs(name: string, title: string, variables: Variables): Contender {
   return {
     name,
     title,
@@ -102,6 +115,7 @@ function createOurs(name: string, title: string, variables: Readonly<Record<stri
   };
 }
 
+/** Writes the supergraph to the contender's folder. */
 function toEnvironment(context: ContenderContext) {
   return { SUPERGRAPH_FILE: writeSupergraph(context), PORT: String(context.port), HOST: "127.0.0.1" };
 }

@@ -2,6 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const root = join(import.meta.dirname, "../..");
+const stageStart = /^(?=FROM )/m;
+/** The exec form: a JSON list of the executable and its arguments. */
+const commandLine = /^CMD (.+)$/m;
 
 /**
  * Returns Node's flags and the absolute path of main.ts, from the exec-form `CMD` of a Dockerfile stage whose `WORKDIR` is the repository's root.
@@ -9,12 +12,15 @@ const root = join(import.meta.dirname, "../..");
  * @throws Error if there is no such stage, or its `CMD` does not start Node.
  */
 export function readNodeArguments(stageName: "gateway" | "rest-proxy"): readonly string[] {
-  const stages = readFileSync(join(root, "Dockerfile"), "utf8").split(/^(?=FROM )/m);
-  const stage = stages.find((text) => new RegExp(`^FROM .+ AS ${stageName}$`, "m").test(text)) ?? "";
-  const [, commandJson = "[]"] = /^CMD (.+)$/m.exec(stage) ?? [];
-  const [executable, ...flags] = JSON.parse(commandJson) as string[];
-  const mainFile = flags.pop();
-  if (executable !== "node" || mainFile === undefined)
+  const stages = readFileSync(join(root, "Dockerfile"), "utf8").split(stageStart);
+  const firstLine = new RegExp(`^FROM .+ AS ${stageName}$`, "m");
+  const stage = stages.find((text) => firstLine.test(text)) ?? "";
+  const [, commandJson = "[]"] = commandLine.exec(stage) ?? [];
+  const [executable, ...nodeArguments] = JSON.parse(commandJson) as string[];
+  const mainFile = nodeArguments.at(-1);
+  const flags = nodeArguments.slice(0, -1);
+  if (executable !== "node" || mainFile === undefined) {
     throw new Error(`The Dockerfile's stage ${stageName} does not start node`);
+  }
   return [...flags, join(root, mainFile)];
 }

@@ -14,10 +14,11 @@ export function writeNginxConfig(
   { folder, port, originUrl }: ContenderContext,
   { caches }: { readonly caches: boolean },
 ): string {
+  // For the contender that caches: a directive of `http`, and directives of `location`.
   const cachePath = `proxy_cache_path ${join(folder, "cache")} keys_zone=responses:10m inactive=1h use_temp_path=off;`;
   const cacheUse =
     "proxy_cache responses; proxy_cache_revalidate on; proxy_cache_lock on; add_header X-Cache-Status $upstream_cache_status;";
-  const text = `
+  const config = `
     daemon off;
     master_process off;
     pid ${join(folder, "nginx.pid")};
@@ -40,6 +41,6 @@ export function writeNginxConfig(
       }
     }`;
   const file = join(folder, "nginx.conf");
-  writeFileSync(file, text);
+  writeFileSync(file, config);
   return file;
 }

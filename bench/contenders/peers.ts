@@ -19,13 +19,19 @@ export function installPeers(): string | undefined {
   return findMismatch();
 }
 
-/** Compares the installed versions with those of package.json. npm writes node_modules/.package-lock.json when an installation is complete. */
+interface PeersPackage {
+  /** Exact versions by name. */
+  readonly dependencies: Readonly<Record<string, string>>;
+}
+
+/**
+ * Compares the installed versions with those of package.json. npm writes node_modules/.package-lock.json when an installation is complete.
+ * @returns undefined if all are equal.
+ */
 function findMismatch(): string | undefined {
-  if (!existsSync(join(folder, "node_modules/.package-lock.json")))
-    return "the installation in bench/peers is incomplete";
-  const { dependencies } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
-    dependencies: Record<string, string>;
-  };
+  const isComplete = existsSync(join(folder, "node_modules/.package-lock.json"));
+  if (!isComplete) return "the installation in bench/peers is incomplete";
+  const { dependencies } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as PeersPackage;
   for (const [name, version] of Object.entries(dependencies)) {
     const installed = readPackageVersion(name, "peers");
     if (installed !== version) return `bench/peers requires ${name} ${version}, actual: ${installed}`;
@@ -35,6 +41,7 @@ function findMismatch(): string | undefined {
 
 /** Returns the installed version of a package of the root or of `bench/peers`. */
 export function readPackageVersion(name: string, from: "root" | "peers"): string {
-  const file = join(from === "peers" ? folder : root, "node_modules", name, "package.json");
+  const parentFolder = from === "peers" ? folder : root;
+  const file = join(parentFolder, "node_modules", name, "package.json");
   return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")).version : "not installed";
 }

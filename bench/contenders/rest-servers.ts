@@ -58,7 +58,7 @@ export const restServers: readonly Contender[] = [
     isOurs: true,
     requires: "posts database",
     workloads: ["service", "service-not-modified", "service-graphql"],
-    // Without ACCESS_LOG the default of production applies: traced requests write log lines. Any free port for the feed.
+    // Without ACCESS_LOG the default of production applies: traced requests write log lines. FEED_PORT 0 is any free port.
     start: ({ port, databaseUrl }) => ({
       command: [join(bench, "../services/posts/src/main.ts")],
       environment: { PORT: String(port), HOST: "127.0.0.1", DATABASE_URL: databaseUrl, FEED_PORT: "0" },
@@ -68,14 +68,13 @@ export const restServers: readonly Contender[] = [
 
 /** The production configuration, with the origin as the URL of every service. */
 function toProxyEnvironment({ port, originUrl }: ContenderContext): Readonly<Record<string, string>> {
+  const serviceVariables = readServices(join(bench, "..")).flatMap(({ variablePrefix }) => [
+    [`${variablePrefix}_URL`, originUrl],
+    // The origin of this benchmark has no change feed.
+    [`${variablePrefix}_FEED_URL`, "none"],
+  ]);
   return {
-    ...Object.fromEntries(
-      readServices(join(bench, "..")).flatMap(({ variablePrefix }) => [
-        [`${variablePrefix}_URL`, originUrl],
-        // The origin of this benchmark has no change feed.
-        [`${variablePrefix}_FEED_URL`, "none"],
-      ]),
-    ),
+    ...Object.fromEntries(serviceVariables),
     FEED_KEYS: "for-benchmarks-only",
     CONSISTENCY_KEYS: "for-benchmarks-only",
     PROFILE: "production",

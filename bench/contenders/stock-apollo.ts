@@ -4,8 +4,8 @@ import { ApolloGateway } from "@apollo/gateway";
 import { ApolloServer } from "@apollo/server";
 import { startStandaloneServer } from "@apollo/server/standalone";
 
-const { SUPERGRAPH_FILE: file = "", PORT: port = "4000", HOST: host = "127.0.0.1" } = process.env;
+const { SUPERGRAPH_FILE = "", PORT = "4000", HOST = "127.0.0.1" } = process.env;
 
-const gateway = new ApolloGateway({ supergraphSdl: readFileSync(file, "utf8") });
+const gateway = new ApolloGateway({ supergraphSdl: readFileSync(SUPERGRAPH_FILE, "utf8") });
 const server = new ApolloServer({ gateway, introspection: false });
-await startStandaloneServer(server, { listen: { port: Number(port), host } });
+await startStandaloneServer(server, { listen: { port: Number(PORT), host: HOST } });

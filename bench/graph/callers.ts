@@ -6,6 +6,8 @@ const pkcs8Head = Buffer.from("302e020100300506032b657004220420", "hex");
 const seed = createHash("sha256").update("the key of the benchmark's callers").digest();
 const privateKey = createPrivateKey({ key: Buffer.concat([pkcs8Head, seed]), format: "der", type: "pkcs8" });
 
+const tokenTtlSeconds = 86_400;
+
 export const issuer = "https://issuer.bench.test";
 
 /** The issuer's public keys (RFC 7517). */
@@ -15,11 +17,14 @@ export const publicKeys = JSON.stringify({
 
 /** The `Authorization` of a caller, which is valid for a day. @param callerId from 1. */
 export function authorize(callerId: number): string {
-  const exp = Math.floor(Date.now() / 1_000) + 86_400;
-  const parts = [
-    { alg: "EdDSA", kid: "bench" },
-    { iss: issuer, aud: "tributary", sub: String(callerId), scope: "", exp },
-  ];
-  const text = parts.map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".");
-  return `Bearer ${text}.${sign(null, Buffer.from(text), privateKey).toString("base64url")}`;
+  const expirySeconds = Math.floor(Date.now() / 1_000) + tokenTtlSeconds;
+  const header = { alg: "EdDSA", kid: "bench" };
+  const claims = { iss: issuer, aud: "tributary", sub: String(callerId), scope: "", exp: expirySeconds };
+  const signedText = `${encodeJson(header)}.${encodeJson(claims)}`;
+  const signature = sign(null, Buffer.from(signedText), privateKey).toString("base64url");
+  return `Bearer ${signedText}.${signature}`;
+}
+
+function encodeJson(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString("base64url");
 }

@@ -2,6 +2,10 @@
 
 const peopleCount = 400;
 const booksCount = 1_200;
+// Each person and each book has a range of this many reviews. The ranges are disjoint.
+const reviewsMax = 100;
+const firstReviewByPerson = 1_000_000;
+const firstReviewOfBook = 2_000_000;
 
 const words =
   "amber anchor birch candle canvas cellar cinder clover copper cradle current delta ember estuary fern ferry flint garden granite harbour hazel heather island juniper lantern ledger linen marsh meadow mill orchard paper pebble pepper quarry raven reed ridge river saddle salt shingle slate spring stone thistle timber valley willow winter".split(
@@ -46,48 +50,62 @@ function reviewAt(index: number) {
 }
 
 export function findPerson(id: string) {
-  const n = numberIn(id, "p", peopleCount);
-  return n === undefined ? null : personAt(n);
+  const index = findPersonIndex(id);
+  return index === undefined ? null : personAt(index);
 }
 
 export function findBook(isbn: string) {
-  const n = numberIn(isbn, "978-", booksCount);
-  return n === undefined ? null : bookAt(n);
+  const index = findBookIndex(isbn);
+  return index === undefined ? null : bookAt(index);
 }
+
+// The ids of the next functions are those of representations, which are known, so `?? 0` is only for the type.
 
 /** The reviews of a person refer to pseudorandom books, those of a book to pseudorandom people. */
 export function reviewsByPerson(id: string, first: number): readonly ReviewRow[] {
-  const n = numberIn(id, "p", peopleCount) ?? 0;
-  return Array.from({ length: first }, (_, i) => ({ ...reviewAt(1_000_000 + n * 100 + i), personId: id }));
+  const start = firstReviewByPerson + (findPersonIndex(id) ?? 0) * reviewsMax;
+  return Array.from({ length: first }, (_, i) => ({ ...reviewAt(start + i), personId: id }));
 }
 
 export function reviewsOfBook(isbn: string, first: number): readonly ReviewRow[] {
-  const n = numberIn(isbn, "978-", booksCount) ?? 0;
-  return Array.from({ length: first }, (_, i) => ({ ...reviewAt(2_000_000 + n * 100 + i), isbn }));
+  const start = firstReviewOfBook + (findBookIndex(isbn) ?? 0) * reviewsMax;
+  return Array.from({ length: first }, (_, i) => ({ ...reviewAt(start + i), isbn }));
 }
 
 export function isOnShelf(isbn: string): boolean {
-  return (numberIn(isbn, "978-", booksCount) ?? 0) % 4 !== 0;
+  return (findBookIndex(isbn) ?? 0) % 4 !== 0;
 }
 
 export function countBorrowed(personId: string): number {
-  return (numberIn(personId, "p", peopleCount) ?? 0) % 7;
+  return (findPersonIndex(personId) ?? 0) % 7;
 }
 
 export function postageMinor(priceMinor: number, weightGrams: number): number {
   return priceMinor > 4_000 ? 0 : Math.ceil(weightGrams / 2);
 }
 
-/** The index in an id; undefined for an unknown id. The ids of representations are known, so `?? 0` above is only for the type. */
-function numberIn(key: string, prefix: string, count: number): number | undefined {
-  const n = Number(key.slice(prefix.length));
-  return key.startsWith(prefix) && Number.isInteger(n) && n >= 0 && n < count ? n : undefined;
+function findPersonIndex(id: string): number | undefined {
+  return findIndexInId(id, "p", peopleCount);
 }
 
-function sentence(n: number, length: number): string {
-  return capitalize(Array.from({ length }, (_, i) => word(n, 10 + i)).join(" ")) + ".";
+function findBookIndex(isbn: string): number | undefined {
+  return findIndexInId(isbn, "978-", booksCount);
 }
 
+/** The index in an id; undefined for an unknown id. */
+function findIndexInId(id: string, prefix: string, rowCount: number): number | undefined {
+  if (!id.startsWith(prefix)) return undefined;
+  const index = Number(id.slice(prefix.length));
+  const isKnown = Number.isInteger(index) && index >= 0 && index < rowCount;
+  return isKnown ? index : undefined;
+}
+
+function sentence(n: number, wordCount: number): string {
+  const sentenceWords = Array.from({ length: wordCount }, (_, i) => word(n, 10 + i));
+  return `${capitalize(sentenceWords.join(" "))}.`;
+}
+
+/** A word of row `n`. Each word of a row has another `salt`; 10 and more are those of sentences. */
 function word(n: number, salt: number): string {
   return words[scatter(n, salt) % words.length] ?? "";
 }

@@ -29,11 +29,13 @@ export function createReferenceExecutor(): (request: BenchmarkRequest) => unknow
 /** Merges the subgraphs into one schema: without `@external` fields and federation directives, with the `type Query` that the subgraphs extend. */
 function mergeSdl(): string {
   const document = parse(Object.values(subgraphSdl).join("\n"));
-  const plain = visit(document, {
-    FieldDefinition: (field) =>
-      field.directives?.some(({ name }) => name.value === "external") ? null : { ...field, directives: [] },
+  const documentWithoutFederation = visit(document, {
+    FieldDefinition(field) {
+      const isExternal = field.directives?.some(({ name }) => name.value === "external");
+      return isExternal ? null : { ...field, directives: [] }; // `null` removes the field.
+    },
     ObjectTypeExtension: (type) => ({ ...type, directives: [] }),
     ObjectTypeDefinition: (type) => ({ ...type, directives: [] }),
   });
-  return `type Query\n${print(plain)}`;
+  return `type Query\n${print(documentWithoutFederation)}`;
 }

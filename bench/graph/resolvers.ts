@@ -66,6 +66,6 @@ export const subgraphResolvers = {
 
 /** Finds a field's resolver in any subgraph, for the one schema of reference-executor.ts: each row has all fields that any resolver reads. */
 export function findResolver(type: string, field: string): FieldResolver | undefined {
-  const maps: readonly ResolverMap[] = Object.values(subgraphResolvers);
-  return maps.map((map) => map[type]?.[field]).find((resolver) => resolver !== undefined);
+  const resolverMaps: readonly ResolverMap[] = Object.values(subgraphResolvers);
+  return resolverMaps.map((resolvers) => resolvers[type]?.[field]).find((resolver) => resolver !== undefined);
 }

@@ -1,4 +1,4 @@
-import { type LoadRequest, openConnection, type ResponseSummary, toBytes } from "./connection.ts";
+import { type LoadConnection, type LoadRequest, openConnection, type ResponseSummary, toBytes } from "./connection.ts";
 
 export interface ClosedLoopOptions {
   readonly port: number;
@@ -19,30 +19,36 @@ export interface ClosedLoop {
 
 /** Generates load over a fixed number of connections; each sends its next request when its response is complete. */
 export function createClosedLoop({ port, requests, connections, onResponse }: ClosedLoopOptions): ClosedLoop {
-  const lost = Promise.withResolvers<never>();
-  lost.promise.catch(() => {}); // Prevents an unhandled rejection; `runOnce` and `stop` report the error.
+  const connectionLost = Promise.withResolvers<never>();
+  connectionLost.promise.catch(() => {}); // Prevents an unhandled rejection; `runOnce` and `stop` report the error.
   const messages = requests.map((request) => toBytes(port, request));
-  const openConnections = Array.from({ length: connections }, () => openConnection(port, lost.reject));
-  let running = false;
-  let next = 0;
-  let toSend = Number.POSITIVE_INFINITY;
+  const openConnections = Array.from({ length: connections }, () => openConnection(port, connectionLost.reject));
+  let isRunning = false;
+  let sentCount = 0;
+  let remainingCount = Number.POSITIVE_INFINITY;
   let inFlight = 0;
   let onIdle = (): void => {};
 
-  const sendNext = (connection: (typeof openConnections)[number]): void => {
-    if (!running || toSend === 0) return void (inFlight === 0 && onIdle());
-    const index = next++ % messages.length;
-    toSend -= 1;
+  /** Sends the next request on this connection. Calls `onIdle` if there is none and no response is pending on any connection. */
+  const sendNext = (connection: LoadConnection): void => {
+    const isFinished = !isRunning || remainingCount === 0;
+    if (isFinished) {
+      if (inFlight === 0) onIdle();
+      return;
+    }
+    const requestIndex = sentCount % messages.length;
+    sentCount += 1;
+    remainingCount -= 1;
     inFlight += 1;
-    connection.send(messages[index] as Buffer, (response) => {
+    connection.send(messages[requestIndex] as Buffer, (response) => {
       inFlight -= 1;
-      onResponse(response, index);
+      onResponse(response, requestIndex);
       sendNext(connection);
     });
   };
   const start = (count: number): void => {
-    running = true;
-    toSend = count;
+    isRunning = true;
+    remainingCount = count;
     for (const connection of openConnections) sendNext(connection);
   };
   const waitUntilIdle = (): Promise<void> => {
@@ -50,7 +56,7 @@ export function createClosedLoop({ port, requests, connections, onResponse }: Cl
       onIdle = resolve;
       if (inFlight === 0) resolve();
     });
-    return Promise.race([lost.promise, idle]);
+    return Promise.race([connectionLost.promise, idle]);
   };
 
   return {
@@ -60,7 +66,7 @@ export function createClosedLoop({ port, requests, connections, onResponse }: Cl
       return waitUntilIdle();
     },
     stop() {
-      running = false;
+      isRunning = false;
       return waitUntilIdle();
     },
     close() {

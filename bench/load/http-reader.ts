@@ -1,4 +1,5 @@
-// The load generator (connection.ts) reads responses with it, the backends (testbed/backend-process.ts) read requests.
+// An HTTP/1.1 reader: for responses in the load generator (connection.ts), for requests in the backends (testbed/backend-process.ts).
+
 /** Receives the messages of one connection, in order. */
 export interface HttpMessageListener {
   /** @param head start line and header fields, without the empty line. */
@@ -13,6 +14,8 @@ type State = "head" | "body" | "chunk-size" | "chunk" | "chunk-end" | "trailer";
 const headEnd = Buffer.from("\r\n\r\n");
 const lineEnd = Buffer.from("\r\n");
 const empty = Buffer.alloc(0);
+const contentLength = /\r\ncontent-length: *(\d+)/i;
+const chunkedCoding = /\r\ntransfer-encoding: *chunked/i;
 
 /**
  * Reads HTTP/1.1 requests or responses from a connection's bytes. A body has the length of its Content-Length or the chunked transfer coding; a
@@ -22,55 +25,57 @@ const empty = Buffer.alloc(0);
  */
 export function createHttpReader(listener: HttpMessageListener): (bytes: Buffer) => void {
   let state: State = "head";
-  let rest: Buffer = empty;
+  /** The start of a head or line whose end has not arrived yet. */
+  let incomplete: Buffer = empty;
   /** Of the body or of the current chunk. */
   let missingBytes = 0;
 
   // Each of these four functions reports what it has read to the listener, and returns the next state.
-  const end = (): State => {
+  const endMessage = (): State => {
     listener.onEnd();
     return "head";
   };
   const readHead = (head: string): State => {
     listener.onHead(head);
     // A 304 has no body, but its Content-Length may state the length of the 200 response (RFC 9110, section 8.6).
-    if (head.startsWith("HTTP/1.1 304")) return end();
-    const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
+    if (head.startsWith("HTTP/1.1 304")) return endMessage();
+    const length = contentLength.exec(head)?.[1];
     missingBytes = Number(length ?? 0);
     if (missingBytes > 0) return "body";
-    return length === undefined && /\r\ntransfer-encoding: *chunked/i.test(head) ? "chunk-size" : end();
+    const isChunked = length === undefined && chunkedCoding.test(head);
+    return isChunked ? "chunk-size" : endMessage();
   };
   const readLine = (line: string): State => {
     if (state === "chunk-end") return "chunk-size"; // The line end after the bytes of a chunk.
-    if (state === "trailer") return line === "" ? end() : "trailer"; // Trailer fields are ignored.
-    missingBytes = Number.parseInt(line, 16);
+    if (state === "trailer") return line === "" ? endMessage() : "trailer"; // Trailer fields are ignored.
+    missingBytes = Number.parseInt(line, 16); // The line is a chunk size.
     return missingBytes === 0 ? "trailer" : "chunk";
   };
   const readBody = (bytes: Buffer): State => {
     listener.onBody(bytes);
     missingBytes -= bytes.length;
     if (missingBytes > 0) return state;
-    return state === "body" ? end() : "chunk-end";
+    return state === "body" ? endMessage() : "chunk-end";
   };
 
   return (arrived) => {
-    const bytes: Buffer = rest.length === 0 ? arrived : Buffer.concat([rest, arrived]);
-    let at = 0;
-    while (at < bytes.length) {
+    const bytes: Buffer = incomplete.length === 0 ? arrived : Buffer.concat([incomplete, arrived]);
+    let start = 0;
+    while (start < bytes.length) {
       if (state === "body" || state === "chunk") {
-        const piece = bytes.subarray(at, at + missingBytes);
+        const piece = bytes.subarray(start, start + missingBytes);
         state = readBody(piece);
-        at += piece.length;
+        start += piece.length;
         continue;
       }
       const terminator = state === "head" ? headEnd : lineEnd;
-      const to = bytes.indexOf(terminator, at);
-      if (to === -1) break;
-      const text = bytes.toString("latin1", at, to);
+      const end = bytes.indexOf(terminator, start);
+      if (end === -1) break;
+      const text = bytes.toString("latin1", start, end);
       state = state === "head" ? readHead(text) : readLine(text);
-      at = to + terminator.length;
+      start = end + terminator.length;
     }
     // A copy, because the caller may reuse its buffer.
-    rest = at === bytes.length ? empty : Buffer.from(bytes.subarray(at));
+    incomplete = start === bytes.length ? empty : Buffer.from(bytes.subarray(start));
   };
 }

@@ -1,5 +1,6 @@
 // The load generator's process, on the core of the backends. Sends `ready` once over IPC, then `window-started` and `report` for each job; a
-// `problem` replaces either message and ends the job. testbed.ts sends the next job only after this end: two jobs at once would measure each other.
+// `problem` replaces either message and ends the job. testbed.ts sends the next job only after the end of the last: two jobs at once would measure
+// each other.
 import { type LoadJob, type WindowReport, measureLoad } from "./measure-load.ts";
 
 export type LoadMessage =
@@ -10,11 +11,12 @@ export type LoadMessage =
 
 const send = (message: LoadMessage) => void process.send?.(message);
 
+const sendProblem = (error: unknown) =>
+  send({ kind: "problem", problem: error instanceof Error ? error.message : String(error) });
+
 process.on("message", (job: LoadJob) => {
-  measureLoad(job, () => send({ kind: "window-started" })).then(
-    (report) => send({ kind: "report", report }),
-    (error: unknown) => send({ kind: "problem", problem: error instanceof Error ? error.message : String(error) }),
-  );
+  const onWindow = () => send({ kind: "window-started" });
+  measureLoad(job, onWindow).then((report) => send({ kind: "report", report }), sendProblem);
 });
 process.on("disconnect", () => process.exit());
 send({ kind: "ready" });

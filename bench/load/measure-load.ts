@@ -4,12 +4,18 @@ import type { Workload } from "../benchmark.ts";
 import { readBusySecondsOfCores, readProcess } from "../measure/proc.ts";
 import { quantile } from "../measure/quantile.ts";
 import { createClosedLoop } from "./closed-loop.ts";
-import { openConnection, type ResponseSummary, toBytes } from "./connection.ts";
+import { type LoadRequest, openConnection, type ResponseSummary, toBytes } from "./connection.ts";
 
-/** One measurement. The requests and connections are those to each process. */
-export interface LoadJob extends Required<Pick<Workload, "requests" | "primingRequests" | "connections" | "order">> {
+/** One measurement. */
+export interface LoadJob {
   /** The processes to load and to measure, on core 0. */
   readonly processes: readonly { readonly port: number; readonly pid: number }[];
+  /** Sent to each process, as in the workload (benchmark.ts). */
+  readonly requests: readonly LoadRequest[];
+  readonly primingRequests: readonly LoadRequest[];
+  /** The number of connections to each process. */
+  readonly connections: number;
+  readonly order: Workload["order"];
   readonly expectedStatus: 200 | 304;
   readonly warmUpMs: number;
   readonly windowMs: number;
@@ -50,8 +56,8 @@ const extensionMax = 3;
 export async function measureLoad(job: LoadJob, onWindow: () => void): Promise<WindowReport> {
   const pids = job.processes.map(({ pid }) => pid);
   const check = createResponseCheck(job.expectedStatus);
-  const latencies = pids.map((): number[] => []);
-  let counting = false;
+  const latenciesOfProcesses = pids.map((): number[] => []);
+  let isWindowOpen = false;
   await prime(job);
   const loops = job.processes.map(({ port }, processIndex) =>
     createClosedLoop({
@@ -59,8 +65,8 @@ export async function measureLoad(job: LoadJob, onWindow: () => void): Promise<W
       connections: job.connections,
       requests: job.requests,
       onResponse(response, requestIndex) {
-        check.count(response, requestIndex);
-        if (counting) latencies[processIndex]?.push(response.latencyMs);
+        check.checkResponse(response, requestIndex);
+        if (isWindowOpen) latenciesOfProcesses[processIndex]?.push(response.latencyMs);
       },
     }),
   );
@@ -71,18 +77,18 @@ export async function measureLoad(job: LoadJob, onWindow: () => void): Promise<W
     }
     const probe = job.probeEveryMs === 0 ? undefined : startProbe(job.processes[0]?.port ?? 0, job.probeEveryMs);
     onWindow();
-    counting = true;
+    isWindowOpen = true;
     const loadEnd = job.order === "once" ? Promise.all(loops.map((loop) => loop.runOnce())) : undefined;
-    const { processes, ...usage } = await measureUsage(pids, job.windowMs, loadEnd);
-    counting = false;
+    const usage = await measureUsage(pids, job.windowMs, loadEnd);
+    isWindowOpen = false;
     const probeMs = probe?.stop();
     await Promise.all(loops.map((loop) => loop.stop()));
     check.throwIfWrong();
-    return {
-      ...usage,
-      processes: processes.map((process, index) => ({ ...process, ...summarizeLatencies(latencies[index] ?? []) })),
-      ...(probeMs && { probeMs }),
-    };
+    const processes = usage.processes.map((processUsage, index) => ({
+      ...processUsage,
+      ...summarizeLatencies(latenciesOfProcesses[index] ?? []),
+    }));
+    return probeMs === undefined ? { ...usage, processes } : { ...usage, processes, probeMs };
   } finally {
     for (const loop of loops) loop.close();
   }
@@ -90,31 +96,36 @@ export async function measureLoad(job: LoadJob, onWindow: () => void): Promise<W
 
 /** Each response must have the expected status and the length of the first response of any process to the same request. */
 function createResponseCheck(expectedStatus: number) {
-  const lengths: number[] = [];
-  let wrong = 0;
+  /** By the index of the request. */
+  const expectedLengths: number[] = [];
+  let wrongCount = 0;
   let firstWrong = "";
   return {
-    count({ status, bodyBytes }: ResponseSummary, requestIndex: number): void {
-      const length = (lengths[requestIndex] ??= bodyBytes);
-      if (status === expectedStatus && bodyBytes === length) return;
-      wrong += 1;
-      if (wrong === 1) firstWrong = `status ${status} and ${bodyBytes} bytes instead of ${length}`;
+    checkResponse({ status, bodyBytes }: ResponseSummary, requestIndex: number): void {
+      const expectedBytes = expectedLengths[requestIndex] ?? bodyBytes;
+      expectedLengths[requestIndex] = expectedBytes;
+      const isRight = status === expectedStatus && bodyBytes === expectedBytes;
+      if (isRight) return;
+      wrongCount += 1;
+      if (wrongCount === 1) firstWrong = `status ${status} and ${bodyBytes} bytes instead of ${expectedBytes}`;
     },
     throwIfWrong(): void {
-      if (wrong > 0) throw new Error(`${wrong} wrong responses under load, the first with ${firstWrong}.`);
+      if (wrongCount > 0) throw new Error(`${wrongCount} wrong responses under load, the first with ${firstWrong}.`);
     },
   };
 }
 
 async function prime({ processes, primingRequests, connections, expectedStatus }: LoadJob): Promise<void> {
-  let failed = 0;
-  const onResponse = ({ status }: ResponseSummary) => void (failed += Number(status !== expectedStatus));
+  let failedCount = 0;
+  const onResponse = ({ status }: ResponseSummary) => {
+    if (status !== expectedStatus) failedCount += 1;
+  };
   for (const { port } of processes) {
     const loop = createClosedLoop({ port, requests: primingRequests, connections, onResponse });
     await loop.runOnce();
     loop.close();
   }
-  if (failed > 0) throw new Error(`${failed} priming requests got another status than ${expectedStatus}.`);
+  if (failedCount > 0) throw new Error(`${failedCount} priming requests got another status than ${expectedStatus}.`);
 }
 
 /** 0 for a process that has ended: the load's connections report that. */
@@ -133,9 +144,9 @@ async function measureUsage(pids: readonly number[], windowMs: number, loadEnd: 
     for (const [index, pid] of pids.entries()) rssBytesMax[index] = Math.max(rssBytesMax[index] ?? 0, readRss(pid));
   };
   const readUsage = () => ({
-    ms: performance.now(),
+    timeMs: performance.now(),
     cpuSeconds: pids.map((pid) => readProcess(pid).cpuSeconds),
-    cores: readBusySecondsOfCores(),
+    busySecondsOfCores: readBusySecondsOfCores(),
   });
   const sampling = setInterval(sampleRss, rssEveryMs);
   const before = readUsage();
@@ -144,32 +155,37 @@ async function measureUsage(pids: readonly number[], windowMs: number, loadEnd: 
   const after = readUsage();
   clearInterval(sampling);
   sampleRss();
-  const seconds = (after.ms - before.ms) / 1_000;
+
+  const seconds = (after.timeMs - before.timeMs) / 1_000;
   const processes = pids.map((_, index) => ({
     cpuSeconds: (after.cpuSeconds[index] ?? 0) - (before.cpuSeconds[index] ?? 0),
     rssBytesMax: rssBytesMax[index] ?? 0,
   }));
-  const [core0 = 0, core1 = 0] = after.cores.map((busy, core) => busy - (before.cores[core] ?? 0));
+  const [core0Seconds = 0, core1Seconds = 0] = after.busySecondsOfCores.map(
+    (busySeconds, core) => busySeconds - (before.busySecondsOfCores[core] ?? 0),
+  );
   const measuredSeconds = processes.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
-  const otherCpuShare = Math.max(0, (core0 - measuredSeconds) / seconds);
-  return { seconds, processes, otherCpuShare, loadCoreShare: core1 / seconds };
+  // Rounding of the ticks can make the difference negative.
+  const otherCpuShare = Math.max(0, (core0Seconds - measuredSeconds) / seconds);
+  return { seconds, processes, otherCpuShare, loadCoreShare: core1Seconds / seconds };
 }
 
 /**
- * Resolves when the processes have used their core for `ms` together, so that other processes on the machine shorten neither warm-up nor
+ * Resolves when the processes together have used their core for 90 % of `ms`, so that other processes on the machine shorten neither warm-up nor
  * window. Resolves after `ms` times `extensionMax` in any case, because the processes may wait for the load generator or a database.
  */
 async function waitForCpuTime(pids: readonly number[], ms: number): Promise<void> {
   const readCpuMs = () => pids.reduce((sum, pid) => sum + readProcess(pid).cpuSeconds * 1_000, 0);
-  const before = readCpuMs();
-  const deadline = performance.now() + ms * extensionMax;
+  const cpuMsBefore = readCpuMs();
+  const deadlineMs = performance.now() + ms * extensionMax;
   await sleep(ms);
-  while (performance.now() < deadline && readCpuMs() - before < ms * undisturbedShare) await sleep(cpuTimePollMs);
+  const isCpuTimeMissing = () => readCpuMs() - cpuMsBefore < ms * undisturbedShare;
+  while (performance.now() < deadlineMs && isCpuTimeMissing()) await sleep(cpuTimePollMs);
 }
 
-function summarizeLatencies(latencies: readonly number[]) {
-  const latencyMs = { p50: quantile(latencies, 0.5), p99: quantile(latencies, 0.99) };
-  return { requests: latencies.length, latencyMs };
+function summarizeLatencies(latenciesMs: readonly number[]) {
+  const latencyMs = { p50: quantile(latenciesMs, 0.5), p99: quantile(latenciesMs, 0.99) };
+  return { requests: latenciesMs.length, latencyMs };
 }
 
 /**
@@ -177,25 +193,28 @@ function summarizeLatencies(latencies: readonly number[]) {
  * is at most `everyMs` shorter than the longest pause of the gateway.
  */
 function startProbe(port: number, everyMs: number) {
-  const latencies: number[] = [];
+  const latenciesMs: number[] = [];
   const message = toBytes(port, { path: "/graphql", body: JSON.stringify({ query: "{__typename}" }) });
-  let lost: Error | undefined;
-  const connection = openConnection(port, (error) => (lost = error));
-  let pending = false;
+  let connectionError: Error | undefined;
+  const connection = openConnection(port, (error) => {
+    connectionError = error;
+  });
+  let isPending = false;
   const timer = setInterval(() => {
-    if (pending) return;
-    pending = true;
+    if (isPending) return;
+    isPending = true;
     connection.send(message, ({ latencyMs }) => {
-      pending = false;
-      latencies.push(latencyMs);
+      isPending = false;
+      latenciesMs.push(latencyMs);
     });
   }, everyMs);
   return {
+    /** @throws Error if the connection was lost. */
     stop() {
       clearInterval(timer);
       connection.close();
-      if (lost) throw lost;
-      return { p99: quantile(latencies, 0.99), max: quantile(latencies, 1) };
+      if (connectionError) throw connectionError;
+      return { p99: quantile(latenciesMs, 0.99), max: quantile(latenciesMs, 1) };
     },
   };
 }

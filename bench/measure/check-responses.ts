@@ -21,20 +21,21 @@ export async function checkResponses(
   const { requests, primingRequests = requests, order } = workload;
   const candidates = order === "once" ? primingRequests : requests;
   const step = Math.ceil(candidates.length / comparedMax);
-  const [first, ...others] = candidates.filter((_, index) => index % step === 0);
-  if (first === undefined) throw new Error(`${workload.title} has no requests.`);
-  let etag = await waitForRightResponse(port, first, workload, signal);
-  for (const request of others) etag = await checkResponse(port, request, workload);
+  const [firstRequest, ...otherRequests] = candidates.filter((_, index) => index % step === 0);
+  if (firstRequest === undefined) throw new Error(`${workload.title} has no requests.`);
+  let etag = await waitForRightResponse(port, firstRequest, workload, signal);
+  for (const request of otherRequests) etag = await checkResponse(port, request, workload);
   return etag;
 }
 
+/** Repeats the request until its response is right. Resolves with the response's ETag. */
 async function waitForRightResponse(port: number, request: LoadRequest, workload: Workload, signal: AbortSignal) {
-  const deadline = Date.now() + readyMsMax;
+  const deadlineMs = Date.now() + readyMsMax;
   for (;;) {
     try {
       return await checkResponse(port, request, workload);
     } catch (error) {
-      if (signal.aborted || Date.now() > deadline) throw error;
+      if (signal.aborted || Date.now() > deadlineMs) throw error;
       await sleep(readyPollMs);
     }
   }
@@ -43,13 +44,17 @@ async function waitForRightResponse(port: number, request: LoadRequest, workload
 /** Resolves with the response's ETag. */
 async function checkResponse(port: number, request: LoadRequest, workload: Workload): Promise<string | undefined> {
   // `identity` as in the load generator's requests: a compressed response has another ETag.
-  const fixed = { Accept: "application/json", "Accept-Encoding": "identity", "Content-Type": "application/json" };
-  const { authorization: Authorization } = request;
-  const headers = Authorization === undefined ? fixed : { ...fixed, Authorization };
+  const headers = new Headers({
+    Accept: "application/json",
+    "Accept-Encoding": "identity",
+    "Content-Type": "application/json",
+  });
+  if (request.authorization !== undefined) headers.set("Authorization", request.authorization);
   const init = request.body === undefined ? { headers } : { headers, method: "POST", body: request.body };
   const response = await fetch(`http://127.0.0.1:${port}${request.path}`, init);
   const text = await response.text();
-  if (response.status !== 200 || !workload.isRight(JSON.parse(text), request)) {
+  const isRight = response.status === 200 && workload.isRight(JSON.parse(text), request);
+  if (!isRight) {
     const excerpt = `${response.status} ${text}`.slice(0, 1_000);
     throw new Error(`Wrong response (${workload.title}) to ${JSON.stringify(request)}:\n${excerpt}`);
   }

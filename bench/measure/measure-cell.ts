@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pickFreePort } from "@tributary/kit/process/free-port";
 import type { Contender, Workload } from "../benchmark.ts";
-import type { WindowReport, ProcessReport } from "../load/measure-load.ts";
+import type { LoadJob, ProcessReport, WindowReport } from "../load/measure-load.ts";
 import { addPreload, collectReport, type PreloadModule } from "../preload/preload.ts";
-import { startPinned } from "../testbed/pinned-process.ts";
+import { type PinnedProcess, startPinned } from "../testbed/pinned-process.ts";
 import type { Testbed } from "../testbed/testbed.ts";
 import { checkResponses } from "./check-responses.ts";
 
@@ -32,6 +32,16 @@ export interface CellOptions {
   readonly preload: PreloadModule | undefined;
 }
 
+interface StartedContender {
+  readonly port: number;
+  readonly folder: string;
+  readonly process: PinnedProcess;
+}
+
+/** The contender, then its baseline if it has one. */
+type StartedContenders = readonly [StartedContender, ...StartedContender[]];
+
+/** After an error: how long to wait for the exit of a process, which would explain the error. */
 const exitMsMax = 500;
 
 /**
@@ -42,30 +52,43 @@ const exitMsMax = 500;
 export async function measureCell(contender: Contender, workload: Workload, options: CellOptions): Promise<Cell> {
   const { testbed, round, preload, warmUpMs, windowMs } = options;
   const ended = new AbortController();
-  const started: Awaited<ReturnType<typeof startContender>>[] = [];
-  const start = async (each: Contender, module?: PreloadModule) => {
-    const process = await startContender(each, testbed, module);
-    started.push(process);
-    return process;
+  const started: StartedContender[] = [];
+  const start = async (contenderToStart: Contender, module?: PreloadModule) => {
+    const startedContender = await startContender(contenderToStart, testbed, module);
+    started.push(startedContender);
+    return startedContender;
+  };
+  const startWithBaseline = async (): Promise<StartedContenders> => {
+    const { baseline } = contender;
+    if (baseline === undefined) return [await start(contender, preload)];
+    const baselineStartsFirst = round % 2 === 0;
+    const earlyBaseline = baselineStartsFirst ? await start(baseline) : undefined;
+    const main = await start(contender, preload);
+    return [main, earlyBaseline ?? (await start(baseline))];
   };
   try {
-    const { baseline } = contender;
-    const earlyBaseline = baseline && round % 2 === 0 ? await start(baseline) : undefined;
-    const main = await start(contender, preload);
-    const baselineProcess = earlyBaseline ?? (baseline && (await start(baseline)));
-    const processes = baselineProcess === undefined ? [main] : [main, baselineProcess];
+    const contenders = await startWithBaseline();
+    const [main] = contenders;
+    // `ended` is aborted when this cell ends, so that no check continues after the exit of a process.
     const etags = await Promise.race([
-      Promise.all(processes.map(({ port }) => checkResponses(port, workload, ended.signal))),
+      Promise.all(contenders.map(({ port }) => checkResponses(port, workload, ended.signal))),
       ...started.map(({ process }) => process.failed),
     ]);
     // Called twice: at the start of the window, to begin a new report, and after the load, for the report on the window.
-    const collect = async () => preload && collectReport(main.folder, main.process.pid);
-    const targets = processes.map(({ port, process }) => ({ port, pid: process.pid }));
-    const job = { ...toLoad(workload, etags[0]), processes: targets, warmUpMs, windowMs };
-    const { processes: reports, ...load } = await testbed.load(job, collect);
-    const [report, baselineReport] = reports as [ProcessReport, ProcessReport?];
-    const names = { workload: workload.name, contender: contender.name, round };
-    return { ...names, ...report, ...load, baseline: baselineReport, preloadReport: await collect() };
+    const collect = async () => (preload === undefined ? undefined : collectReport(main.folder, main.process.pid));
+    const processes = contenders.map(({ port, process }) => ({ port, pid: process.pid }));
+    const job: LoadJob = { ...toLoad(workload, etags[0]), processes, warmUpMs, windowMs };
+    const { processes: processReports, ...windowReport } = await testbed.load(job, collect);
+    const [report, baselineReport] = processReports as [ProcessReport, ProcessReport?];
+    return {
+      workload: workload.name,
+      contender: contender.name,
+      round,
+      ...report,
+      ...windowReport,
+      baseline: baselineReport,
+      preloadReport: await collect(),
+    };
   } catch (error) {
     // If a process exited, `failed` rejects with its output, which explains more than a broken connection.
     await Promise.race([...started.map(({ process }) => process.failed), sleep(exitMsMax)]);
@@ -77,20 +100,24 @@ export async function measureCell(contender: Contender, workload: Workload, opti
   }
 }
 
-async function startContender(contender: Contender, testbed: Testbed, preload: PreloadModule | undefined) {
+async function startContender(
+  contender: Contender,
+  testbed: Testbed,
+  preload: PreloadModule | undefined,
+): Promise<StartedContender> {
   const folder = mkdtempSync(join(tmpdir(), "bench-"));
   const port = await pickFreePort();
   const command = contender.start({ ...testbed.addresses, port, folder });
-  const pinned = preload === undefined ? command : addPreload(preload, folder, command);
-  return { port, folder, process: startPinned({ core: 0, ...pinned, stdio: ["ignore", "pipe", "pipe"] }) };
+  const preloadedCommand = preload === undefined ? command : addPreload(preload, folder, command);
+  return { port, folder, process: startPinned({ core: 0, ...preloadedCommand, stdio: ["ignore", "pipe", "pipe"] }) };
 }
 
-/** The workload's part of a job. */
+/** The workload's part of a job. @param etag of an earlier response; only conditional workloads need it. */
 function toLoad(workload: Workload, etag: string | undefined) {
   const { requests, primingRequests = requests, connections, order, probeEveryMs = 0, isConditional } = workload;
   const load = { requests, primingRequests, connections, order, probeEveryMs, expectedStatus: 200 } as const;
   if (!isConditional) return load;
   if (etag === undefined) throw new Error(`${workload.title}: the response has no ETag.`);
-  const conditional = requests.map((request) => ({ ...request, etag }));
-  return { ...load, requests: conditional, primingRequests: conditional, expectedStatus: 304 } as const;
+  const conditionalRequests = requests.map((request) => ({ ...request, etag }));
+  return { ...load, requests: conditionalRequests, primingRequests: conditionalRequests, expectedStatus: 304 } as const;
 }

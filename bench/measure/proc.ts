@@ -23,15 +23,21 @@ export function readBusySecondsOfCores(): readonly number[] {
   return parseBusySecondsOfCores(readFileSync("/proc/stat", "latin1"));
 }
 
-/** Adds utime and stime, fields 14 and 15 of /proc/pid/stat (proc(5)). Field 2, the name, may contain spaces and parentheses. */
+/**
+ * Adds utime and stime, fields 14 and 15 of /proc/pid/stat (proc(5)). Field 2, the name, may contain spaces and parentheses, so fields are counted
+ * from the last parenthesis.
+ */
 export function parseProcessCpuSeconds(stat: string): number {
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+  const fieldsFromThird = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const utimeTicks = Number(fieldsFromThird[14 - 3]);
+  const stimeTicks = Number(fieldsFromThird[15 - 3]);
+  return (utimeTicks + stimeTicks) / ticksPerSecond;
 }
 
 /** Field 2 of /proc/pid/statm (proc(5)): resident pages. */
 export function parseRssBytes(statm: string): number {
-  return Number(statm.split(" ")[1]) * pageBytes;
+  const [, residentPages] = statm.split(" ");
+  return Number(residentPages) * pageBytes;
 }
 
 /** Adds user, nice, system, irq and softirq of each `cpuN` line of /proc/stat (proc(5)), without idle, iowait and steal. */

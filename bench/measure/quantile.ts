@@ -1,3 +1,6 @@
+/** 95 % of a normal distribution are within this many standard deviations of its mean. */
+const normalQuantile975 = 1.96;
+
 /** @throws RangeError if `numbers` is empty. */
 export function median(numbers: readonly number[]): number {
   return quantile(numbers, 0.5);
@@ -10,8 +13,10 @@ export function median(numbers: readonly number[]): number {
  */
 export function medianInterval(numbers: readonly number[]): readonly [low: number, high: number] {
   const sorted = Float64Array.from(numbers).sort();
-  const outside = Math.max(0, Math.floor((sorted.length - 1.96 * Math.sqrt(sorted.length)) / 2));
-  const [low, high] = [sorted[outside], sorted[sorted.length - 1 - outside]];
+  const numbersPerSideOutside = Math.floor((sorted.length - normalQuantile975 * Math.sqrt(sorted.length)) / 2);
+  const lowIndex = Math.max(0, numbersPerSideOutside);
+  const low = sorted[lowIndex];
+  const high = sorted[sorted.length - 1 - lowIndex];
   if (low === undefined || high === undefined) throw new RangeError("An empty list has no median.");
   return [low, high];
 }

@@ -4,11 +4,15 @@ import { reportOnSignal } from "./report-on-signal.ts";
 
 const samplingIntervalUs = 500;
 const session = new Session();
-let started = false;
+let isStarted = false;
 
+/** The first report is empty: it only starts the profiler. */
 reportOnSignal(async (): Promise<Profiler.Profile | undefined> => {
-  if (started) return (await session.post("Profiler.stop")).profile;
-  started = true;
+  if (isStarted) {
+    const { profile } = await session.post("Profiler.stop");
+    return profile;
+  }
+  isStarted = true;
   session.connect();
   await session.post("Profiler.enable");
   await session.post("Profiler.setSamplingInterval", { interval: samplingIntervalUs });

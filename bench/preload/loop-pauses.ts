@@ -15,21 +15,22 @@ const delays = monitorEventLoopDelay({ resolution: 1 });
 delays.enable();
 
 let workMaxUs = 0;
-let workedUs = readWorkUs();
+let lastCpuTimeUs = readCpuTimeUs();
 setInterval(() => {
-  const now = readWorkUs();
-  workMaxUs = Math.max(workMaxUs, now - workedUs);
-  workedUs = now;
+  const cpuTimeUs = readCpuTimeUs();
+  workMaxUs = Math.max(workMaxUs, cpuTimeUs - lastCpuTimeUs);
+  lastCpuTimeUs = cpuTimeUs;
 }, 1).unref();
 
 reportOnSignal((): LoopPauses => {
-  const pauses = { maxMs: delays.max / 1e6, workMaxMs: workMaxUs / 1e3 };
+  const pauses = { maxMs: delays.max / 1e6, workMaxMs: workMaxUs / 1e3 }; // `delays.max` is in nanoseconds.
   delays.reset();
   workMaxUs = 0;
   return pauses;
 });
 
-function readWorkUs(): number {
+/** Of the main thread, since its start. */
+function readCpuTimeUs(): number {
   const { user, system } = process.threadCpuUsage();
   return user + system;
 }

@@ -9,13 +9,13 @@ export type PreloadModule = "loop-pauses" | "cpu-profile";
 const pollMs = 5;
 const reportMsMax = 10_000;
 
-const toFile = (folder: string) => join(folder, "preload-report.json");
+const toReportFile = (folder: string) => join(folder, "preload-report.json");
 
 /** Adds the module to a contender's command, by `--import`. @throws Error if the program is not Node. */
-export function addPreload(module: PreloadModule, folder: string, started: ContenderCommand): ContenderCommand {
-  if (started.program !== undefined) throw new Error(`${started.program} cannot load a module of Node.`);
-  const command = ["--import", join(import.meta.dirname, `${module}.ts`), ...started.command];
-  return { command, environment: { ...started.environment, BENCH_REPORT_FILE: toFile(folder) } };
+export function addPreload(module: PreloadModule, folder: string, plain: ContenderCommand): ContenderCommand {
+  if (plain.program !== undefined) throw new Error(`${plain.program} cannot load a module of Node.`);
+  const command = ["--import", join(import.meta.dirname, `${module}.ts`), ...plain.command];
+  return { command, environment: { ...plain.environment, BENCH_REPORT_FILE: toReportFile(folder) } };
 }
 
 /**
@@ -23,12 +23,12 @@ export function addPreload(module: PreloadModule, folder: string, started: Conte
  * @throws Error after 10 s without a report.
  */
 export async function collectReport(folder: string, pid: number): Promise<unknown> {
-  const file = toFile(folder);
+  const file = toReportFile(folder);
   rmSync(file, { force: true });
   process.kill(pid, "SIGUSR2");
-  const deadline = Date.now() + reportMsMax;
+  const deadlineMs = Date.now() + reportMsMax;
   while (!existsSync(file)) {
-    if (Date.now() > deadline) throw new Error(`No report of the preload module after ${reportMsMax} ms.`);
+    if (Date.now() > deadlineMs) throw new Error(`No report of the preload module after ${reportMsMax} ms.`);
     await sleep(pollMs);
   }
   return JSON.parse(readFileSync(file, "utf8"));

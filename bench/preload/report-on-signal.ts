@@ -11,6 +11,7 @@ export function reportOnSignal(createReport: () => unknown): void {
   if (file === undefined || !isMainThread) return;
   const write = async () => {
     const report = await createReport();
+    // Renamed when it is complete, because preload.ts reads the file as soon as it exists.
     writeFileSync(`${file}.new`, JSON.stringify(report ?? null));
     renameSync(`${file}.new`, file);
   };

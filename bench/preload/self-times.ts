@@ -1,26 +1,28 @@
 import type { Profiler } from "node:inspector";
 import type { Cell } from "../measure/measure-cell.ts";
 import { toCpuMicros } from "../report/summary.ts";
-import { printTable } from "../report/tables.ts";
+import { formatTable } from "../report/tables.ts";
 
 type CallFrame = Profiler.ProfileNode["callFrame"];
 
 const repository = new URL("../..", import.meta.url).href;
+/** The start of a path (`toPath`): `@scope/name`, or the first folder. */
+const packageOrFolder = /^(?:@[^/]+\/)?[^/:]+/;
 const packagesMax = 15;
 const functionsMax = 40;
 
 /** Lists the self times of the main thread by package, then by function. */
-export function printProfile(cell: Cell): string {
+export function formatProfile(cell: Cell): string {
   const profile = cell.preloadReport as Profiler.Profile;
-  const print = (head: string, toKey: (frame: CallFrame) => string, rowsMax: number) => {
-    const rows = sumSelfTimes(profile, toKey).slice(0, rowsMax);
-    const texts = rows.map(([key, share]) => [key, `${(share * 100).toFixed(1)} %`]);
-    return printTable([head, "share of the main thread's busy time"], texts);
+  const toTable = (keyTitle: string, toKey: (frame: CallFrame) => string, rowsMax: number) => {
+    const largest = sumSelfTimes(profile, toKey).slice(0, rowsMax);
+    const rows = largest.map(([key, share]) => [key, `${(share * 100).toFixed(1)} %`]);
+    return formatTable([keyTitle, "share of the main thread's busy time"], rows);
   };
   return [
     `${cell.contender}, ${cell.workload}: ${toCpuMicros(cell).toFixed(1)} µs CPU per request with the profiler on`,
-    print("package", toPackage, packagesMax),
-    print("function", toFunction, functionsMax),
+    toTable("package", toPackage, packagesMax),
+    toTable("function", toFunction, functionsMax),
   ].join("\n\n");
 }
 
@@ -30,16 +32,21 @@ function sumSelfTimes(
   toKey: (frame: CallFrame) => string,
 ): readonly (readonly [key: string, share: number])[] {
   const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
-  const micros = new Map<string, number>();
-  let busy = 0;
-  for (const [index, id] of samples.entries()) {
-    const frame = frames.get(id);
-    if (!frame || frame.functionName === "(idle)" || frame.url === "node:inspector") continue;
-    const spent = timeDeltas[index] ?? 0;
-    busy += spent;
-    micros.set(toKey(frame), (micros.get(toKey(frame)) ?? 0) + spent);
+  const microsByKey = new Map<string, number>();
+  let busyMicros = 0;
+  for (const [index, nodeId] of samples.entries()) {
+    const frame = frames.get(nodeId);
+    if (!frame) continue;
+    const isIdle = frame.functionName === "(idle)";
+    const isOfProfiler = frame.url === "node:inspector";
+    if (isIdle || isOfProfiler) continue;
+    const sampleMicros = timeDeltas[index] ?? 0;
+    busyMicros += sampleMicros;
+    const key = toKey(frame);
+    microsByKey.set(key, (microsByKey.get(key) ?? 0) + sampleMicros);
   }
-  return Array.from(micros, ([key, spent]) => [key, spent / busy] as const).sort((a, b) => b[1] - a[1]);
+  const shares = Array.from(microsByKey, ([key, micros]) => [key, micros / busyMicros] as const);
+  return shares.sort(([, shareA], [, shareB]) => shareB - shareA);
 }
 
 function toFunction(frame: CallFrame): string {
@@ -48,11 +55,12 @@ function toFunction(frame: CallFrame): string {
 
 /** The package, the top-level folder for files of this repository, or V8's name such as `(garbage collector)`. */
 function toPackage(frame: CallFrame): string {
-  return frame.url === "" ? toName(frame) : (/^(?:@[^/]+\/)?[^/:]+/.exec(toPath(frame))?.[0] ?? frame.url);
+  if (frame.url === "") return toName(frame);
+  return packageOrFolder.exec(toPath(frame))?.[0] ?? frame.url;
 }
 
 function toName({ functionName }: CallFrame): string {
-  return functionName || "(anonymous)";
+  return functionName === "" ? "(anonymous)" : functionName;
 }
 
 /** The path below the last `node_modules`, or below the repository for our packages, whose links V8 resolves. */

@@ -18,6 +18,9 @@ const otherCpuShareMax = 0.05;
 /** Above this load, throughput and latency are those of the load generator. */
 const loadCoreShareMax = 0.95;
 
+/** Before a heading of the first level. */
+const sectionStart = /^(?=# )/m;
+
 const root = join(import.meta.dirname, "../..");
 const file = join(root, "bench/RESULTS.md");
 
@@ -30,26 +33,20 @@ export function writeResults(run: DescribedRun, report: string): string {
 
 /** Replaces the section under the first-level heading `title`, or appends it. */
 export function replaceSection(markdown: string, title: string, text: string): string {
-  const section = `# ${title}\n\n${text.trim()}\n`;
-  const sections = markdown.split(/^(?=# )/m).filter((existing) => existing.trim() !== "");
-  const at = sections.findIndex((existing) => existing.startsWith(`# ${title}\n`));
-  const all = at === -1 ? [...sections, section] : sections.with(at, section);
-  return `${all.map((each) => each.trim()).join("\n\n")}\n`;
+  const newSection = `# ${title}\n\n${text.trim()}\n`;
+  const oldSections = markdown.split(sectionStart).filter((section) => section.trim() !== "");
+  const index = oldSections.findIndex((section) => section.startsWith(`# ${title}\n`));
+  const sections = index === -1 ? [...oldSections, newSection] : oldSections.with(index, newSection);
+  return `${sections.map((section) => section.trim()).join("\n\n")}\n`;
 }
 
 /** Origin of the numbers, noise, and the report. */
 function describeRun(run: DescribedRun, report: string): string {
-  const { script, command, rounds, warmUpMs, windowMs, contenders, skipped } = run;
-  const pairs = contenders.some(({ baseline }) => baseline)
-    ? ", both processes of a pair at the same time on one core"
-    : "";
+  const { script, skipped } = run;
   const lines = [
-    `${new Date().toISOString().slice(0, 10)}, \`${command}\``,
-    `${rounds} rounds, each with ${warmUpMs / 1_000} s to warm up and ${windowMs / 1_000} s measured${pairs}, medians of the rounds`,
+    ...describeMethod(run),
     ...describeMachine(),
-    ...(contenders.some(({ requires }) => requires === "nginx")
-      ? [`nginx ${readNginxVersion() ?? "not installed"}`]
-      : []),
+    ...describeNginx(run),
     ...listLimitedCells(run),
     ...skipped.map((line) => `**Skipped:** ${line}`),
   ];
@@ -61,10 +58,23 @@ function describeRun(run: DescribedRun, report: string): string {
   ].join("\n\n");
 }
 
+function describeMethod({ command, rounds, warmUpMs, windowMs, contenders }: DescribedRun): readonly string[] {
+  const date = new Date().toISOString().slice(0, 10);
+  const lengths = `${warmUpMs / 1_000} s to warm up and ${windowMs / 1_000} s measured`;
+  const hasPairs = contenders.some(({ baseline }) => baseline);
+  const pairs = hasPairs ? ", both processes of a pair at the same time on one core" : "";
+  return [`${date}, \`${command}\``, `${rounds} rounds, each with ${lengths}${pairs}, medians of the rounds`];
+}
+
+function describeNginx({ contenders }: DescribedRun): readonly string[] {
+  const hasNginx = contenders.some(({ requires }) => requires === "nginx");
+  return hasNginx ? [`nginx ${readNginxVersion() ?? "not installed"}`] : [];
+}
+
 function describeNoise({ cells }: BenchmarkRun): string {
-  const worst = Math.max(0, ...cells.map(({ otherCpuShare }) => otherCpuShare));
-  const percent = `${(worst * 100).toFixed(0)} %`;
-  return worst <= otherCpuShareMax
+  const largestShare = Math.max(0, ...cells.map(({ otherCpuShare }) => otherCpuShare));
+  const percent = `${(largestShare * 100).toFixed(0)} %`;
+  return largestShare <= otherCpuShareMax
     ? `A quiet run: other processes took at most ${percent} of the contenders' core in any window.`
     : `**A noisy run:** other processes took up to ${percent} of the contenders' core in a window. Do not quote these numbers.`;
 }
@@ -83,11 +93,17 @@ function listLimitedCells({ cells }: BenchmarkRun): readonly string[] {
 function describeMachine(): readonly string[] {
   const memory = (totalmem() / 2 ** 30).toFixed(0);
   const rootPackages = ["@apollo/gateway", "@apollo/server", "graphql", "undici"];
-  const hive = ["@graphql-hive/gateway", "@graphql-hive/router-runtime"];
-  const peers = [...hive, "@mercuriusjs/gateway", "mercurius", "fastify", "@fastify/http-proxy"];
+  const peerPackages = [
+    "@graphql-hive/gateway",
+    "@graphql-hive/router-runtime",
+    "@mercuriusjs/gateway",
+    "mercurius",
+    "fastify",
+    "@fastify/http-proxy",
+  ];
   const versions = [
     ...rootPackages.map((name) => `${name} ${readPackageVersion(name, "root")}`),
-    ...peers.map((name) => `${name} ${readPackageVersion(name, "peers")}`),
+    ...peerPackages.map((name) => `${name} ${readPackageVersion(name, "peers")}`),
     `graphql ${readPackageVersion("graphql", "peers")} (peers)`,
   ];
   return [
@@ -100,8 +116,9 @@ function describeMachine(): readonly string[] {
 function readCommit(): string {
   const git = (...words: string[]) => execFileSync("git", words, { cwd: root, encoding: "utf8" }).trim();
   try {
-    const isClean = git("status", "--porcelain", "--", "gateway", "rest-proxy", "services", "kit") === "";
-    return `commit ${git("rev-parse", "--short", "HEAD")}${isClean ? "" : " with uncommitted changes"}`;
+    const changedFiles = git("status", "--porcelain", "--", "gateway", "rest-proxy", "services", "kit");
+    const commit = `commit ${git("rev-parse", "--short", "HEAD")}`;
+    return changedFiles === "" ? commit : `${commit} with uncommitted changes`;
   } catch {
     return "an unknown commit";
   }

@@ -29,10 +29,11 @@ export type Summary = NonNullable<ReturnType<typeof summarize>>;
 /** The medians of the rounds, and the maxima of all rounds. Undefined if no round was measured. */
 export function summarize(cells: readonly Cell[], workload: string, contender: string) {
   const rounds = cells.filter((cell) => cell.workload === workload && cell.contender === contender);
-  if (rounds.length === 0) return undefined;
+  const [firstRound] = rounds;
+  if (firstRound === undefined) return undefined;
   const medianOf = (read: (cell: Cell) => number) => median(rounds.map(read));
   const maxOf = (read: (cell: Cell) => number) => Math.max(...rounds.map(read));
-  const readPauses = ({ preloadReport }: Cell) => preloadReport as LoopPauses;
+  const hasProbe = firstRound.probeMs !== undefined;
   return {
     cpuMicros: medianOf(toCpuMicros),
     requestsPerSecond: medianOf(({ requests, seconds }) => requests / seconds),
@@ -42,12 +43,18 @@ export function summarize(cells: readonly Cell[], workload: string, contender: s
     fetchesPerRequest: medianOf(({ fetches, requests }) => fetches / requests),
     loadCoreShare: medianOf(({ loadCoreShare }) => loadCoreShare),
     otherCpuShareMax: maxOf(({ otherCpuShare }) => otherCpuShare),
-    pauses: rounds[0]?.probeMs && {
-      insideMaxMs: maxOf((cell) => readPauses(cell).maxMs),
-      workMaxMs: maxOf((cell) => readPauses(cell).workMaxMs),
-      probeMaxMs: maxOf(({ probeMs }) => probeMs?.max ?? 0),
-      probeP99Ms: medianOf(({ probeMs }) => probeMs?.p99 ?? 0),
-    },
+    pauses: hasProbe ? summarizePauses(rounds) : undefined,
+  };
+}
+
+/** @param rounds of a workload with a probe: their `preloadReport` is that of loop-pauses.ts. */
+function summarizePauses(rounds: readonly Cell[]) {
+  const loopPauses = rounds.map(({ preloadReport }) => preloadReport as LoopPauses);
+  return {
+    insideMaxMs: Math.max(...loopPauses.map(({ maxMs }) => maxMs)),
+    workMaxMs: Math.max(...loopPauses.map(({ workMaxMs }) => workMaxMs)),
+    probeMaxMs: Math.max(...rounds.map(({ probeMs }) => probeMs?.max ?? 0)),
+    probeP99Ms: median(rounds.map(({ probeMs }) => probeMs?.p99 ?? 0)),
   };
 }
 
@@ -58,25 +65,41 @@ export function summarize(cells: readonly Cell[], workload: string, contender: s
 export function findCpuRatio(target: CpuRatioTarget, workload: string, cells: readonly Cell[]): number | undefined {
   const { numerator, denominator, denominatorWorkload = workload } = target;
   if (numerator === denominator && workload === denominatorWorkload) return undefined;
-  const find = (contender: string, name: string) =>
-    cells.filter((cell) => cell.contender === contender && cell.workload === name);
-  const divisors = find(denominator, denominatorWorkload);
-  const ratios = find(numerator, workload).flatMap((cell) => {
-    const divisor = divisors.find(({ round }) => round === cell.round);
-    return divisor === undefined ? [] : [toCpuMicros(cell) / toCpuMicros(divisor)];
-  });
+  const listRounds = (contender: string, workloadName: string) =>
+    cells.filter((cell) => cell.contender === contender && cell.workload === workloadName);
+  const denominatorRounds = listRounds(denominator, denominatorWorkload);
+  const ratios: number[] = [];
+  for (const numeratorCell of listRounds(numerator, workload)) {
+    const denominatorCell = denominatorRounds.find(({ round }) => round === numeratorCell.round);
+    if (denominatorCell) ratios.push(toCpuMicros(numeratorCell) / toCpuMicros(denominatorCell));
+  }
   return ratios.length === 0 ? undefined : median(ratios);
 }
 
 /** Formats "12× ✓ (≥ 9)" or "1.16× ✗ (≤ 1.15)", "2.1×" without a target, "–" without a measurement. */
-export function printRatio(target: CpuRatioTarget, workload: string, cells: readonly Cell[]): string {
-  const value = findCpuRatio(target, workload, cells);
-  const { [workload]: min = 0 } = target.min ?? {};
-  const { [workload]: max = Infinity } = target.max ?? {};
-  const bound = min > 0 ? ` (≥ ${min})` : max < Infinity ? ` (≤ ${max})` : "";
-  if (value === undefined) return `–${bound}`;
-  const mark = bound === "" ? "" : value >= min && value <= max ? " ✓" : " ✗";
-  return `${value.toFixed(value < 3 ? 2 : value < 9.95 ? 1 : 0)}×${mark}${bound}`;
+export function formatRatio(target: CpuRatioTarget, workload: string, cells: readonly Cell[]): string {
+  const ratio = findCpuRatio(target, workload, cells);
+  const min = target.min?.[workload];
+  const max = target.max?.[workload];
+  const bound = formatBound(min, max);
+  if (ratio === undefined) return `–${bound}`;
+  if (bound === "") return `${toRatioDigits(ratio)}×`;
+  const isMet = ratio >= (min ?? 0) && ratio <= (max ?? Infinity);
+  return `${toRatioDigits(ratio)}× ${isMet ? "✓" : "✗"}${bound}`;
+}
+
+function formatBound(min: number | undefined, max: number | undefined): string {
+  if (min !== undefined) return ` (≥ ${min})`;
+  if (max !== undefined) return ` (≤ ${max})`;
+  return "";
+}
+
+/** Two or three significant digits. */
+function toRatioDigits(ratio: number): string {
+  if (ratio < 3) return ratio.toFixed(2);
+  // Above, one decimal would be rounded to 10.0.
+  if (ratio < 9.95) return ratio.toFixed(1);
+  return ratio.toFixed(0);
 }
 
 export function toMegabytes(bytes: number): string {

@@ -4,83 +4,103 @@ import type { Cell } from "../measure/measure-cell.ts";
 import { median, medianInterval } from "../measure/quantile.ts";
 import type { LoopPauses } from "../preload/loop-pauses.ts";
 import {
-  findCpuRatio,
-  loopPauseMsMax,
-  printRatio,
   type BenchmarkRun,
+  findCpuRatio,
+  formatRatio,
+  loopPauseMsMax,
   summarize,
   type Summary,
   toCpuMicros,
   toMegabytes,
 } from "./summary.ts";
 
+const severalEmptyLines = /\n{3,}/g;
+/** The progress line reports the CPU time of other processes above this share of the core. */
+const reportedOtherCpuShareMin = 0.03;
+const summaryColumns = [
+  "CPU µs per request",
+  "requests/s",
+  "p50 ms",
+  "p99 ms",
+  "RSS MB",
+  "fetches",
+  "load's core",
+  "others",
+];
+
 /** Formats a Markdown table: first column left-aligned, the others right-aligned. An empty text without rows. */
-export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  const rule = head.map((_, index) => (index === 0 ? "---" : "---:"));
-  return rows.length === 0 ? "" : [line(head), line(rule), ...rows.map(line)].join("\n");
+export function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return "";
+  const formatRow = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  const alignments = head.map((_, index) => (index === 0 ? "---" : "---:"));
+  return [head, alignments, ...rows].map(formatRow).join("\n");
 }
 
-/** Prints all tables, the number of met targets, and the failures of a run. */
-export function printReport(run: BenchmarkRun): string {
-  const failures = run.failures.map(
-    ({ workload, contender, problem }) => `- **${contender}, ${workload}**: ${problem}`,
-  );
+/** Formats all tables, the number of met targets, and the failures of a run. */
+export function formatReport(run: BenchmarkRun): string {
   const tables = [
-    printRatios(run),
-    printPairs(run),
-    ...run.workloads.map((workload) => printWorkload(workload, run)),
-    ...run.workloads.map((workload) => printPauses(workload, run)),
+    formatRatios(run),
+    formatPairs(run),
+    ...run.workloads.map((workload) => formatWorkload(workload, run)),
+    ...run.workloads.map((workload) => formatPauses(workload, run)),
   ].join("\n\n");
-  const [met, missed] = [tables.split("✓").length - 1, tables.split("✗").length - 1];
-  const count = met + missed === 0 ? "" : `${met} of ${met + missed} targets are met (✓).`;
-  const failed = failures.length === 0 ? "" : `Failed:\n\n${failures.join("\n")}`;
-  return [count, tables, failed]
-    .join("\n\n")
-    .replaceAll(/\n{3,}/g, "\n\n")
-    .trim();
+  const report = [formatTargetCount(tables), tables, formatFailures(run)].join("\n\n");
+  // Parts can be empty, and the output of a failed process can contain empty lines.
+  return report.replaceAll(severalEmptyLines, "\n\n").trim();
+}
+
+function formatTargetCount(tables: string): string {
+  const met = tables.split("✓").length - 1;
+  const missed = tables.split("✗").length - 1;
+  const count = met + missed;
+  return count === 0 ? "" : `${met} of ${count} targets are met (✓).`;
+}
+
+function formatFailures({ failures }: BenchmarkRun): string {
+  if (failures.length === 0) return "";
+  const lines = failures.map(({ workload, contender, problem }) => `- **${contender}, ${workload}**: ${problem}`);
+  return `Failed:\n\n${lines.join("\n")}`;
 }
 
 /** The ratios of CPU per request with their targets, where both contenders were measured. */
-function printRatios({ workloads, ratioTargets, cells }: BenchmarkRun): string {
+function formatRatios({ workloads, ratioTargets, cells }: BenchmarkRun): string {
   const isMeasured = (target: CpuRatioTarget, { name }: Workload) => findCpuRatio(target, name, cells) !== undefined;
-  const rows = ratioTargets.filter((target) => workloads.some((workload) => isMeasured(target, workload)));
-  const columns = workloads.filter(
-    (workload) => workload.order === "in turn" && rows.some((target) => isMeasured(target, workload)),
+  const measuredTargets = ratioTargets.filter((target) => workloads.some((workload) => isMeasured(target, workload)));
+  const measuredWorkloads = workloads.filter(
+    (workload) => workload.order === "in turn" && measuredTargets.some((target) => isMeasured(target, workload)),
   );
-  return printTable(
-    ["CPU per request", ...columns.map(({ title }) => title)],
-    rows.map((target) => [target.title, ...columns.map(({ name }) => printRatio(target, name, cells))]),
+  return formatTable(
+    ["CPU per request", ...measuredWorkloads.map(({ title }) => title)],
+    measuredTargets.map((target) => [
+      target.title,
+      ...measuredWorkloads.map(({ name }) => formatRatio(target, name, cells)),
+    ]),
   );
 }
 
 /** All contenders without a baseline under one workload. */
-function printWorkload(
+function formatWorkload(
   { title, name }: Workload,
   { contenders, cells, failures, memoryReference = "" }: BenchmarkRun,
 ): string {
   const rssBytesMax = summarize(cells, name, memoryReference)?.rssBytes;
-  const rows = contenders.flatMap((contender) => {
-    if (contender.baseline) return [];
+  const rows: (readonly string[])[] = [];
+  for (const contender of contenders) {
+    if (contender.baseline) continue;
     const summary = summarize(cells, name, contender.name);
-    const hasFailed = failures.some((each) => each.workload === name && each.contender === contender.name);
-    if (!summary) return hasFailed ? [[contender.title, "failed", ...Array<string>(7).fill("–")]] : [];
-    return [[contender.title, ...printSummary(summary, contender, rssBytesMax)]];
-  });
-  const columns = [
-    "CPU µs per request",
-    "requests/s",
-    "p50 ms",
-    "p99 ms",
-    "RSS MB",
-    "fetches",
-    "load's core",
-    "others",
-  ];
-  return printTable([title, ...columns], rows);
+    const hasFailed = failures.some((failure) => failure.workload === name && failure.contender === contender.name);
+    if (summary) {
+      rows.push([contender.title, ...formatSummary(summary, contender, rssBytesMax)]);
+    } else if (hasFailed) {
+      const [, ...otherColumns] = summaryColumns;
+      rows.push([contender.title, "failed", ...otherColumns.map(() => "–")]);
+    }
+  }
+  return formatTable([title, ...summaryColumns], rows);
 }
 
-function printSummary(summary: Summary, { isOurs }: Contender, rssBytesMax: number | undefined): readonly string[] {
+/** @param rssBytesMax the target of our contenders; undefined without a target. @returns one cell for each of `summaryColumns`. */
+function formatSummary(summary: Summary, { isOurs }: Contender, rssBytesMax: number | undefined): readonly string[] {
   const rss = toMegabytes(summary.rssBytes);
   const hasTarget = isOurs && rssBytesMax !== undefined;
   return [
@@ -88,42 +108,54 @@ function printSummary(summary: Summary, { isOurs }: Contender, rssBytesMax: numb
     summary.requestsPerSecond.toFixed(0),
     toDigits(summary.p50Ms),
     toDigits(summary.p99Ms),
-    hasTarget ? `${rss} ${summary.rssBytes <= rssBytesMax ? "✓" : "✗"}` : rss,
+    hasTarget ? `${rss} ${toMark(summary.rssBytes <= rssBytesMax)}` : rss,
     summary.fetchesPerRequest.toFixed(1),
     toPercent(summary.loadCoreShare),
     toPercent(summary.otherCpuShareMax),
   ];
 }
 
+/** The reports on one contender and its baseline in one round. */
+interface Pair {
+  readonly cell: ProcessReport;
+  readonly baseline: ProcessReport;
+}
+
 /** The contenders with a baseline. */
-function printPairs({ workloads, contenders, cells }: BenchmarkRun): string {
-  const rows = workloads.flatMap((workload) =>
-    contenders.flatMap((contender) => {
-      const pairs = cells.flatMap(({ baseline, ...cell }) =>
-        baseline && cell.workload === workload.name && cell.contender === contender.name ? [{ cell, baseline }] : [],
-      );
-      return pairs.length === 0 ? [] : [[`${workload.title}, ${contender.title}`, ...printPair(pairs, contender)]];
-    }),
-  );
-  return printTable(
+function formatPairs({ workloads, contenders, cells }: BenchmarkRun): string {
+  const rows: (readonly string[])[] = [];
+  for (const workload of workloads) {
+    for (const contender of contenders) {
+      const pairs = listPairs(cells, workload, contender);
+      if (pairs.length > 0) rows.push([`${workload.title}, ${contender.title}`, ...formatPair(pairs, contender)]);
+    }
+  }
+  return formatTable(
     ["", "ratio", "95 % interval", "ratios of the rounds", "CPU µs per request", "baseline", "RSS MB", "baseline"],
     rows,
   );
 }
 
+/** One pair for each round. */
+function listPairs(cells: readonly Cell[], workload: Workload, contender: Contender): readonly Pair[] {
+  const pairs: Pair[] = [];
+  for (const cell of cells) {
+    const isRequested = cell.workload === workload.name && cell.contender === contender.name;
+    if (isRequested && cell.baseline) pairs.push({ cell, baseline: cell.baseline });
+  }
+  return pairs;
+}
+
 /** The medians of the rounds, the interval of the ratio's median, and the lowest and highest ratio of a round. */
-function printPair(
-  pairs: readonly { readonly cell: ProcessReport; readonly baseline: ProcessReport }[],
-  { baselineRatioMax = Infinity }: Contender,
-): readonly string[] {
+function formatPair(pairs: readonly Pair[], { baselineRatioMax }: Contender): readonly string[] {
   const ratios = pairs.map(({ cell, baseline }) => toCpuMicros(cell) / toCpuMicros(baseline));
-  const mark = baselineRatioMax === Infinity ? "" : median(ratios) <= baselineRatioMax ? " ✓" : " ✗";
-  const medianOf = (read: (pair: (typeof pairs)[number]) => number) => median(pairs.map(read));
+  const medianRatio = median(ratios);
+  const mark = baselineRatioMax === undefined ? "" : ` ${toMark(medianRatio <= baselineRatioMax)}`;
+  const [intervalLow, intervalHigh] = medianInterval(ratios);
+  const medianOf = (read: (pair: Pair) => number) => median(pairs.map(read));
   return [
-    `${median(ratios).toFixed(2)}×${mark}`,
-    medianInterval(ratios)
-      .map((ratio) => ratio.toFixed(2))
-      .join("–"),
+    `${medianRatio.toFixed(2)}×${mark}`,
+    `${intervalLow.toFixed(2)}–${intervalHigh.toFixed(2)}`,
     `${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)}`,
     medianOf(({ cell }) => toCpuMicros(cell)).toFixed(1),
     medianOf(({ baseline }) => toCpuMicros(baseline)).toFixed(1),
@@ -133,33 +165,45 @@ function printPair(
 }
 
 /** The event loop's pauses under a workload that has a probe. */
-function printPauses({ name, title }: Workload, { contenders, cells }: BenchmarkRun): string {
-  const rows = contenders.flatMap((contender) => {
+function formatPauses({ name, title }: Workload, { contenders, cells }: BenchmarkRun): string {
+  const rows: (readonly string[])[] = [];
+  for (const contender of contenders) {
     const pauses = summarize(cells, name, contender.name)?.pauses;
-    if (!pauses) return [];
-    const target = ` ${pauses.insideMaxMs <= loopPauseMsMax ? "✓" : "✗"} (≤ ${loopPauseMsMax})`;
-    const longest = toDigits(pauses.insideMaxMs) + (contender.isOurs ? target : "");
-    return [[contender.title, longest, ...[pauses.workMaxMs, pauses.probeMaxMs, pauses.probeP99Ms].map(toDigits)]];
-  });
+    if (!pauses) continue;
+    const target = ` ${toMark(pauses.insideMaxMs <= loopPauseMsMax)} (≤ ${loopPauseMsMax})`;
+    rows.push([
+      contender.title,
+      `${toDigits(pauses.insideMaxMs)}${contender.isOurs ? target : ""}`,
+      toDigits(pauses.workMaxMs),
+      toDigits(pauses.probeMaxMs),
+      toDigits(pauses.probeP99Ms),
+    ]);
+  }
   const columns = ["longest pause, ms", "longest CPU time, ms", "longest probe, ms", "probe p99, ms"];
-  return printTable([`${title}: pauses`, ...columns], rows);
+  return formatTable([`${title}: pauses`, ...columns], rows);
 }
 
-/** Prints one measurement as a line of progress. */
-export function printProgress(cell: Cell): string {
+/** Formats one measurement as a line of progress. */
+export function formatProgress(cell: Cell): string {
   const { workload, contender, round, latencyMs, baseline, probeMs, otherCpuShare, computed } = cell;
   const cpuMicros = toCpuMicros(cell);
-  const parts = [
-    `${toDigits(cpuMicros)} µs CPU per request`,
-    baseline && `ratio ${(cpuMicros / toCpuMicros(baseline)).toFixed(2)}×`,
+  const results = [`${toDigits(cpuMicros)} µs CPU per request`];
+  if (baseline) results.push(`ratio ${(cpuMicros / toCpuMicros(baseline)).toFixed(2)}×`);
+  results.push(
     `${(cell.requests / cell.seconds).toFixed(0)}/s`,
     `p99 ${toDigits(latencyMs.p99)} ms`,
     `${toMegabytes(cell.rssBytesMax)} MB`,
-    probeMs && `longest pause ${toDigits((cell.preloadReport as LoopPauses).maxMs)} ms`,
-    otherCpuShare > 0.03 && `other processes used ${toPercent(otherCpuShare)} of its core`,
-    computed > 0 && `${computed} subgraph responses were computed`,
-  ];
-  return `${workload} ${contender} #${round}: ${parts.filter(Boolean).join(", ")}`;
+  );
+  if (probeMs) results.push(`longest pause ${toDigits((cell.preloadReport as LoopPauses).maxMs)} ms`);
+  if (otherCpuShare > reportedOtherCpuShareMin) {
+    results.push(`other processes used ${toPercent(otherCpuShare)} of its core`);
+  }
+  if (computed > 0) results.push(`${computed} subgraph responses were computed`);
+  return `${workload} ${contender} #${round}: ${results.join(", ")}`;
+}
+
+function toMark(isMet: boolean): string {
+  return isMet ? "✓" : "✗";
 }
 
 /** Three significant digits. */

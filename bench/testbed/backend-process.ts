@@ -25,10 +25,12 @@ const counts = { fetches: 0, computed: 0 };
 
 const subgraphUrls: Partial<Record<BenchmarkSubgraphName, string>> = {};
 for (const name of subgraphNames) {
-  const respond = createCannedResponses(name, () => (counts.computed += 1));
-  const url = await listen((_, body) => {
+  const getCannedResponse = createCannedResponses(name, () => {
+    counts.computed += 1;
+  });
+  const url = await listen((_path, body) => {
     counts.fetches += 1;
-    return respond(body);
+    return getCannedResponse(body);
   });
   subgraphUrls[name] = `${url}/graphql`;
 }
@@ -47,13 +49,13 @@ process.send?.(urls);
 
 function createOrigin(): Respond {
   const json = JSON.stringify(originBody);
-  const common = [`Date: ${new Date().toUTCString()}`, "Content-Type: application/json"];
+  const commonHeaders = [`Date: ${new Date().toUTCString()}`, "Content-Type: application/json"];
   // Fresh for the whole run, stated in a field that every contender supports.
-  const cacheable = ["Cache-Control: public, max-age=3600", 'ETag: "7-v1-public"', "Vary: Accept"];
-  const uncacheable = ["Cache-Control: private, no-cache", 'ETag: "3-v1-own"', "Vary: Authorization"];
+  const cacheableHeaders = ["Cache-Control: public, max-age=3600", 'ETag: "7-v1-public"', "Vary: Accept"];
+  const uncacheableHeaders = ["Cache-Control: private, no-cache", 'ETag: "3-v1-own"', "Vary: Authorization"];
   const responses = new Map([
-    [`/rest${cacheablePath}`, toHttp(json, [...common, ...cacheable])],
-    [`/rest${uncacheablePath}`, toHttp(json, [...common, ...uncacheable])],
+    [`/rest${cacheablePath}`, toHttp(json, [...commonHeaders, ...cacheableHeaders])],
+    [`/rest${uncacheablePath}`, toHttp(json, [...commonHeaders, ...uncacheableHeaders])],
   ]);
   const notFound = Buffer.from("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
   return (path) => {
@@ -73,18 +75,19 @@ async function listen(respond: Respond): Promise<string> {
 /** Responses keep the order of the requests, because no contender pipelines. */
 function serve(socket: Socket, respond: Respond): void {
   let path = "";
-  let body: Buffer[] = [];
+  let bodyPieces: Buffer[] = [];
   const read = createHttpReader({
     onHead(head) {
-      const from = head.indexOf(" ") + 1;
-      path = head.slice(from, head.indexOf(" ", from));
-      body = [];
+      const pathStart = head.indexOf(" ") + 1;
+      path = head.slice(pathStart, head.indexOf(" ", pathStart));
+      bodyPieces = [];
     },
-    onBody: (bytes) => body.push(bytes),
+    onBody: (bytes) => bodyPieces.push(bytes),
     onEnd() {
-      const [first, second] = body;
-      const whole = first && !second ? first : Buffer.concat(body);
-      const response = respond(path, whole.toString("latin1"));
+      const [firstPiece, secondPiece] = bodyPieces;
+      const isOnePiece = firstPiece !== undefined && secondPiece === undefined;
+      const body = isOnePiece ? firstPiece : Buffer.concat(bodyPieces);
+      const response = respond(path, body.toString("latin1"));
       if (Buffer.isBuffer(response)) socket.write(response);
       else void response.then((bytes) => socket.write(bytes));
     },

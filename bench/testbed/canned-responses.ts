@@ -6,6 +6,7 @@ import { type BenchmarkSubgraphName, subgraphSdl } from "../graph/schemas.ts";
 
 /** Limit of stored bytes, several times what a whole run needs. Beyond it responses are computed for each request, and counted. */
 const storedBytesMax = 4_000_000_000;
+const cacheSeconds = 60;
 
 type Variables = Readonly<Record<string, unknown>>;
 
@@ -28,9 +29,11 @@ export function createCannedResponses(name: BenchmarkSubgraphName, onCompute: ()
     const document = parse(query);
     const result = await execute({ schema, document, variableValues: variables, operationName });
     // Only Tributary's gateway requests metadata. `people` stands for private data, although its rows are the same for every caller.
-    const isPublic = name !== "people" && extensions?.cacheMetadata;
-    const cache = isPublic ? { extensions: { cache: toCacheMetadata(document, variables) } } : {};
-    const response = toHttp(JSON.stringify({ ...result, ...cache }), ["Content-Type: application/json"]);
+    const hasMetadata = name !== "people" && extensions?.cacheMetadata;
+    const completeResult = hasMetadata
+      ? { ...result, extensions: { cache: toCacheMetadata(document, variables) } }
+      : result;
+    const response = toHttp(JSON.stringify(completeResult), ["Content-Type: application/json"]);
     storedBytes += response.length + body.length;
     if (storedBytes < storedBytesMax) stored.set(body, response);
     return response;
@@ -39,25 +42,37 @@ export function createCannedResponses(name: BenchmarkSubgraphName, onCompute: ()
 }
 
 /**
- * The metadata that a Tributary service adds to a response that is the same for every caller: each entity is a cache group, such as `Book:978-7`,
- * and so is each root field.
+ * The metadata that a Tributary service adds to a response that is the same for every caller. The groups are its entities; without entities, the
+ * names of its root fields.
  */
 function toCacheMetadata({ definitions }: DocumentNode, variables: Variables = {}): CacheMetadata {
-  const fields = definitions.flatMap((definition) =>
+  const rootFields = definitions.flatMap((definition) =>
     definition.kind === Kind.OPERATION_DEFINITION ? definition.selectionSet.selections : [],
   );
-  const lists = fields.flatMap((field) => listEntities(field, variables));
-  if (lists.length === 0) return { seconds: 60, groups: [...new Set(fields.map(nameOf))] };
-  const entities = lists.map(([key, list]) => [key, list.map((each) => [Object.values(each).join(":")])] as const);
-  return { seconds: 60, entities: Object.fromEntries(entities) };
+  const entityFields = rootFields.flatMap((field) => findEntityField(field, variables) ?? []);
+  if (entityFields.length === 0) {
+    return { seconds: cacheSeconds, groups: [...new Set(rootFields.map(nameOf))] };
+  }
+  const groupsByField = entityFields.map(({ responseName, representations }) => {
+    // `{ __typename: "Book", isbn: "978-7" }` has the group `Book:978-7`.
+    const groups = representations.map((representation) => [Object.values(representation).join(":")]);
+    return [responseName, groups] as const;
+  });
+  return { seconds: cacheSeconds, entities: Object.fromEntries(groupsByField) };
 }
 
-/** The response name and the representations of an `_entities` field. */
-function listEntities(field: SelectionNode, variables: Variables): readonly (readonly [string, readonly object[]])[] {
-  if (field.kind !== Kind.FIELD || field.name.value !== "_entities") return [];
-  const value = field.arguments?.[0]?.value;
-  if (value?.kind !== Kind.VARIABLE) throw new Error("The representations are not a variable.");
-  return [[(field.alias ?? field.name).value, variables[value.name.value] as readonly object[]]];
+interface EntityField {
+  readonly responseName: string;
+  readonly representations: readonly object[];
+}
+
+/** Undefined for another field than `_entities`. */
+function findEntityField(field: SelectionNode, variables: Variables): EntityField | undefined {
+  if (field.kind !== Kind.FIELD || field.name.value !== "_entities") return undefined;
+  const argument = field.arguments?.[0]?.value;
+  if (argument?.kind !== Kind.VARIABLE) throw new Error("The representations are not a variable.");
+  const responseName = (field.alias ?? field.name).value;
+  return { responseName, representations: variables[argument.name.value] as readonly object[] };
 }
 
 function nameOf(selection: SelectionNode): string {

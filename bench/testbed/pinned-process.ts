@@ -21,28 +21,25 @@ const stopMsMax = 10_000;
 const outputCharsMax = 4_000;
 
 /** Starts a program with all its threads on one core. `taskset` replaces itself by the program, so `pid` is the program's. */
-export function startPinned({
-  core,
-  program = process.execPath,
-  command,
-  environment = {},
-  stdio,
-}: PinnedOptions): PinnedProcess {
+export function startPinned(options: PinnedOptions): PinnedProcess {
+  const { core, program = process.execPath, command, environment, stdio } = options;
   const { PATH = "", HOME = "" } = process.env;
   const env = { PATH, HOME, NODE_ENV: "production", ...environment };
   const child = spawn("taskset", ["-c", String(core), program, ...command], { env, stdio });
-  let output = "";
+  let recentOutput = "";
   for (const stream of [child.stdout, child.stderr]) {
-    stream?.on("data", (bytes: Buffer) => (output = (output + bytes.toString()).slice(-outputCharsMax)));
+    stream?.on("data", (bytes: Buffer) => {
+      recentOutput = (recentOutput + bytes.toString()).slice(-outputCharsMax);
+    });
   }
   // The child must not outlive the benchmark: it would use the core of the next run.
   const kill = () => void child.kill("SIGKILL");
   process.on("exit", kill);
   const exited = once(child, "exit").finally(() => process.off("exit", kill));
-  let stopping = false;
+  let isStopping = false;
   const failed = exited.then(([code, signal]): Promise<never> => {
-    if (stopping) return new Promise(() => {});
-    throw new Error(`${command.join(" ")} exited with ${code ?? signal}:\n${output}`);
+    if (isStopping) return new Promise(() => {}); // Never settles: the exit was requested.
+    throw new Error(`${command.join(" ")} exited with ${code ?? signal}:\n${recentOutput}`);
   });
   failed.catch(() => {}); // Prevents an unhandled rejection while no caller awaits `failed`.
   if (child.pid === undefined) throw new Error("taskset cannot be started: the benchmark needs Linux with util-linux.");
@@ -51,10 +48,11 @@ export function startPinned({
     child,
     failed,
     async stop() {
-      stopping = true;
+      isStopping = true;
       child.kill("SIGTERM");
       const killTimer = setTimeout(() => child.kill("SIGKILL"), stopMsMax);
-      if (child.exitCode === null && child.signalCode === null) await exited;
+      const isRunning = child.exitCode === null && child.signalCode === null;
+      if (isRunning) await exited;
       clearTimeout(killTimer);
     },
   };

@@ -18,17 +18,21 @@ export interface Testbed {
 export async function startTestbed({ hasDatabase }: { readonly hasDatabase: boolean }): Promise<Testbed> {
   const database = hasDatabase ? await startPostsDatabase() : undefined;
   const backend = startIpcProcess("testbed/backend-process.ts");
-  const loader = startIpcProcess("load/load-process.ts");
-  const [urls] = await Promise.all([receiveMessage<BackendUrls>(backend), receiveMessage(loader)]);
+  const loadGenerator = startIpcProcess("load/load-process.ts");
+  // The backends send their URLs when they listen; the load generator sends `ready`.
+  const [urls] = await Promise.all([receiveMessage<BackendUrls>(backend), receiveMessage(loadGenerator)]);
+  // The backends reply to any message.
   const countFetches = () => request<FetchCounts>(backend, "count");
   return {
     addresses: { ...urls, databaseUrl: database?.url ?? "" },
     async load(job, onWindow) {
-      throwProblem(await request<LoadMessage>(loader, job));
+      // The first message is that the window has started.
+      throwIfProblem(await request<LoadMessage>(loadGenerator, job));
       // Listens before the next `await`, during which the report or a problem may arrive.
-      const finished = receiveMessage<LoadMessage>(loader);
+      const nextMessage = receiveMessage<LoadMessage>(loadGenerator);
       const [before] = await Promise.all([countFetches(), onWindow()]);
-      const message = throwProblem(await finished);
+      const message = await nextMessage;
+      throwIfProblem(message);
       if (message.kind !== "report") throw new Error("The load process started a second window.");
       const after = await countFetches();
       return {
@@ -38,17 +42,17 @@ export async function startTestbed({ hasDatabase }: { readonly hasDatabase: bool
       };
     },
     async stop() {
-      await Promise.all([backend.stop(), loader.stop(), database?.stop()]);
+      await Promise.all([backend.stop(), loadGenerator.stop(), database?.stop()]);
     },
   };
 }
 
+/** Sends the message, and resolves with the next message of the process. */
 function request<T>(process: PinnedProcess, message: string | LoadJob): Promise<T> {
   process.child.send(message);
   return receiveMessage<T>(process);
 }
 
-function throwProblem(message: LoadMessage): LoadMessage {
+function throwIfProblem(message: LoadMessage): void {
   if (message.kind === "problem") throw new Error(message.problem);
-  return message;
 }

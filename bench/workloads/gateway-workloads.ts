@@ -19,8 +19,10 @@ const heavyVariants = 96;
 const smallVariants = 1_000;
 const documentsCount = 2_000;
 const callersCount = 1_000;
-const callersRequests = 5_000;
-/** Books and pages of the callers' requests: a few are requested often (Zipf with exponent 1.1). */
+const callerRequestsCount = 5_000;
+const zipfExponent = 1.1;
+const goldenRatio = 0.618_033_988_749_895;
+/** Books and pages of the callers' requests: by Zipf's law, a few are requested often. */
 const drawBook = createZipf(1_000);
 const drawPage = createZipf(100);
 
@@ -29,38 +31,48 @@ const coldPrimingCount = 20;
 const coldCount = 400;
 
 const executeReference = createReferenceExecutor();
-const common = { connections: 32, order: "in turn", isRight } as const;
-const documents = list(documentsCount, (n) => ({ query: createDocument(n) }));
+const defaults = { connections: 32, order: "in turn", isRight } as const;
+const documents = createRequests(documentsCount, (n) => ({ query: createDocument(n) }));
 
 export const gatewayWorkloads: readonly Workload[] = [
   {
-    ...common,
+    ...defaults,
     name: "heavy",
     title: "heavy",
-    requests: list(1, (skip) => ({ query: heavyOperation, variables: { skip } })),
+    requests: createRequests(1, () => ({ query: heavyOperation, variables: { skip: 0 } })),
   },
   {
-    ...common,
+    ...defaults,
     name: "heavy-varying",
     title: "heavy, varying",
-    requests: list(heavyVariants, (n) => ({ query: heavyOperation, variables: { skip: n * 7 } })),
+    requests: createRequests(heavyVariants, (n) => ({ query: heavyOperation, variables: { skip: n * 7 } })),
   },
   {
-    ...common,
+    ...defaults,
     name: "small",
     title: "small",
-    requests: list(1, () => ({ query: smallOperation, variables: { isbn: "978-7" } })),
+    requests: createRequests(1, () => ({ query: smallOperation, variables: { isbn: "978-7" } })),
   },
   {
-    ...common,
+    ...defaults,
     name: "small-unshareable",
     title: "small, unshareable",
-    requests: list(smallVariants, (n) => ({ query: smallOperation, variables: { isbn: `978-${n}` } })),
+    requests: createRequests(smallVariants, (n) => ({ query: smallOperation, variables: { isbn: `978-${n}` } })),
   },
-  { ...common, name: "trivial", title: "trivial", requests: list(1, () => ({ query: trivialOperation })) },
-  { ...common, name: "typename", title: "`{__typename}`", requests: list(1, () => ({ query: typenameOperation })) },
   {
-    ...common,
+    ...defaults,
+    name: "trivial",
+    title: "trivial",
+    requests: createRequests(1, () => ({ query: trivialOperation })),
+  },
+  {
+    ...defaults,
+    name: "typename",
+    title: "`{__typename}`",
+    requests: createRequests(1, () => ({ query: typenameOperation })),
+  },
+  {
+    ...defaults,
     name: "documents",
     title: "2,000 documents in turn",
     requests: documents,
@@ -68,58 +80,68 @@ export const gatewayWorkloads: readonly Workload[] = [
     primingRequests: [documents, documents, documents].flat(),
   },
   {
-    ...common,
+    ...defaults,
     name: "cold",
     title: "cold documents",
-    requests: list(coldCount, (n) => ({ query: createColdDocument(coldPrimingCount + n), variables: { skip: 0 } })),
-    primingRequests: list(coldPrimingCount, (n) => ({ query: createColdDocument(n), variables: { skip: 0 } })),
+    requests: createColdRequests(coldPrimingCount, coldCount),
+    primingRequests: createColdRequests(0, coldPrimingCount),
     // Measures pauses: a third client sends a small query every millisecond while two send documents that have to be planned.
     connections: 2,
     order: "once",
     probeEveryMs: 1,
   },
   {
-    ...common,
+    ...defaults,
     name: "callers",
     title: "callers, small",
     isSpecial: true,
-    requests: listForCallers((n) => ({ query: smallOperation, variables: { isbn: `978-${drawBook(n)}` } })),
+    requests: createCallerRequests((n) => ({ query: smallOperation, variables: { isbn: `978-${drawBook(n)}` } })),
   },
   {
-    ...common,
+    ...defaults,
     name: "callers-heavy",
     title: "callers, heavy",
     isSpecial: true,
-    requests: listForCallers((n) => ({ query: shopOperation, variables: { skip: drawPage(n) * 9 } })),
+    requests: createCallerRequests((n) => ({ query: shopOperation, variables: { skip: drawPage(n) * 9 } })),
   },
   {
-    ...common,
+    ...defaults,
     name: "callers-mixed",
     title: "callers, own people",
     isSpecial: true,
-    requests: listForCallers((n) => ({ query: circleOperation, variables: { skip: (n * 7) % callersCount } })),
+    requests: createCallerRequests((n) => ({ query: circleOperation, variables: { skip: (n * 7) % callersCount } })),
   },
 ];
 
-function list(count: number, toRequest: (index: number) => BenchmarkRequest): readonly LoadRequest[] {
+function createRequests(count: number, toRequest: (index: number) => BenchmarkRequest): readonly LoadRequest[] {
   return Array.from({ length: count }, (_, n) => ({ path: "/graphql", body: JSON.stringify(toRequest(n)) }));
 }
 
+/** Each with another document. @param firstDocument the index of the first one. */
+function createColdRequests(firstDocument: number, count: number): readonly LoadRequest[] {
+  return createRequests(count, (n) => ({ query: createColdDocument(firstDocument + n), variables: { skip: 0 } }));
+}
+
 /** Requests of callers in turn, each with its own token. */
-function listForCallers(toRequest: (index: number) => BenchmarkRequest): readonly LoadRequest[] {
-  const tokens = Array.from({ length: callersCount }, (_, caller) => authorize(caller + 1));
-  const requests = list(callersRequests, toRequest);
-  return requests.map((request, n) => ({ ...request, authorization: tokens[n % callersCount] as string }));
+function createCallerRequests(toRequest: (index: number) => BenchmarkRequest): readonly LoadRequest[] {
+  const authorizations = Array.from({ length: callersCount }, (_, caller) => authorize(caller + 1));
+  const requests = createRequests(callerRequestsCount, toRequest);
+  return requests.map((request, n) => ({ ...request, authorization: authorizations[n % callersCount] as string }));
 }
 
 /** Returns a function from an index to a number from 0 to `count` - 1, the same in every run; number `n` has the weight 1 / (n + 1) ** 1.1. */
 function createZipf(count: number): (index: number) => number {
-  let sum = 0;
-  const sums = Array.from({ length: count }, (_, n) => (sum += 1 / (n + 1) ** 1.1));
+  let weightSum = 0;
+  /** At index `n`: the sum of the weights of all numbers up to `n`. */
+  const cumulativeWeights: number[] = [];
+  for (let n = 0; n < count; n += 1) {
+    weightSum += 1 / (n + 1) ** zipfExponent;
+    cumulativeWeights.push(weightSum);
+  }
   return (index) => {
     // The multiples of the golden ratio, modulo 1, are evenly distributed.
-    const point = ((index * 0.618_033_988_749_895) % 1) * sum;
-    return sums.findIndex((each) => point < each);
+    const point = ((index * goldenRatio) % 1) * weightSum;
+    return cumulativeWeights.findIndex((cumulativeWeight) => point < cumulativeWeight);
   };
 }
 

@@ -144,13 +144,15 @@ export const typenameOperation = "{ __typename }";
 
 /** Small operations with different texts: each selects other fields of another book under another alias. */
 export function createDocument(index: number): string {
-  const optional = ["title", "writer", "pages", "subtitle", "priceMinor", "weightGrams"];
-  const chosen = optional.filter((_, bit) => ((index % 63) + 1) & (1 << bit));
+  const optionalFields = ["title", "writer", "pages", "subtitle", "priceMinor", "weightGrams"];
+  // From 1 to 63: one bit for each field, and at least one bit is set.
+  const selection = 1 + (index % 63);
+  const selectedFields = optionalFields.filter((_, bit) => selection & (1 << bit));
   return /* GraphQL */ `
     query Document${index} {
       book(isbn: "978-${index % 1_200}") {
         isbn
-        ${chosen.join(" ")}
+        ${selectedFields.join(" ")}
         latest${index}: reviews(first: ${2 + (index % 5)}) { id text stars }
       }
     }
@@ -159,9 +161,10 @@ export function createDocument(index: number): string {
 
 /** Heavy operations with different texts: other names, aliases and fields in the same depth. */
 export function createColdDocument(index: number): string {
+  const pagesReplacement = index % 2 === 0 ? `length${index}: pages` : `weight${index}: weightGrams`;
   return heavyOperation
     .replace("query Heavy", `query Cold${index}`)
     .replaceAll("memberSince", `since${index}: memberSince`)
-    .replaceAll("pages", index % 2 === 0 ? `length${index}: pages` : `weight${index}: weightGrams`)
+    .replaceAll("pages", pagesReplacement)
     .replaceAll("reviews(first: 3)", `reviews(first: ${3 + (index % 2)})`);
 }

@@ -13,7 +13,13 @@ export const postText = "x".repeat(1_000);
 const postQuery = "{ post(id: 1) { id title body } }";
 const common = { connections: 32, order: "in turn" } as const;
 const isOriginBody = (body: unknown) => isDeepStrictEqual(body, originBody);
-const isPost = (body: unknown) => (body as { readonly body?: unknown }).body === postText;
+const isPost = (post: unknown) => (post as { readonly body?: unknown }).body === postText;
+
+interface PostResult {
+  readonly data?: { readonly post?: unknown };
+}
+
+const isPostResult = (result: unknown) => isPost((result as PostResult).data?.post ?? {});
 
 export const restWorkloads: readonly Workload[] = [
   { ...common, name: "hit", title: "cache hit", requests: [{ path: cacheablePath }], isRight: isOriginBody },
@@ -46,6 +52,6 @@ export const restWorkloads: readonly Workload[] = [
     name: "service-graphql",
     title: "posts service, the post by GraphQL",
     requests: [{ path: "/graphql", body: JSON.stringify({ query: postQuery }) }],
-    isRight: (body) => isPost((body as { readonly data?: { readonly post?: unknown } }).data?.post ?? {}),
+    isRight: isPostResult,
   },
 ];

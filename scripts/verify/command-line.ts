@@ -8,13 +8,17 @@ export interface CommandLine {
   readonly isHelp: boolean;
 }
 
+const invalid = Symbol("invalid");
+const integerPattern = /^\d{1,15}$/;
+
 /** @throws Error that names every invalid value, or the first unknown option. */
 export function readCommandLine(options: Options, args: readonly string[]): CommandLine {
-  const { quick, control, help, ...texts } = parse(options, args);
+  const { quick, control, help, ...optionTexts } = parse(options, args);
   const problems: string[] = [];
   const values = Object.entries(options).map(([name, option]) => {
-    const text = texts[toFlag(name)];
-    const value = readValue(option, typeof text === "string" ? text : undefined, quick === true);
+    const parsed = optionTexts[toFlag(name)];
+    const text = typeof parsed === "string" ? parsed : undefined;
+    const value = readValue(option, text, quick === true);
     if (value === invalid) problems.push(`--${toFlag(name)} is ${describeValidValues(option)}.`);
     return [name, value] as const;
   });
@@ -28,25 +32,28 @@ export function readCommandLine(options: Options, args: readonly string[]): Comm
 
 /** @throws Error for an unknown option, a missing value, or an argument that is no option. */
 function parse(options: Options, args: readonly string[]): Readonly<Record<string, unknown>> {
-  const flags = ["quick", "control", "help"].map((name) => [name, { type: "boolean" }] as const);
-  const texts = Object.keys(options).map((name) => [toFlag(name), { type: "string" }] as const);
-  return parseArgs({ args: [...args], options: Object.fromEntries([...flags, ...texts]) }).values;
+  const booleanOptions = ["quick", "control", "help"].map((flag) => [flag, { type: "boolean" }] as const);
+  const textOptions = Object.keys(options).map((name) => [toFlag(name), { type: "string" }] as const);
+  return parseArgs({ args: [...args], options: Object.fromEntries([...booleanOptions, ...textOptions]) }).values;
 }
 
-const invalid = Symbol("invalid");
-
+/** @param text undefined if the option is not on the command line. @returns `invalid` if the text is no value of the option. */
 function readValue(option: Options[string], text: string | undefined, isQuick: boolean) {
   if (option.kind === "text") return text === "" ? invalid : text;
   if (option.kind === "names") {
-    const names = text?.split(",") ?? (isQuick ? option.quick : undefined) ?? option.of;
+    const quickNames = isQuick ? option.quick : undefined;
+    const names = text?.split(",") ?? quickNames ?? option.of;
     return names.every((name) => option.of.includes(name)) ? names : invalid;
   }
-  const number = text === undefined ? ((isQuick ? option.quick : undefined) ?? option.fallback) : readInteger(text);
-  return number >= option.min && number <= option.max ? number : invalid;
+  const quickNumber = isQuick ? option.quick : undefined;
+  const number = text === undefined ? (quickNumber ?? option.fallback) : readInteger(text);
+  const isInRange = number >= option.min && number <= option.max;
+  return isInRange ? number : invalid;
 }
 
+/** @returns NaN for a text that is no whole number. NaN is in no range. */
 function readInteger(text: string): number {
-  return /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  return integerPattern.test(text) ? Number(text) : Number.NaN;
 }
 
 function describeValidValues(option: Options[string]): string {
@@ -61,7 +68,8 @@ export function describeVerification({ name, description, options, control }: Ve
     `--${toFlag(key)} ${placeholderOf(option)}`,
     describeOption(option),
   ]);
-  if (Object.values(options).some((option) => "quick" in option)) rows.push(["--quick", "a short run, as in .ci/run"]);
+  const hasQuickValues = Object.values(options).some((option) => "quick" in option);
+  if (hasQuickValues) rows.push(["--quick", "a short run, as in .ci/run"]);
   rows.push(["--control", `${control}: passes only if the claims show it`]);
   const width = Math.max(...rows.map(([flag]) => flag.length)) + 2;
   const lines = rows.map(([flag, why]) => `  ${flag.padEnd(width)}${why}`);

@@ -36,12 +36,15 @@ export async function runParts<O extends Options>(
       skipped.push(error);
     }
   }
-  if (skipped[0] && skipped.length === parts.length) throw skipped[0];
+  const [firstSkipped] = skipped;
+  const areAllSkipped = skipped.length === parts.length;
+  if (firstSkipped && areAllSkipped) throw firstSkipped;
 }
 
 /** Runs the part, then stops what it has started, also after an error. */
 async function runPart<O extends Options>(part: VerificationPart<O>, run: PartRun<O>): Promise<void> {
   const cleanups: (() => unknown)[] = [];
+  // The last registered first. Each runs only once, since it is removed.
   const cleanUp = async () => {
     for (let next = cleanups.pop(); next; next = cleanups.pop()) await next();
   };
@@ -50,10 +53,13 @@ async function runPart<O extends Options>(part: VerificationPart<O>, run: PartRu
   run.print(`\n${part.name}: ${part.purpose}`);
   try {
     await part.run({
-      ...run,
+      options: run.options,
+      isControl: run.isControl,
       print: (line) => run.print(`      ${line}`),
-      claim: (text, holds, options) => run.claim(`${part.name}: ${text}`, holds, options),
-      onCleanup: (added) => void cleanups.push(added),
+      claim: (text, holds, claimOptions) => run.claim(`${part.name}: ${text}`, holds, claimOptions),
+      onCleanup(cleanUpOfPart) {
+        cleanups.push(cleanUpOfPart);
+      },
     });
   } finally {
     await cleanUp();

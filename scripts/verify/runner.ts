@@ -14,8 +14,8 @@ export async function runVerification(
   args: readonly string[],
   print: (line: string) => void,
 ): Promise<ExitCode> {
-  const commandLine = tryRead(verification, args, print);
-  if (!commandLine) return 2;
+  const commandLine = readOrPrintProblem(verification, args, print);
+  if (commandLine === undefined) return 2;
   const { options, isControl, isHelp } = commandLine;
   if (isHelp) {
     print(describeVerification(verification));
@@ -29,7 +29,7 @@ export async function runVerification(
       options,
       isControl,
       print,
-      claim: claims.add,
+      claim: claims.judge,
       onCleanup: cleanups.add,
     };
     await Promise.race([verification.run(run), interruption.rejection]);
@@ -42,15 +42,17 @@ export async function runVerification(
       print(`Nothing was verified: ${error.message}`);
       return 2;
     }
-    claims.crashed("the verification completes", error);
+    claims.recordError("the verification completes", error);
   } finally {
-    for (const error of await cleanups.runAll()) claims.crashed("everything that was started is stopped", error);
+    const cleanupErrors = await cleanups.runAll();
+    for (const error of cleanupErrors) claims.recordError("everything that was started is stopped", error);
     interruption.stopWatching();
   }
-  return claims.printResult() ? 0 : 1;
+  const hasPassed = claims.printResult();
+  return hasPassed ? 0 : 1;
 }
 
-function tryRead({ name, options }: Verification, args: readonly string[], print: (line: string) => void) {
+function readOrPrintProblem({ name, options }: Verification, args: readonly string[], print: (line: string) => void) {
   try {
     return readCommandLine(options, args);
   } catch (error) {
@@ -73,14 +75,18 @@ function createClaims(isControl: boolean, print: (line: string) => void) {
   }
 
   return {
-    add(claim: string, holds: boolean, { measured, control }: ClaimOptions = {}): void {
+    judge(claim: string, holds: boolean, { measured, control }: ClaimOptions = {}): void {
       const text = measured === undefined ? claim : `${claim}: ${measured.slice(0, measuredCharsMax)}`;
-      if (!isControl || control === "holds") record(text, holds);
+      const mustHold = !isControl || control === "holds";
+      if (mustHold) record(text, holds);
       else if (control === "fails") record(`fails, as the control requires: ${text}`, !holds);
-      else print(`${holds ? "holds" : "fails"} ${text}`);
+      else print(`${holds ? "holds" : "fails"} ${text}`); // Not judged: the control requires nothing of this claim.
     },
-    crashed: (text: string, error: unknown): void =>
-      record(`${text}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`, false),
+    /** Records that `claim` failed with this error, also with `--control`. */
+    recordError(claim: string, error: unknown): void {
+      const description = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      record(`${claim}: ${description}`, false);
+    },
     /** @returns whether the verification has passed: at least one claim was judged, and none failed. */
     printResult(): boolean {
       print(`\n${passed} passed, ${failed} failed`);
@@ -97,7 +103,7 @@ function createCleanups() {
   const pending: (() => unknown)[] = [];
   let hasRun = false;
 
-  /** @returns the errors of the functions that failed. */
+  /** The function that was added last runs first. @returns the errors of the functions that failed. */
   async function runAll(): Promise<readonly unknown[]> {
     const errors: unknown[] = [];
     for (let cleanUp = pending.pop(); cleanUp; cleanUp = pending.pop()) {
@@ -123,9 +129,14 @@ function createCleanups() {
 /** `rejection` rejects after SIGINT or SIGTERM, so that the started processes are stopped before this one ends. */
 function watchForInterruption() {
   const { promise: rejection, reject } = Promise.withResolvers<never>();
-  rejection.catch(() => {});
+  rejection.catch(() => {}); // Never an unhandled rejection, even if no code waits for it.
   const onSignal = (signal: string) => reject(new Error(`Ended by ${signal}.`));
   const signals = ["SIGINT", "SIGTERM"] as const;
   for (const signal of signals) process.on(signal, onSignal);
-  return { rejection, stopWatching: () => signals.forEach((signal) => process.off(signal, onSignal)) };
+  return {
+    rejection,
+    stopWatching(): void {
+      for (const signal of signals) process.off(signal, onSignal);
+    },
+  };
 }

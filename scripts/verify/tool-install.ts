@@ -17,10 +17,11 @@ export function installTool(folder: string): string | undefined {
 
 /** npm writes node_modules/.package-lock.json last, so the file shows that an earlier installation was complete. */
 function isInstalled(folder: string): boolean {
-  const installed = join(folder, "node_modules/.package-lock.json");
-  if (!existsSync(installed)) return false;
+  const installedLockFile = join(folder, "node_modules/.package-lock.json");
+  if (!existsSync(installedLockFile)) return false;
   const { dependencies } = readJson(join(folder, "package.json"));
-  const { packages } = readJson(installed);
+  const { packages } = readJson(installedLockFile);
+  // package.json names exact versions.
   return Object.entries(dependencies).every(([name, version]) => packages[`node_modules/${name}`]?.version === version);
 }
 

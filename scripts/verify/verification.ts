@@ -30,10 +30,11 @@ interface NamesOption {
 /** By name in camel case: `perSecond` is `--per-second`. */
 export type Options = Readonly<Record<string, NumberOption | TextOption | NamesOption>>;
 
+/** A number, the selected names, or the text; undefined for a text that is not given. */
 export type OptionValues<O extends Options> = {
-  readonly [K in keyof O]: O[K] extends NumberOption
+  readonly [Name in keyof O]: O[Name] extends NumberOption
     ? number
-    : O[K] extends NamesOption
+    : O[Name] extends NamesOption
       ? readonly string[]
       : string | undefined;
 };

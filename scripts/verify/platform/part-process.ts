@@ -18,7 +18,7 @@ const outputCharsMax = 4_000;
 export interface PartProcess {
   /** Base URL. */
   readonly url: string;
-  /** Sends the signal. Resolves with the exit code once the process has ended; null if the signal ended it. */
+  /** Sends the signal. Resolves with the exit code once the process has ended; null if a signal ended it. */
   end(signal: "SIGTERM" | "SIGKILL"): Promise<number | null>;
   /** Stops the process with SIGSTOP, or continues it with SIGCONT. A stopped process accepts connections and sends nothing. */
   signal(signal: "SIGSTOP" | "SIGCONT"): void;
@@ -40,8 +40,8 @@ export const endpointKeys = {
 /** Applies all pending migrations to a service's database. */
 export async function migrateService(folder: PartFolder, environment: Environment): Promise<void> {
   const migration = spawnMain(folder, { environment }, ["migrate"]);
-  const [code] = (await once(migration.child, "close")) as [number | null];
-  if (code !== 0) throw new Error(`The migration of ${folder} failed:\n${migration.recentOutput()}`);
+  const [exitCode] = (await once(migration.child, "close")) as [number | null];
+  if (exitCode !== 0) throw new Error(`The migration of ${folder} failed:\n${migration.recentOutput()}`);
 }
 
 export interface ProcessOptions {
@@ -56,63 +56,69 @@ export interface ProcessOptions {
  * Starts a process whose environment makes it listen at `url`, and waits until it is ready. A service's database must be migrated before.
  * @throws Error with the output if it is not ready within two minutes.
  */
-export async function startProcess(folder: PartFolder, url: string, o: ProcessOptions): Promise<PartProcess> {
-  let running = await startOnce(folder, url, o);
-  const start = async () => void (running = await startOnce(folder, url, o));
+export async function startProcess(folder: PartFolder, url: string, options: ProcessOptions): Promise<PartProcess> {
+  let currentChild = await spawnUntilReady(folder, url, options);
+  const start = async () => {
+    currentChild = await spawnUntilReady(folder, url, options);
+  };
   return {
     url,
-    end: (signal) => end(running, signal),
-    signal: (signal) => void running.kill(signal),
+    end: (signal) => endChild(currentChild, signal),
+    signal: (signal) => void currentChild.kill(signal),
     start,
     async killAndRestart(beforeStart) {
-      await end(running, "SIGKILL");
+      await endChild(currentChild, "SIGKILL");
       await beforeStart?.();
       await start();
     },
   };
 }
 
-async function startOnce(folder: PartFolder, url: string, o: ProcessOptions): Promise<ChildProcess> {
-  const { child, recentOutput } = spawnMain(folder, o);
-  o.onCleanup?.(() => end(child, "SIGKILL"));
-  const deadline = performance.now() + readyTimeoutMs;
-  const isRunning = () => child.exitCode === null && child.signalCode === null;
-  while (isRunning() && performance.now() < deadline) {
+async function spawnUntilReady(folder: PartFolder, url: string, options: ProcessOptions): Promise<ChildProcess> {
+  const { child, recentOutput } = spawnMain(folder, options);
+  options.onCleanup?.(() => endChild(child, "SIGKILL"));
+  const deadlineMs = performance.now() + readyTimeoutMs;
+  while (isRunning(child) && performance.now() < deadlineMs) {
     if (await isReady(url)) return child;
     await sleep(pollMs);
   }
-  await end(child, "SIGKILL");
+  await endChild(child, "SIGKILL");
   throw new Error(`${folder} does not become ready:\n${recentOutput()}`);
 }
 
-function spawnMain(
-  folder: PartFolder,
-  { environment, onOutput = () => {} }: ProcessOptions,
-  args: readonly string[] = [],
-) {
-  const main = fileURLToPath(new URL(`../../../${folder}/src/main.ts`, import.meta.url));
-  const child = spawn(process.execPath, [main, ...args], { env: environment, stdio: ["ignore", "pipe", "pipe"] });
-  let output = "";
+/** @param args of main.ts; none starts the server. `recentOutput` returns the last 4,000 characters of the output. */
+function spawnMain(folder: PartFolder, options: ProcessOptions, args: readonly string[] = []) {
+  const mainFile = fileURLToPath(new URL(`../../../${folder}/src/main.ts`, import.meta.url));
+  const child = spawn(process.execPath, [mainFile, ...args], {
+    env: options.environment,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let recentOutput = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => {
-      output = (output + text).slice(-outputCharsMax);
-      onOutput(text);
+      recentOutput = (recentOutput + text).slice(-outputCharsMax);
+      options.onOutput?.(text);
     });
   }
-  return { child, recentOutput: () => output };
+  return { child, recentOutput: () => recentOutput };
 }
 
 /** Whether `/health/ready` of this base URL responds with success within `timeoutMs`. Never throws. */
 export async function isReady(url: string, timeoutMs: number = readyRequestTimeoutMs): Promise<boolean> {
   try {
-    return (await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(timeoutMs) })).ok;
+    const response = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(timeoutMs) });
+    return response.ok;
   } catch {
     return false;
   }
 }
 
-async function end(child: ChildProcess, signal: "SIGTERM" | "SIGKILL"): Promise<number | null> {
-  if (child.exitCode === null && child.signalCode === null) {
+function isRunning(child: ChildProcess): boolean {
+  return child.exitCode === null && child.signalCode === null;
+}
+
+async function endChild(child: ChildProcess, signal: "SIGTERM" | "SIGKILL"): Promise<number | null> {
+  if (isRunning(child)) {
     const ended = once(child, "exit");
     child.kill(signal);
     await ended;

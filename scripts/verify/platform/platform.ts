@@ -11,7 +11,14 @@ import { truncateAndSeed } from "../../seed/seed.ts";
 import { journeyScopes } from "../traffic/journey.ts";
 import { writerId } from "../traffic/seeded.ts";
 import type { VerificationRun } from "../verification.ts";
-import { endpointKeys, type Environment, migrateService, type PartProcess, startProcess } from "./part-process.ts";
+import {
+  endpointKeys,
+  type Environment,
+  migrateService,
+  type PartFolder,
+  type PartProcess,
+  startProcess,
+} from "./part-process.ts";
 import { type PlatformPostgres, startPostgres } from "./postgres.ts";
 
 /** The services that the code of the verifications names. */
@@ -25,9 +32,9 @@ type EndpointName = "gateway" | "rest-proxy";
 export type PartName = ServiceName | EndpointName;
 
 /** The same number of replicas for each service, the gateway and the REST proxy. */
-export function replicasOfEachPart(count: number): Readonly<Record<PartName, number>> {
-  const names: readonly PartName[] = [...serviceNames, "gateway", "rest-proxy"];
-  return Object.fromEntries(names.map((name) => [name, count])) as Record<PartName, number>;
+export function replicasOfEachPart(replicaCount: number): Readonly<Record<PartName, number>> {
+  const partNames: readonly PartName[] = [...serviceNames, "gateway", "rest-proxy"];
+  return Object.fromEntries(partNames.map((name) => [name, replicaCount])) as Record<PartName, number>;
 }
 
 export interface Replica extends PartProcess {
@@ -42,14 +49,20 @@ interface ServiceReplica extends Replica {
   readonly feedUrl: string;
 }
 
-interface ReplicaListeners {
+interface HttpListener {
   readonly host?: string;
   readonly port?: number;
+}
+
+interface ReplicaListeners extends HttpListener {
   readonly feedPort?: number;
 }
 
 /** Starts one more replica of a service, on free ports of 127.0.0.1 by default. */
-export type StartReplica = (at?: ReplicaListeners) => Promise<ServiceReplica>;
+export type StartReplica = (listeners?: ReplicaListeners) => Promise<ServiceReplica>;
+
+/** Starts one more replica of any part, without its change feed; on a free port of 127.0.0.1 by default. */
+type StartPartReplica = (part: PartName, environment: Environment, listener?: HttpListener) => Promise<Replica>;
 
 /** The replicas of a service, and the base URLs by which the gateway and the REST proxy reach them. */
 export interface PlacedService {
@@ -59,9 +72,11 @@ export interface PlacedService {
   readonly feedUrls?: readonly string[];
 }
 
+type PlacedServices = Readonly<Record<ServiceName, PlacedService>>;
+
 export interface PlatformOptions {
   readonly run: Pick<VerificationRun, "onCleanup">;
-  /** The number of replicas of each part; without a number, or with 0, it does not run. A service with `place` starts its own number instead. */
+  /** The number of replicas of each part; without a number, or with 0, the part does not run. If it runs, `place` may start another number. */
   readonly replicas: Partial<Readonly<Record<PartName, number>>>;
   /** Whether the databases of the services that run have the rows of `npm run seed`. */
   readonly isSeeded: boolean;
@@ -92,42 +107,35 @@ const loopback = "127.0.0.1";
 const tokenTtlSeconds = 86_400;
 
 /** Starts the platform. It is stopped, and its data deleted, when the verification ends. */
-export async function startPlatform(o: PlatformOptions): Promise<Platform> {
+export async function startPlatform(options: PlatformOptions): Promise<Platform> {
+  const { run } = options;
   const folder = mkdtempSync(join(tmpdir(), "tributary-verify-"));
-  o.run.onCleanup(() => rmSync(folder, { recursive: true, force: true }));
+  run.onCleanup(() => rmSync(folder, { recursive: true, force: true }));
   const issuer = await startTestIssuer();
-  o.run.onCleanup(() => issuer.stop());
-  const postgres = await startPostgres(join(folder, "postgres"), o.run);
+  run.onCleanup(() => issuer.stop());
+  const postgres = await startPostgres(join(folder, "postgres"), run);
   const databaseUrls = await createDatabases(postgres);
-  const startReplica = createReplicaStarter(o);
+  const startPartReplica = createReplicaStarter(options);
 
-  async function startService(name: ServiceName): Promise<readonly [ServiceName, PlacedService]> {
-    const count = o.replicas[name] ?? 0;
-    if (count === 0) return [name, { replicas: [], urls: [] }];
-    const environment = { ...identityOf(issuer), DATABASE_URL: databaseUrls[name] };
-    await migrateService(`services/${name}`, environment);
-    const start: StartReplica = (at) => startServiceReplica(startReplica, name, environment, at);
-    const place = o.place?.[name];
-    if (place) return [name, await place(start)];
-    const replicas = await Promise.all(Array.from({ length: count }, () => start()));
-    return [name, { replicas, urls: replicas.map(({ url }) => url) }];
+  const startedServices = await Promise.all(
+    serviceNames.map(async (name) => {
+      const environment = { ...identityEnvironment(issuer), DATABASE_URL: databaseUrls[name] };
+      return [name, await startService(name, options, environment, startPartReplica)] as const;
+    }),
+  );
+  const services = Object.fromEntries(startedServices) as PlacedServices;
+  if (options.isSeeded) {
+    await truncateAndSeed({ urls: urlsOfRunningServices(databaseUrls, options), scale: 1, progress: () => {} });
   }
 
-  const services = Object.fromEntries(await Promise.all(serviceNames.map(startService))) as Record<
-    ServiceName,
-    PlacedService
-  >;
-  if (o.isSeeded) await truncateAndSeed({ urls: urlsOfRunning(databaseUrls, o), scale: 1, progress: () => {} });
-  const startPart = (name: EndpointName, environment: Environment) =>
-    Promise.all(
-      Array.from({ length: o.replicas[name] ?? 0 }, () =>
-        startReplica(name, { ...feedEnvironment(services), ...environment }),
-      ),
-    );
-  const gateway = await startPart("gateway", gatewayEnvironment(services));
-  const restProxy = await startPart("rest-proxy", restProxyEnvironment(services));
+  const startEndpoint = (name: EndpointName, environment: Environment) => {
+    const startReplica = () => startPartReplica(name, { ...feedEnvironment(services), ...environment });
+    return Promise.all(Array.from({ length: options.replicas[name] ?? 0 }, startReplica));
+  };
+  const gateway = await startEndpoint("gateway", gatewayEnvironment(services));
+  const restProxy = await startEndpoint("rest-proxy", restProxyEnvironment(services));
   const serviceReplicas = serviceNames.map((name) => [name, services[name].replicas] as const);
-  const exp = Math.floor(Date.now() / 1_000) + tokenTtlSeconds;
+  const expirySeconds = Math.floor(Date.now() / 1_000) + tokenTtlSeconds;
   return {
     folder,
     issuer,
@@ -138,7 +146,7 @@ export async function startPlatform(o: PlatformOptions): Promise<Platform> {
       gateway,
       "rest-proxy": restProxy,
     },
-    token: await issuer.token(writerId, journeyScopes, { exp }),
+    token: await issuer.token(writerId, journeyScopes, { exp: expirySeconds }),
   };
 }
 
@@ -149,8 +157,9 @@ export function replicaOf({ replicas }: Platform, part: PartName, index = 0): Re
   return replica;
 }
 
-function urlsOfRunning(urls: Platform["databaseUrls"], { replicas }: PlatformOptions) {
-  return Object.fromEntries(serviceNames.filter((name) => (replicas[name] ?? 0) > 0).map((name) => [name, urls[name]]));
+function urlsOfRunningServices(urls: Platform["databaseUrls"], { replicas }: PlatformOptions) {
+  const runningNames = serviceNames.filter((name) => (replicas[name] ?? 0) > 0);
+  return Object.fromEntries(runningNames.map((name) => [name, urls[name]]));
 }
 
 async function createDatabases(postgres: PlatformPostgres): Promise<Record<ServiceName, string>> {
@@ -159,74 +168,93 @@ async function createDatabases(postgres: PlatformPostgres): Promise<Record<Servi
   return urls as Record<ServiceName, string>;
 }
 
-function createReplicaStarter({ run, environment: additional = () => ({}), logs }: PlatformOptions) {
-  if (logs !== undefined) mkdirSync(logs, { recursive: true });
-  const counts = new Map<PartName, number>();
+/** Migrates the service's database and starts its replicas. The result is empty if the options have no replica of the service. */
+async function startService(
+  name: ServiceName,
+  options: PlatformOptions,
+  environment: Environment,
+  startPartReplica: StartPartReplica,
+): Promise<PlacedService> {
+  const replicaCount = options.replicas[name] ?? 0;
+  if (replicaCount === 0) return { replicas: [], urls: [] };
+  await migrateService(`services/${name}`, environment);
+  const startReplica: StartReplica = (listeners) => startServiceReplica(startPartReplica, name, environment, listeners);
+  const place = options.place?.[name];
+  if (place) return place(startReplica);
+  const replicas = await Promise.all(Array.from({ length: replicaCount }, () => startReplica()));
+  return { replicas, urls: replicas.map(({ url }) => url) };
+}
 
-  return async (
-    part: PartName,
-    environment: Environment,
-    at: Pick<ReplicaListeners, "host" | "port"> = {},
-  ): Promise<Replica> => {
-    const count = (counts.get(part) ?? 0) + 1;
-    counts.set(part, count);
-    const { host = loopback, port = await pickFreePort(host) } = at;
+function createReplicaStarter(options: PlatformOptions): StartPartReplica {
+  const { run, logs: logFolder } = options;
+  if (logFolder !== undefined) mkdirSync(logFolder, { recursive: true });
+  const startedCounts = new Map<PartName, number>();
+
+  return async (part, environment, listener = {}) => {
+    const replicaNumber = (startedCounts.get(part) ?? 0) + 1;
+    startedCounts.set(part, replicaNumber);
+    const { host = loopback, port = await pickFreePort(host) } = listener;
     const adminPort = await pickFreePort();
-    const log = logs === undefined ? undefined : join(logs, `${part}-${count}.log`);
-    const process = await startProcess(
-      part === "gateway" || part === "rest-proxy" ? part : `services/${part}`,
-      `http://${host}:${port}`,
-      {
-        environment: {
-          ...environment,
-          ...{ HOST: host, PORT: String(port), ADMIN_PORT: String(adminPort), LOG_LEVEL: "warn" },
-          ...additional(part),
-        },
-        onCleanup: run.onCleanup,
-        onOutput: (text) => void (log !== undefined && appendFileSync(log, text)),
+    const logFile = logFolder === undefined ? undefined : join(logFolder, `${part}-${replicaNumber}.log`);
+    const additionalEnvironment: Environment = options.environment?.(part) ?? {};
+    const partProcess = await startProcess(folderOf(part), `http://${host}:${port}`, {
+      environment: {
+        ...environment,
+        HOST: host,
+        PORT: String(port),
+        ADMIN_PORT: String(adminPort),
+        LOG_LEVEL: "warn",
+        ...additionalEnvironment,
       },
-    );
-    return { ...process, name: `${part} ${count}`, admin: `${loopback}:${adminPort}` };
+      onCleanup: run.onCleanup,
+      onOutput(text) {
+        if (logFile !== undefined) appendFileSync(logFile, text);
+      },
+    });
+    return { ...partProcess, name: `${part} ${replicaNumber}`, admin: `${loopback}:${adminPort}` };
   };
+}
+
+function folderOf(part: PartName): PartFolder {
+  return part === "gateway" || part === "rest-proxy" ? part : `services/${part}`;
 }
 
 /** Adds the change feed to a replica. Replicas on one host cannot share a feed port, so each gets a free port by default. */
 async function startServiceReplica(
-  startReplica: ReturnType<typeof createReplicaStarter>,
+  startPartReplica: StartPartReplica,
   name: ServiceName,
   environment: Environment,
-  at: ReplicaListeners = {},
+  listeners: ReplicaListeners = {},
 ): Promise<ServiceReplica> {
-  const { host = loopback, feedPort = await pickFreePort(host) } = at;
-  const replica = await startReplica(
+  const { host = loopback, feedPort = await pickFreePort(host) } = listeners;
+  const replica = await startPartReplica(
     name,
     { ...environment, FEED_PORT: String(feedPort), FEED_KEYS: endpointKeys.FEED_KEYS },
-    at,
+    listeners,
   );
   return { ...replica, feedUrl: `http://${host}:${feedPort}` };
 }
 
-type PlacedServices = Readonly<Record<ServiceName, PlacedService>>;
-
+/** The gateway has an entity cache for each service. */
 function gatewayEnvironment(services: PlacedServices): Environment {
-  const caches = serviceNames.map((name) => [`ENTITY_CACHE_${toVariablePrefix(name)}`, "on"]);
+  const entityCaches = serviceNames.map((name) => [`ENTITY_CACHE_${toVariablePrefix(name)}`, "on"]);
   return {
     SUPERGRAPH_FILE: supergraphFile,
-    ...toVariables(services, (name) => `SUBGRAPH_URL_${name}`, "/graphql"),
-    ...Object.fromEntries(caches),
+    ...urlVariables(services, (prefix) => `SUBGRAPH_URL_${prefix}`, "/graphql"),
+    ...Object.fromEntries(entityCaches),
   };
 }
 
 /** The REST proxy requires a URL for each service. A service that does not run gets the URL of a running one, so clients must not request it. */
 function restProxyEnvironment(services: PlacedServices): Environment {
-  const running = Object.values(services).find(({ urls }) => urls.length > 0);
-  const complete = serviceNames.map(
-    (name) => [name, services[name].urls.length > 0 ? services[name] : running] as const,
+  const substitute = Object.values(services).find(isRunning);
+  const servicesWithSubstitutes = serviceNames.map(
+    (name) => [name, isRunning(services[name]) ? services[name] : substitute] as const,
   );
   return {
     ROUTES_FILE: join(supergraphFolder, "routes.json"),
     OPENAPI_FOLDER: join(supergraphFolder, "openapi"),
-    ...toVariables(Object.fromEntries(complete) as PlacedServices, (name) => `${name}_URL`, ""),
+    ...urlVariables(Object.fromEntries(servicesWithSubstitutes) as PlacedServices, (prefix) => `${prefix}_URL`, ""),
   };
 }
 
@@ -235,28 +263,33 @@ function restProxyEnvironment(services: PlacedServices): Environment {
  * `SUBGRAPH_FEED_URL_<SERVICE>` of the gateway to `none`.
  */
 function feedEnvironment(services: PlacedServices): Environment {
-  const urls = serviceNames.flatMap((name) => {
-    const { replicas, feedUrls = replicas.map(({ feedUrl }) => feedUrl) } = services[name];
-    const text = feedUrls.length > 0 ? feedUrls.join(",") : "none";
+  const feedVariables = serviceNames.flatMap((name) => {
+    const { replicas, feedUrls } = services[name];
+    const urls = feedUrls ?? replicas.map(({ feedUrl }) => feedUrl);
+    const value = urls.length > 0 ? urls.join(",") : "none";
     const prefix = toVariablePrefix(name);
     return [
-      [`${prefix}_FEED_URL`, text],
-      [`SUBGRAPH_FEED_URL_${prefix}`, text],
+      [`${prefix}_FEED_URL`, value],
+      [`SUBGRAPH_FEED_URL_${prefix}`, value],
     ] as const;
   });
-  return { ...Object.fromEntries(urls), ...endpointKeys };
+  return { ...Object.fromEntries(feedVariables), ...endpointKeys };
 }
 
-function toVariables(services: PlacedServices, toName: (service: string) => string, path: string): Environment {
-  const running = serviceNames.filter((name) => services[name].urls.length > 0);
-  return Object.fromEntries(
-    running.map((name) => [
-      toName(toVariablePrefix(name)),
-      services[name].urls.map((url) => `${url}${path}`).join(","),
-    ]),
-  );
+/** One variable for each running service: the URLs of `path` at its replicas, separated by commas. */
+function urlVariables(services: PlacedServices, toName: (prefix: string) => string, path: string): Environment {
+  const runningNames = serviceNames.filter((name) => isRunning(services[name]));
+  const variables = runningNames.map((name) => {
+    const urls = services[name].urls.map((url) => `${url}${path}`);
+    return [toName(toVariablePrefix(name)), urls.join(",")] as const;
+  });
+  return Object.fromEntries(variables);
 }
 
-function identityOf({ issuer, audience, jwksUrl }: TestIssuer): Environment {
+function isRunning({ urls }: PlacedService): boolean {
+  return urls.length > 0;
+}
+
+function identityEnvironment({ issuer, audience, jwksUrl }: TestIssuer): Environment {
   return { ISSUER: issuer, AUDIENCE: audience, JWKS_URL: jwksUrl };
 }

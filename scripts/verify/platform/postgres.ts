@@ -32,9 +32,12 @@ export async function startPostgres(
   const port = await pickFreePort();
   const startServer = () => startLocalPostgres({ directory, port, log: () => {} });
   let server: LocalPostgres = await startServer();
+  // The same after every start: the port and the data folder remain.
   const { superuserUrl } = server;
   run.onCleanup(() => server.stop());
-  const start = async () => void (server = await startServer());
+  const start = async () => {
+    server = await startServer();
+  };
 
   return {
     createDatabase: (name) => ensureDatabase(superuserUrl, { name, role: name, password: name }),
@@ -59,7 +62,8 @@ async function query<Row extends object>(
   client.on("error", () => {}); // The server can end while the client is connected.
   await client.connect();
   try {
-    return (await client.query<Row>(text, [...values])).rows;
+    const { rows } = await client.query<Row>(text, [...values]);
+    return rows;
   } finally {
     await client.end();
   }

@@ -21,32 +21,34 @@ function killIfRunning(pid: number): void {
 
 /** The pids of a process's direct children. PostgreSQL's children have no children. */
 export function childrenOf(parent: number): readonly number[] {
-  return (process.platform === "linux" ? processesFromProc() : processesFromPs())
-    .filter(([, ppid]) => ppid === parent)
-    .map(([pid]) => pid);
+  const processes = process.platform === "linux" ? processesFromProc() : processesFromPs();
+  return processes.filter(([, ppid]) => ppid === parent).map(([pid]) => pid);
 }
 
 type ProcessAndParent = readonly [pid: number, ppid: number];
 
-// proc_pid_stat(5): "pid (command) state ppid …". The command may contain any characters, so fields are counted from the last parenthesis.
 function processesFromProc(): readonly ProcessAndParent[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .map((name) => [Number(name), parentFromProc(name)]);
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.map((pid) => [Number(pid), readParentFromProc(pid)]);
 }
 
-/** @returns 0 if the process has ended since `/proc` was listed. */
-function parentFromProc(name: string): number {
+/**
+ * proc_pid_stat(5): "pid (command) state ppid …". The command may contain any characters, so fields are counted from the last parenthesis.
+ * @returns 0 if the process has ended since `/proc` was listed.
+ */
+function readParentFromProc(pid: string): number {
   try {
-    const stat = readFileSync(`/proc/${name}/stat`, "utf8");
-    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const [, ppid] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return Number(ppid);
   } catch {
     return 0;
   }
 }
 
 function processesFromPs(): readonly ProcessAndParent[] {
-  const lines = execFileSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8", timeout: 5_000 }).trim().split("\n");
+  const output = execFileSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8", timeout: 5_000 });
+  const lines = output.trim().split("\n");
   return lines.map((line) => {
     const [pid = 0, ppid = 0] = line.trim().split(/\s+/).map(Number);
     return [pid, ppid];

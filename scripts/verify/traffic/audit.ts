@@ -1,5 +1,5 @@
 // Checks that each confirmed comment is stored once. traffic.ts calls it after the traffic, and the end-to-end tests after their requests.
-import type { HttpClient } from "./http-client.ts";
+import type { HttpClient, HttpClientResponse } from "./http-client.ts";
 import { textPrefixOf } from "./journey.ts";
 import { writerId } from "./seeded.ts";
 
@@ -14,6 +14,7 @@ export interface CommentAudit {
 
 /** Ends a pagination that would not end. If a run writes more comments than these pages have (100,000), the others are reported as lost. */
 const pagesMax = 1_000;
+const nextLink = /<([^>]+)>; rel="next"/;
 
 /**
  * Compares the confirmed comments with the comments that the REST proxy lists.
@@ -26,24 +27,34 @@ export async function auditComments(
   run: string,
   confirmed: ReadonlySet<string>,
 ): Promise<CommentAudit> {
-  const texts = await listComments(client, textPrefixOf(run));
-  const stored = new Set(texts);
-  const duplicated = texts.filter((text, at) => texts.indexOf(text) !== at);
-  return { stored: stored.size, lost: [...confirmed].filter((text) => !stored.has(text)), duplicated };
+  const storedTexts = await listCommentTexts(client, textPrefixOf(run));
+  const differentTexts = new Set(storedTexts);
+  return {
+    stored: differentTexts.size,
+    lost: [...confirmed].filter((text) => !differentTexts.has(text)),
+    duplicated: storedTexts.filter((text, index) => storedTexts.indexOf(text) !== index),
+  };
 }
 
 /** Comments are listed newest first, so the first page without a comment of this run is the last to read. */
-async function listComments(client: HttpClient, prefix: string): Promise<readonly string[]> {
+async function listCommentTexts(client: HttpClient, prefix: string): Promise<readonly string[]> {
   const texts: string[] = [];
   let path: string | undefined = `/v1/comments?authorId=${writerId}&limit=100`;
   for (let page = 0; path !== undefined && page < pagesMax; page++) {
-    const { status, headers, text } = await client.send({ method: "GET", path });
-    if (status !== 200) throw new Error(`GET ${path} responded with ${status}: ${text.slice(0, 200)}`);
-    const comments = (JSON.parse(text) as readonly { readonly text: string }[])
-      .map((comment) => comment.text)
-      .filter((commentText) => commentText.startsWith(prefix));
-    texts.push(...comments);
-    path = comments.length === 0 ? undefined : /<([^>]+)>; rel="next"/.exec([headers.link].flat().join(", "))?.[1];
+    const response = await client.send({ method: "GET", path });
+    if (response.status !== 200) {
+      throw new Error(`GET ${path} responded with ${response.status}: ${response.text.slice(0, 200)}`);
+    }
+    const comments = JSON.parse(response.text) as readonly { readonly text: string }[];
+    const textsOfRun = comments.map(({ text }) => text).filter((text) => text.startsWith(prefix));
+    texts.push(...textsOfRun);
+    path = textsOfRun.length === 0 ? undefined : findNextPagePath(response);
   }
   return texts;
+}
+
+/** The target of the `Link` header's `rel="next"`; undefined on the last page. */
+function findNextPagePath({ headers }: HttpClientResponse): string | undefined {
+  const link = [headers.link].flat().join(", ");
+  return nextLink.exec(link)?.[1];
 }

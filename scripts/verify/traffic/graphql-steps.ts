@@ -5,22 +5,22 @@ import { createStep, type ExpectedValue, type Step, type Steps, type StepInput }
 interface GraphqlStepDescription extends ExpectedValue {
   readonly name: string;
   readonly document: string;
-  readonly variables: (count: number) => object;
-  readonly onSuccess?: (count: number) => void;
+  readonly variables: (requestNumber: number) => object;
+  readonly onSuccess?: (requestNumber: number) => void;
 }
 
 /** Reads and writes each service through the gateway. */
 export function createGraphqlSteps(input: StepInput): Steps {
-  const toStep = ({ document: query, variables, responsePath, ...o }: GraphqlStepDescription): Step =>
+  const toStep = ({ document, variables, responsePath, ...rest }: GraphqlStepDescription): Step =>
     createStep({
-      ...o,
+      ...rest,
       status: 200,
       responsePath: ["data", ...responsePath],
-      createRequest: (count) => ({
+      createRequest: (requestNumber) => ({
         method: "POST",
         path: "/graphql",
         headers: input.headers,
-        body: JSON.stringify({ query, variables: variables(count) }),
+        body: JSON.stringify({ query: document, variables: variables(requestNumber) }),
       }),
     });
   return { reads: reads.map(toStep), writes: writesOf(input).map(toStep) };
@@ -30,48 +30,52 @@ const reads: readonly GraphqlStepDescription[] = [
   {
     name: "a user with posts, comments and their authors",
     document: `query ($id: ID!) { user(id: $id) { id name posts(first: 3) { title comments(first: 3) { body author { name } } } } }`,
-    variables: (count) => ({ id: userAt(count) }),
+    variables: (requestNumber) => ({ id: userAt(requestNumber) }),
     responsePath: ["user", "id"],
     value: userAt,
   },
   {
     name: "the caller's orders with their products' posts",
     document: `query ($first: Int!) { me { id orders(first: $first) { total { display } lines { product { title post { title } } } } } }`,
-    variables: (count) => ({ first: limitAt(count) }),
+    variables: (requestNumber) => ({ first: limitAt(requestNumber) }),
     responsePath: ["me", "orders", "length"],
     value: limitAt,
   },
   {
     name: "a post with its author",
     document: `query ($id: ID!) { post(id: $id) { id title author { id name } commentCount } }`,
-    variables: (count) => ({ id: postAt(count) }),
+    variables: (requestNumber) => ({ id: postAt(requestNumber) }),
     responsePath: ["post", "id"],
     value: postAt,
   },
 ];
 
 function writesOf({ textAt, keyAt, confirm }: StepInput): readonly GraphqlStepDescription[] {
+  const toText = (requestNumber: number) => textAt("graphql", requestNumber);
   return [
     {
       name: "addComment",
       document: `mutation ($input: AddCommentInput!) { addComment(input: $input) { comment { body author { id } } } }`,
-      variables: (count) => ({ input: { postId: postAt(count), body: textAt("graphql", count) } }),
+      variables: (requestNumber) => ({ input: { postId: postAt(requestNumber), body: toText(requestNumber) } }),
       responsePath: ["addComment", "comment", "body"],
-      value: (count) => textAt("graphql", count),
-      onSuccess: (count) => confirm(textAt("graphql", count)),
+      value: toText,
+      onSuccess: (requestNumber) => confirm(toText(requestNumber)),
     },
     {
       name: "createPost",
       document: `mutation ($input: CreatePostInput!) { createPost(input: $input) { post { title author { id } } } }`,
-      variables: (count) => ({ input: { title: textAt("graphql", count) } }),
+      variables: (requestNumber) => ({ input: { title: toText(requestNumber) } }),
       responsePath: ["createPost", "post", "author", "id"],
       value: () => writerId,
     },
     {
       name: "placeOrder",
       document: `mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) { order { lines { product { sku } } } } }`,
-      variables: (count) => ({
-        input: { lines: [{ sku: skuAt(count), quantity: 1 }], idempotencyKey: keyAt("graphql", count) },
+      variables: (requestNumber) => ({
+        input: {
+          lines: [{ sku: skuAt(requestNumber), quantity: 1 }],
+          idempotencyKey: keyAt("graphql", requestNumber),
+        },
       }),
       responsePath: ["placeOrder", "order", "lines", 0, "product", "sku"],
       value: skuAt,
@@ -79,9 +83,9 @@ function writesOf({ textAt, keyAt, confirm }: StepInput): readonly GraphqlStepDe
     {
       name: "createUser",
       document: `mutation ($input: CreateUserInput!) { createUser(input: $input) { user { name } } }`,
-      variables: (count) => ({ input: { name: textAt("graphql", count) } }),
+      variables: (requestNumber) => ({ input: { name: toText(requestNumber) } }),
       responsePath: ["createUser", "user", "name"],
-      value: (count) => textAt("graphql", count),
+      value: toText,
     },
   ];
 }

@@ -1,5 +1,5 @@
 // The HTTP client of the journey, of single verifications, of measure:capacity and of the end-to-end tests.
-import { Agent, type IncomingHttpHeaders, request } from "node:http";
+import { Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request, type RequestOptions } from "node:http";
 
 export interface HttpClientRequest {
   readonly method: string;
@@ -33,15 +33,17 @@ export function createHttpClient(baseUrl: string, timeoutMs: number = timeoutDef
 
   function send({ method, path, headers = {}, body, signal }: HttpClientRequest): Promise<HttpClientResponse> {
     const { promise, resolve, reject } = Promise.withResolvers<HttpClientResponse>();
-    const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
-    const options = { hostname, port, path, method, agent, headers: { ...headers, ...length } };
-    const clientRequest = request({ ...options, ...(signal ? { signal } : {}) }, (response) => {
+    const allHeaders: OutgoingHttpHeaders = { ...headers };
+    if (body !== undefined) allHeaders["content-length"] = String(Buffer.byteLength(body));
+    const options: RequestOptions = { hostname, port, path, method, agent, headers: allHeaders };
+    if (signal) options.signal = signal;
+    const clientRequest = request(options, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
       response.on("error", reject);
       response.on("end", () => {
-        const { statusCode: status = 0 } = response;
-        resolve({ status, headers: response.headers, text: Buffer.concat(chunks).toString("utf8") });
+        const text = Buffer.concat(chunks).toString("utf8");
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
       });
     });
     const timer = setTimeout(() => clientRequest.destroy(new Error(`no response in ${timeoutMs} ms`)), timeoutMs);
@@ -67,7 +69,8 @@ export function findResponseProblem(
   try {
     const body: unknown = JSON.parse(text);
     const hasErrors = typeof body === "object" && body !== null && "errors" in body;
-    return hasErrors || !isExpected(body) ? problem : undefined;
+    if (hasErrors) return problem;
+    return isExpected(body) ? undefined : problem;
   } catch {
     return problem;
   }

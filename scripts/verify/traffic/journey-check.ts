@@ -17,19 +17,21 @@ export interface JourneyCheckOptions {
 export async function checkJourney({ graphqlUrl, restUrl, token, run }: JourneyCheckOptions) {
   // Only the audit of lost writes (audit.ts) needs the confirmed comments, and it does not run here.
   const { graphql, rest } = createJourney({ token, run, confirm: () => {} });
+  const endpoints = [
+    { url: graphqlUrl, steps: [...graphql.reads, ...graphql.writes] },
+    { url: restUrl, steps: [...rest.reads, ...rest.writes] },
+  ];
   const faults: string[] = [];
-  let sequence = 0;
-  for (const [url, { reads, writes }] of [
-    [graphqlUrl, graphql],
-    [restUrl, rest],
-  ] as const) {
+  let requestNumber = 0;
+  for (const { url, steps } of endpoints) {
     const client = createHttpClient(url);
-    for (const step of [...reads, ...writes]) {
-      const fault = step.findProblem(await client.send(step.createRequest(sequence)), sequence);
+    for (const step of steps) {
+      const response = await client.send(step.createRequest(requestNumber));
+      const fault = step.findProblem(response, requestNumber);
       if (fault !== undefined) faults.push(fault);
-      sequence++;
+      requestNumber++;
     }
     client.close();
   }
-  return { requestCount: sequence, faults };
+  return { requestCount: requestNumber, faults };
 }

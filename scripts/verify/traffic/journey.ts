@@ -26,8 +26,8 @@ export interface JourneyOptions {
 export function createJourney({ token, run, confirm }: JourneyOptions): Journey {
   const input: StepInput = {
     headers: { authorization: `Bearer ${token}`, accept: "application/json", "content-type": "application/json" },
-    textAt: (endpoint, count) => `${textPrefixOf(run)} ${endpoint} ${count}`,
-    keyAt: (endpoint, count) => `${run}-${endpoint}-${count}`,
+    textAt: (endpoint, requestNumber) => `${textPrefixOf(run)} ${endpoint} ${requestNumber}`,
+    keyAt: (endpoint, requestNumber) => `${run}-${endpoint}-${requestNumber}`,
     confirm,
   };
   return { graphql: createGraphqlSteps(input), rest: createRestSteps(input) };

@@ -4,10 +4,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 export interface LoadOptions {
   readonly perSecond: number;
   /**
-   * Sends request number `count`, from 1. Resolves with what is wrong with the response, or undefined; throws if there was no response. It must
-   * have a timeout, and must not retry: first attempts are counted.
+   * Sends one request; they are numbered from 1. Resolves with what is wrong with the response, or undefined; throws if there was no response. It
+   * must have a timeout, and must not retry: first attempts are counted.
    */
-  send(count: number): Promise<string | undefined>;
+  send(requestNumber: number): Promise<string | undefined>;
 }
 
 export interface LoadReport {
@@ -45,47 +45,51 @@ const failureCharsMax = 200;
 export function startLoad({ perSecond, send }: LoadOptions): Load {
   const startMs = performance.now();
   const stopping = new AbortController();
-  let window = openWindow();
+  let currentWindow = openWindow();
   let inFlight = 0;
-  let count = 0;
+  /** Requests that were due so far, so also the number of the last one. */
+  let requestNumber = 0;
 
-  async function sendOne(dueMs: number, { latenciesMs, fail }: MeasuringWindow): Promise<void> {
+  /** A response belongs to the window in which its request was due, even if a later window has begun. */
+  async function sendOne(dueMs: number, window: MeasuringWindow): Promise<void> {
     inFlight++;
-    const failure = await send(count).catch((error: unknown) => describeError(error));
+    const failure = await send(requestNumber).catch((error: unknown) => describeError(error));
     inFlight--;
-    latenciesMs.push(performance.now() - dueMs);
-    if (failure !== undefined) fail(failure);
+    window.latenciesMs.push(performance.now() - dueMs);
+    if (failure !== undefined) window.recordFailure(failure);
   }
 
-  async function run(): Promise<void> {
+  async function sendUntilStopped(): Promise<void> {
     while (!stopping.signal.aborted) {
-      const dueMs = startMs + (count * 1_000) / perSecond;
+      const dueMs = startMs + (requestNumber * 1_000) / perSecond;
       const waitMs = dueMs - performance.now();
       if (waitMs > 0) await sleep(waitMs);
       if (stopping.signal.aborted) return;
-      count++;
-      window.sent(dueMs);
-      if (inFlight >= inFlightMax) window.fail(`not sent: ${inFlightMax} are in flight`);
-      else window.track(sendOne(dueMs, window));
+      requestNumber++;
+      currentWindow.recordSendDelay(dueMs);
+      if (inFlight >= inFlightMax) currentWindow.recordFailure(`not sent: ${inFlightMax} are in flight`);
+      else currentWindow.track(sendOne(dueMs, currentWindow));
     }
   }
 
   function next(): Promise<LoadReport> {
-    const closing = window;
-    window = openWindow();
-    return closing.close();
+    const endedWindow = currentWindow;
+    currentWindow = openWindow();
+    return endedWindow.close();
   }
 
-  const running = run();
+  const sending = sendUntilStopped();
   return {
     get inFlight() {
       return inFlight;
     },
-    reset: () => void (window = openWindow()),
+    reset() {
+      currentWindow = openWindow();
+    },
     next,
     async stop() {
       stopping.abort();
-      await running;
+      await sending;
       return next();
     },
   };
@@ -101,13 +105,17 @@ function openWindow() {
   let sendDelayMsMax = 0;
   return {
     latenciesMs,
-    sent: (dueMs: number) => void (sendDelayMsMax = Math.max(sendDelayMsMax, performance.now() - dueMs)),
-    fail(failure: string) {
-      const text = failure.slice(0, failureCharsMax);
-      const kind = failures.has(text) || failures.size < failureKindsMax ? text : "other failures";
+    recordSendDelay(dueMs: number): void {
+      sendDelayMsMax = Math.max(sendDelayMsMax, performance.now() - dueMs);
+    },
+    recordFailure(failure: string): void {
+      const message = failure.slice(0, failureCharsMax);
+      const isCountedAlone = failures.has(message) || failures.size < failureKindsMax;
+      const kind = isCountedAlone ? message : "other failures";
       failures.set(kind, (failures.get(kind) ?? 0) + 1);
     },
-    track(request: Promise<void>) {
+    /** `close` waits for this request. */
+    track(request: Promise<void>): void {
       const tracked = request.finally(() => pending.delete(tracked));
       pending.add(tracked);
     },
@@ -126,7 +134,8 @@ function describeError(error: unknown): string {
 
 /** @param ascending sorted values. @returns 0 for an empty list. */
 export function percentile(ascending: readonly number[], percent: number): number {
-  return ascending[Math.max(0, Math.ceil((ascending.length * percent) / 100) - 1)] ?? 0;
+  const rank = Math.ceil((ascending.length * percent) / 100); // From 1.
+  return ascending[Math.max(0, rank - 1)] ?? 0;
 }
 
 /** One line for a report. */
@@ -137,11 +146,12 @@ export function describeLoad({ count, latenciesMs, sendDelayMsMax, failures }: L
 
 export function describeLatencies(latenciesMs: readonly number[]): string {
   const ascending = latenciesMs.toSorted((a, b) => a - b);
-  const [p50, p99, max] = [50, 99, 100].map((percent) => percentile(ascending, percent).toFixed(1));
-  return `p50 ${p50} ms, p99 ${p99} ms, longest ${max} ms`;
+  const format = (percent: number) => `${percentile(ascending, percent).toFixed(1)} ms`;
+  return `p50 ${format(50)}, p99 ${format(99)}, longest ${format(100)}`;
 }
 
 /** "3× a; 1× b" for a report. */
 export function describeFailures(failures: ReadonlyMap<string, number>): string {
-  return [...failures].map(([message, times]) => `${times}× ${message}`).join("; ") || "none";
+  if (failures.size === 0) return "none";
+  return [...failures].map(([message, times]) => `${times}× ${message}`).join("; ");
 }

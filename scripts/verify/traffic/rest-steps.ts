@@ -3,89 +3,105 @@ import { createStep, type ExpectedValue, type Step, type Steps, type StepInput }
 
 interface Read extends ExpectedValue {
   readonly name: string;
-  readonly path: (count: number) => string;
+  readonly path: (requestNumber: number) => string;
 }
 
 interface Write extends ExpectedValue {
   readonly name: string;
   readonly path: string;
-  readonly body: (count: number) => object;
-  readonly headers?: (count: number) => Readonly<Record<string, string>>;
-  readonly onSuccess?: (count: number) => void;
+  readonly body: (requestNumber: number) => object;
+  /** In addition to the headers of every request. */
+  readonly headers?: (requestNumber: number) => Readonly<Record<string, string>>;
+  readonly onSuccess?: (requestNumber: number) => void;
 }
 
 /** The journey's requests to the REST proxy: they read and write each service. */
 export function createRestSteps(input: StepInput): Steps {
-  const toRead = ({ path, ...o }: Read): Step =>
+  const toRead = ({ path, ...rest }: Read): Step =>
     createStep({
-      ...o,
+      ...rest,
       status: 200,
-      createRequest: (count) => ({ method: "GET", path: path(count), headers: input.headers }),
+      createRequest: (requestNumber) => ({ method: "GET", path: path(requestNumber), headers: input.headers }),
     });
-  const toWrite = ({ path, body, headers = () => ({}), ...o }: Write): Step =>
+  const toWrite = ({ path, body, headers, ...rest }: Write): Step =>
     createStep({
-      ...o,
+      ...rest,
       status: 201,
-      createRequest: (count) => ({
+      createRequest: (requestNumber) => ({
         method: "POST",
         path,
-        headers: { ...input.headers, ...headers(count) },
-        body: JSON.stringify(body(count)),
+        headers: { ...input.headers, ...headers?.(requestNumber) },
+        body: JSON.stringify(body(requestNumber)),
       }),
     });
   return { reads: reads.map(toRead), writes: writesOf(input).map(toWrite) };
 }
 
 const reads: readonly Read[] = [
-  { name: "a user", path: (count) => `/v1/users/${userAt(count)}`, responsePath: ["id"], value: userAt },
-  { name: "a post", path: (count) => `/v2/posts/${postAt(count)}`, responsePath: ["id"], value: postAt },
-  { name: "a comment", path: (count) => `/v1/comments/${commentAt(count)}`, responsePath: ["id"], value: commentAt },
+  {
+    name: "a user",
+    path: (requestNumber) => `/v1/users/${userAt(requestNumber)}`,
+    responsePath: ["id"],
+    value: userAt,
+  },
+  {
+    name: "a post",
+    path: (requestNumber) => `/v2/posts/${postAt(requestNumber)}`,
+    responsePath: ["id"],
+    value: postAt,
+  },
+  {
+    name: "a comment",
+    path: (requestNumber) => `/v1/comments/${commentAt(requestNumber)}`,
+    responsePath: ["id"],
+    value: commentAt,
+  },
   {
     name: "comments",
-    path: (count) => `/v1/comments?limit=${limitAt(count)}`,
+    path: (requestNumber) => `/v1/comments?limit=${limitAt(requestNumber)}`,
     responsePath: ["length"],
     value: limitAt,
   },
   {
     name: "the caller's orders",
-    path: (count) => `/v2/orders?limit=${limitAt(count)}`,
+    path: (requestNumber) => `/v2/orders?limit=${limitAt(requestNumber)}`,
     responsePath: ["data", "length"],
     value: limitAt,
   },
 ];
 
 function writesOf({ textAt, keyAt, confirm }: StepInput): readonly Write[] {
-  const text = (count: number) => textAt("rest", count);
+  const toText = (requestNumber: number) => textAt("rest", requestNumber);
   return [
     {
       name: "a new comment",
       path: "/v1/comments",
-      body: (count) => ({ postId: postAt(count), text: text(count) }),
+      body: (requestNumber) => ({ postId: postAt(requestNumber), text: toText(requestNumber) }),
       responsePath: ["text"],
-      value: text,
-      onSuccess: (count) => confirm(text(count)),
+      value: toText,
+      onSuccess: (requestNumber) => confirm(toText(requestNumber)),
     },
     {
       name: "a new post",
       path: "/v1/posts",
-      body: (count) => ({ title: text(count) }),
+      body: (requestNumber) => ({ title: toText(requestNumber) }),
       responsePath: ["title"],
-      value: text,
+      value: toText,
     },
     {
       name: "a new order",
       path: "/v2/orders",
-      headers: (count) => ({ "idempotency-key": keyAt("rest", count) }),
-      body: (count) => ({ lines: [{ sku: skuAt(count), quantity: 1 }] }),
+      headers: (requestNumber) => ({ "idempotency-key": keyAt("rest", requestNumber) }),
+      body: (requestNumber) => ({ lines: [{ sku: skuAt(requestNumber), quantity: 1 }] }),
       responsePath: ["lines", 0, "sku"],
       value: skuAt,
     },
     {
       name: "a new user",
       path: "/v1/users",
-      body: (count) => ({ name: text(count) }),
+      body: (requestNumber) => ({ name: toText(requestNumber) }),
       responsePath: ["name"],
-      value: text,
+      value: toText,
     },
   ];
 }

@@ -6,38 +6,45 @@ import { commentsTable, countsAt } from "../../seed/population.ts";
 export const writerId = "1";
 
 /** The id of a seeded user. All seeded users are active. */
-export function userAt(count: number): string {
-  return String(1 + (count % 1_000));
+export function userAt(requestNumber: number): string {
+  return String(1 + (requestNumber % 1_000));
 }
 
-/** The id of a published post: the first six posts of every hundred are always published. */
-export function postAt(count: number): string {
-  return String(1 + 100 * (count % 100) + (Math.floor(count / 100) % 6));
-}
-
-/** The id of a seeded comment that is not deleted. */
-export function commentAt(count: number): string {
-  existingComments ??= readExistingComments();
-  return existingComments[count % existingComments.length] ?? "";
+/**
+ * The id of a published post: the first six posts of every hundred are always published. A hundred successive requests use the first post of each
+ * hundred, the next hundred requests the second, and so on.
+ */
+export function postAt(requestNumber: number): string {
+  const hundred = requestNumber % 100;
+  const indexInHundred = Math.floor(requestNumber / 100) % 6;
+  return String(1 + 100 * hundred + indexInHundred);
 }
 
 const existingCommentsMax = 1_000;
-let existingComments: readonly string[] | undefined;
+/** Undefined before the first use. */
+let existingCommentIds: readonly string[] | undefined;
 
-function readExistingComments(): readonly string[] {
+/** The id of a seeded comment that is not deleted. */
+export function commentAt(requestNumber: number): string {
+  existingCommentIds ??= listExistingCommentIds();
+  return existingCommentIds[requestNumber % existingCommentIds.length] ?? "";
+}
+
+/** A deleted comment has no body. */
+function listExistingCommentIds(): readonly string[] {
   const { columns, rows } = commentsTable(countsAt(1));
-  const body = columns.indexOf("body");
+  const bodyColumn = columns.indexOf("body");
   // Ids start at 1.
-  const ids = Iterator.from(rows()).flatMap((row, index) => (row[body] === null ? [] : [String(index + 1)]));
+  const ids = Iterator.from(rows()).flatMap((row, index) => (row[bodyColumn] === null ? [] : [String(index + 1)]));
   return [...ids.take(existingCommentsMax)];
 }
 
 /** The SKU of a seeded product. There are 200, each with a stock of at least 50. */
-export function skuAt(count: number): string {
-  return `PRINT-${String(1 + (count % 200)).padStart(4, "0")}`;
+export function skuAt(requestNumber: number): string {
+  return `PRINT-${String(1 + (requestNumber % 200)).padStart(4, "0")}`;
 }
 
 /** The limit of a list request. It varies, so that few requests can use the same cached response. */
-export function limitAt(count: number): number {
-  return 1 + (count % 20);
+export function limitAt(requestNumber: number): number {
+  return 1 + (requestNumber % 20);
 }

@@ -1,12 +1,15 @@
 // A step is one kind of request of the journey, with its expected response. graphql-steps.ts and rest-steps.ts list the steps.
 import { type HttpClientResponse, type HttpClientRequest, findResponseProblem } from "./http-client.ts";
 
-/** `count` is the number of the request in its run. It varies the request, so that few requests can use the same cached response. */
+/** The requests of a run are numbered. The number varies the request, so that few requests can use the same cached response. */
 export interface Step {
   readonly name: string;
-  createRequest(count: number): HttpClientRequest;
-  /** Describes what is wrong with the response. If it is as expected, calls `onSuccess` and returns undefined: call it once for each response. */
-  findProblem(response: HttpClientResponse, count: number): string | undefined;
+  createRequest(requestNumber: number): HttpClientRequest;
+  /**
+   * Call it once for each response. If the response is as expected, calls `onSuccess` (StepDescription) and returns undefined. Else describes what
+   * is wrong.
+   */
+  findProblem(response: HttpClientResponse, requestNumber: number): string | undefined;
 }
 
 /** The steps of one endpoint. */
@@ -19,40 +22,45 @@ export interface Steps {
 export interface StepInput {
   readonly headers: Readonly<Record<string, string>>;
   /** A text that is unique within the run. */
-  textAt(endpoint: "graphql" | "rest", count: number): string;
+  textAt(endpoint: "graphql" | "rest", requestNumber: number): string;
   /** An idempotency key that is unique within the run. */
-  keyAt(endpoint: "graphql" | "rest", count: number): string;
+  keyAt(endpoint: "graphql" | "rest", requestNumber: number): string;
   /** Records a comment whose creation was confirmed, for the audit (audit.ts). */
   confirm(text: string): void;
 }
 
-/** The value that the response must contain at a path. */
+type ResponsePath = readonly (string | number)[];
+
+/** The value that the response must contain at a path. A path can end with `length`, the length of a list. */
 export interface ExpectedValue {
-  readonly responsePath: readonly (string | number)[];
-  readonly value: (count: number) => unknown;
+  readonly responsePath: ResponsePath;
+  readonly value: (requestNumber: number) => unknown;
 }
 
 export interface StepDescription extends ExpectedValue {
   readonly name: string;
   readonly status: number;
-  createRequest(count: number): HttpClientRequest;
+  createRequest(requestNumber: number): HttpClientRequest;
   /** Called with the number of each request whose response is as expected. */
-  onSuccess?(count: number): void;
+  onSuccess?(requestNumber: number): void;
 }
 
 export function createStep({ name, status, createRequest, responsePath, value, onSuccess }: StepDescription): Step {
   return {
     name,
     createRequest,
-    findProblem(response, count) {
-      const problem = findResponseProblem(response, [status], (body) => readPath(body, responsePath) === value(count));
-      if (problem === undefined) onSuccess?.(count);
-      return problem === undefined ? undefined : `${name}: ${problem}`;
+    findProblem(response, requestNumber) {
+      const isExpected = (body: unknown) => readPath(body, responsePath) === value(requestNumber);
+      const problem = findResponseProblem(response, [status], isExpected);
+      if (problem !== undefined) return `${name}: ${problem}`;
+      onSuccess?.(requestNumber);
+      return undefined;
     },
   };
 }
 
-function readPath(body: unknown, [first, ...rest]: ExpectedValue["responsePath"]): unknown {
-  if (first === undefined || typeof body !== "object" || body === null) return body;
-  return readPath((body as Readonly<Record<string, unknown>>)[first], rest);
+/** Where the path leads through a value that is no object, returns that value. */
+function readPath(value: unknown, [key, ...remainingPath]: ResponsePath): unknown {
+  if (key === undefined || typeof value !== "object" || value === null) return value;
+  return readPath((value as Readonly<Record<string, unknown>>)[key], remainingPath);
 }

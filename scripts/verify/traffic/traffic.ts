@@ -35,6 +35,7 @@ export interface TrafficOptions {
   readonly timeoutMs: number;
 }
 
+/** Of the request rate. */
 const shareOf: Readonly<Record<Stream, number>> = {
   "graphql reads": 3 / 8,
   "graphql writes": 1 / 8,
@@ -48,7 +49,10 @@ export function startTraffic({ graphqlUrl, restUrl, token, run, perSecond, timeo
   const clients = { graphql: createHttpClient(graphqlUrl, timeoutMs), rest: createHttpClient(restUrl, timeoutMs) };
   const { graphql, rest } = createJourney({ token, run, confirm: (text) => void confirmed.add(text) });
   const start = (stream: Stream, client: HttpClient, steps: readonly Step[]) =>
-    startLoad({ perSecond: perSecond * shareOf[stream], send: (count) => sendNext(client, steps, count) });
+    startLoad({
+      perSecond: perSecond * shareOf[stream],
+      send: (requestNumber) => sendStep(client, steps, requestNumber),
+    });
   const loads: Readonly<Record<Stream, Load>> = {
     "graphql reads": start("graphql reads", clients.graphql, graphql.reads),
     "graphql writes": start("graphql writes", clients.graphql, graphql.writes),
@@ -75,12 +79,16 @@ export function startTraffic({ graphqlUrl, restUrl, token, run, perSecond, timeo
   };
 }
 
-/** Sends request number `count` of a stream; the steps take turns. @returns the problem of the response; undefined if it is as expected. */
-async function sendNext(client: HttpClient, steps: readonly Step[], count: number): Promise<string | undefined> {
-  const step = steps[count % steps.length];
+/** Sends one request of a stream; the steps take turns. @returns the problem of the response; undefined if the response is as expected. */
+async function sendStep(
+  client: HttpClient,
+  steps: readonly Step[],
+  requestNumber: number,
+): Promise<string | undefined> {
+  const step = steps[requestNumber % steps.length];
   if (!step) throw new Error("a stream without steps");
-  const response = await client.send(step.createRequest(count)).catch((error: unknown) => {
+  const response = await client.send(step.createRequest(requestNumber)).catch((error: unknown) => {
     throw new Error(`${step.name}: ${String(error)}`, { cause: error });
   });
-  return step.findProblem(response, count);
+  return step.findProblem(response, requestNumber);
 }

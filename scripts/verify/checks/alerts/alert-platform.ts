@@ -52,9 +52,8 @@ export async function startMonitoredPlatform(o: MonitoredPlatformOptions): Promi
   const platform = await startAlertPlatform(folder, o);
   const receiver = await startNotificationReceiver();
   run.onCleanup(() => receiver.stop());
-  const targets = Object.fromEntries(
-    Object.entries(platform.replicas).map(([part, replicas]) => [part, replicas.map(({ admin }) => admin)]),
-  );
+  const targets: Record<string, readonly string[]> = {};
+  for (const [part, replicas] of Object.entries(platform.replicas)) targets[part] = replicas.map(({ admin }) => admin);
   const monitoring = await startMonitoring({
     run,
     programs,
@@ -83,15 +82,17 @@ async function startAlertPlatform(
     logs,
     isSeeded: true,
     replicas: { ...replicasOfEachPart(1), posts: 2 },
-    environment: (part) => ({
-      ...(part === "gateway" ? { SUPERGRAPH_FILE: supergraphCopy } : {}),
-      ...(part === "gateway" || part === "rest-proxy" ? rateLimits(rateLimitStore) : {}),
-    }),
+    environment(part) {
+      if (part === "gateway") return { ...rateLimits(rateLimitStore), SUPERGRAPH_FILE: supergraphCopy };
+      if (part === "rest-proxy") return rateLimits(rateLimitStore);
+      return {};
+    },
     place: {
       comments: async (start) => ({ replicas: [await start({ port: commentsPort })], urls: [faultProxy.url] }),
     },
   });
-  const [graphqlUrl, restUrl] = [replicaOf(platform, "gateway").url, replicaOf(platform, "rest-proxy").url];
+  const graphqlUrl = replicaOf(platform, "gateway").url;
+  const restUrl = replicaOf(platform, "rest-proxy").url;
   return { ...platform, faultProxy, supergraphCopy, rateLimitStore, graphqlUrl, restUrl };
 }
 
@@ -103,17 +104,20 @@ function rateLimits({ url }: StoreServer) {
   return { RATE_LIMIT_STORE_URL: url, RATE_LIMIT_READS_PER_MINUTE: "60", TRUSTED_PROXIES: "127.0.0.1" };
 }
 
+/** The source of a response: the service, an error with status 500, or an HTML page with status 200. */
+type FaultProxyMode = "service" | "500" | "html";
+
 /** A proxy in front of a service that can respond in the service's place. */
 interface FaultProxy {
   readonly url: string;
-  /** Sets the source of the next responses: the service, an error with status 500, or an HTML page with status 200. */
-  respondWith(mode: "service" | "500" | "html"): void;
+  /** Sets the mode of the next responses. */
+  respondWith(mode: FaultProxyMode): void;
   stop(): Promise<void>;
 }
 
 async function startFaultProxy(servicePort: number): Promise<FaultProxy> {
   const agent = new Agent({ keepAlive: true });
-  let mode: Parameters<FaultProxy["respondWith"]>[0] = "service";
+  let mode: FaultProxyMode = "service";
   const server = createServer((clientRequest, response) => {
     if (mode === "service") return forward(servicePort, agent, clientRequest, response);
     clientRequest.resume();
@@ -124,7 +128,9 @@ async function startFaultProxy(servicePort: number): Promise<FaultProxy> {
   await once(server, "listening");
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    respondWith: (next) => void (mode = next),
+    respondWith(newMode) {
+      mode = newMode;
+    },
     async stop() {
       server.closeAllConnections();
       server.close();

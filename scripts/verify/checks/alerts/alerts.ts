@@ -58,9 +58,9 @@ a busy one the platform is slow, and alerts report it.`,
   control: "no fault is injected",
   async run(run) {
     const programs = findOrInstallPrograms(run.options.programs, run.print);
-    for (const { text, holds, output } of checkFiles(programs)) {
+    for (const { claim, holds, output } of checkFiles(programs)) {
       if (!holds) run.print(output);
-      run.claim(text, holds, { control: "holds" });
+      run.claim(claim, holds, { control: "holds" });
     }
     const { only } = run.options;
     if (only.includes(outageName)) await verifyOutage(run, programs);
@@ -71,12 +71,15 @@ a busy one the platform is slow, and alerts report it.`,
 
 /** Runs on a separate platform with unshortened intervals, so that the whole outage lies between two scrapes. */
 async function verifyOutage(run: AlertRun, programs: MonitoringPrograms): Promise<void> {
+  // Own cleanups, so that this platform stops before that of `verifyFaults` starts.
   const cleanups: (() => unknown)[] = [];
+  const onCleanup = (cleanUp: () => unknown) => {
+    cleanups.push(cleanUp);
+  };
   const stop = async () => {
     for (let cleanUp = cleanups.pop(); cleanUp; cleanUp = cleanups.pop()) await cleanUp();
   };
   run.onCleanup(stop);
-  const onCleanup = (cleanUp: () => unknown) => void cleanups.push(cleanUp);
   const { logs } = run.options;
   const { platform, monitoring } = await startMonitoredPlatform({ run: { onCleanup }, programs, logs, factor: 1 });
   for (const { level, ratio, observed } of await runOutage(platform, monitoring, run.isControl)) {
@@ -95,8 +98,11 @@ async function verifyFaults(run: AlertRun, programs: MonitoringPrograms, selecte
   const monitored = await startMonitoredPlatform({ run, programs, logs, factor: shorteningFactor });
   run.print(`the platform and Prometheus run; all intervals of the rules are divided by ${shorteningFactor}`);
   const beginSeconds = Date.now() / 1_000;
+  const { graphqlUrl, restUrl, token } = monitored.platform;
   const traffic = startTraffic({
-    ...monitored.platform,
+    graphqlUrl,
+    restUrl,
+    token,
     run: `alerts-${Date.now()}`,
     perSecond,
     timeoutMs: requestTimeoutMs,

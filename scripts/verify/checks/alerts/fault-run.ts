@@ -24,7 +24,7 @@ export async function runFault(fault: Fault, monitored: MonitoredPlatform, run: 
   run.print(`\n${fault.name}: ${fault.description}`);
   const injectedMs = performance.now();
   let undo = run.isControl ? async () => {} : await fault.inject(platform);
-  run.onCleanup(() => undo());
+  run.onCleanup(() => undo()); // Does nothing once the fault is undone.
   const inhibitedMs = new Map<string, number>();
   await waitFor(
     async () => {
@@ -41,28 +41,34 @@ export async function runFault(fault: Fault, monitored: MonitoredPlatform, run: 
   await claimOutcome(fault, outcome, run);
 }
 
-const keyOf = (alert: string, unit: string) => `${alert} of ${unit}`;
+/** Identifies an alert in maps and in the output: "UnitDown of posts". */
+const nameOf = (alert: string, unit: string) => `${alert} of ${unit}`;
 
+/** Adds the alerts that are inhibited now. */
 async function recordInhibited(monitoring: Monitoring, inhibitedMs: Map<string, number>): Promise<void> {
   for (const { labels, status } of await monitoring.alerts()) {
-    const key = keyOf(labels["alertname"] ?? "", labels["unit"] ?? "");
-    if (status.state === "suppressed" && !inhibitedMs.has(key)) inhibitedMs.set(key, performance.now());
+    const name = nameOf(labels["alertname"] ?? "", labels["unit"] ?? "");
+    if (status.state === "suppressed" && !inhibitedMs.has(name)) inhibitedMs.set(name, performance.now());
   }
 }
 
+/** Whether all expected alerts have occurred. */
 function isComplete(
   { notified, inhibited = [] }: Fault,
-  all: readonly Notification[],
+  notifications: readonly Notification[],
   inhibitedMs: ReadonlyMap<string, number>,
-) {
-  return (
-    notified.every((expected) => findNotification(all, expected)) &&
-    inhibited.every(([alert, unit]) => inhibitedMs.has(keyOf(alert, unit)))
-  );
+): boolean {
+  const areNotified = notified.every((expected) => findNotification(notifications, expected) !== undefined);
+  const areInhibited = inhibited.every(([alert, unit]) => inhibitedMs.has(nameOf(alert, unit)));
+  return areNotified && areInhibited;
 }
 
-function findNotification(all: readonly Notification[], [alert, unit]: ExpectedAlert): Notification | undefined {
-  return all.find((notification) => notification.alert === alert && notification.unit === unit);
+function findNotification(notifications: readonly Notification[], expected: ExpectedAlert): Notification | undefined {
+  return notifications.find((notification) => isAbout(notification, expected));
+}
+
+function isAbout(notification: Notification, [alert, unit]: ExpectedAlert): boolean {
+  return notification.alert === alert && notification.unit === unit;
 }
 
 async function isResolved({ monitoring, receiver }: MonitoredPlatform, injectedMs: number): Promise<boolean> {
@@ -70,8 +76,8 @@ async function isResolved({ monitoring, receiver }: MonitoredPlatform, injectedM
   return firing.length === 0 && findUnresolved(receiver.since(injectedMs)).length === 0;
 }
 
-function findUnresolved(all: readonly Notification[]): readonly Notification[] {
-  return all.filter(({ alert, resolvedMs }) => alert !== slowBurnAlert && resolvedMs === undefined);
+function findUnresolved(notifications: readonly Notification[]): readonly Notification[] {
+  return notifications.filter(({ alert, resolvedMs }) => alert !== slowBurnAlert && resolvedMs === undefined);
 }
 
 /** Resolves when the condition is true, or after the timeout: `claimOutcome` then reports what is missing. */
@@ -84,7 +90,7 @@ async function waitFor(isTrue: () => Promise<boolean>, timeoutMs: number): Promi
 interface FaultOutcome {
   /** All alerts that were first notified after the injection. */
   readonly notifications: readonly Notification[];
-  /** When each inhibited alert was first seen, by `keyOf`. */
+  /** When each inhibited alert was first seen, by `nameOf`. */
   readonly inhibitedMs: ReadonlyMap<string, number>;
   readonly injectedMs: number;
   readonly undoneMs: number;
@@ -108,14 +114,14 @@ function claimExpected(
   const { notifications, inhibitedMs, injectedMs } = outcome;
   for (const expected of notified) {
     const notification = findNotification(notifications, expected);
-    claim(`${name}: ${keyOf(...expected)} is notified`, notification !== undefined, {
+    claim(`${name}: ${nameOf(...expected)} is notified`, notification !== undefined, {
       measured: notification ? describe(notification, outcome) : "it is not",
       control: "fails",
     });
   }
   for (const expected of inhibited) {
-    const sinceMs = inhibitedMs.get(keyOf(...expected));
-    claim(`${name}: ${keyOf(...expected)} is inhibited`, sinceMs !== undefined, {
+    const sinceMs = inhibitedMs.get(nameOf(...expected));
+    claim(`${name}: ${nameOf(...expected)} is inhibited`, sinceMs !== undefined, {
       measured: sinceMs === undefined ? "it is not" : `after ${seconds(sinceMs - injectedMs)}`,
       control: "fails",
     });
@@ -128,9 +134,11 @@ async function claimOthers(
   { claim, print }: Pick<FaultRun, "print" | "claim">,
 ): Promise<void> {
   const { notifications } = outcome;
-  const others = notifications.filter(({ alert, unit }) => !fault.notified.some(([a, u]) => a === alert && u === unit));
+  const others = notifications.filter(
+    (notification) => !fault.notified.some((expected) => isAbout(notification, expected)),
+  );
   for (const notification of others)
-    print(`also notified: ${keyOf(notification.alert, notification.unit)}, ${describe(notification, outcome)}`);
+    print(`also notified: ${nameOf(notification.alert, notification.unit)}, ${describe(notification, outcome)}`);
   const unexpected = others.filter((notification) => !isPossible(fault, notification));
   claim(`${fault.name}: no unexpected alert is notified`, unexpected.length === 0, { measured: namesOf(unexpected) });
   const problems = (await Promise.all(notifications.map(findProblem))).filter((problem) => problem !== undefined);
@@ -173,7 +181,7 @@ function describe(
 }
 
 function namesOf(notifications: readonly Notification[]): string {
-  return notifications.map(({ alert, unit }) => keyOf(alert, unit)).join(", ") || "none";
+  return notifications.map(({ alert, unit }) => nameOf(alert, unit)).join(", ") || "none";
 }
 
 function seconds(ms: number): string {

@@ -126,7 +126,7 @@ export const faults: readonly Fault[] = [
     notified: [["RestartsOften", "posts"]],
     possible: [...alertsOfFailingService, "ReplicaDown", "ReplicaEjected"],
     async inject(platform) {
-      for (let count = 0; count < restartCount; count++) {
+      for (let restarts = 0; restarts < restartCount; restarts++) {
         await replicaOf(platform, "posts").killAndRestart();
         await sleep(runningMs);
       }
@@ -140,7 +140,7 @@ export const faults: readonly Fault[] = [
     // Rejected requests are not served from the cache.
     possible: ["CacheHitsCollapsed"],
     inject: ({ restUrl }) =>
-      load(restUrl, () => ({ method: "GET", path: "/v2/orders", headers: { authorization: "Bearer a.b.c" } })),
+      addLoad(restUrl, () => ({ method: "GET", path: "/v2/orders", headers: { authorization: "Bearer a.b.c" } })),
   },
   {
     name: "caller-limited",
@@ -165,7 +165,10 @@ export const faults: readonly Fault[] = [
     description: "a client sends literals instead of variables in its documents",
     notified: [["PlansMissed", "gateway"]],
     inject: ({ graphqlUrl, token }) =>
-      load(graphqlUrl, (count) => createGraphqlRequest(token, `{ user(id: "${count}") { id a${count}: name } }`)),
+      addLoad(graphqlUrl, (requestNumber) => {
+        const document = `{ user(id: "${requestNumber}") { id a${requestNumber}: name } }`;
+        return createGraphqlRequest(token, document);
+      }),
   },
   {
     name: "supergraph-rejected",
@@ -222,30 +225,35 @@ async function setResponses(faultProxy: AlertPlatform["faultProxy"], mode: "500"
 
 const loadPerSecond = 10;
 
-/** Sends requests in addition to the regular traffic. Their responses are not checked. */
-async function load(url: string, createRequest: (count: number) => HttpClientRequest): Promise<Undo> {
+/**
+ * Sends requests in addition to the regular traffic. Their responses are not checked.
+ * @param createRequest gets the number of the request, from 1.
+ */
+async function addLoad(url: string, createRequest: (requestNumber: number) => HttpClientRequest): Promise<Undo> {
   const client = createHttpClient(url);
-  const running = startLoad({
+  const load = startLoad({
     perSecond: loadPerSecond,
-    send: (count) => client.send(createRequest(count)).then(() => undefined),
+    send: (requestNumber) => client.send(createRequest(requestNumber)).then(() => undefined),
   });
   return async () => {
-    await running.stop();
+    await load.stop();
     client.close();
   };
 }
 
 /** An address for documentation (RFC 5737). The gateway and the REST proxy accept the header, because 127.0.0.1 is in TRUSTED_PROXIES. */
-const limitedClient = { "x-forwarded-for": "192.0.2.1" };
+const limitedClientHeaders = { "x-forwarded-for": "192.0.2.1" };
 
 async function exceedRateLimit({ graphqlUrl, restUrl }: AlertPlatform): Promise<Undo> {
-  const headers = { ...limitedClient, "content-type": "application/json" };
+  const headers = { ...limitedClientHeaders, "content-type": "application/json" };
   const body = JSON.stringify({ query: "{ users(first: 1) { nodes { id } } }" });
-  const ends = [
-    await load(graphqlUrl, () => ({ method: "POST", path: "/graphql", headers, body })),
-    await load(restUrl, () => ({ method: "GET", path: "/v2/users", headers: limitedClient })),
-  ];
-  return () => Promise.all(ends.map((end) => end()));
+  const endGraphqlLoad = await addLoad(graphqlUrl, () => ({ method: "POST", path: "/graphql", headers, body }));
+  const endRestLoad = await addLoad(restUrl, () => ({
+    method: "GET",
+    path: "/v2/users",
+    headers: limitedClientHeaders,
+  }));
+  return () => Promise.all([endGraphqlLoad(), endRestLoad()]);
 }
 
 const commentsOfPost = "query ($id: ID!) { post(id: $id) { comments(first: 3) { body } } }";
@@ -255,7 +263,9 @@ async function lockComments({ databaseUrls, graphqlUrl, token }: AlertPlatform):
   const locker = new pg.Client({ connectionString: databaseUrls.comments });
   await locker.connect();
   await locker.query("begin; lock table comments in access exclusive mode");
-  const endLoad = await load(graphqlUrl, (count) => createGraphqlRequest(token, commentsOfPost, { id: postAt(count) }));
+  const endLoad = await addLoad(graphqlUrl, (requestNumber) =>
+    createGraphqlRequest(token, commentsOfPost, { id: postAt(requestNumber) }),
+  );
   return async () => {
     await locker.end();
     await endLoad();

@@ -8,7 +8,7 @@ import { installDebianPackages, isProgram } from "../../debian-packages.ts";
 import { MissingToolError } from "../../verification.ts";
 import { defaultReceivers, joinAlertmanagerSettings, observabilityFolder } from "./monitoring-settings.ts";
 
-const packages = ["prometheus", "prometheus-alertmanager", "redis-server"];
+const debianPackages = ["prometheus", "prometheus-alertmanager", "redis-server"];
 
 /** Paths of the programs. */
 export interface MonitoringPrograms {
@@ -29,7 +29,8 @@ export function findOrInstallPrograms(folder: string | undefined, print: (line: 
   const installed = findIn(folders);
   if (installed) return installed;
   if (folder !== undefined) throw new MissingToolError(`${folder} does not contain all programs.`);
-  installDebianPackages(packages, { hint: `install ${packages.join(", ")}, or use --programs FOLDER.`, print });
+  const hint = `install ${debianPackages.join(", ")}, or use --programs FOLDER.`;
+  installDebianPackages(debianPackages, { hint, print });
   const programs = findIn(folders);
   if (!programs) throw new MissingToolError("Debian's packages do not contain all programs.");
   return programs;
@@ -38,7 +39,9 @@ export function findOrInstallPrograms(folder: string | undefined, print: (line: 
 function findIn(folders: readonly string[]): MonitoringPrograms | undefined {
   const find = (...names: readonly string[]) =>
     folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isProgram);
-  const [prometheus, promtool, amtool] = [find("prometheus"), find("promtool"), find("amtool")];
+  const prometheus = find("prometheus");
+  const promtool = find("promtool");
+  const amtool = find("amtool");
   const alertmanager = find("alertmanager", "prometheus-alertmanager");
   const store = findStoreProgram(folders.join(delimiter)) ?? findStoreProgram();
   if (!prometheus || !promtool || !alertmanager || !amtool || !store) return undefined;
@@ -46,7 +49,7 @@ function findIn(folders: readonly string[]): MonitoringPrograms | undefined {
 }
 
 interface FileCheck {
-  readonly text: string;
+  readonly claim: string;
   readonly holds: boolean;
   /** What the program printed. */
   readonly output: string;
@@ -86,7 +89,7 @@ function kubernetesSettings(folder: string): string {
   return file;
 }
 
-function check(text: string, program: string, args: readonly string[]): FileCheck {
+function check(claim: string, program: string, args: readonly string[]): FileCheck {
   const { status, stdout, stderr, error } = spawnSync(program, args, { encoding: "utf8" });
-  return { text, holds: status === 0, output: error?.message ?? stdout + stderr };
+  return { claim, holds: status === 0, output: error?.message ?? stdout + stderr };
 }

@@ -11,6 +11,18 @@ export const observabilityFolder = join(root, "infra/observability");
 /** All intervals of Prometheus and Alertmanager are divided by this, so that a fault takes seconds instead of minutes. */
 export const shorteningFactor = 30;
 
+const msOfUnit: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+const durationPattern = /^(\d+)(ms|[smhdw])$/;
+const windowOrOffset = /(\[|\boffset\s+)(\d+(?:ms|[smhdw]))\b/g;
+const fileFlag = /^--(config\.file|storage\.tsdb\.path|web\.user-assets)=/;
+
 const readYaml = (file: string): unknown => parse(readFileSync(file, "utf8"), { merge: true });
 
 /** A recording rule or an alerting rule of Prometheus. */
@@ -52,7 +64,7 @@ export function joinAlertmanagerSettings(receivers: string): string {
 
 export const defaultReceivers = () => readObservabilityFile("alertmanager/receivers/receivers.yml");
 
-/** Writes Alertmanager's settings with local webhook URLs, and with intervals shortened like those of the rules. @returns the file. */
+/** Writes Alertmanager's settings with local webhook URLs, and with intervals divided by `shorteningFactor`. @returns the file. */
 export function writeAlertmanagerSettings(folder: string, receiverUrl: (receiver: string) => string): string {
   const receivers = ["page", "ticket"].map((name) => ({ name, webhook_configs: [{ url: receiverUrl(name) }] }));
   const settings = parse(joinAlertmanagerSettings(stringify({ receivers }))) as unknown;
@@ -65,7 +77,7 @@ export interface PrometheusAddresses {
   /** Hosts and ports of each unit's metrics. */
   readonly targets: Readonly<Record<string, readonly string[]>>;
   readonly alertmanager: string;
-  /** All intervals are divided by it. */
+  /** All intervals of Prometheus are divided by it; 1 leaves them unchanged. */
   readonly factor: number;
 }
 
@@ -76,12 +88,11 @@ export interface PrometheusAddresses {
  */
 export function writePrometheusSettings(folder: string, { targets, alertmanager, factor }: PrometheusAddresses) {
   const original = readYaml(join(observabilityFolder, "prometheus.yml")) as PrometheusSettings;
+  const globalIntervals = ["scrape_interval", "evaluation_interval"];
+  const shortenedGlobal = shortenSettings(original.global, globalIntervals, factor) as object;
   const settings = {
     ...original,
-    global: {
-      ...(shortenSettings(original.global, ["scrape_interval", "evaluation_interval"], factor) as object),
-      scrape_timeout: shorten(original.global.scrape_interval, factor),
-    },
+    global: { ...shortenedGlobal, scrape_timeout: shorten(original.global.scrape_interval, factor) },
     alerting: { alertmanagers: [{ static_configs: [{ targets: [alertmanager] }] }] },
     scrape_configs: original.scrape_configs.map(({ job_name: name }) => ({
       job_name: name,
@@ -92,47 +103,34 @@ export function writePrometheusSettings(folder: string, { targets, alertmanager,
   writeFileSync(file, stringify(settings));
   mkdirSync(join(folder, "rules"));
   for (const { path, groups } of readRuleFiles()) {
-    const shortened = groups.map((group) => ({
+    const shortenedGroups = groups.map((group) => ({
       ...group,
       rules: group.rules.map((rule) => shortenRule(rule, factor)),
     }));
-    writeFileSync(join(folder, "rules", basename(path)), stringify({ groups: shortened }));
+    writeFileSync(join(folder, "rules", basename(path)), stringify({ groups: shortenedGroups }));
   }
-  return { file, flags: flagsOfCompose() };
+  return { file, flags: readComposeFlags() };
 }
 
 function shortenRule(rule: Rule, factor: number): Rule {
-  const { for: duration } = rule;
-  return {
-    ...rule,
-    expr: shortenQuery(rule.expr, factor),
-    ...(duration === undefined ? {} : { for: shorten(duration, factor) }),
-  };
+  const shortened: Rule = { ...rule, expr: shortenQuery(rule.expr, factor) };
+  if (rule.for === undefined) return shortened;
+  return { ...shortened, for: shorten(rule.for, factor) };
 }
 
-function flagsOfCompose(): readonly string[] {
+function readComposeFlags(): readonly string[] {
   const { services } = readYaml(join(root, "docker-compose.observability.yml")) as {
     readonly services: { readonly prometheus: { readonly command: readonly string[] } };
   };
-  const localFlags = /^--(config\.file|storage\.tsdb\.path|web\.user-assets)=/;
-  return services.prometheus.command.filter((flag) => !localFlags.test(flag));
+  return services.prometheus.command.filter((flag) => !fileFlag.test(flag));
 }
-
-const unitMs: Readonly<Record<string, number>> = {
-  ms: 1,
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
-};
 
 /** @throws Error for a text that is not a Prometheus duration with one unit. */
 export function toMs(duration: string): number {
-  const [, number, unit = ""] = /^(\d+)(ms|[smhdw])$/.exec(duration) ?? [];
-  const ms = unitMs[unit];
-  if (number === undefined || ms === undefined) throw new Error(`not a duration: ${duration}`);
-  return Number(number) * ms;
+  const [, number, unit = ""] = durationPattern.exec(duration) ?? [];
+  const unitMs = msOfUnit[unit];
+  if (number === undefined || unitMs === undefined) throw new Error(`not a duration: ${duration}`);
+  return Number(number) * unitMs;
 }
 
 /** "5m" becomes "10000ms". */
@@ -142,20 +140,16 @@ export function shorten(duration: string, factor: number = shorteningFactor): st
 
 /** Shortens the windows and offsets of a query. */
 export function shortenQuery(query: string, factor?: number): string {
-  return query.replaceAll(
-    /(\[|\boffset\s+)(\d+(?:ms|[smhdw]))\b/g,
-    (_, before: string, duration: string) => before + shorten(duration, factor),
-  );
+  return query.replaceAll(windowOrOffset, (_, before: string, duration: string) => before + shorten(duration, factor));
 }
 
-/** Shortens the settings with these names, at any depth. */
-function shortenSettings(settings: unknown, names: readonly string[], factor?: number): unknown {
-  if (Array.isArray(settings)) return settings.map((item) => shortenSettings(item, names, factor));
+/** Shortens the durations with these names, at any depth. */
+function shortenSettings(settings: unknown, durationNames: readonly string[], factor?: number): unknown {
+  if (Array.isArray(settings)) return settings.map((item) => shortenSettings(item, durationNames, factor));
   if (typeof settings !== "object" || settings === null) return settings;
-  return Object.fromEntries(
-    Object.entries(settings).map(([name, value]) => {
-      const isDuration = names.includes(name) && typeof value === "string";
-      return [name, isDuration ? shorten(value, factor) : shortenSettings(value, names, factor)];
-    }),
-  );
+  const shortened = Object.entries(settings).map(([name, value]) => {
+    const isDuration = durationNames.includes(name) && typeof value === "string";
+    return [name, isDuration ? shorten(value, factor) : shortenSettings(value, durationNames, factor)];
+  });
+  return Object.fromEntries(shortened);
 }

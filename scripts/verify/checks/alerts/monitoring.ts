@@ -15,6 +15,14 @@ interface AlertmanagerAlert {
   readonly status: { readonly state: "active" | "suppressed" | "unprocessed" };
 }
 
+interface PrometheusAlerts {
+  readonly alerts: readonly { readonly state: string; readonly labels: Readonly<Record<string, string>> }[];
+}
+
+interface PrometheusTargets {
+  readonly activeTargets: readonly { readonly health: string }[];
+}
+
 /** Labels and samples of one series in a query's result. */
 interface Series {
   readonly metric: Readonly<Record<string, string>>;
@@ -50,36 +58,40 @@ export interface MonitoringOptions {
 
 const startTimeoutMs = 30_000;
 const pollMs = 100;
+/** Prometheus rejects a range query with more than 11,000 points per series. */
+const queryPointsMax = 10_000;
 
 /** Starts Prometheus and Alertmanager with the repository's files, with local addresses and shortened intervals. */
-export async function startMonitoring(o: MonitoringOptions): Promise<Monitoring> {
-  const { programs, folder, targets, receiverUrl, factor } = o;
-  const [port, alertPort] = [await pickFreePort(), await pickFreePort()];
-  const [url, alertUrl] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${alertPort}`];
-  startProgram("alertmanager", o, {
+export async function startMonitoring(options: MonitoringOptions): Promise<Monitoring> {
+  const { programs, folder, targets, receiverUrl, factor } = options;
+  const prometheusAddress = `127.0.0.1:${await pickFreePort()}`;
+  const alertmanagerAddress = `127.0.0.1:${await pickFreePort()}`;
+  const prometheusUrl = `http://${prometheusAddress}`;
+  const alertmanagerUrl = `http://${alertmanagerAddress}`;
+  startProgram("alertmanager", options, {
     program: programs.alertmanager,
     args: [
       `--config.file=${writeAlertmanagerSettings(folder, receiverUrl)}`,
       `--storage.path=${join(folder, "alertmanager-data")}`,
       "--cluster.listen-address=",
-      `--web.listen-address=127.0.0.1:${alertPort}`,
+      `--web.listen-address=${alertmanagerAddress}`,
     ],
   });
-  const { file, flags } = writePrometheusSettings(folder, { targets, alertmanager: `127.0.0.1:${alertPort}`, factor });
-  startProgram("prometheus", o, {
+  const { file, flags } = writePrometheusSettings(folder, { targets, alertmanager: alertmanagerAddress, factor });
+  startProgram("prometheus", options, {
     program: programs.prometheus,
     args: [
       ...flags,
       `--config.file=${file}`,
       `--storage.tsdb.path=${join(folder, "prometheus-data")}`,
       `--web.user-assets=${docsFolder}`,
-      `--web.listen-address=127.0.0.1:${port}`,
+      `--web.listen-address=${prometheusAddress}`,
     ],
     // Prometheus serves docs/ at /user, so that fault-run.ts can fetch the runbook of each alert.
-    environment: { RUNBOOKS_URL: `${url}/user/runbooks` },
+    environment: { RUNBOOKS_URL: `${prometheusUrl}/user/runbooks` },
   });
-  await Promise.all([waitUntilReady(`${alertUrl}/-/ready`), waitUntilReady(`${url}/-/ready`)]);
-  return createMonitoring(url, alertUrl);
+  await Promise.all([waitUntilReady(`${alertmanagerUrl}/-/ready`), waitUntilReady(`${prometheusUrl}/-/ready`)]);
+  return createMonitoring(prometheusUrl, alertmanagerUrl);
 }
 
 interface ProgramCommand {
@@ -98,35 +110,39 @@ function startProgram(
   const child = spawn(program, args, { env: environment, cwd: folder, stdio: ["ignore", output, output] });
   if (output !== "ignore") closeSync(output);
   child.on("error", () => {}); // `waitUntilReady` reports a program that does not start.
-  run.onCleanup(() => end(child));
+  run.onCleanup(() => endProgram(child));
 }
 
-function createMonitoring(url: string, alertUrl: string): Monitoring {
-  async function get<Data>(path: string): Promise<Data> {
-    const response = await fetch(`${url}/api/v1/${path}`);
+function createMonitoring(prometheusUrl: string, alertmanagerUrl: string): Monitoring {
+  async function getFromPrometheus<Data>(path: string): Promise<Data> {
+    const response = await fetch(`${prometheusUrl}/api/v1/${path}`);
     const { status, data, error } = (await response.json()) as { status: string; data: Data; error?: string };
     if (status !== "success") throw new Error(`${path}: ${error}`);
     return data;
   }
   return {
-    alerts: async () => (await (await fetch(`${alertUrl}/api/v2/alerts`)).json()) as readonly AlertmanagerAlert[],
+    async alerts() {
+      const response = await fetch(`${alertmanagerUrl}/api/v2/alerts`);
+      return (await response.json()) as readonly AlertmanagerAlert[];
+    },
     async firing() {
-      const { alerts } = await get<{ alerts: { state: string; labels: Record<string, string> }[] }>("alerts");
+      const { alerts } = await getFromPrometheus<PrometheusAlerts>("alerts");
       return alerts.filter(({ state }) => state === "firing").map(({ labels }) => labels["alertname"] ?? "");
     },
-    async query(query, start, end) {
-      // Prometheus rejects a range query with more than 11,000 points per series.
-      const stepSeconds = Math.max(1, Math.ceil((end - start) / 10_000));
+    async query(expr, fromSeconds, toSeconds) {
+      const stepSeconds = Math.max(1, Math.ceil((toSeconds - fromSeconds) / queryPointsMax));
       const parameters = new URLSearchParams({
-        query,
-        start: String(start),
-        end: String(end),
+        query: expr,
+        start: String(fromSeconds),
+        end: String(toSeconds),
         step: String(stepSeconds),
       });
-      return (await get<{ result: readonly Series[] }>(`query_range?${parameters.toString()}`)).result;
+      const path = `query_range?${parameters.toString()}`;
+      const { result } = await getFromPrometheus<{ result: readonly Series[] }>(path);
+      return result;
     },
     async targetsUp() {
-      const { activeTargets } = await get<{ activeTargets: { health: string }[] }>("targets?state=active");
+      const { activeTargets } = await getFromPrometheus<PrometheusTargets>("targets?state=active");
       return activeTargets.filter(({ health }) => health === "up").length;
     },
   };
@@ -147,8 +163,10 @@ async function waitUntilReady(url: string): Promise<void> {
   );
 }
 
-async function end(child: ChildProcess): Promise<void> {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+async function endProgram(child: ChildProcess): Promise<void> {
+  const isStarted = child.pid !== undefined;
+  const hasEnded = child.exitCode !== null || child.signalCode !== null;
+  if (!isStarted || hasEnded) return;
   const ended = once(child, "exit");
   child.kill("SIGTERM");
   await ended;

@@ -11,8 +11,9 @@ export interface Notification {
   readonly annotations: Readonly<Record<string, string>>;
   /** The receiver's name: page or ticket. */
   readonly receiver: string;
-  /** Times of `performance.now()`: the first notification, and the notification that the alert is resolved, if any. */
+  /** When the first notification arrived, by `performance.now()`. */
   readonly notifiedMs: number;
+  /** When the notification that the alert is resolved arrived; undefined before. */
   resolvedMs: number | undefined;
 }
 
@@ -24,40 +25,34 @@ export interface NotificationReceiver {
   stop(): Promise<void>;
 }
 
+interface WebhookAlert {
+  readonly status: "firing" | "resolved";
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly fingerprint: string;
+}
+
 interface WebhookMessage {
   readonly receiver: string;
-  readonly alerts: readonly {
-    readonly status: "firing" | "resolved";
-    readonly labels: Readonly<Record<string, string>>;
-    readonly annotations: Readonly<Record<string, string>>;
-    readonly fingerprint: string;
-  }[];
+  readonly alerts: readonly WebhookAlert[];
 }
 
 export async function startNotificationReceiver(): Promise<NotificationReceiver> {
   const notifications: Notification[] = [];
-  const firing = new Map<string, Notification>();
+  const firingByFingerprint = new Map<string, Notification>();
 
   function accept({ receiver, alerts }: WebhookMessage): void {
-    for (const { status, labels, annotations, fingerprint } of alerts) {
-      const known = firing.get(fingerprint);
-      if (status === "firing" && !known) {
-        const { alertname: alert = "", unit = "" } = labels;
-        const notification = {
-          alert,
-          unit,
-          labels,
-          annotations,
-          receiver,
-          notifiedMs: performance.now(),
-          resolvedMs: undefined,
-        };
+    for (const alert of alerts) {
+      const firing = firingByFingerprint.get(alert.fingerprint);
+      // Alertmanager repeats notifications: only the first one of an alert is recorded.
+      if (alert.status === "firing" && !firing) {
+        const notification = toNotification(alert, receiver);
         notifications.push(notification);
-        firing.set(fingerprint, notification);
+        firingByFingerprint.set(alert.fingerprint, notification);
       }
-      if (status === "resolved" && known) {
-        known.resolvedMs = performance.now();
-        firing.delete(fingerprint);
+      if (alert.status === "resolved" && firing) {
+        firing.resolvedMs = performance.now();
+        firingByFingerprint.delete(alert.fingerprint);
       }
     }
   }
@@ -81,5 +76,17 @@ export async function startNotificationReceiver(): Promise<NotificationReceiver>
       server.close();
       await once(server, "close");
     },
+  };
+}
+
+function toNotification({ labels, annotations }: WebhookAlert, receiver: string): Notification {
+  return {
+    alert: labels["alertname"] ?? "",
+    unit: labels["unit"] ?? "",
+    labels,
+    annotations,
+    receiver,
+    notifiedMs: performance.now(),
+    resolvedMs: undefined,
   };
 }

@@ -24,60 +24,66 @@ export interface OutageOptions {
 const perSecondMax = 60;
 /** The minimum number of requests to each endpoint in each phase. */
 const requestsMin = 40;
+const relativeDifferenceMax = 0.1;
 
 /**
  * Sends requests to both endpoints before, during and after a short outage of one subgraph. Each request needs one fetch from this subgraph, and
  * requests another comment, so that no cache serves it. A failure is a failed request of the REST proxy, or an incomplete result of the gateway.
  */
 export async function driveOutage(
-  o: OutageOptions,
+  options: OutageOptions,
 ): Promise<{ readonly graphql: ObservedRequests; readonly rest: ObservedRequests }> {
   const headers = { "content-type": "application/json" };
-  const toQuery = (count: number) => JSON.stringify({ query: `{ comment(id: "${count}") { body } }` });
-  const graphql = createCaller(o.graphqlUrl, (count) => {
-    return { method: "POST", path: "/graphql", headers, body: toQuery(count) };
+  const graphql = createCaller(options.graphqlUrl, (commentId) => {
+    const body = JSON.stringify({ query: `{ comment(id: "${commentId}") { body } }` });
+    return { method: "POST", path: "/graphql", headers, body };
   });
-  const rest = createCaller(o.restUrl, (count) => ({ method: "GET", path: `/v2/comments/${count}` }));
-  const send = (ms: number) => Promise.all([graphql.send(ms), rest.send(ms)]);
+  const rest = createCaller(options.restUrl, (commentId) => ({ method: "GET", path: `/v2/comments/${commentId}` }));
+  const sendToBoth = (durationMs: number) => Promise.all([graphql.send(durationMs), rest.send(durationMs)]);
   try {
-    await send(o.healthyMs);
-    o.setFailing(true);
-    await send(o.outageMs);
-    o.setFailing(false);
-    await send(o.healthyMs);
-    return { graphql: graphql.seen(), rest: rest.seen() };
+    await sendToBoth(options.healthyMs);
+    options.setFailing(true);
+    await sendToBoth(options.outageMs);
+    options.setFailing(false);
+    await sendToBoth(options.healthyMs);
+    return { graphql: graphql.observed(), rest: rest.observed() };
   } finally {
     graphql.close();
     rest.close();
   }
 }
 
-function createCaller(url: string, createRequest: (count: number) => HttpClientRequest) {
+function createCaller(url: string, createRequest: (requestNumber: number) => HttpClientRequest) {
   const client = createHttpClient(url);
   let count = 0;
   let failed = 0;
   return {
-    async send(ms: number): Promise<void> {
-      const endMs = performance.now() + ms;
+    async send(durationMs: number): Promise<void> {
+      const endMs = performance.now() + durationMs;
       const countMin = count + requestsMin;
       while (performance.now() < endMs || count < countMin) {
-        const { status, text } = await client.send(createRequest(count++));
-        if (status >= 500 || (status === 200 && text.includes('"errors"'))) failed++;
+        const request = createRequest(count);
+        count++;
+        const { status, text } = await client.send(request);
+        const isIncomplete = status === 200 && text.includes('"errors"');
+        if (status >= 500 || isIncomplete) failed++;
         await sleep(1_000 / perSecondMax);
       }
     },
-    seen: (): ObservedRequests => ({ count, failed }),
+    observed: (): ObservedRequests => ({ count, failed }),
     close: client.close,
   };
 }
 
-/** Whether clients observed failures, and the recorded ratio differs from theirs by at most 10 %. */
+/** Whether clients observed failures, and the recorded ratio differs from the observed one by at most 10 %. */
 export function isRatioOf(ratio: number | undefined, { count, failed }: ObservedRequests): boolean {
-  return ratio !== undefined && failed > 0 && Math.abs(ratio - failed / count) <= (0.1 * failed) / count;
+  if (ratio === undefined || failed === 0) return false;
+  return Math.abs(ratio - failed / count) <= (relativeDifferenceMax * failed) / count;
 }
 
 /** An error ratio that Prometheus recorded, and what clients observed. */
 export interface RecordedRatio {
+  /** The endpoint and the level of its objective, such as "gateway completeness". */
   readonly level: string;
   /** Undefined if none was recorded. */
   readonly ratio: number | undefined;
@@ -103,28 +109,27 @@ export async function runOutage(
   monitoring: Monitoring,
   isControl: boolean,
 ): Promise<readonly RecordedRatio[]> {
-  await waitForScrapes(Object.values(platform.replicas).flat().length, monitoring);
-  const setFailing = (isFailing: boolean) =>
-    platform.faultProxy.respondWith(isFailing && !isControl ? "500" : "service");
-  const { graphql, rest } = await driveOutage({ ...platform, outageMs, healthyMs, setFailing });
+  const replicas = Object.values(platform.replicas).flat();
+  await waitForScrapes(replicas.length, monitoring);
+  const { graphqlUrl, restUrl, faultProxy } = platform;
+  const setFailing = (isFailing: boolean) => faultProxy.respondWith(isFailing && !isControl ? "500" : "service");
+  const { graphql, rest } = await driveOutage({ graphqlUrl, restUrl, outageMs, healthyMs, setFailing });
   await sleep(recordedMs);
-  const read = async (unit: string, level: string, observed: ObservedRequests): Promise<RecordedRatio> => {
+  const readRatio = async (endpoint: string, level: string, observed: ObservedRequests): Promise<RecordedRatio> => {
     const nowSeconds = Date.now() / 1_000;
-    const [series] = await monitoring.query(
-      `${recordedSeries}{endpoint="${unit}", level="${level}"}`,
-      nowSeconds,
-      nowSeconds,
-    );
-    const value = series?.values.at(-1)?.[1];
-    return { level: `${unit} ${level}`, ratio: value === undefined ? undefined : Number(value), observed };
+    const query = `${recordedSeries}{endpoint="${endpoint}", level="${level}"}`;
+    const [series] = await monitoring.query(query, nowSeconds, nowSeconds);
+    const [, value] = series?.values.at(-1) ?? [];
+    const ratio = value === undefined ? undefined : Number(value);
+    return { level: `${endpoint} ${level}`, ratio, observed };
   };
-  return [await read("gateway", "completeness", graphql), await read("rest-proxy", "availability", rest)];
+  return [await readRatio("gateway", "completeness", graphql), await readRatio("rest-proxy", "availability", rest)];
 }
 
-async function waitForScrapes(targets: number, monitoring: Monitoring): Promise<void> {
+async function waitForScrapes(targetsCount: number, monitoring: Monitoring): Promise<void> {
   const deadline = performance.now() + scrapedTimeoutMs;
-  while ((await monitoring.targetsUp()) < targets) {
-    if (performance.now() > deadline) throw new Error(`Prometheus does not scrape all ${targets} targets.`);
+  while ((await monitoring.targetsUp()) < targetsCount) {
+    if (performance.now() > deadline) throw new Error(`Prometheus does not scrape all ${targetsCount} targets.`);
     await sleep(pollMs);
   }
 }

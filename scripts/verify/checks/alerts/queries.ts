@@ -6,7 +6,7 @@ import type { VerificationRun } from "../../verification.ts";
 import { observabilityFolder, readRules, shorten, shortenQuery } from "./monitoring-settings.ts";
 import type { Monitoring } from "./monitoring.ts";
 
-/** In seconds since 1970: the load starts, the first fault starts, the last one has ended. */
+/** In seconds since 1970: when the load starts, when the first fault starts, and when the last fault has ended. */
 interface Times {
   readonly beginSeconds: number;
   readonly faultsSeconds: number;
@@ -38,7 +38,7 @@ export async function verifyQueries(
   { times, isComplete }: QueriesOptions,
 ): Promise<void> {
   const results: QueryResult[] = [];
-  for (const { source, expr } of [...dashboardQueries(), ...recordedSeriesQueries()]) {
+  for (const { source, expr } of [...readDashboardQueries(), ...readRecordedQueries()]) {
     const result = await runQuery(monitoring, expr, times);
     results.push(result);
     if (result.dataFrom === "never") print(`no data: ${source}: ${expr} ${result.error ?? ""}`);
@@ -54,41 +54,54 @@ export async function verifyQueries(
   else print(`Data is not required, because not all faults ran: ${noData}.`);
 }
 
-async function runQuery(
-  monitoring: Monitoring,
-  expr: string,
-  { beginSeconds, faultsSeconds, endSeconds }: Times,
-): Promise<QueryResult> {
+async function runQuery(monitoring: Monitoring, expr: string, times: Times): Promise<QueryResult> {
   try {
-    const series = await monitoring.query(expr, beginSeconds, endSeconds);
+    const series = await monitoring.query(expr, times.beginSeconds, times.endSeconds);
+    const samples = series.flatMap(({ values }) => values);
     // 0/0 gives NaN, which no panel shows.
-    const seconds = series.flatMap(({ values }) => values.filter(([, value]) => value !== "NaN").map(([time]) => time));
-    // Infinity without data: then both comparisons are false.
-    const first = Math.min(...seconds);
-    const dataFrom = first < faultsSeconds ? "healthy" : first <= endSeconds ? "faults" : "never";
-    return { dataFrom, error: undefined };
+    const shownSamples = samples.filter(([, value]) => value !== "NaN");
+    const shownSeconds = shownSamples.map(([seconds]) => seconds);
+    return { dataFrom: toDataFrom(shownSeconds, times), error: undefined };
   } catch (error) {
     return { dataFrom: "never", error: String(error) };
   }
 }
 
-/** Grafana's $__rate_interval: four times the scrape interval of 15 s. */
+function toDataFrom(sampleSeconds: readonly number[], { faultsSeconds, endSeconds }: Times): QueryResult["dataFrom"] {
+  // Infinity without samples.
+  const firstSeconds = Math.min(...sampleSeconds);
+  if (firstSeconds < faultsSeconds) return "healthy";
+  return firstSeconds <= endSeconds ? "faults" : "never";
+}
+
+/** The value of `$__rate_interval` in Grafana: four times the scrape interval of 15 s. */
 const rateInterval = "1m";
 
-function dashboardQueries() {
+interface SourceQuery {
+  readonly source: string;
+  readonly expr: string;
+}
+
+function readDashboardQueries(): readonly SourceQuery[] {
   return globSync(join(observabilityFolder, "grafana/dashboards/*.json")).flatMap((file) => {
-    const { templating, panels } = JSON.parse(readFileSync(file, "utf8")) as Dashboard;
-    const fill = (expr: string) =>
-      templating.list
-        .reduce((text, { name }) => text.replaceAll(`$${name}`, ".+"), shortenQuery(expr))
-        .replaceAll("$__rate_interval", shorten(rateInterval));
-    return panels.flatMap(({ title, targets = [] }) =>
-      targets.map(({ expr }) => ({ source: `${basename(file, ".json")}, ${title}`, expr: fill(expr) })),
+    const dashboard = JSON.parse(readFileSync(file, "utf8")) as Dashboard;
+    return dashboard.panels.flatMap(({ title, targets = [] }) =>
+      targets.map(({ expr }) => ({
+        source: `${basename(file, ".json")}, ${title}`,
+        expr: replaceVariables(shortenQuery(expr), dashboard),
+      })),
     );
   });
 }
 
-function recordedSeriesQueries() {
+/** Replaces each variable of the dashboard with the pattern that Grafana inserts for "All". */
+function replaceVariables(query: string, { templating }: Dashboard): string {
+  let replaced = query;
+  for (const { name } of templating.list) replaced = replaced.replaceAll(`$${name}`, ".+");
+  return replaced.replaceAll("$__rate_interval", shorten(rateInterval));
+}
+
+function readRecordedQueries(): readonly SourceQuery[] {
   return readRules().flatMap(({ record, labels = {} }) => {
     if (record === undefined) return [];
     const matchers = Object.entries(labels).map(([name, value]) => `${name}=${JSON.stringify(value)}`);

@@ -10,22 +10,23 @@ export type SuiteTestOutcome = "pass" | "fail" | "setup" | "dependency" | "not-r
 
 /** The outcome of each test by id, as the suite defines it. */
 export function toOutcomes(tests: readonly SuiteTest[], results: SuiteResults): ReadonlyMap<string, SuiteTestOutcome> {
-  const byId = new Map(tests.map((test) => [test.id, test]));
+  const testsById = new Map(tests.map((test) => [test.id, test]));
   const outcomes = new Map<string, SuiteTestOutcome>();
 
   function outcomeOf(id: string): SuiteTestOutcome {
-    const known = outcomes.get(id);
-    if (known) return known;
-    const outcome = determine(byId.get(id), results[id]);
+    const determined = outcomes.get(id);
+    if (determined) return determined;
+    const outcome = determineOutcome(testsById.get(id), results[id]);
     outcomes.set(id, outcome);
     return outcome;
   }
 
-  function determine(test: SuiteTest | undefined, result: SuiteResults[string] | undefined): SuiteTestOutcome {
+  function determineOutcome(test: SuiteTest | undefined, result: SuiteResults[string] | undefined): SuiteTestOutcome {
     if (!test || result === undefined) return "not-run";
     if (test.dependsOn.some((id) => outcomeOf(id) !== "pass")) return "dependency";
     if (result === true) return "pass";
-    return result[0] === "Setup" ? "setup" : "fail";
+    const [failureKind] = result;
+    return failureKind === "Setup" ? "setup" : "fail";
   }
 
   for (const { id } of tests) outcomeOf(id);
@@ -33,16 +34,18 @@ export function toOutcomes(tests: readonly SuiteTest[], results: SuiteResults): 
 }
 
 const kinds = ["required", "optimal", "check"] as const;
-const counted = ["pass", "fail", "setup", "dependency"] as const;
+const countedOutcomes = ["pass", "fail", "setup", "dependency"] as const;
+const columnChars = 11;
 
 /** The number of tests of each kind with each outcome: the lines of a table. */
 export function toTable(tests: readonly SuiteTest[], results: SuiteResults): readonly string[] {
   const outcomes = toOutcomes(tests, results);
-  const rows = kinds.map((kind) => {
-    const ofKind = tests.filter((test) => test.kind === kind).map(({ id }) => outcomes.get(id));
-    return [kind, ...counted.map((outcome) => ofKind.filter((one) => one === outcome).length)];
-  });
-  return [["", ...counted], ...rows].map((row) => row.map((cell) => String(cell).padStart(11)).join(""));
+  const countTests = (kind: SuiteTest["kind"], outcome: SuiteTestOutcome) =>
+    tests.filter((test) => test.kind === kind && outcomes.get(test.id) === outcome).length;
+  const rows = kinds.map((kind) => [kind, ...countedOutcomes.map((outcome) => countTests(kind, outcome))]);
+  return [["", ...countedOutcomes], ...rows].map((row) =>
+    row.map((cell) => String(cell).padStart(columnChars)).join(""),
+  );
 }
 
 /**
@@ -55,19 +58,21 @@ export function findChanges(
   known: readonly KnownFailure[],
 ): readonly string[] {
   const outcomes = toOutcomes(tests, results);
-  const ids = known.flatMap((failure) => failure.ids);
-  const isBad = (id: string) => outcomes.get(id) === "fail" || outcomes.get(id) === "setup";
-  const unknownFailures = tests.filter(({ id }) => isBad(id) && !ids.includes(id));
+  const knownIds = known.flatMap(({ ids }) => ids);
+  const isFailure = (id: string) => outcomes.get(id) === "fail" || outcomes.get(id) === "setup";
+  const unknownFailures = tests.filter(({ id }) => isFailure(id) && !knownIds.includes(id));
+  const noFailures = knownIds.filter((id) => !isFailure(id));
+  const repeatedIds = knownIds.filter((id, index) => knownIds.indexOf(id) !== index);
   return [
     ...unknownFailures.map(({ id, name }) => `${id} fails: ${describeResult(results[id])} (${name})`),
-    ...ids
-      .filter((id) => !isBad(id))
-      .map((id) => `${id} is listed as a known failure, but its outcome is ${outcomes.get(id)}`),
-    ...ids.filter((id, at) => ids.indexOf(id) !== at).map((id) => `${id} is listed twice as a known failure`),
+    ...noFailures.map((id) => `${id} is listed as a known failure, but its outcome is ${outcomes.get(id)}`),
+    ...repeatedIds.map((id) => `${id} is listed twice as a known failure`),
   ];
 }
 
 export function describeResult(result: SuiteResults[string] | undefined): string {
   if (result === undefined) return "the suite has no such test";
-  return result === true ? "passes" : `${result[0]}: ${result[1]}`;
+  if (result === true) return "passes";
+  const [failureKind, message] = result;
+  return `${failureKind}: ${message}`;
 }

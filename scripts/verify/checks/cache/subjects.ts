@@ -41,23 +41,25 @@ export async function startSubject(subject: Subject, origin: string, isControl: 
   return { url, stop: () => Promise.all([standalone.close(), stop()]) };
 }
 
+/** Every cache entry counts as more than 2,048 bytes (`toEntry` in rest-proxy/src/cache/entry.ts), so the control's proxy stores no response. */
+const controlEnvironment = { CACHE_ENTRY_BYTES_MAX: "1024" };
+
 /** The proxy inherits no environment variable, so all settings but these have their defaults. */
 async function startProxy(origin: string, isControl: boolean): Promise<RunningServer> {
   const port = await pickFreePort();
   const url = `http://127.0.0.1:${port}`;
+  const environment = {
+    PROFILE: "production",
+    PORT: String(port),
+    ROUTES_FILE: fileURLToPath(new URL("routes.json", import.meta.url)),
+    SUITE_URL: origin,
+    SUITE_FEED_URL: "none",
+    ...endpointKeys,
+    RATE_LIMIT_EXEMPT: "127.0.0.0/8",
+    TRUSTED_PROXIES: "none",
+  };
   const proxy = await startProcess("rest-proxy", url, {
-    environment: {
-      PROFILE: "production",
-      PORT: String(port),
-      ROUTES_FILE: fileURLToPath(new URL("routes.json", import.meta.url)),
-      SUITE_URL: origin,
-      SUITE_FEED_URL: "none",
-      ...endpointKeys,
-      RATE_LIMIT_EXEMPT: "127.0.0.0/8",
-      TRUSTED_PROXIES: "none",
-      // Every cache entry counts as more than 2,048 bytes (`toEntry` in rest-proxy/src/cache/entry.ts), so the proxy stores no response.
-      ...(isControl ? { CACHE_ENTRY_BYTES_MAX: "1024" } : {}),
-    },
+    environment: isControl ? { ...environment, ...controlEnvironment } : environment,
   });
   return { url: `${url}/v1`, stop: () => proxy.end("SIGTERM") };
 }
@@ -65,9 +67,10 @@ async function startProxy(origin: string, isControl: boolean): Promise<RunningSe
 async function listen(handler: RequestListener): Promise<RunningServer> {
   const server = createServer(handler);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
   const stop = async () => {
     server.close();
     server.closeAllConnections();
   };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop };
+  return { url: `http://127.0.0.1:${port}`, stop };
 }

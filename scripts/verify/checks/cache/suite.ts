@@ -1,5 +1,5 @@
 // Loads and runs the public HTTP cache tests (http-cache-tests).
-import type { RequestListener } from "node:http";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -69,15 +69,15 @@ interface TestRunner {
   readonly testResults: Record<string, SuiteResults[string]>;
 }
 
+/** @param segments of the path, after the name of the handler. */
+type Handle = (segments: readonly string[], request: IncomingMessage, response: ServerResponse) => void;
+
 /** The tests that run at the same time, as in the suite's own runner. */
 const chunkSize = 100;
+const restPrefix = /^\/rest\/v\d+/;
 
 export async function loadSuite(): Promise<Suite> {
-  const { default: groups } = (await load("tests/index.mjs")) as { readonly default: readonly RawGroup[] };
-  const { default: surrogate } = (await load("tests/surrogate-control.mjs")) as { readonly default: RawGroup };
-  const rawTests = [...groups, asTargeted(surrogate)]
-    .flatMap(({ tests }) => tests)
-    .filter((test) => !test.browser_only);
+  const rawTests = await loadTests();
   const config = (await load("client/config.mjs")) as ClientConfig;
   const { makeCacheTest, testResults } = (await load("client/test.mjs")) as TestRunner;
   // The suite's own command line uses node-fetch too, because Node's fetch adds headers that a test does not set.
@@ -88,17 +88,30 @@ export async function loadSuite(): Promise<Suite> {
     origin: await loadOrigin(),
     async run({ cache, origin }, only) {
       config.setBaseUrl(cache);
-      config.setFetch((url, init) => fetch(url.startsWith(`${cache}/test/`) ? url : url.replace(cache, origin), init));
+      config.setFetch((url, init) => {
+        const isTestRequest = url.startsWith(`${cache}/test/`);
+        return fetch(isTestRequest ? url : url.replace(cache, origin), init);
+      });
+      // Removes the results of an earlier run.
       for (const id of Object.keys(testResults)) Reflect.deleteProperty(testResults, id);
-      const selected = rawTests.filter(({ id }) => only === undefined || id === only);
+      const isSingle = only !== undefined;
+      const selected = isSingle ? rawTests.filter(({ id }) => id === only) : rawTests;
       // The suite changes its tests while they run.
-      const tests = structuredClone(selected).map((test) => ({ ...test, dump: only !== undefined }));
-      for (let at = 0; at < tests.length; at += chunkSize) {
-        await Promise.all(tests.slice(at, at + chunkSize).map(makeCacheTest));
+      const tests = structuredClone(selected).map((test) => ({ ...test, dump: isSingle }));
+      for (let index = 0; index < tests.length; index += chunkSize) {
+        const chunk = tests.slice(index, index + chunkSize);
+        await Promise.all(chunk.map(makeCacheTest));
       }
       return { ...testResults };
     },
   };
+}
+
+async function loadTests(): Promise<readonly RawTest[]> {
+  const { default: groups } = (await load("tests/index.mjs")) as { readonly default: readonly RawGroup[] };
+  const { default: surrogate } = (await load("tests/surrogate-control.mjs")) as { readonly default: RawGroup };
+  const tests = [...groups, asTargeted(surrogate)].flatMap((group) => group.tests);
+  return tests.filter((test) => !test.browser_only);
 }
 
 function toSuiteTest({ id, name, kind = "required", depends_on: dependsOn = [] }: RawTest): SuiteTest {
@@ -107,22 +120,28 @@ function toSuiteTest({ id, name, kind = "required", depends_on: dependsOn = [] }
 
 /** The origin: the request handlers of the suite's server, and the recorded requests of each test. */
 async function loadOrigin(): Promise<RequestListener> {
-  type Handle = (segments: readonly string[], ...exchange: Parameters<RequestListener>) => void;
-  const loadHandler = async (name: string) =>
-    ((await load(`server/handle-${name}.mjs`)) as { default: Handle }).default;
   const handlers = new Map<string | undefined, Handle>();
   for (const name of ["config", "test"]) handlers.set(name, await loadHandler(name));
   const { stash } = (await load("server/utils.mjs")) as { readonly stash: ReadonlyMap<string | undefined, unknown> };
   // The suite's own handler logs a warning for each test that sends nothing to the origin.
-  handlers.set("state", ([id], _request, response) => response.end(JSON.stringify(stash.get(id) ?? [])));
+  handlers.set("state", ([testId], _request, response) => {
+    const recordedRequests = stash.get(testId) ?? [];
+    response.end(JSON.stringify(recordedRequests));
+  });
 
   return (request, response) => {
-    request.url = (request.url ?? "/").replace(/^\/rest\/v\d+/, "");
-    const [name, ...segments] = new URL(request.url, "http://origin.invalid").pathname.slice(1).split("/");
+    request.url = (request.url ?? "/").replace(restPrefix, "");
+    const { pathname } = new URL(request.url, "http://origin.invalid");
+    const [name, ...segments] = pathname.slice(1).split("/");
     const handle = handlers.get(name);
     if (handle) handle(segments, request, response);
     else response.writeHead(404).end();
   };
+}
+
+async function loadHandler(name: string): Promise<Handle> {
+  const { default: handle } = (await load(`server/handle-${name}.mjs`)) as { readonly default: Handle };
+  return handle;
 }
 
 /**

@@ -27,13 +27,16 @@ export async function tryCommand(command: readonly string[], environment: Enviro
   });
   let out = "";
   let outputEnd = "";
-  const collect = (text: string) => void (outputEnd = (outputEnd + text).slice(-outputEndCharsMax));
+  const appendToEnd = (text: string) => {
+    outputEnd = (outputEnd + text).slice(-outputEndCharsMax);
+  };
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     out += text;
-    collect(text);
+    appendToEnd(text);
   });
-  child.stderr.setEncoding("utf8").on("data", collect);
-  child.on("error", (error) => collect(String(error)));
+  child.stderr.setEncoding("utf8").on("data", appendToEnd);
+  child.on("error", (error) => appendToEnd(String(error)));
+  // `once` rejects if the program is missing: that counts as exit code 1.
   const [code] = (await once(child, "close").catch(() => [1])) as [number | null];
   return { code, out, outputEnd };
 }

@@ -19,10 +19,12 @@ import {
 import { describeImage, readImages } from "./images.ts";
 import {
   balance,
+  containerPortOf,
   fetchWriterToken,
   waitForContainers,
   openProject,
   type Project,
+  type PublicPart,
   publicParts,
   readPublicUrl,
   removeProject,
@@ -123,35 +125,41 @@ async function createRollout(
 ): Promise<ComposeRollout> {
   const serviceContainers = await waitForContainers(project, serviceNames);
   const publicContainers = await waitForContainers(project, publicParts);
-  const [gateway, restProxy] = await Promise.all(
-    publicParts.map(async (part) => {
-      const containers = publicContainers.get(part) ?? [];
-      const balancer = await balance(part, containers);
-      onCleanup(() => balancer.stop());
-      return {
-        url: balancer.url,
-        replicas: containers.map((container) => toRolloutReplica(container, { balancer, part })),
-      };
-    }),
-  );
-  if (!gateway || !restProxy) throw new Error("gateway and REST proxy do not run");
-  const [posts, another] = serviceContainers.get("posts") ?? [];
+  const [gateway, restProxy] = await Promise.all([
+    balancePart("gateway", publicContainers, onCleanup),
+    balancePart("rest-proxy", publicContainers, onCleanup),
+  ]);
+  const serviceReplicas = inRestartOrder(serviceContainers).map((container) => toRolloutReplica(container));
+  const [killedPosts, frozenPosts] = serviceContainers.get("posts") ?? [];
   return {
     graphqlUrl: gateway.url,
     restUrl: restProxy.url,
     token,
     requestTimeoutMs,
     serviceContainers,
-    replicas: [
-      ...inRestartOrder(serviceContainers).map((container) => toRolloutReplica(container)),
-      ...gateway.replicas,
-      ...restProxy.replicas,
-    ],
-    killed: posts ? [toRolloutReplica(posts)] : [],
-    furtherSteps: another ? [createFreezeStep(another), createScaleDownStep(project)] : [],
+    replicas: [...serviceReplicas, ...gateway.replicas, ...restProxy.replicas],
+    killed: killedPosts ? [toRolloutReplica(killedPosts)] : [],
+    furtherSteps: frozenPosts ? [createFreezeStep(frozenPosts), createScaleDownStep(project)] : [],
     addressRefreshMs: dnsRefreshMs,
     baselineTriesMax,
   };
+}
+
+interface BalancedPart {
+  readonly url: string;
+  readonly replicas: readonly RolloutReplica[];
+}
+
+async function balancePart(
+  part: PublicPart,
+  publicContainers: ReadonlyMap<string, readonly Container[]>,
+  onCleanup: VerificationRun["onCleanup"],
+): Promise<BalancedPart> {
+  const containers = publicContainers.get(part) ?? [];
+  const balancer = await balance(part, containers);
+  onCleanup(() => balancer.stop());
+  const replicas = containers.map((container) => toRolloutReplica(container, { balancer, part }));
+  return { url: balancer.url, replicas };
 }
 
 async function checkShares(
@@ -176,17 +184,23 @@ async function checkShares(
 function inRestartOrder(containers: ComposeRollout["serviceContainers"]): readonly Container[] {
   const byService = [...containers.values()];
   const replicasMax = Math.max(...byService.map(({ length }) => length));
-  return Array.from({ length: replicasMax }, (_, index) =>
-    byService.flatMap((replicas) => replicas[index] ?? []),
-  ).flat();
+  const ordered: Container[] = [];
+  for (let index = 0; index < replicasMax; index++) {
+    for (const replicas of byService) {
+      const replica = replicas[index];
+      if (replica) ordered.push(replica);
+    }
+  }
+  return ordered;
 }
 
-interface InRotation {
+interface Rotation {
   readonly balancer: Balancer;
-  readonly part: (typeof publicParts)[number];
+  readonly part: PublicPart;
 }
 
-function toRolloutReplica(container: Container, rotation?: InRotation): RolloutReplica {
+/** @param rotation undefined for a container of a service, which has no load balancer. */
+function toRolloutReplica(container: Container, rotation?: Rotation): RolloutReplica {
   return {
     name: container.name,
     stop: () => stopContainer(container),
@@ -198,8 +212,8 @@ function toRolloutReplica(container: Container, rotation?: InRotation): RolloutR
   };
 }
 
-async function waitUntilInRotation(container: Container, { balancer, part }: InRotation): Promise<void> {
-  const url = await readUrl(container, part === "gateway" ? 4000 : 4010);
+async function waitUntilInRotation(container: Container, { balancer, part }: Rotation): Promise<void> {
+  const url = await readUrl(container, containerPortOf[part]);
   const deadline = performance.now() + rotationTimeoutMs;
   while (!balancer.isInRotation(url)) {
     if (performance.now() > deadline)
@@ -243,17 +257,22 @@ function createScaleDownStep(project: Project): FurtherStep {
 const jobNames = ["secrets", "databases", ...serviceNames.map((name) => `migrate-${name}`), "seed"];
 
 async function waitForJobs({ name }: Project) {
-  const jobs = (await Promise.all(jobNames.map((job) => listContainers(name, job)))).flat();
-  const ids = jobs.map(({ id }) => id);
+  const containersByJob = await Promise.all(jobNames.map((job) => listContainers(name, job)));
+  const ids = containersByJob.flat().map(({ id }) => id);
+  // Prints one exit code in each line.
   const { out } = await tryCommand(["docker", "wait", ...ids]);
-  const seed = await tryCommand(["docker", "logs", "--tail", "1", ids.at(-1) ?? ""]);
-  return { exitCodes: out.trim().split("\n").map(Number), seedLog: seed.out };
+  const exitCodes = out.trim().split("\n").map(Number);
+  const seedId = ids.at(-1) ?? "";
+  const { out: seedLog } = await tryCommand(["docker", "logs", "--tail", "1", seedId]);
+  return { exitCodes, seedLog };
 }
 
+/** @returns a function that prints a line with the time since the line before. */
 function createDurationPrinter(print: (line: string) => void): (line: string) => void {
-  let startedMs = performance.now();
+  let sinceMs = performance.now();
   return (line) => {
-    print(`${line} (${((performance.now() - startedMs) / 1_000).toFixed(0)} s)`);
-    startedMs = performance.now();
+    const seconds = (performance.now() - sinceMs) / 1_000;
+    print(`${line} (${seconds.toFixed(0)} s)`);
+    sinceMs = performance.now();
   };
 }

@@ -13,22 +13,22 @@ const pollMs = 500;
 const healthyTimeoutMs = 180_000;
 /** Longer than the platform's shutdown timeouts. Docker kills a process that takes longer, and its exit code shows the kill. */
 const stopTimeoutSeconds = 30;
+/** A line of /proc/net/dev: the interface, the bytes that it has received, and the packets. */
+const interfaceLine = /^\s*eth\d+:\s*\d+\s+(\d+)/;
 
-/** The containers of one part, by number. Found by labels, because Compose 1 and 2 name containers differently. */
+/** The containers of one part, by number. They are found by labels, because Compose 1 and 2 name containers differently. */
 export async function listContainers(project: string, part: string): Promise<readonly Container[]> {
-  const labels = { project, service: part };
-  const filters = Object.entries(labels).flatMap(([name, value]) => [
-    "--filter",
-    `label=com.docker.compose.${name}=${value}`,
-  ]);
+  const projectFilter = ["--filter", `label=com.docker.compose.project=${project}`];
+  const partFilter = ["--filter", `label=com.docker.compose.service=${part}`];
   const format = '{{.ID}} {{.Label "com.docker.compose.container-number"}}';
-  const out = await runCommand(["docker", "ps", "--all", "--format", format, ...filters]);
-  return out
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => line.split(" "))
-    .sort(([, a], [, b]) => Number(a) - Number(b))
-    .map(([id = "", number = ""]) => ({ id, name: `${part} ${number}` }));
+  const out = await runCommand(["docker", "ps", "--all", "--format", format, ...projectFilter, ...partFilter]);
+  const lines = out.split("\n").filter((line) => line !== "");
+  const numbered = lines.map((line) => {
+    const [id = "", number = ""] = line.split(" ");
+    return { id, number };
+  });
+  numbered.sort((a, b) => Number(a.number) - Number(b.number));
+  return numbered.map(({ id, number }) => ({ id, name: `${part} ${number}` }));
 }
 
 /** @returns the process's exit code. */
@@ -78,7 +78,8 @@ export async function startContainer(container: Container): Promise<void> {
 export async function waitUntilHealthy({ id, name }: Container): Promise<void> {
   const deadline = performance.now() + healthyTimeoutMs;
   while (performance.now() < deadline) {
-    if ((await tryCommand(["docker", "exec", id, "/app/infra/images/healthy"])).code === 0) return;
+    const { code } = await tryCommand(["docker", "exec", id, "/app/infra/images/healthy"]);
+    if (code === 0) return;
     await sleep(pollMs);
   }
   const { outputEnd } = await tryCommand(["docker", "logs", "--tail", "20", id]);
@@ -87,13 +88,18 @@ export async function waitUntilHealthy({ id, name }: Container): Promise<void> {
 
 /** The URL of a container's published port on this machine. */
 export async function readUrl({ id }: Container, port: number): Promise<string> {
-  const [first = ""] = (await runCommand(["docker", "port", id, String(port)])).split("\n");
-  return `http://${first.trim()}`;
+  const addresses = await runCommand(["docker", "port", id, String(port)]);
+  const [firstAddress = ""] = addresses.split("\n");
+  return `http://${firstAddress.trim()}`;
 }
 
 /** The packets that the container has received since its start, without the loopback interface. */
 export async function readReceivedPackets({ id }: Container): Promise<number> {
   const table = await runCommand(["docker", "exec", id, "cat", "/proc/net/dev"]);
-  const counts = table.split("\n").map((line) => /^\s*eth\d+:\s*\d+\s+(\d+)/.exec(line)?.[1]);
-  return counts.reduce((total, count) => total + Number(count ?? 0), 0);
+  let total = 0;
+  for (const line of table.split("\n")) {
+    const [, packets = 0] = interfaceLine.exec(line) ?? [];
+    total += Number(packets);
+  }
+  return total;
 }

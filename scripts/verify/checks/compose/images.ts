@@ -27,41 +27,45 @@ interface Inspected {
 const bytesPerMb = 1_000_000;
 
 /** How much larger than the Node base image each image may be, in megabytes. */
-const addedMbMax: Readonly<Record<string, number>> = {
+const addedMbMaxByImage: Readonly<Record<string, number>> = {
   ...Object.fromEntries(serviceNames.map((name) => [name, 100])),
   gateway: 130,
   "rest-proxy": 30,
 };
+/** Without a user, a process of an image runs as root. */
+const rootUsers: ReadonlySet<string> = new Set(["", "0", "root"]);
 
 /** Checks the built images of a version. */
 export async function readImages(version: string): Promise<readonly ImageCheck[]> {
   const base = await inspect(baseImage);
-  const checks = Object.entries(addedMbMax).map(async ([name, limitMb]): Promise<ImageCheck> => {
+  const checks = Object.entries(addedMbMaxByImage).map(async ([name, addedMbMax]): Promise<ImageCheck> => {
     const image = await inspect(`tributary/${name}:${version}`);
-    return {
-      name,
-      addedMb: (image.Size - base.Size) / bytesPerMb,
-      addedMbMax: limitMb,
-      faults: findImageFaults(image.Config),
-    };
+    const addedMb = (image.Size - base.Size) / bytesPerMb;
+    return { name, addedMb, addedMbMax, faults: findImageFaults(image.Config) };
   });
   return Promise.all(checks);
 }
 
 export function findImageFaults({ User, Healthcheck, Entrypoint, Cmd, Env }: Inspected["Config"]): readonly string[] {
-  const words = new Set([...(Entrypoint ?? []), ...(Cmd ?? [])]);
+  const commandWords = new Set([...(Entrypoint ?? []), ...(Cmd ?? [])]);
+  const isStartedDirectly = commandWords.has("node") && !commandWords.has("-c");
+  // `NONE` switches a health check of the base image off.
+  const hasHealthCheck = (Healthcheck?.Test ?? []).some((word) => word !== "NONE");
+  const hasCompileCache = Env.some((variable) => variable.startsWith("NODE_COMPILE_CACHE="));
   const requirements: readonly (readonly [fault: string, isMet: boolean])[] = [
-    ["runs as root", !["", "0", "root"].includes(User)],
-    ["has no health check", (Healthcheck?.Test ?? []).some((word) => word !== "NONE")],
-    ["is started by a shell, which does not forward signals to Node", !words.has("-c") && words.has("node")],
-    ["contains no compile cache", Env.some((line) => line.startsWith("NODE_COMPILE_CACHE="))],
+    ["runs as root", !rootUsers.has(User)],
+    ["has no health check", hasHealthCheck],
+    ["is started by a shell, which does not forward signals to Node", isStartedDirectly],
+    ["contains no compile cache", hasCompileCache],
   ];
   return requirements.filter(([, isMet]) => !isMet).map(([fault]) => fault);
 }
 
-export function describeImage({ name, addedMb, addedMbMax: limitMb, faults }: ImageCheck): string {
-  const size = `${addedMb.toFixed(1).padStart(7)} MB added to the base image, limit ${String(limitMb).padStart(3)}`;
-  return `${name.padEnd(12)}${size}${faults.map((fault) => `; ${fault}`).join("")}`;
+export function describeImage({ name, addedMb, addedMbMax, faults }: ImageCheck): string {
+  const added = addedMb.toFixed(1).padStart(7);
+  const limit = String(addedMbMax).padStart(3);
+  const faultsText = faults.map((fault) => `; ${fault}`).join("");
+  return `${name.padEnd(12)}${added} MB added to the base image, limit ${limit}${faultsText}`;
 }
 
 async function inspect(image: string): Promise<Inspected> {

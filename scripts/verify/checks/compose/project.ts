@@ -11,8 +11,10 @@ import { findCompose } from "./requirements.ts";
 
 /** The parts with published ports. */
 export const publicParts = ["gateway", "rest-proxy"] as const;
+export type PublicPart = (typeof publicParts)[number];
 
-const containerPortOf: Readonly<Record<string, number>> = { gateway: 4000, "rest-proxy": 4010, issuer: 4020 };
+/** The ports in the containers. `readUrl` reads the port of this machine at which Docker publishes each. */
+export const containerPortOf = { gateway: 4000, "rest-proxy": 4010, issuer: 4020 } as const;
 const replicasOf = { ...replicasOfEachPart(2), posts: 3 };
 const probeEveryMs = 200;
 const removalsMax = 3;
@@ -48,12 +50,15 @@ export async function openProject(): Promise<Project> {
 
 /** Removes containers, networks, volumes and images. Tries again, because a container that starts when SIGINT arrives may appear late. */
 export async function removeProject({ name, compose, version }: Project): Promise<void> {
-  for (let tries = 0; tries < removalsMax; tries++) {
-    await compose("down", "--volumes", "--remove-orphans", "--timeout", "5").catch((error: unknown) =>
-      process.stderr.write(`${String(error)}\n`),
-    );
-    const label = `label=com.docker.compose.project=${name}`;
-    if ((await runCommand(["docker", "ps", "--all", "--quiet", "--filter", label])) === "") break;
+  const label = `label=com.docker.compose.project=${name}`;
+  for (let removals = 0; removals < removalsMax; removals++) {
+    try {
+      await compose("down", "--volumes", "--remove-orphans", "--timeout", "5");
+    } catch (error) {
+      process.stderr.write(`${String(error)}\n`);
+    }
+    const remainingIds = await runCommand(["docker", "ps", "--all", "--quiet", "--filter", label]);
+    if (remainingIds === "") break;
   }
   // Removes only the tags; the layers remain in the build cache for the next run.
   await tryCommand(["docker", "image", "rm", ...imageNames.map((image) => `tributary/${image}:${version}`)]);
@@ -65,19 +70,19 @@ export async function fetchWriterToken({ name }: Project): Promise<string> {
   const [issuer] = await listContainers(name, "issuer");
   if (issuer === undefined) throw new Error("The issuer does not run.");
   await waitUntilHealthy(issuer);
-  const url = await readUrl(issuer, containerPortOf["issuer"] ?? 0);
+  const url = await readUrl(issuer, containerPortOf.issuer);
   return fetchToken(url, { user: writerId, scope: journeyScopes.join(" "), ttlSeconds: 3_600 });
 }
 
 /** The URL of a public part's first container, once the container is healthy. */
-export async function readPublicUrl({ name }: Project, part: (typeof publicParts)[number]): Promise<string> {
+export async function readPublicUrl({ name }: Project, part: PublicPart): Promise<string> {
   const [first] = await listContainers(name, part);
   if (first === undefined) throw new Error(`${part} does not run.`);
   await waitUntilHealthy(first);
-  return readUrl(first, containerPortOf[part] ?? 0);
+  return readUrl(first, containerPortOf[part]);
 }
 
-/** Scales parts to the given numbers of replicas, by default all parts. The jobs do not run again. */
+/** Scales parts to these numbers of replicas, by default each part to two and posts to three. The jobs do not run again. */
 export async function scale(
   project: Project,
   replicas: Readonly<Partial<Record<PartName, number>>> = replicasOf,
@@ -91,13 +96,14 @@ export async function waitForContainers(
   parts: readonly PartName[],
 ): Promise<ReadonlyMap<string, readonly Container[]>> {
   const listed = await Promise.all(parts.map(async (part) => [part, await listContainers(name, part)] as const));
-  await Promise.all(listed.flatMap(([, containers]) => containers.map(waitUntilHealthy)));
+  const allContainers = listed.flatMap(([, containers]) => containers);
+  await Promise.all(allContainers.map(waitUntilHealthy));
   return new Map(listed);
 }
 
 /** Starts a load balancer in front of the containers of one public part. */
-export async function balance(part: (typeof publicParts)[number], containers: readonly Container[]): Promise<Balancer> {
-  const urls = await Promise.all(containers.map((container) => readUrl(container, containerPortOf[part] ?? 0)));
+export async function balance(part: PublicPart, containers: readonly Container[]): Promise<Balancer> {
+  const urls = await Promise.all(containers.map((container) => readUrl(container, containerPortOf[part])));
   return startBalancer(urls, probeEveryMs);
 }
 

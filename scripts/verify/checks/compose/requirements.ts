@@ -1,7 +1,7 @@
 // What `npm run verify -- compose` needs: Docker, Compose and the base images.
 import { tryCommand } from "./command.ts";
 
-/** The base image of the built images; below it the image of the databases. docker-compose.yml has the same variables and defaults. */
+/** The base image of the built images. docker-compose.yml has the same variables and defaults for both images. */
 export const baseImage = process.env["NODE_IMAGE"] ?? "node:24-bookworm-slim";
 const databaseImage = process.env["POSTGRES_IMAGE"] ?? "postgres:18-bookworm";
 

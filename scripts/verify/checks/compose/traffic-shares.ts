@@ -5,8 +5,7 @@ import type { Step } from "../../traffic/step.ts";
 import { createHttpClient } from "../../traffic/http-client.ts";
 import { startLoad } from "../../traffic/open-loop.ts";
 import { type Container, readReceivedPackets } from "./containers.ts";
-
-type PublicPart = "gateway" | "rest-proxy";
+import type { PublicPart } from "./project.ts";
 
 /** How the traffic from one public part is distributed over the replicas of a service, measured in received packets. */
 export interface TrafficShare {
@@ -34,59 +33,64 @@ const warmUpMs = 6_000;
 const fairnessMin = 0.3;
 
 /** Sends reads through the gateway, then through the REST proxy, and measures what each replica receives. */
-export async function measureShares(o: SharesOptions): Promise<readonly TrafficShare[]> {
-  const { graphql, rest } = createJourney({ token: o.token, run: "shares", confirm: () => {} });
-  return [...(await measurePart("gateway", graphql.reads, o)), ...(await measurePart("rest-proxy", rest.reads, o))];
+export async function measureShares(options: SharesOptions): Promise<readonly TrafficShare[]> {
+  const { graphql, rest } = createJourney({ token: options.token, run: "shares", confirm: () => {} });
+  const sharesOfGateway = await measurePart("gateway", graphql.reads, options);
+  const sharesOfRestProxy = await measurePart("rest-proxy", rest.reads, options);
+  return [...sharesOfGateway, ...sharesOfRestProxy];
 }
 
 /** Whether each replica gets at least its minimum. False for fewer than two replicas: their shares prove nothing. */
 export function isFair({ replicaShares }: TrafficShare): boolean {
-  return replicaShares.length > 1 && replicaShares.every((part) => part >= fairnessMin / replicaShares.length);
+  const shareMin = fairnessMin / replicaShares.length;
+  return replicaShares.length > 1 && replicaShares.every((share) => share >= shareMin);
 }
 
 export function describeShare({ via, service, replicaShares }: TrafficShare): string {
-  const percents = replicaShares.map((part) => `${(part * 100).toFixed(0)} %`.padStart(6)).join("");
+  const percents = replicaShares.map((share) => `${(share * 100).toFixed(0)} %`.padStart(6)).join("");
   return `${via.padEnd(12)}${service.padEnd(12)}${percents}`;
 }
 
 async function measurePart(
   via: PublicPart,
   steps: readonly Step[],
-  o: SharesOptions,
+  { urls, services, perSecond }: SharesOptions,
 ): Promise<readonly TrafficShare[]> {
-  const client = createHttpClient(o.urls[via]);
+  const client = createHttpClient(urls[via]);
   const load = startLoad({
-    perSecond: o.perSecond * perSecondFactor,
-    async send(count) {
-      const step = steps[count % steps.length] as Step;
-      // Each step counts separately, so that few requests are served from the REST proxy's cache.
-      const next = Math.floor(count / steps.length);
-      return step.findProblem(await client.send(step.createRequest(next)), next);
+    perSecond: perSecond * perSecondFactor,
+    async send(requestNumber) {
+      const step = steps[requestNumber % steps.length] as Step;
+      // The requests of each step are numbered separately, so that few are served from the REST proxy's cache.
+      const numberInStep = Math.floor(requestNumber / steps.length);
+      const response = await client.send(step.createRequest(numberInStep));
+      return step.findProblem(response, numberInStep);
     },
   });
   // Gateway and REST proxy look names up every five seconds; after this time they know all replicas.
   await sleep(warmUpMs);
-  const before = await readAll(o.services);
+  const before = await readPackets(services);
   await sleep(measureMs);
-  const after = await readAll(o.services);
+  const after = await readPackets(services);
   await load.stop();
   client.close();
-  return [...o.services.keys()].map((service) => ({
+  return [...services.keys()].map((service) => ({
     via,
     service,
     replicaShares: toReplicaShares(before.get(service) ?? [], after.get(service) ?? []),
   }));
 }
 
-async function readAll(services: SharesOptions["services"]): Promise<ReadonlyMap<string, readonly number[]>> {
-  const counts = [...services].map(
+async function readPackets(services: SharesOptions["services"]): Promise<ReadonlyMap<string, readonly number[]>> {
+  const packets = [...services].map(
     async ([service, containers]) => [service, await Promise.all(containers.map(readReceivedPackets))] as const,
   );
-  return new Map(await Promise.all(counts));
+  return new Map(await Promise.all(packets));
 }
 
 function toReplicaShares(before: readonly number[], after: readonly number[]): readonly number[] {
   const received = after.map((packets, index) => packets - (before[index] ?? 0));
   const total = received.reduce((sum, packets) => sum + packets, 0);
-  return received.map((packets) => (total === 0 ? 0 : packets / total));
+  if (total === 0) return received.map(() => 0);
+  return received.map((packets) => packets / total);
 }

@@ -49,17 +49,17 @@ const orderDeadlineMs = 120_000;
  * Starts buyers that place one order after the other, each with a new idempotency key, and retry each order until it is confirmed.
  * `stop` and `confirmMore` throw if an order was rejected, or not confirmed within two minutes.
  */
-export function startBuyers(o: BuyersOptions): Buyers {
+export function startBuyers({ url, tokens, skus }: BuyersOptions): Buyers {
   const confirmed: ConfirmedOrder[] = [];
   const events = new EventEmitter();
   const counts = { retries: 0, replayed: 0 };
   const stopping = new AbortController();
-  const abandoned = new AbortController();
+  const abandoning = new AbortController();
 
   async function buy(customerId: string, token: string): Promise<void> {
     while (!stopping.signal.aborted) {
-      const lines = chooseLines(o.skus);
-      const order = await orderUntilConfirmed(o.url, token, lines, { counts, abandoned: abandoned.signal });
+      const lines = chooseLines(skus);
+      const order = await orderUntilConfirmed(url, token, lines, { counts, abandoned: abandoning.signal });
       if (order.customerId !== customerId)
         throw new Error(`User ${customerId} received an order of ${order.customerId}.`);
       confirmed.push({ ...order, lines });
@@ -67,7 +67,8 @@ export function startBuyers(o: BuyersOptions): Buyers {
     }
   }
 
-  const done = Promise.all(Object.entries(o.tokens).map(([customerId, token]) => buy(customerId, token)));
+  const allBuyers = Object.entries(tokens).map(([customerId, token]) => buy(customerId, token));
+  const done = Promise.all(allBuyers);
   // `stop` and `confirmMore` report the error; until one is called, it must not be an unhandled rejection.
   done.catch(() => {});
 
@@ -80,28 +81,30 @@ export function startBuyers(o: BuyersOptions): Buyers {
       return counts.replayed;
     },
     async confirmMore(count) {
-      const until = confirmed.length + count;
-      while (confirmed.length < until) await Promise.race([once(events, "confirmed"), done]);
+      const confirmedMin = confirmed.length + count;
+      while (confirmed.length < confirmedMin) await Promise.race([once(events, "confirmed"), done]);
     },
     async stop() {
       stopping.abort();
       await done;
     },
-    abandon: () => abandoned.abort(),
+    abandon: () => abandoning.abort(),
   };
 }
 
-interface Attempts {
+interface RunState {
   readonly counts: { retries: number; replayed: number };
   readonly abandoned: AbortSignal;
 }
+
+type CreatedOrder = Pick<ConfirmedOrder, "id" | "customerId">;
 
 async function orderUntilConfirmed(
   url: string,
   token: string,
   lines: readonly Line[],
-  { counts, abandoned }: Attempts,
-): Promise<Pick<ConfirmedOrder, "id" | "customerId">> {
+  { counts, abandoned }: RunState,
+): Promise<CreatedOrder> {
   const headers = {
     "content-type": "application/json",
     authorization: `Bearer ${token}`,
@@ -109,10 +112,10 @@ async function orderUntilConfirmed(
   };
   const deadline = performance.now() + orderDeadlineMs;
   while (performance.now() < deadline && !abandoned.aborted) {
-    const response = await attempt(url, headers, JSON.stringify({ lines }));
+    const response = await sendOrder(url, headers, JSON.stringify({ lines }));
     if (response?.status === 201) {
       if (response.replayed) counts.replayed++;
-      return response.body as Pick<ConfirmedOrder, "id" | "customerId">;
+      return response.body as CreatedOrder;
     }
     if (response !== undefined && !isRetriable(response))
       throw new Error(`The order was rejected: ${JSON.stringify(response.body)}`);
@@ -124,12 +127,17 @@ async function orderUntilConfirmed(
 
 interface OrderResponse {
   readonly status: number;
+  /** Whether an earlier request with the same idempotency key placed the order. */
   readonly replayed: boolean;
   readonly body: unknown;
 }
 
 /** @returns undefined without a complete response. */
-async function attempt(url: string, headers: Record<string, string>, body: string): Promise<OrderResponse | undefined> {
+async function sendOrder(
+  url: string,
+  headers: Record<string, string>,
+  body: string,
+): Promise<OrderResponse | undefined> {
   try {
     const signal = AbortSignal.timeout(attemptTimeoutMs);
     const response = await fetch(`${url}/rest/v1/orders`, { method: "POST", headers, body, signal });
@@ -146,9 +154,10 @@ function isRetriable({ status, body }: OrderResponse): boolean {
 }
 
 function chooseLines(skus: readonly string[]): readonly Line[] {
-  const first = randomInt(skus.length);
-  return Array.from({ length: randomInt(1, linesMax + 1) }, (_, index) => ({
-    sku: skus[(first + index) % skus.length] ?? "",
+  const firstIndex = randomInt(skus.length);
+  const linesCount = randomInt(1, linesMax + 1);
+  return Array.from({ length: linesCount }, (_, index) => ({
+    sku: skus[(firstIndex + index) % skus.length] ?? "",
     qty: randomInt(1, quantityMax + 1),
   }));
 }

@@ -77,17 +77,18 @@ async function killBoth(platform: Platform, buyers: Buyers, isControl: boolean):
     await postgres.query("postgres", `alter system set synchronous_commit = ${value}`);
     await postgres.query("postgres", "select pg_reload_conf()");
   };
-  const order = async () => {
+  const waitForOrders = async () => {
     if (isControl) await setSynchronousCommit("off");
     await buyers.confirmMore(confirmedBetweenKills);
     await sleep(randomInt(killDelayMsMax));
   };
-  await order();
-  const serviceMs = await timed(() =>
-    replicaOf(platform, "orders").killAndRestart(async () => void (isControl && (await setSynchronousCommit("on")))),
-  );
-  await order();
-  const postgresMs = await timed(() => postgres.killAndRestart());
+  const beforeServiceStart = async () => {
+    if (isControl) await setSynchronousCommit("on");
+  };
+  await waitForOrders();
+  const serviceMs = await measureMs(() => replicaOf(platform, "orders").killAndRestart(beforeServiceStart));
+  await waitForOrders();
+  const postgresMs = await measureMs(() => postgres.killAndRestart());
   return `${buyers.confirmed.length.toLocaleString("en")} orders confirmed; orders ready after ${serviceMs} ms, PostgreSQL after ${postgresMs} ms`;
 }
 
@@ -98,8 +99,8 @@ async function createTokens(issuer: TestIssuer): Promise<Record<string, string>>
   return Object.fromEntries(await Promise.all(tokens));
 }
 
-async function timed(work: () => Promise<void>): Promise<number> {
-  const begin = performance.now();
+async function measureMs(work: () => Promise<void>): Promise<number> {
+  const startMs = performance.now();
   await work();
-  return Math.round(performance.now() - begin);
+  return Math.round(performance.now() - startMs);
 }

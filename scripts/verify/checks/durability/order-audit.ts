@@ -22,6 +22,13 @@ interface StoredOrder {
   readonly lines: readonly Line[];
 }
 
+/** $1 is the initial stock of each product. */
+const selectWrongStock = `select p.sku from products p left join order_lines l on l.sku = p.sku
+  group by p.sku having p.stock <> $1 - coalesce(sum(l.quantity), 0)`;
+
+const selectWrongRecords = `select 1 from idempotency_keys r full join orders o on o.id = r.entity_id and o.customer_id = r.caller_id
+  where o.id is null or r.entity_id is null`;
+
 /** Compares the database with the confirmed orders. Call it after `Buyers.stop`, so that no order is in flight. */
 export async function auditOrders(
   postgres: PlatformPostgres,
@@ -33,27 +40,25 @@ export async function auditOrders(
     `select o.id, o.customer_id as "customerId", json_agg(json_build_object('sku', l.sku, 'qty', l.quantity) order by l.sku) as lines
       from orders o left join order_lines l on l.order_id = o.id group by o.id`,
   );
-  const byId = new Map(stored.map((order) => [order.id, order]));
+  const storedById = new Map(stored.map((order) => [order.id, order]));
   const confirmedIds = new Set(confirmed.map(({ id }) => id));
-  const stillStored = confirmed.filter(({ id }) => byId.has(id));
+  const confirmedAndStored = confirmed.filter(({ id }) => storedById.has(id));
+  const neverConfirmed = stored.filter(({ id }) => !confirmedIds.has(id));
+  const confirmedAgain = confirmed.length - confirmedIds.size;
+  const changed = confirmedAndStored.filter((order) => describe(order) !== describe(storedById.get(order.id)));
   return {
     confirmed: confirmed.length,
-    lost: confirmed.length - stillStored.length,
-    duplicated: stored.filter(({ id }) => !confirmedIds.has(id)).length + (confirmed.length - confirmedIds.size),
-    changed: stillStored.filter((order) => describe(order) !== describe(byId.get(order.id))).length,
-    stockWrong: await countRows(postgres, wrongStock, [initialStock]),
-    recordsWrong: await countRows(postgres, wrongRecords),
+    lost: confirmed.length - confirmedAndStored.length,
+    duplicated: neverConfirmed.length + confirmedAgain,
+    changed: changed.length,
+    stockWrong: await countRows(postgres, selectWrongStock, [initialStock]),
+    recordsWrong: await countRows(postgres, selectWrongRecords),
   };
 }
 
-const wrongStock = `select p.sku from products p left join order_lines l on l.sku = p.sku
-  group by p.sku having p.stock <> $1 - coalesce(sum(l.quantity), 0)`;
-
-const wrongRecords = `select 1 from idempotency_keys r full join orders o on o.id = r.entity_id and o.customer_id = r.caller_id
-  where o.id is null or r.entity_id is null`;
-
-async function countRows(postgres: PlatformPostgres, text: string, values: readonly unknown[] = []): Promise<number> {
-  return (await postgres.query("orders", text, values)).length;
+async function countRows(postgres: PlatformPostgres, sql: string, values: readonly unknown[] = []): Promise<number> {
+  const rows = await postgres.query("orders", sql, values);
+  return rows.length;
 }
 
 function describe(order: StoredOrder | undefined): string {

@@ -61,13 +61,14 @@ function startPurger(
     `${toVariablePrefix(name)}_FEED_URL`,
     replicas[name].map(({ feedUrl }) => feedUrl).join(","),
   ]);
+  const feedUrls = Object.fromEntries(feeds) as Record<string, string>;
   return startProcess("infra/purger", `http://127.0.0.1:${port}`, {
     environment: {
       PROFILE: "production",
       PORT: String(port),
       LOG_LEVEL: "warn",
       SERVICES: services.join(","),
-      ...(Object.fromEntries(feeds) as Record<string, string>),
+      ...feedUrls,
       FEED_KEYS: endpointKeys.FEED_KEYS,
       PURGE_URL: `${varnishUrl}/`,
       PURGE_TOKEN: purgeToken,
@@ -94,25 +95,52 @@ async function registerDocument(client: HttpClient): Promise<void> {
 interface CachedRead {
   readonly name: string;
   readonly path: string;
-  readonly nameOf: (body: unknown) => unknown;
+  readonly userNameOf: (body: unknown) => unknown;
 }
 
+const hashParameters = new URLSearchParams({
+  extensions: JSON.stringify(extensions),
+  variables: JSON.stringify({ id: writerId }),
+});
+
 /** The reads add no request headers, like the reads of most clients. */
-const reads: readonly CachedRead[] = [
+const cachedReads: readonly CachedRead[] = [
   {
     name: "GET /graphql by hash",
-    path: `/graphql?${new URLSearchParams({ extensions: JSON.stringify(extensions), variables: JSON.stringify({ id: writerId }) }).toString()}`,
-    nameOf: (body) => (body as { data: { user: { name: string } } }).data.user.name,
+    path: `/graphql?${hashParameters.toString()}`,
+    userNameOf: (body) => (body as { data: { user: { name: string } } }).data.user.name,
   },
   {
     name: "GET /v2/users/1",
     path: `/v2/users/${writerId}`,
-    nameOf: (body) => (body as { name: string }).name,
+    userNameOf: (body) => (body as { name: string }).name,
   },
 ];
 
+const createWriteBy: Readonly<Record<"REST" | "GraphQL", (userName: string, token: string) => HttpClientRequest>> = {
+  REST: (userName, token) => ({
+    method: "PATCH",
+    path: `/v2/users/${writerId}`,
+    headers: {
+      authorization: `Bearer ${token}`,
+      "content-type": "application/merge-patch+json",
+      "if-match": "*",
+    },
+    body: JSON.stringify({ name: userName }),
+  }),
+  GraphQL: (userName, token) => ({
+    method: "POST",
+    path: "/graphql",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify({
+      query: "mutation ($input: UpdateUserInput!) { updateUser(input: $input) { user { name } } }",
+      variables: { input: { id: writerId, name: userName } },
+    }),
+  }),
+};
+
 async function checkHits(client: HttpClient, { claim }: PartRun): Promise<void> {
-  for (const { name, path } of reads) {
+  for (const { name, path } of cachedReads) {
     const first = await client.send({ method: "GET", path });
     const second = await client.send({ method: "GET", path });
     const statuses = [first, second].map(({ status, headers }) => `${status} ${String(headers["x-cache"])}`);
@@ -143,27 +171,31 @@ interface Staleness {
 }
 
 async function checkWrites(client: HttpClient, { token }: Platform, run: PartRun): Promise<void> {
-  const measured = new Map<string, Staleness[]>();
+  /** By read and API: one result for each write. */
+  const results = new Map<string, Staleness[]>();
   // Without a purger, the new value appears only after the 10 s for which Varnish may use a response.
   const writes = run.isControl ? 1 : run.options.writes;
-  for (let count = 0; count < writes; count++) {
-    for (const [api, createWrite] of Object.entries(createWrites)) {
-      await fill(client);
-      const name = `Ada ${api} ${count}`;
-      await write(client, createWrite(name, token));
-      const results = await Promise.all(reads.map((read) => watch(client, read, name)));
-      for (const [index, read] of reads.entries()) {
+  for (let writeNumber = 0; writeNumber < writes; writeNumber++) {
+    for (const [api, createWrite] of Object.entries(createWriteBy)) {
+      await fillCache(client);
+      const userName = `Ada ${api} ${writeNumber}`;
+      await write(client, createWrite(userName, token));
+      const ofReads = await Promise.all(
+        cachedReads.map(async (read) => ({ read, staleness: await measureStaleness(client, read, userName) })),
+      );
+      for (const { read, staleness } of ofReads) {
         const key = `${read.name} after a write by ${api}`;
-        measured.set(key, [...(measured.get(key) ?? []), ...results.slice(index, index + 1)]);
+        results.set(key, [...(results.get(key) ?? []), staleness]);
       }
     }
   }
-  for (const [key, values] of measured) {
-    const staleMs = Math.max(...values.map(({ lastStaleMs }) => lastStaleMs));
-    const sum = (of: "reads" | "hits" | "stale") => values.reduce((total, value) => total + value[of], 0);
+  for (const [key, ofWrites] of results) {
+    const staleMs = Math.max(...ofWrites.map(({ lastStaleMs }) => lastStaleMs));
+    const sum = (counted: "reads" | "hits" | "stale") =>
+      ofWrites.reduce((total, staleness) => total + staleness[counted], 0);
     run.print(`${key}: ${sum("hits")} hits and ${sum("stale")} older values in ${sum("reads")} reads`);
     run.claim(`${key} has the new value within ${staleMsMax / 1_000} s`, staleMs <= staleMsMax, {
-      measured: `the last older value after ${staleMs.toFixed(0)} ms, of ${values.length} writes`,
+      measured: `the last older value after ${staleMs.toFixed(0)} ms, of ${ofWrites.length} writes`,
       control: "fails",
     });
   }
@@ -177,17 +209,17 @@ async function checkRestart(
   { claim }: PartRun,
 ): Promise<void> {
   await purger.end("SIGKILL");
-  await fill(client);
-  const name = "Ada without purger";
-  await write(client, createWrites.REST(name, token));
-  const readNames = () =>
-    Promise.all(
-      reads.map(async ({ path, nameOf }) => nameOf(JSON.parse((await client.send({ method: "GET", path })).text))),
-    );
-  const before = await readNames();
+  await fillCache(client);
+  const newName = "Ada without purger";
+  await write(client, createWriteBy.REST(newName, token));
+  const readUserName = async ({ path, userNameOf }: CachedRead) => {
+    const { text } = await client.send({ method: "GET", path });
+    return userNameOf(JSON.parse(text));
+  };
+  const before = await Promise.all(cachedReads.map(readUserName));
   await purger.start();
-  const after = await readNames();
-  const isNew = (read: unknown) => read === name;
+  const after = await Promise.all(cachedReads.map(readUserName));
+  const isNew = (userName: unknown) => userName === newName;
   claim("a purger that starts purges what has changed before", !before.some(isNew) && after.every(isNew), {
     measured: `without it ${before.join(", ")}; then ${after.join(", ")}`,
   });
@@ -199,31 +231,15 @@ async function write(client: HttpClient, request: HttpClientRequest): Promise<vo
   if (status !== 200 || text.includes('"errors"')) throw new Error(`The write failed: ${status} ${text}`);
 }
 
-const createWrites: Readonly<Record<"REST" | "GraphQL", (name: string, token: string) => HttpClientRequest>> = {
-  REST: (name, token) => ({
-    ...{ method: "PATCH", path: `/v2/users/${writerId}` },
-    headers: {
-      authorization: `Bearer ${token}`,
-      "content-type": "application/merge-patch+json",
-      "if-match": "*",
-    },
-    body: JSON.stringify({ name }),
-  }),
-  GraphQL: (name, token) => ({
-    ...{ method: "POST", path: "/graphql" },
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    body: JSON.stringify({
-      query: "mutation ($input: UpdateUserInput!) { updateUser(input: $input) { user { name } } }",
-      variables: { input: { id: writerId, name } },
-    }),
-  }),
-};
-
 /** Reads until all responses are hits. */
-async function fill(client: HttpClient): Promise<void> {
+async function fillCache(client: HttpClient): Promise<void> {
   const deadline = performance.now() + watchMs.untilNewMax;
-  for (const { path } of reads) {
-    while ((await client.send({ method: "GET", path })).headers["x-cache"] !== "hit") {
+  const isHit = async (path: string) => {
+    const { headers } = await client.send({ method: "GET", path });
+    return headers["x-cache"] === "hit";
+  };
+  for (const { path } of cachedReads) {
+    while (!(await isHit(path))) {
       if (performance.now() > deadline) throw new Error(`Varnish does not store ${path}.`);
       await sleep(pollMs);
     }
@@ -231,26 +247,34 @@ async function fill(client: HttpClient): Promise<void> {
 }
 
 /** Reads after a write until the new value has been served for `afterNew`, or has not been served for `untilNewMax`. */
-async function watch(client: HttpClient, { path, nameOf }: CachedRead, name: string): Promise<Staleness> {
+async function measureStaleness(
+  client: HttpClient,
+  { path, userNameOf }: CachedRead,
+  newName: string,
+): Promise<Staleness> {
   const startMs = performance.now();
-  const counts = { lastStaleMs: 0, reads: 0, hits: 0, stale: 0 };
+  const staleness = { lastStaleMs: 0, reads: 0, hits: 0, stale: 0 };
   /** When the first read with the new value was sent; undefined again after a read with an older value. */
   let newSinceMs: number | undefined;
-  const isOver = (nowMs: number) =>
-    newSinceMs === undefined ? nowMs - startMs >= watchMs.untilNewMax : nowMs - newSinceMs >= watchMs.afterNew;
+  const isOver = (nowMs: number) => {
+    if (newSinceMs === undefined) return nowMs - startMs >= watchMs.untilNewMax;
+    return nowMs - newSinceMs >= watchMs.afterNew;
+  };
   while (!isOver(performance.now())) {
     const sentMs = performance.now();
     const { status, headers, text } = await client.send({ method: "GET", path });
     if (status !== 200) throw new Error(`${path}: ${status} ${text}`);
-    counts.reads++;
-    if (headers["x-cache"] === "hit") counts.hits++;
-    if (nameOf(JSON.parse(text)) === name) newSinceMs ??= sentMs;
-    else {
-      counts.stale++;
-      counts.lastStaleMs = sentMs - startMs;
+    staleness.reads++;
+    if (headers["x-cache"] === "hit") staleness.hits++;
+    const isNew = userNameOf(JSON.parse(text)) === newName;
+    if (isNew) {
+      newSinceMs ??= sentMs;
+    } else {
+      staleness.stale++;
+      staleness.lastStaleMs = sentMs - startMs;
       newSinceMs = undefined;
     }
     await sleep(pollMs);
   }
-  return counts;
+  return staleness;
 }

@@ -5,9 +5,8 @@ interface WriteResult {
   readonly status: number;
   /** No connection was established: the write will never be executed. */
   readonly isUnsent?: boolean;
-  /** Undefined unless the write was acknowledged; "none" if it was acknowledged without a receipt. */
+  /** Undefined unless the write was acknowledged; `noReceipt` if it was acknowledged without a receipt. */
   readonly receipt: string | undefined;
-  readonly etag: string | undefined;
 }
 
 export interface ReadResult {
@@ -19,12 +18,26 @@ export interface ReadResult {
   readonly cacheStatus: string;
 }
 
-const timeoutMs = 15_000;
-
 interface RequestOptions {
   readonly receipt?: string | undefined;
+  /** An ETag; without it a write by REST has `If-Match: *`. */
   readonly ifMatch?: string;
 }
+
+export const noReceipt = "none";
+const timeoutMs = 15_000;
+const noResponse = 0;
+/** The status of a GraphQL result with errors, whose HTTP status is 200. */
+const resultWithErrors = 503;
+const unansweredRead: ReadResult = { status: noResponse, title: undefined, etag: undefined, cacheStatus: "" };
+/** The author of all posts of these checks. */
+const authorId = "1";
+
+/** SQL that inserts `$1` published posts with the title "0". In the empty database of a part their ids are 1 to `$1`. */
+export const insertPosts = `insert into posts (author_id, title, status, published_at)
+  select ${authorId}, '0', 'PUBLISHED', now() from generate_series(1, $1::int)`;
+
+export type PostClient = ReturnType<typeof createPostClient>;
 
 /**
  * Writes and reads as the author of the posts; reads of lists and through GraphQL are anonymous. Without a response, the status of a result is 0.
@@ -35,11 +48,11 @@ export function createPostClient(token: string) {
   return { ...createWrites(authorization), ...createReads(authorization) };
 }
 
-function headersOf({ receipt, ifMatch }: RequestOptions): Record<string, string> {
-  return {
-    ...(receipt === undefined ? {} : { [receiptHeader]: receipt }),
-    ...(ifMatch === undefined ? {} : { "if-match": ifMatch }),
-  };
+function toHeaders({ receipt, ifMatch }: RequestOptions): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (receipt !== undefined) headers[receiptHeader] = receipt;
+  if (ifMatch !== undefined) headers["if-match"] = ifMatch;
+  return headers;
 }
 
 async function request(
@@ -51,13 +64,20 @@ async function request(
 }
 
 function createWrites(authorization: string) {
-  async function writeByRest(proxy: string, id: string, title: string, o: RequestOptions = {}): Promise<WriteResult> {
+  async function writeByRest(
+    proxyUrl: string,
+    id: string,
+    title: string,
+    options: RequestOptions = {},
+  ): Promise<WriteResult> {
     try {
-      const { response } = await request(`${proxy}/v2/posts/${id}`, {
+      const { response } = await request(`${proxyUrl}/v2/posts/${id}`, {
         method: "PATCH",
         headers: {
-          ...{ authorization, "content-type": "application/merge-patch+json", "if-match": "*" },
-          ...headersOf(o),
+          authorization,
+          "content-type": "application/merge-patch+json",
+          "if-match": "*",
+          ...toHeaders(options),
         },
         body: JSON.stringify({ title }),
       });
@@ -68,113 +88,106 @@ function createWrites(authorization: string) {
   }
 
   async function writeByGraphql(
-    gateway: string,
+    gatewayUrl: string,
     id: string,
     title: string,
-    o: RequestOptions = {},
+    options: RequestOptions = {},
   ): Promise<WriteResult> {
     try {
-      const { response, body } = await request(`${gateway}/graphql`, {
+      const { response, body } = await request(`${gatewayUrl}/graphql`, {
         method: "POST",
-        headers: { authorization, "content-type": "application/json", ...headersOf(o) },
+        headers: { authorization, "content-type": "application/json", ...toHeaders(options) },
         body: JSON.stringify({
           query: "mutation ($input: UpdatePostInput!) { updatePost(input: $input) { post { title } } }",
           variables: { input: { id, title } },
         }),
       });
       const { data } = body as { data?: { updatePost?: { post?: { title?: string } } } };
-      return toWriteResult(response, data?.updatePost?.post?.title === title);
+      const writtenTitle = data?.updatePost?.post?.title;
+      return toWriteResult(response, writtenTitle === title);
     } catch (error) {
       return toFailedWrite(error);
     }
   }
 
-  function toWriteResult({ status, headers }: Response, isAcknowledged: boolean): WriteResult {
-    return {
-      status,
-      receipt: isAcknowledged ? (headers.get(receiptHeader) ?? "none") : undefined,
-      etag: headers.get("etag") ?? undefined,
-    };
-  }
-
   return { writeByRest, writeByGraphql };
+}
+
+function toWriteResult({ status, headers }: Response, isAcknowledged: boolean): WriteResult {
+  if (!isAcknowledged) return { status, receipt: undefined };
+  return { status, receipt: headers.get(receiptHeader) ?? noReceipt };
+}
+
+function toFailedWrite(error: unknown): WriteResult {
+  // The cause of an error of `fetch` is the connection's error. `Object` makes an empty object of a missing cause.
+  const { code } = Object((error as Error).cause) as { readonly code?: string };
+  return { status: noResponse, isUnsent: code === "ECONNREFUSED", receipt: undefined };
 }
 
 function createReads(authorization: string) {
   async function readByRest(
-    proxy: string,
+    proxyUrl: string,
     id: string,
-    o: RequestOptions & { readonly isAnonymous?: boolean } = {},
+    options: RequestOptions & { readonly isAnonymous?: boolean } = {},
   ): Promise<ReadResult> {
+    const headers = toHeaders(options);
+    if (!options.isAnonymous) headers["authorization"] = authorization;
     try {
-      const { response, body } = await request(`${proxy}/v2/posts/${id}`, {
-        headers: { ...(o.isAnonymous ? {} : { authorization }), ...headersOf(o) },
-      });
-      const title = response.ok ? (body as { title: string }).title : undefined;
-      const { headers, status } = response;
-      return { status, title, etag: headers.get("etag") ?? undefined, cacheStatus: headers.get("cache-status") ?? "" };
+      const { response, body } = await request(`${proxyUrl}/v2/posts/${id}`, { headers });
+      return {
+        status: response.status,
+        title: response.ok ? (body as { title: string }).title : undefined,
+        etag: response.headers.get("etag") ?? undefined,
+        cacheStatus: response.headers.get("cache-status") ?? "",
+      };
     } catch {
-      return { status: 0, title: undefined, etag: undefined, cacheStatus: "" };
+      return unansweredRead;
     }
   }
 
   /** Reads the post from the list of its author's newest 100 posts; `title` is undefined if the list does not contain it. */
-  async function readListByRest(proxy: string, id: string, o: RequestOptions = {}): Promise<ReadResult> {
+  async function readListByRest(proxyUrl: string, id: string, options: RequestOptions = {}): Promise<ReadResult> {
     try {
-      const { response, body } = await request(`${proxy}/v2/users/${authorId}/posts?limit=100`, {
-        headers: headersOf(o),
+      const { response, body } = await request(`${proxyUrl}/v2/users/${authorId}/posts?limit=100`, {
+        headers: toHeaders(options),
       });
-      const items = response.ok ? (body as { data: readonly { id: string; title: string }[] }).data : [];
-      const title = items.find((post) => post.id === id)?.title;
+      const posts = response.ok ? (body as { data: readonly { id: string; title: string }[] }).data : [];
       return {
         status: response.status,
-        title,
+        title: posts.find((post) => post.id === id)?.title,
         etag: undefined,
         cacheStatus: response.headers.get("cache-status") ?? "",
       };
     } catch {
-      return { status: 0, title: undefined, etag: undefined, cacheStatus: "" };
+      return unansweredRead;
     }
   }
 
-  /** A result with errors counts as status 503. */
-  async function readByGraphql(gateway: string, id: string, o: RequestOptions = {}): Promise<ReadResult> {
+  async function readByGraphql(gatewayUrl: string, id: string, options: RequestOptions = {}): Promise<ReadResult> {
     try {
-      const { response, body } = await request(`${gateway}/graphql`, {
+      const { response, body } = await request(`${gatewayUrl}/graphql`, {
         method: "POST",
-        headers: { "content-type": "application/json", ...headersOf(o) },
+        headers: { "content-type": "application/json", ...toHeaders(options) },
         body: JSON.stringify({
           query: "query ($id: ID!) { post(id: $id) { title } }",
           variables: { id },
         }),
       });
       const { data, errors } = body as { data?: { post?: { title?: string } }; errors?: unknown };
-      const title = data?.post?.title;
-      return { status: errors === undefined ? response.status : 503, title, etag: undefined, cacheStatus: "" };
+      const status = errors === undefined ? response.status : resultWithErrors;
+      return { status, title: data?.post?.title, etag: undefined, cacheStatus: "" };
     } catch {
-      return { status: 0, title: undefined, etag: undefined, cacheStatus: "" };
+      return unansweredRead;
     }
   }
 
   return { readByRest, readListByRest, readByGraphql };
 }
 
-function toFailedWrite(error: unknown): WriteResult {
-  const { code } = Object((error as Error).cause) as { readonly code?: string };
-  return { status: 0, isUnsent: code === "ECONNREFUSED", receipt: undefined, etag: undefined };
-}
-
-export type PostClient = ReturnType<typeof createPostClient>;
-
-/** The author of all posts of these checks. */
-const authorId = "1";
-
-/** SQL that inserts `$1` published posts with the title "0". In the empty database of a part their ids are 1 to `$1`. */
-export const insertPosts = `insert into posts (author_id, title, status, published_at)
-  select ${authorId}, '0', 'PUBLISHED', now() from generate_series(1, $1::int)`;
-
-/** @param fraction 0 to 1; 0.5 is the median. @returns NaN for an empty list. */
+/** @param fraction 0 to 1; 0.5 is the median. @returns NaN for an empty list, so no claim holds. */
 export function quantile(values: readonly number[], fraction: number): number {
   const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * fraction))] ?? Number.NaN;
+  // For the fraction 1 the product is the length, which is no index.
+  const index = Math.min(sorted.length - 1, Math.floor(sorted.length * fraction));
+  return sorted[index] ?? Number.NaN;
 }

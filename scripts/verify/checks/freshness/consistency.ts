@@ -1,47 +1,65 @@
 // The part `consistency` of freshness: eight clients write posts and read them with receipts, while one process after the other is killed.
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Platform, replicaOf, startPlatform } from "../../platform/platform.ts";
-import { createPostClient, insertPosts, type PostClient, type ReadResult } from "./client.ts";
+import { createPostClient, insertPosts, noReceipt, type PostClient, type ReadResult } from "./client.ts";
 import type { FreshnessPart, PartRun } from "./part.ts";
 
 const clientsCount = 8;
 /** The clients continue until each of the six kills of `killInTurn` has happened once. */
 const killsMin = 6;
 const postsCount = 1_600;
-/** All clients together write this many posts in turn. They are the newest posts, so that the author's list of 100 posts contains them. */
+/** The author's newest posts that `readListByRest` reads. */
+const listedCount = 100;
+/** All clients together write this many posts in turn. They are the newest posts, so that the author's list contains them. */
 const activeCount = 96;
 /** The pause between the time when a killed process is ready again and the next kill. */
 const quietMs = 8_000;
 /** A client whose write was not acknowledged waits, so that it does not send all its requests while a process is down. */
 const afterFailureMs = 250;
-/** Failed requests within this time after a kill are counted separately. */
+/** A request that is sent later than this after a kill is calm: almost all calm requests must succeed. */
 const afterKillMs = 5_000;
+const calmFailedShareMax = 0.05;
+/** How long `killInTurn` stops a process: longer than 1 s, after which a reader treats a change feed without events as down. */
+const stoppedMs = 2_000;
+const fillPauseMs = 2;
 
 /** How a client reads its write, through a random replica of the gateway or the REST proxy. */
 type Read = (client: PostClient, platform: Platform, id: string, receipt: string | undefined) => Promise<ReadResult>;
 
 const readList: Read = (client, platform, id, receipt) =>
-  client.readListByRest(pick(platform, "rest-proxy"), id, { receipt });
+  client.readListByRest(pickUrl(platform, "rest-proxy"), id, { receipt });
 
 const reads: readonly Read[] = [
   readList,
-  (client, platform, id, receipt) => client.readByRest(pick(platform, "rest-proxy"), id, { receipt }),
+  (client, platform, id, receipt) => client.readByRest(pickUrl(platform, "rest-proxy"), id, { receipt }),
   (client, platform, id, receipt) =>
-    client.readByRest(pick(platform, "rest-proxy"), id, { receipt, isAnonymous: true }),
-  (client, platform, id, receipt) => client.readByGraphql(pick(platform, "gateway"), id, { receipt }),
+    client.readByRest(pickUrl(platform, "rest-proxy"), id, { receipt, isAnonymous: true }),
+  (client, platform, id, receipt) => client.readByGraphql(pickUrl(platform, "gateway"), id, { receipt }),
 ];
 
 interface Counts {
+  /** Acknowledged writes. `withoutReceipt` of them have no receipt. */
   acknowledged: number;
+  withoutReceipt: number;
+  /** Reads that returned a title. `stale` of them returned one from before the client's last write. */
   reads: number;
   stale: number;
-  /** Requests sent later than `afterKillMs` after a kill. `calmFailed` of them got no response, or a 5xx. */
+  /** Calm requests (`afterKillMs`). `calmFailed` of them got no response, or a 5xx. */
   calm: number;
   calmFailed: number;
   failed: number;
-  withoutReceipt: number;
   /** Failed requests by status; 0 is no response. */
   readonly failedByStatus: Map<number, number>;
+}
+
+interface KillState {
+  /** Whether all clients have finished. */
+  isOver: boolean;
+  /**
+   * By `performance.now`. `-Infinity` before the first kill: every request is calm. `Infinity` from a kill until the process is ready again: none is.
+   */
+  lastKillMs: number;
+  kills: number;
 }
 
 export const consistencyPart: FreshnessPart = {
@@ -70,63 +88,66 @@ export const consistencyPart: FreshnessPart = {
     const killing = killInTurn(platform, run, state);
     const filling = fillCaches(client, platform, state);
     await Promise.all(
-      Array.from({ length: clientsCount }, (_, at) => writeAndRead({ client, platform, run, counts, state, at })),
+      Array.from({ length: clientsCount }, (_, clientIndex) =>
+        writeAndRead({ client, platform, run, counts, state, clientIndex }),
+      ),
     );
     state.isOver = true;
-    const kills = await killing;
+    const killedNames = await killing;
     await filling;
-    const { acknowledged, calm } = counts;
-    run.print(
-      `${acknowledged} writes, ${counts.reads} reads, ${counts.failed} requests without an answer (${[...counts.failedByStatus].join("; ")}), ${kills.join(", ")}`,
-    );
-    run.claim("with a receipt no read is older than a write that was acknowledged before", counts.stale === 0, {
-      measured: `${counts.stale} of ${counts.reads} are`,
-      control: "fails",
-    });
-    run.claim("every acknowledged write has a receipt", counts.withoutReceipt === 0, {
-      measured: `${counts.withoutReceipt} have none`,
-    });
-    run.claim(
-      `95 % of the requests later than ${afterKillMs / 1_000} s after a kill are answered`,
-      counts.calmFailed <= calm * 0.05,
-      {
-        measured: `${calm - counts.calmFailed} of ${calm}`,
-      },
-    );
-    run.claim("everything was killed once", kills.length >= killsMin, { measured: String(kills.length) });
+    claimConsistency(counts, killedNames, run);
   },
 };
 
-interface KillState {
-  isOver: boolean;
-  /**
-   * By `performance.now`. `-Infinity` before the first kill: every request is calm. `Infinity` from a kill until the process is ready again: none is.
-   */
-  lastKillMs: number;
-  kills: number;
+function claimConsistency(counts: Counts, killedNames: readonly string[], { print, claim }: PartRun): void {
+  const { acknowledged, withoutReceipt, reads: readsCount, stale, calm, calmFailed, failed } = counts;
+  const failedByStatus = [...counts.failedByStatus].join("; ");
+  print(
+    `${acknowledged} writes, ${readsCount} reads, ${failed} requests without an answer (${failedByStatus}), ${killedNames.join(", ")}`,
+  );
+  claim("with a receipt no read is older than a write that was acknowledged before", stale === 0, {
+    measured: `${stale} of ${readsCount} are`,
+    control: "fails",
+  });
+  claim("every acknowledged write has a receipt", withoutReceipt === 0, { measured: `${withoutReceipt} have none` });
+  claim(
+    `95 % of the requests later than ${afterKillMs / 1_000} s after a kill are answered`,
+    calmFailed <= calm * calmFailedShareMax,
+    {
+      measured: `${calm - calmFailed} of ${calm}`,
+    },
+  );
+  claim("everything was killed once", killedNames.length >= killsMin, { measured: String(killedNames.length) });
 }
 
-interface Client {
+interface ClientInput {
   readonly client: PostClient;
   readonly platform: Platform;
   readonly run: PartRun;
   readonly counts: Counts;
   readonly state: KillState;
-  readonly at: number;
+  readonly clientIndex: number;
 }
 
 /** Writes ascending numbers as titles of posts that no other client writes, and reads each title once. The endpoint of each request is random. */
-async function writeAndRead({ client, platform, run, counts, state, at }: Client): Promise<void> {
-  const ids = Array.from({ length: postsCount / clientsCount }, (_, index) => postsCount - at - index * clientsCount);
-  const operationsMax = run.options.operations / clientsCount;
-  for (let number = 1, turn = 0; number * 2 <= operationsMax || state.kills < killsMin; number++) {
-    const index = turn % Math.min(ids.length, activeCount / clientsCount);
+async function writeAndRead({ client, platform, run, counts, state, clientIndex }: ClientInput): Promise<void> {
+  // The newest posts first. Every `clientsCount`-th post is this client's.
+  const ids = Array.from(
+    { length: postsCount / clientsCount },
+    (_, index) => postsCount - clientIndex - index * clientsCount,
+  );
+  // Half of the operations are writes.
+  const writesMin = run.options.operations / clientsCount / 2;
+  let acknowledged = 0;
+  for (let number = 1; number <= writesMin || state.kills < killsMin; number++) {
+    const usedCount = Math.min(ids.length, activeCount / clientsCount);
+    const index = acknowledged % usedCount;
     const id = String(ids[index]);
     const title = String(number);
-    const written = await count(counts, state, () =>
+    const written = await sendCounted(counts, state, () =>
       Math.random() < 0.5
-        ? client.writeByGraphql(pick(platform, "gateway"), id, title)
-        : client.writeByRest(pick(platform, "rest-proxy"), id, title),
+        ? client.writeByGraphql(pickUrl(platform, "gateway"), id, title)
+        : client.writeByRest(pickUrl(platform, "rest-proxy"), id, title),
     );
     if (written.receipt === undefined) {
       await sleep(afterFailureMs);
@@ -135,23 +156,26 @@ async function writeAndRead({ client, platform, run, counts, state, at }: Client
       if (ids.length === 0) throw new Error("All posts of a client have writes without an answer.");
       continue;
     }
+    acknowledged++;
     counts.acknowledged++;
-    if (written.receipt === "none") counts.withoutReceipt++;
-    // The list contains only the author's 100 newest posts.
-    const possible = Number(id) > postsCount - 100 ? reads : reads.filter((read) => read !== readList);
-    const read = possible[Math.floor(Math.random() * possible.length)] as Read;
+    if (written.receipt === noReceipt) counts.withoutReceipt++;
+    const read = chooseRead(Number(id));
     const receipt = run.isControl ? undefined : written.receipt;
-    const { title: found } = await count(counts, state, () => read(client, platform, id, receipt));
-    if (found !== undefined) {
-      counts.reads++;
-      if (Number(found) < number) counts.stale++;
-    }
-    turn++;
+    const { title: readTitle } = await sendCounted(counts, state, () => read(client, platform, id, receipt));
+    if (readTitle === undefined) continue;
+    counts.reads++;
+    if (Number(readTitle) < number) counts.stale++;
   }
 }
 
-/** Sends the request, and counts it as failed if it gets no response or a 5xx. */
-async function count<T extends { readonly status: number }>(
+function chooseRead(id: number): Read {
+  const isListed = id > postsCount - listedCount;
+  const possible = isListed ? reads : reads.filter((read) => read !== readList);
+  return possible[Math.floor(Math.random() * possible.length)] as Read;
+}
+
+/** Sends the request, and counts it as failed if it gets no response or a 5xx. @param lastKillMs from before the request. */
+async function sendCounted<T extends { readonly status: number }>(
   counts: Counts,
   { lastKillMs }: { readonly lastKillMs: number },
   send: () => Promise<T>,
@@ -163,7 +187,8 @@ async function count<T extends { readonly status: number }>(
     counts.failed++;
     counts.failedByStatus.set(result.status, (counts.failedByStatus.get(result.status) ?? 0) + 1);
   }
-  if (sentMs - lastKillMs > afterKillMs) {
+  const isCalm = sentMs - lastKillMs > afterKillMs;
+  if (isCalm) {
     counts.calm++;
     if (isFailed) counts.calmFailed++;
   }
@@ -172,54 +197,52 @@ async function count<T extends { readonly status: number }>(
 
 /** Reads without receipts, so that the caches of all proxies have entries that may be stale. */
 async function fillCaches(client: PostClient, platform: Platform, state: { readonly isOver: boolean }): Promise<void> {
+  const proxies = platform.replicas["rest-proxy"];
   while (!state.isOver) {
     const id = String(postsCount - Math.floor(Math.random() * activeCount));
-    await Promise.all(
-      platform.replicas["rest-proxy"].map(({ url }) => client.readByRest(url, id, { isAnonymous: true })),
-    );
-    await Promise.all(platform.replicas["rest-proxy"].map(({ url }) => client.readListByRest(url, id)));
-    await sleep(2);
+    await Promise.all(proxies.map(({ url }) => client.readByRest(url, id, { isAnonymous: true })));
+    await Promise.all(proxies.map(({ url }) => client.readListByRest(url, id)));
+    await sleep(fillPauseMs);
   }
 }
 
+type KillStep = readonly [name: string, kill: () => Promise<void>];
+
 /** Kills or stops one process after the other until `state.isOver`. @returns the names of the kills. */
 async function killInTurn(platform: Platform, run: PartRun, state: KillState): Promise<readonly string[]> {
-  const kills: readonly (readonly [string, () => Promise<void>])[] = [
+  const steps: readonly KillStep[] = [
     ["posts 1", () => replicaOf(platform, "posts", 0).killAndRestart()],
     ["rest-proxy 1", () => replicaOf(platform, "rest-proxy", 0).killAndRestart()],
     ["trim below a proxy", () => trimBelowProxy(platform)],
     ["gateway 1", () => replicaOf(platform, "gateway", 0).killAndRestart()],
-    ["posts 2 does not respond", () => pause(platform)],
+    ["posts 2 does not respond", () => freezePosts(platform)],
     ["PostgreSQL", () => platform.postgres.killAndRestart()],
   ];
-  const done: string[] = [];
-  for (let at = 0; !state.isOver; at++) {
+  const killedNames: string[] = [];
+  for (let index = 0; !state.isOver; index++) {
     await sleep(quietMs);
     if (state.isOver) break;
-    const [name, kill] = kills[at % kills.length] as (typeof kills)[number];
+    const [name, kill] = steps[index % steps.length] as KillStep;
     state.lastKillMs = Infinity;
     await kill();
     state.lastKillMs = performance.now();
     state.kills++;
-    done.push(name);
+    killedNames.push(name);
     run.print(`killed: ${name}`);
   }
-  return done;
+  return killedNames;
 }
 
-/** A process is stopped for longer than 1 s, after which a reader treats a change feed without events as down. */
-const pauseMs = 2_000;
-
-async function pause(platform: Platform): Promise<void> {
+async function freezePosts(platform: Platform): Promise<void> {
   replicaOf(platform, "posts", 1).signal("SIGSTOP");
-  await sleep(pauseMs);
+  await sleep(stoppedMs);
   replicaOf(platform, "posts", 1).signal("SIGCONT");
 }
 
 /** While a REST proxy is stopped, the changes that it has not read are deleted from the outbox: its next feed event must be a `reset`. */
 async function trimBelowProxy(platform: Platform): Promise<void> {
   replicaOf(platform, "rest-proxy", 1).signal("SIGSTOP");
-  await sleep(pauseMs);
+  await sleep(stoppedMs);
   await platform.postgres.query(
     "posts",
     `with trimmed as (update feed_trim set trimmed_below = pg_snapshot_xmin(pg_current_snapshot()) returning trimmed_below)
@@ -228,7 +251,7 @@ async function trimBelowProxy(platform: Platform): Promise<void> {
   replicaOf(platform, "rest-proxy", 1).signal("SIGCONT");
 }
 
-function pick({ replicas }: Platform, part: "gateway" | "rest-proxy"): string {
-  const all = replicas[part];
-  return all[Math.floor(Math.random() * all.length)]?.url ?? "";
+function pickUrl(platform: Platform, part: "gateway" | "rest-proxy"): string {
+  const replicas = platform.replicas[part];
+  return replicas[Math.floor(Math.random() * replicas.length)]?.url ?? "";
 }

@@ -4,16 +4,21 @@ import { replicaOf, startPlatform } from "../../platform/platform.ts";
 import { createPostClient, insertPosts } from "./client.ts";
 import type { FreshnessPart } from "./part.ts";
 
-const keysCount = 1_000;
-const exponent = 1.1;
+const postsCount = 1_000;
+const zipfExponent = 1.1;
+const zipfSeed = 19;
 const writeShare = 0.02;
 const operationsCount = 20_000;
 const concurrency = 8;
 const shareOfOracleMin = 0.9;
+/** In `Cache-Status`: a hit, or the response to a coalesced request. */
+const cacheHit = /; hit|collapsed/;
+const entityHitsLine =
+  /^tributary_gateway_entity_cache_lookups_total\{[^}]*subgraph="posts"[^}]*result="hit"[^}]*\} (\d+)$/m;
 
 export const hitsPart: FreshnessPart = {
   name: "hits",
-  purpose: `of ${keysCount} posts, requested by Zipf's law (${exponent}) with ${writeShare * 100} % writes, the REST proxy and the gateway have most responses in their caches`,
+  purpose: `of ${postsCount} posts, requested by Zipf's law (${zipfExponent}) with ${writeShare * 100} % writes, the REST proxy and the gateway have most responses in their caches`,
   control: "every write is published as a change of everything",
   async run({ isControl, claim, print, onCleanup }) {
     const platform = await startPlatform({
@@ -22,7 +27,7 @@ export const hitsPart: FreshnessPart = {
       replicas: { posts: 2, gateway: 1, "rest-proxy": 1 },
     });
     const { postgres } = platform;
-    await postgres.query("posts", insertPosts, [keysCount]);
+    await postgres.query("posts", insertPosts, [postsCount]);
     if (isControl) {
       await postgres.query(
         "posts",
@@ -31,13 +36,13 @@ export const hitsPart: FreshnessPart = {
       );
     }
     const client = createPostClient(platform.token);
-    const proxy = replicaOf(platform, "rest-proxy").url;
+    const proxyUrl = replicaOf(platform, "rest-proxy").url;
     const gateway = replicaOf(platform, "gateway");
-    const write = async (id: string, text: string) => {
-      const { receipt } = await client.writeByGraphql(gateway.url, id, text);
+    const write = async (id: string, title: string) => {
+      const { receipt } = await client.writeByGraphql(gateway.url, id, title);
       if (receipt === undefined) throw new Error("A write was not acknowledged.");
     };
-    const compare = (cache: string, { reads, hits, oracle }: Counts) => {
+    const claimShare = (cache: string, { reads, hits, oracle }: Counts) => {
       print(`${cache}: ${reads} reads, ${hits} hits; the oracle has ${oracle}`);
       const share = hits / oracle;
       claim(
@@ -46,19 +51,20 @@ export const hitsPart: FreshnessPart = {
         { measured: `${(share * 100).toFixed(1)} %`, control: "fails" },
       );
     };
-    const ofProxy = await runWorkload(write, async (id) => {
-      const { cacheStatus } = await client.readByRest(proxy, id, { isAnonymous: true });
-      return /; hit|collapsed/.test(cacheStatus);
+    const proxyCounts = await runWorkload(write, async (id) => {
+      const { cacheStatus } = await client.readByRest(proxyUrl, id, { isAnonymous: true });
+      return cacheHit.test(cacheStatus);
     });
-    compare("REST proxy", ofProxy);
+    claimShare("REST proxy", proxyCounts);
     const hitsBefore = await countEntityHits(gateway.admin);
-    const ofGateway = await runWorkload(write, async (id) => {
+    const { reads, oracle } = await runWorkload(write, async (id) => {
       const { title } = await client.readByGraphql(gateway.url, id);
       if (title === undefined) throw new Error(`Post ${id} was not read.`);
       // The response does not show hits of the entity cache: `countEntityHits` reads their number.
       return false;
     });
-    compare("entity cache", { ...ofGateway, hits: (await countEntityHits(gateway.admin)) - hitsBefore });
+    const hitsAfter = await countEntityHits(gateway.admin);
+    claimShare("entity cache", { reads, hits: hitsAfter - hitsBefore, oracle });
   },
 };
 
@@ -71,46 +77,52 @@ interface Counts {
 
 /** @param read resolves to whether the read was a cache hit. */
 async function runWorkload(
-  write: (id: string, text: string) => Promise<void>,
+  write: (id: string, title: string) => Promise<void>,
   read: (id: string) => Promise<boolean>,
 ): Promise<Counts> {
-  const next = createZipf(keysCount);
-  const known = new Set<string>();
+  const drawId = createZipf(postsCount);
+  const idsOfOracle = new Set<string>();
   const counts = { reads: 0, hits: 0, oracle: 0 };
   let started = 0;
-  async function work(): Promise<void> {
-    while (started++ < operationsCount) {
-      const id = String(next());
-      if (Math.random() < writeShare) {
+  async function runClient(): Promise<void> {
+    while (started < operationsCount) {
+      started++;
+      const id = String(drawId());
+      const isWrite = Math.random() < writeShare;
+      if (isWrite) {
         await write(id, `write ${started}`);
-        known.delete(id);
+        idsOfOracle.delete(id);
         continue;
       }
       counts.reads++;
-      if (known.has(id)) counts.oracle++;
-      known.add(id);
+      if (idsOfOracle.has(id)) counts.oracle++;
+      idsOfOracle.add(id);
       if (await read(id)) counts.hits++;
     }
   }
-  await Promise.all(Array.from({ length: concurrency }, work));
+  await Promise.all(Array.from({ length: concurrency }, runClient));
   return counts;
 }
 
 /** Results that the gateway has read from its entity cache since it started. */
 async function countEntityHits(admin: string): Promise<number> {
-  const text = await (await fetch(`http://${admin}/metrics`)).text();
-  const line = /^tributary_gateway_entity_cache_lookups_total\{[^}]*subgraph="posts"[^}]*result="hit"[^}]*\} (\d+)$/m;
-  return Number(line.exec(text)?.[1] ?? 0);
+  const response = await fetch(`http://${admin}/metrics`);
+  const [, hits = 0] = entityHitsLine.exec(await response.text()) ?? [];
+  return Number(hits);
 }
 
-/** @returns a function that draws 1 to `count`, small numbers most often. */
-function createZipf(count: number): () => number {
-  const random = createRandom(19);
-  const weights = Array.from({ length: count }, (_, index) => (index + 1) ** -exponent);
+/** @returns a function that draws 1 to `numberMax`, small numbers most often. */
+function createZipf(numberMax: number): () => number {
+  const random = createRandom(zipfSeed);
+  const weights = Array.from({ length: numberMax }, (_, index) => (index + 1) ** -zipfExponent);
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   return () => {
     let rest = random.next() * total;
-    const index = weights.findIndex((weight) => (rest -= weight) < 0);
-    return index < 0 ? count : index + 1;
+    for (const [index, weight] of weights.entries()) {
+      rest -= weight;
+      if (rest < 0) return index + 1;
+    }
+    // Because of rounding, a rest can remain after the last weight.
+    return numberMax;
   };
 }

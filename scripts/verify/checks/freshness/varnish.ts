@@ -21,6 +21,7 @@ export interface VarnishOptions {
 const packages = ["varnish", "varnish-modules"];
 /** Long, because Varnish compiles its rules with a C compiler. */
 const startTimeoutMs = 60_000;
+const pollMs = 50;
 const rulesFolder = fileURLToPath(new URL("../../../../infra/purger/varnish", import.meta.url));
 
 /**
@@ -28,26 +29,28 @@ const rulesFolder = fileURLToPath(new URL("../../../../infra/purger/varnish", im
  * @returns its base URL.
  * @throws MissingToolError, and Error with the output if it does not start.
  */
-export async function startVarnish(o: VarnishOptions): Promise<string> {
-  const program = findVarnish() ?? installVarnish(o.run.print);
-  const folder = join(o.folder, "varnish");
+export async function startVarnish(options: VarnishOptions): Promise<string> {
+  const program = findVarnish() ?? installVarnish(options.run.print);
+  const folder = join(options.folder, "varnish");
   mkdirSync(folder);
-  writeFileSync(join(folder, "backends.vcl"), writeBackends(o));
-  const port = await pickFreePort();
-  const args = [
-    ...["-F", "-j", "none", "-n", join(folder, "work"), "-a", `127.0.0.1:${port}`, "-s", "default,64m"],
-    ...["-p", `vcl_path=${folder}:${rulesFolder}`, "-f", join(rulesFolder, "varnish.vcl")],
-  ];
-  const env = { PATH: process.env["PATH"], PURGE_TOKEN: o.purgeToken };
-  const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "pipe"] });
-  o.run.onCleanup(() => end(child));
+  writeFileSync(join(folder, "backends.vcl"), createBackends(options));
+  const address = `127.0.0.1:${await pickFreePort()}`;
+  const processArgs = ["-F", "-j", "none", "-n", join(folder, "work"), "-a", address, "-s", "default,64m"];
+  const rulesArgs = ["-p", `vcl_path=${folder}:${rulesFolder}`, "-f", join(rulesFolder, "varnish.vcl")];
+  const env = { PATH: process.env["PATH"], PURGE_TOKEN: options.purgeToken };
+  const child = spawn(program, [...processArgs, ...rulesArgs], { env, stdio: ["ignore", "pipe", "pipe"] });
+  options.run.onCleanup(() => endVarnish(child));
   let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += String(chunk)));
-  const url = `http://127.0.0.1:${port}`;
+  const collect = (chunk: Buffer) => {
+    output += String(chunk);
+  };
+  child.stdout.on("data", collect);
+  child.stderr.on("data", collect);
+  const url = `http://${address}`;
   const deadline = performance.now() + startTimeoutMs;
   while (child.exitCode === null && performance.now() < deadline) {
     if (await responds(url)) return url;
-    await sleep(50);
+    await sleep(pollMs);
   }
   throw new Error(`Varnish does not start:\n${output}`);
 }
@@ -64,10 +67,11 @@ function installVarnish(print: (line: string) => void): string {
   return program;
 }
 
-function writeBackends({ gatewayUrl, restProxyUrl }: VarnishOptions): string {
-  const write = (name: string, { hostname, port }: URL) =>
+/** The definitions that varnish.vcl includes: the backends, and the addresses that may purge. */
+function createBackends({ gatewayUrl, restProxyUrl }: VarnishOptions): string {
+  const toBackend = (name: string, { hostname, port }: URL) =>
     `backend ${name} { .host = "${hostname}"; .port = "${port}"; }\n`;
-  const backends = write("gateway", new URL(gatewayUrl)) + write("rest_proxy", new URL(restProxyUrl));
+  const backends = toBackend("gateway", new URL(gatewayUrl)) + toBackend("rest_proxy", new URL(restProxyUrl));
   return `${backends}acl purgers { "127.0.0.1"; }\n`;
 }
 
@@ -81,7 +85,7 @@ async function responds(url: string): Promise<boolean> {
   }
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function endVarnish(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, "exit");
   child.kill("SIGTERM");

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { replicaOf, startPlatform } from "../../platform/platform.ts";
 import { createHttpClient, findResponseProblem, type HttpClientRequest } from "../../traffic/http-client.ts";
-import { describeLoad, startLoad } from "../../traffic/open-loop.ts";
+import { describeLoad, type LoadReport, startLoad } from "../../traffic/open-loop.ts";
 import { userAt } from "../../traffic/seeded.ts";
 import { defineVerification } from "../../verification.ts";
 
@@ -34,61 +34,66 @@ replica with SIGSTOP. The other replica must serve the reads, and both endpoints
       const replica = replicaOf(platform, name as keyof typeof endpoints);
       const client = createHttpClient(replica.url);
       onCleanup(() => client.close());
-      const send = async (count: number) =>
-        findResponseProblem(await client.send(createRequest(count)), [200], () => true);
+      const send = async (requestNumber: number) => {
+        const response = await client.send(createRequest(requestNumber));
+        return findResponseProblem(response, [200], () => true);
+      };
       return { name, metric, replica, load: startLoad({ perSecond: options.perSecond, send }) };
     });
     await sleep(warmUpMs);
     for (const { load } of loads) load.reset();
     const frozenReplicas = platform.replicas.users.slice(0, isControl ? 2 : 1);
     for (const replica of frozenReplicas) replica.signal("SIGSTOP");
-    const ejections = loads.map(({ replica, metric }) => measureEjection(replica.admin, metric));
+    const ejections = loads.map(async ({ name, replica, metric }) => {
+      const ejectedMs = await measureEjection(replica.admin, metric);
+      return { name, ejectedMs };
+    });
     await sleep(options.seconds * 1_000);
-    const reports = await Promise.all(loads.map(({ load }) => load.stop()));
-    for (const [index, report] of reports.entries()) {
-      const failed = [...report.failures.values()].reduce((sum, times) => sum + times, 0);
-      print(`${loads[index]?.name}: ${describeLoad(report)}`);
-      claim(
-        `at most ${failuresMax} reads fail through the ${loads[index]?.name}`,
-        report.count > 0 && failed <= failuresMax,
-        {
-          measured: `${failed} of ${report.count}`,
-          control: "fails",
-        },
-      );
+    const reports = await Promise.all(loads.map(async ({ name, load }) => ({ name, report: await load.stop() })));
+    for (const { name, report } of reports) {
+      const failed = countFailures(report);
+      print(`${name}: ${describeLoad(report)}`);
+      claim(`at most ${failuresMax} reads fail through the ${name}`, report.count > 0 && failed <= failuresMax, {
+        measured: `${failed} of ${report.count}`,
+        control: "fails",
+      });
     }
-    for (const [index, ejectedMs] of (await Promise.all(ejections)).entries())
-      claim(
-        `the ${loads[index]?.name} ejects the frozen replica within ${ejectedWithinMs} ms`,
-        ejectedMs <= ejectedWithinMs,
-        {
-          measured: `${ejectedMs.toFixed(0)} ms`,
-        },
-      );
+    for (const { name, ejectedMs } of await Promise.all(ejections)) {
+      claim(`the ${name} ejects the frozen replica within ${ejectedWithinMs} ms`, ejectedMs <= ejectedWithinMs, {
+        measured: `${ejectedMs.toFixed(0)} ms`,
+      });
+    }
     for (const replica of frozenReplicas) replica.signal("SIGCONT");
   },
 });
 
+function countFailures({ failures }: LoadReport): number {
+  let total = 0;
+  for (const times of failures.values()) total += times;
+  return total;
+}
+
 /** The time until the process reports an ejected replica; infinite if it reports none within twice the limit. */
 async function measureEjection(admin: string, metric: string): Promise<number> {
+  const ejectedReplicas = new RegExp(`^${metric}\\{[^}]*"users"[^}]*\\} [1-9]`, "m");
   const startMs = performance.now();
   while (performance.now() - startMs < 2 * ejectedWithinMs) {
-    const text = await (await fetch(`http://${admin}/metrics`)).text();
-    if (new RegExp(`^${metric}\\{[^}]*"users"[^}]*\\} [1-9]`, "m").test(text)) return performance.now() - startMs;
+    const response = await fetch(`http://${admin}/metrics`);
+    if (ejectedReplicas.test(await response.text())) return performance.now() - startMs;
     await sleep(pollMs);
   }
   return Infinity;
 }
 
-function createQuery(count: number): HttpClientRequest {
+function createQuery(requestNumber: number): HttpClientRequest {
   const body = JSON.stringify({
     query: "query ($id: ID!) { user(id: $id) { name } }",
-    variables: { id: userAt(count) },
+    variables: { id: userAt(requestNumber) },
   });
   return { method: "POST", path: "/graphql", headers: { "content-type": "application/json" }, body };
 }
 
 /** Each user is read once in 1,000 requests, so the REST proxy's cache serves few of them. */
-function createGet(count: number): HttpClientRequest {
-  return { method: "GET", path: `/v2/users/${userAt(count)}` };
+function createGet(requestNumber: number): HttpClientRequest {
+  return { method: "GET", path: `/v2/users/${userAt(requestNumber)}` };
 }

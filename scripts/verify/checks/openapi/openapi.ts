@@ -4,11 +4,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { installTool } from "../../tool-install.ts";
-import { defineVerification, MissingToolError } from "../../verification.ts";
+import { defineVerification, MissingToolError, type VerificationRun } from "../../verification.ts";
 
 const root = join(import.meta.dirname, "../../../..");
 const documentsFolder = join(root, "supergraph/openapi");
 const lintersFolder = join(root, "tools/openapi-lint");
+const outputBytesMax = 64 * 1024 * 1024;
+/** By the number that Spectral reports. */
+const spectralSeverities = ["error", "warn", "info", "hint"];
 
 export const openapi = defineVerification({
   name: "openapi",
@@ -20,29 +23,37 @@ hints are faults. The linters are installed separately, in tools/openapi-lint.`,
   async run({ isControl, print, claim, onCleanup }) {
     const problem = installTool(lintersFolder);
     if (problem !== undefined) throw new MissingToolError(`The OpenAPI linters cannot be installed: ${problem}.`);
-    if (!isControl) {
-      const files = readdirSync(documentsFolder).map((name) => join(documentsFolder, name));
-      const faults = findFaults(files);
-      for (const fault of faults) print(fault);
-      claim(`the linters find no faults in ${files.length} documents`, files.length > 0 && faults.length === 0, {
-        measured: `${faults.length} faults`,
-      });
+    if (isControl) {
+      const folder = mkdtempSync(join(tmpdir(), "tributary-openapi-"));
+      onCleanup(() => rmSync(folder, { recursive: true, force: true }));
+      claimPlantedFaults(folder, claim);
       return;
     }
-    const folder = mkdtempSync(join(tmpdir(), "tributary-openapi-"));
-    onCleanup(() => rmSync(folder, { recursive: true, force: true }));
-    const text = readFileSync(join(documentsFolder, "v1.json"), "utf8");
-    for (const [index, [fault, correct, wrong]] of plantedFaults.entries()) {
-      if (!correct.test(text)) throw new Error(`The document has no text in which to plant this fault: ${fault}.`);
-      const file = join(folder, `${index}.json`);
-      writeFileSync(file, text.replace(correct, wrong));
-      const faults = findFaults([file]);
-      claim(`the linters find ${fault}`, faults.length > 0, { measured: faults.join("; "), control: "holds" });
-    }
+    const files = readdirSync(documentsFolder).map((name) => join(documentsFolder, name));
+    const faults = findFaults(files);
+    for (const fault of faults) print(fault);
+    claim(`the linters find no faults in ${files.length} documents`, files.length > 0 && faults.length === 0, {
+      measured: `${faults.length} faults`,
+    });
   },
 });
 
-const plantedFaults: readonly (readonly [fault: string, correct: RegExp, wrong: string])[] = [
+function claimPlantedFaults(folder: string, claim: VerificationRun["claim"]): void {
+  const document = readFileSync(join(documentsFolder, "v1.json"), "utf8");
+  for (const [index, plantedFault] of plantedFaults.entries()) {
+    const [description, correct, wrong] = plantedFault;
+    const canBePlanted = correct.test(document);
+    if (!canBePlanted) throw new Error(`The document has no text in which to plant this fault: ${description}.`);
+    const file = join(folder, `${index}.json`);
+    writeFileSync(file, document.replace(correct, wrong));
+    const faults = findFaults([file]);
+    claim(`the linters find ${description}`, faults.length > 0, { measured: faults.join("; "), control: "holds" });
+  }
+}
+
+type PlantedFault = readonly [description: string, correct: RegExp, wrong: string];
+
+const plantedFaults: readonly PlantedFault[] = [
   ["a server without TLS", /"url": "\/v1"/, '"url": "http://api.example.org/v1"'],
   ["a text without limits", /"maxLength": 80,\s*"pattern": "[^\n]*",?\n/, "\n"],
   ["an operation without security", /"security": \[\s*\{\},\s*\{\s*"bearer": \[\]\s*\}\s*\]/, '"security": []'],
@@ -66,12 +77,10 @@ function findFaults(files: readonly string[]): readonly string[] {
   ];
 }
 
-const outputBytesMax = 64 * 1024 * 1024;
-
 function runLinter(
   name: string,
   args: readonly string[],
-  read: (output: string) => readonly string[],
+  readFaults: (output: string) => readonly string[],
 ): readonly string[] {
   // No telemetry and no check for updates.
   const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
@@ -81,11 +90,11 @@ function runLinter(
     encoding: "utf8",
     maxBuffer: outputBytesMax,
   });
-  // 1: the linter has found faults.
-  if (error || (status !== 0 && status !== 1)) {
-    throw new Error(`${name} failed: ${error?.message ?? `exit code ${status}\n${stderr}`}`);
-  }
-  return read(stdout).map((fault) => `${name}: ${fault}`);
+  if (error) throw new Error(`${name} failed: ${error.message}`);
+  // 0: no faults. 1: the linter has found faults.
+  const hasLinted = status === 0 || status === 1;
+  if (!hasLinted) throw new Error(`${name} failed: exit code ${status}\n${stderr}`);
+  return readFaults(stdout).map((fault) => `${name}: ${fault}`);
 }
 
 function readRedocly(output: string): readonly string[] {
@@ -109,9 +118,8 @@ function readSpectral(output: string): readonly string[] {
     readonly message: string;
     readonly path: readonly string[];
   }[];
-  return results.map(
-    ({ code, severity, message, path }) => `${severities[severity] ?? ""} ${code} #/${path.join("/")}: ${message}`,
-  );
+  return results.map(({ code, severity, message, path }) => {
+    const severityName = spectralSeverities[severity] ?? "";
+    return `${severityName} ${code} #/${path.join("/")}: ${message}`;
+  });
 }
-
-const severities = ["error", "warn", "info", "hint"];

@@ -6,7 +6,11 @@ const body = JSON.stringify({ errors: [{ message: "The server is overloaded.", e
 const headers = ["Content-Type", "application/json", "Retry-After", "1", "Content-Length", String(body.length)];
 
 createServer((request, response) => {
-  if (request.url === "/health/ready") return void response.end();
-  request.resume().on("end", () => response.writeHead(503, headers).end(body));
+  if (request.url === "/health/ready") {
+    response.end();
+    return;
+  }
+  request.resume();
+  request.on("end", () => response.writeHead(503, headers).end(body));
 }).listen({ port: Number(process.argv[2]), host: "127.0.0.1", backlog: 1_024 });
 process.on("SIGTERM", () => process.exit());

@@ -46,12 +46,17 @@ const routes = Object.keys(stubFields).map((priority) => ({
   summary: `Items, ${priority}`,
 }));
 
+interface ProcessSettings extends EndpointSettings {
+  readonly port: number;
+  readonly adminPort: number;
+}
+
 /** How to start the process under test: the settings of production, without rate limits and without token verification (no JWKS_URL). */
 export function toProcessCommand(
   kind: EndpointKind,
-  { supergraphFile, routesFile, stubPort, port, adminPort }: EndpointSettings & { port: number; adminPort: number },
+  { supergraphFile, routesFile, stubPort, port, adminPort }: ProcessSettings,
 ) {
-  const environment = {
+  const ofBoth = {
     PROFILE: "production",
     ...endpointKeys,
     HOST: "127.0.0.1",
@@ -61,11 +66,16 @@ export function toProcessCommand(
     TRUSTED_PROXIES: "none",
     RATE_LIMIT_READS_PER_MINUTE: "0",
     RATE_LIMIT_WRITES_PER_MINUTE: "0",
-    ...(kind === "gateway"
-      ? { SUPERGRAPH_FILE: supergraphFile }
-      : { ROUTES_FILE: routesFile, ITEMS_URL: `http://127.0.0.1:${stubPort}`, ITEMS_FEED_URL: "none" }),
   };
-  return { command: readNodeArguments(kind), environment };
+  // The supergraph contains the stub's URL.
+  const ofGateway = { ...ofBoth, SUPERGRAPH_FILE: supergraphFile };
+  const ofRestProxy = {
+    ...ofBoth,
+    ROUTES_FILE: routesFile,
+    ITEMS_URL: `http://127.0.0.1:${stubPort}`,
+    ITEMS_FEED_URL: "none",
+  };
+  return { command: readNodeArguments(kind), environment: kind === "gateway" ? ofGateway : ofRestProxy };
 }
 
 export interface RequestOptions {
@@ -78,19 +88,22 @@ export interface RequestOptions {
 }
 
 /** A served response has 1,000 items from the gateway, 600 compressed items from the REST proxy, or one item (small). An error is shorter. */
-const bodyBytesMin = { gateway: 50_000, "rest-proxy": 1_000, small: 1 };
+const bodyBytesMin = { gateway: 50_000, restProxy: 1_000, small: 1 };
 
-/** A request to the endpoint at `port`. The load process replaces `uniqueMark` each time it sends the request, so that no cache serves it. */
+/** A request to the endpoint. The load process replaces `uniqueMark` each time it sends the request, so that no cache serves it. */
 export function createRequest(
-  { kind: endpoint, port }: { readonly kind: EndpointKind; readonly port: number },
-  { kind, priority = "normal", localAddress = "127.0.0.1", isSmall = false }: RequestOptions = {},
+  endpoint: { readonly kind: EndpointKind; readonly port: number },
+  options: RequestOptions = {},
 ): RequestTemplate {
-  const text =
-    endpoint === "gateway"
-      ? toPost(isSmall ? "item(skip: $s) { id name }" : `${stubFields[priority]}(skip: $s) { id name price tags }`)
-      : toGet(`/v1/${priority}/${uniqueMark}`);
-  const bytesMin = isSmall && endpoint === "gateway" ? bodyBytesMin.small : bodyBytesMin[endpoint];
-  return { kind: kind ?? priority, text, port, localAddress, bodyBytesMin: bytesMin };
+  const { priority = "normal", localAddress = "127.0.0.1", isSmall = false } = options;
+  const common = { kind: options.kind ?? priority, port: endpoint.port, localAddress };
+  if (endpoint.kind === "rest-proxy") {
+    const path = `/v1/${priority}/${uniqueMark}`;
+    return { ...common, text: toGet(path), bodyBytesMin: bodyBytesMin.restProxy };
+  }
+  if (isSmall) return { ...common, text: toPost("item(skip: $s) { id name }"), bodyBytesMin: bodyBytesMin.small };
+  const selection = `${stubFields[priority]}(skip: $s) { id name price tags }`;
+  return { ...common, text: toPost(selection), bodyBytesMin: bodyBytesMin.gateway };
 }
 
 function toPost(selection: string): string {
@@ -109,6 +122,9 @@ function toGet(path: string): string {
   return `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: application/json\r\nAccept-Encoding: br\r\n\r\n`;
 }
 
+/** The length of the list that `interleave` returns. The load repeats the list, so `share` is exact to 1/600. */
+const mixLength = 600;
+
 /**
  * A list of requests, of which `share` (0 to 1) are from `some`, evenly distributed, and the rest from `others`. The
  * requests of each list are used one after the other, again and again.
@@ -118,15 +134,23 @@ export function interleave(
   some: readonly RequestTemplate[],
   others: readonly RequestTemplate[],
 ): readonly RequestTemplate[] {
-  const lists = { some, others };
-  const sent = { some: 0, others: 0 };
+  const takeSome = createCycle(some);
+  const takeOther = createCycle(others);
+  let someCount = 0;
   return Array.from({ length: mixLength }, (_, index) => {
-    const from = Math.floor((index + 1) * share) > sent.some ? "some" : "others";
-    const request = lists[from][sent[from]++ % lists[from].length];
-    if (!request) throw new Error("A list of requests is empty");
-    return request;
+    const someDue = Math.floor((index + 1) * share);
+    if (someCount === someDue) return takeOther();
+    someCount++;
+    return takeSome();
   });
 }
 
-/** The length of the list, which the load repeats: `share` is exact to 1/600. */
-const mixLength = 600;
+function createCycle(requests: readonly RequestTemplate[]): () => RequestTemplate {
+  let taken = 0;
+  return () => {
+    const request = requests[taken % requests.length];
+    if (!request) throw new Error("A list of requests is empty");
+    taken++;
+    return request;
+  };
+}

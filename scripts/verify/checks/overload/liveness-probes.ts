@@ -3,10 +3,12 @@ import { connect } from "node:net";
 
 const probeEveryMs = 50;
 const probeTimeoutMs = 5_000;
+/** The last probes may still be in flight without being slow. */
+const discardedProbes = 2;
 const request = Buffer.from("GET /health/live HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
 
 export interface LivenessProbes {
-  /** @returns the latencies so far; infinite for a probe without a response of status 200. */
+  /** @returns the latencies so far; the timeout for a probe without a response of status 200. IPC turns an infinite number into null. */
   stop(): readonly number[];
 }
 
@@ -14,12 +16,15 @@ export function startLivenessProbes(adminPort: number): LivenessProbes {
   const latenciesMs: number[] = [];
   const timer = setInterval(() => {
     const startMs = performance.now();
-    const index = latenciesMs.push(Infinity) - 1;
+    const probeIndex = latenciesMs.length;
+    latenciesMs.push(probeTimeoutMs);
     const socket = connect({ port: adminPort, host: "127.0.0.1", noDelay: true });
     socket.setTimeout(probeTimeoutMs, () => socket.destroy());
     socket.on("error", () => socket.destroy());
     socket.once("data", (bytes: Buffer) => {
-      if (bytes.toString("latin1", 9, 12) === "200") latenciesMs[index] = performance.now() - startMs;
+      // The bytes begin with "HTTP/1.1 200".
+      const status = bytes.toString("latin1", 9, 12);
+      if (status === "200") latenciesMs[probeIndex] = performance.now() - startMs;
       socket.destroy();
     });
     socket.write(request);
@@ -27,8 +32,7 @@ export function startLivenessProbes(adminPort: number): LivenessProbes {
   return {
     stop() {
       clearInterval(timer);
-      // The last two probes may still be in flight without being slow.
-      return latenciesMs.slice(0, -2);
+      return latenciesMs.slice(0, -discardedProbes);
     },
   };
 }

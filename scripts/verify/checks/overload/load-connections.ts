@@ -7,7 +7,7 @@ import type { RequestTemplate } from "./load-job.ts";
 /** The result of a request. `rejected`: the process is overloaded. `limited`: the caller exceeds its rate limit. */
 export interface RequestOutcome {
   readonly kind: "served" | "rejected" | "limited" | "failed";
-  /** Why it failed. */
+  /** Why it failed; empty for all other kinds. */
   readonly reason: string;
 }
 
@@ -23,6 +23,7 @@ const closeAnnounced = /\r\nconnection: *close/i;
 const readBuffer = Buffer.allocUnsafe(65_536);
 /** A body is searched for an error code only if its first chunk is shorter than this. */
 const errorBytesMax = 1_000;
+const reasonCharsMax = 300;
 
 const served: RequestOutcome = { kind: "served", reason: "" };
 const rejected: RequestOutcome = { kind: "rejected", reason: "" };
@@ -56,115 +57,123 @@ export async function openLoadConnections(
   const pools = new Map<string, Pool>();
   const connections = new Set<Connection>();
 
-  function start(connection: Connection, pending: PendingRequest): void {
-    connection.pending = pending;
-    connection.socket.write(pending.bytes);
-  }
-
-  function end(connection: Connection, outcome: RequestOutcome): void {
-    const { pending } = connection;
-    connection.pending = undefined;
-    pending?.onEnd(outcome);
-  }
-
-  /** Resolves when it is connected and free. A connection that is lost after it was established is replaced. */
+  /** Resolves when the connection is established and free. A connection that is lost after it was established is replaced. */
   async function addConnection(pool: Pool, template: RequestTemplate): Promise<void> {
-    let isAccepted = false;
+    let wasEstablished = false;
     const connection = openConnection(template, {
       onResponse(outcome) {
-        end(connection, outcome);
-        if (connection.isClosing) return;
-        const next = pool.waiting.shift();
-        if (next) start(connection, next);
-        else pool.free.push(connection);
+        endRequest(connection, outcome);
+        if (!connection.isClosing) reuse(connection, pool);
       },
       onLost(reason) {
         connections.delete(connection);
         const index = pool.free.indexOf(connection);
         if (index !== -1) pool.free.splice(index, 1);
-        end(connection, failed(reason));
-        if (isAccepted) addConnection(pool, template).catch(() => {});
+        endRequest(connection, failed(reason));
+        if (wasEstablished) addConnection(pool, template).catch(() => {});
       },
     });
     connections.add(connection);
     await once(connection.socket, "connect");
-    isAccepted = true;
-    const next = pool.waiting.shift();
-    if (next) start(connection, next);
-    else pool.free.push(connection);
+    wasEstablished = true;
+    reuse(connection, pool);
   }
 
   for (const template of templates) {
-    if (pools.has(toKey(template))) continue;
+    if (pools.has(toPoolKey(template))) continue;
     const pool: Pool = { free: [], waiting: [] };
-    pools.set(toKey(template), pool);
+    pools.set(toPoolKey(template), pool);
     await Promise.all(Array.from({ length: connectionsEach }, () => addConnection(pool, template)));
   }
   return {
     send(template, bytes, onEnd) {
-      const pool = pools.get(toKey(template));
+      const pool = pools.get(toPoolKey(template));
       const connection = pool?.free.shift();
-      if (connection) start(connection, { template, bytes, onEnd });
+      if (connection) startRequest(connection, { template, bytes, onEnd });
       else pool?.waiting.push({ template, bytes, onEnd });
     },
     close() {
-      for (const connection of connections) end(connection, failed("no response"));
-      for (const { waiting } of pools.values()) for (const { onEnd } of waiting.splice(0)) onEnd(failed("not sent"));
+      for (const connection of connections) endRequest(connection, failed("no response"));
+      for (const { waiting } of pools.values()) {
+        for (const { onEnd } of waiting.splice(0)) onEnd(failed("not sent"));
+      }
       // Without its listener for `close`, a destroyed connection is not replaced.
       for (const { socket } of connections) socket.removeAllListeners("close").destroy();
     },
   };
 }
 
-function toKey({ port, localAddress }: RequestTemplate): string {
+function startRequest(connection: Connection, request: PendingRequest): void {
+  connection.pending = request;
+  connection.socket.write(request.bytes);
+}
+
+function endRequest(connection: Connection, outcome: RequestOutcome): void {
+  const { pending } = connection;
+  connection.pending = undefined;
+  pending?.onEnd(outcome);
+}
+
+function reuse(connection: Connection, pool: Pool): void {
+  const request = pool.waiting.shift();
+  if (request) startRequest(connection, request);
+  else pool.free.push(connection);
+}
+
+function toPoolKey({ port, localAddress }: RequestTemplate): string {
   return `${localAddress} ${port}`;
 }
 
 interface ConnectionListener {
   onResponse(outcome: RequestOutcome): void;
-  /** The connection is closed. */
+  /** The connection is closed, or could not be opened. */
   onLost(reason: string): void;
 }
 
 function openConnection({ port, localAddress }: RequestTemplate, listener: ConnectionListener): Connection {
   let status = "";
   let bodyBytes = 0;
-  let firstBytes = "";
+  let firstChunk = "";
   const read = createHttpReader({
     onHead(head) {
+      // The head begins with "HTTP/1.1 200".
       status = head.slice(9, 12);
       connection.isClosing = closeAnnounced.test(head);
       bodyBytes = 0;
-      firstBytes = "";
+      firstChunk = "";
     },
     onBody(bytes) {
-      if (bodyBytes === 0 && bytes.length < errorBytesMax) firstBytes = bytes.toString("latin1");
+      const isFirst = bodyBytes === 0;
+      if (isFirst && bytes.length < errorBytesMax) firstChunk = bytes.toString("latin1");
       bodyBytes += bytes.length;
     },
     onEnd() {
       const bodyBytesMin = connection.pending?.template.bodyBytesMin ?? 0;
-      listener.onResponse(toOutcome(status, bodyBytes, firstBytes, bodyBytesMin));
+      listener.onResponse(toOutcome(status, bodyBytes, firstChunk, bodyBytesMin));
     },
   });
-  const onread = { buffer: readBuffer, callback: (length: number) => readInto(read, length) };
+  const onread = {
+    buffer: readBuffer,
+    callback(length: number) {
+      read(readBuffer.subarray(0, length));
+      return true; // Continue to read.
+    },
+  };
   const socket = connect({ port, host: "127.0.0.1", localAddress, noDelay: true, onread });
   const connection: Connection = { socket, pending: undefined, isClosing: false };
   // With `onread` the end of the connection is reported only while the socket flows.
   socket.resume();
-  let reason = "connection closed";
-  socket.on("error", ({ message }) => (reason = message));
-  socket.on("close", () => listener.onLost(reason));
+  let closeReason = "connection closed";
+  socket.on("error", ({ message }) => {
+    closeReason = message;
+  });
+  socket.on("close", () => listener.onLost(closeReason));
   return connection;
 }
 
-function readInto(read: (bytes: Buffer) => void, length: number): boolean {
-  read(readBuffer.subarray(0, length));
-  return true;
-}
-
-function toOutcome(status: string, bodyBytes: number, firstBytes: string, bodyBytesMin: number): RequestOutcome {
-  if (status === "503" || firstBytes.includes('"OVERLOADED"')) return rejected;
-  if (status === "429" || firstBytes.includes('"RATE_LIMITED"')) return limited;
+function toOutcome(status: string, bodyBytes: number, firstChunk: string, bodyBytesMin: number): RequestOutcome {
+  if (status === "503" || firstChunk.includes('"OVERLOADED"')) return rejected;
+  if (status === "429" || firstChunk.includes('"RATE_LIMITED"')) return limited;
   if (status === "200" && bodyBytes >= bodyBytesMin) return served;
-  return failed(`status ${status} ${firstBytes.slice(0, 300)}`);
+  return failed(`status ${status} ${firstChunk.slice(0, reasonCharsMax)}`);
 }

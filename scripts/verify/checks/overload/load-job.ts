@@ -7,26 +7,30 @@ export interface LoadJob {
   readonly inTimeMs: number;
   /** Connections of each client address to each port. A request that is due while all are in use waits for one. */
   readonly connectionsEach: number;
-  /** The process to measure; undefined for none. */
+  /** The process whose CPU time is measured; undefined for none. */
   readonly pid?: number | undefined;
-  /** Where the liveness probes go during all phases; undefined for none. */
+  /** The port to which liveness probes are sent during all phases; undefined for no probes. */
   readonly adminPort?: number | undefined;
 }
 
+/**
+ * With `perSecond` the phase is an open loop: requests are sent at fixed times, however late responses are. Without it the phase is a closed loop:
+ * each connection sends its next request after its response.
+ */
 export interface LoadPhase {
   readonly name: string;
   readonly seconds: number;
-  /** Whether its counts are discarded. */
+  /** Whether the caller discards its counts. Its `lagMs` is 0. */
   readonly isRamp?: boolean;
-  /** Requests per second, however late responses are. Undefined: each of `connections` connections sends its next request after its response. */
   readonly perSecond?: number;
+  /** Connections of a closed loop. Default: 1. */
   readonly connections?: number;
   /** Sent in turn. */
   readonly requests: readonly RequestTemplate[];
 }
 
 export interface RequestTemplate {
-  /** For the report. */
+  /** The name under which the report counts the request (`PhaseReport.kinds`). */
   readonly kind: string;
   /** The complete HTTP request. `uniqueMark` in it is replaced by a number of the same length that differs between requests. */
   readonly text: string;
@@ -43,9 +47,9 @@ export const firstUnique = 10_000_000;
 
 export interface KindReport {
   sent: number;
-  /** Served in time. */
+  /** Served within `inTimeMs`. */
   good: number;
-  /** Served late. */
+  /** Served, but later than `inTimeMs`. */
   late: number;
   /** Rejected because the process is overloaded: status 503 or code OVERLOADED. */
   rejected: number;
@@ -60,7 +64,7 @@ export interface KindReport {
 export interface PhaseReport {
   readonly name: string;
   readonly seconds: number;
-  /** CPU time of the measured process during the phase. */
+  /** CPU time of the process `LoadJob.pid` during the phase; 0 without it. */
   readonly cpuSeconds: number;
   readonly kinds: Readonly<Record<string, KindReport>>;
   /** The longest time between a request's due time and its sending: a delay of the load process. 0 in a ramp. */
@@ -69,7 +73,7 @@ export interface PhaseReport {
 
 export interface LoadReport {
   readonly phases: readonly PhaseReport[];
-  /** Latencies of liveness probes; infinite for one without a response of status 200. */
+  /** Latencies of liveness probes; 5,000 for one without a response of status 200. */
   readonly probeLatenciesMs: readonly number[];
   /** The first reason of a failed request; empty for none. */
   readonly firstFailure: string;

@@ -13,7 +13,9 @@ export type LoadMessage =
 // The processes under test set this flag too (kit/src/process/main.ts). Without it, full garbage collections would delay requests.
 setFlagsFromString("--no-allocation-site-pretenuring");
 
-const send = (message: LoadMessage) => void process.send?.(message);
+function send(message: LoadMessage): void {
+  process.send?.(message);
+}
 
 process.on("message", (job: LoadJob) => {
   runLoad(job).then(

@@ -23,52 +23,60 @@ export async function runLoad(job: LoadJob): Promise<LoadReport> {
   const templates = job.phases.flatMap(({ requests }) => requests);
   const connections = await openLoadConnections(templates, job.connectionsEach);
   const probes = job.adminPort === undefined ? undefined : startLivenessProbes(job.adminPort);
-  const failures: string[] = [];
+  const state: RunState = { connections, firstFailure: "" };
   const phases: PhaseReport[] = [];
-  for (const phase of job.phases) phases.push(await runPhase(phase, job, { connections, failures }));
+  for (const phase of job.phases) phases.push(await runPhase(phase, job, state));
   const probeLatenciesMs = probes?.stop() ?? [];
   await sleep(drainMs);
   connections.close();
-  for (const { kinds } of phases) for (const { latenciesMs } of Object.values(kinds)) latenciesMs.sort((a, b) => a - b);
-  return { phases, probeLatenciesMs, firstFailure: failures[0] ?? "" };
+  const kindReports = phases.flatMap(({ kinds }) => Object.values(kinds));
+  for (const { latenciesMs } of kindReports) latenciesMs.sort((a, b) => a - b);
+  return { phases, probeLatenciesMs, firstFailure: state.firstFailure };
 }
 
 interface RunState {
   readonly connections: LoadConnections;
   /** The reason of the first failed request of the job; empty for none. */
-  readonly failures: string[];
+  firstFailure: string;
 }
 
 /** Resolves at the end of the phase. The counts in its report grow until the last of its requests has ended, so `runLoad` waits for `drainMs`. */
-async function runPhase(phase: LoadPhase, job: LoadJob, { connections, failures }: RunState): Promise<PhaseReport> {
+async function runPhase(phase: LoadPhase, job: LoadJob, state: RunState): Promise<PhaseReport> {
   const kinds: Record<string, KindReport> = {};
   const prepared = phase.requests.map((template) => {
-    const kind = (kinds[template.kind] ??= createKindReport());
-    return { template, kind, bytes: Buffer.from(template.text, "latin1"), markAt: template.text.indexOf(uniqueMark) };
+    const report = kinds[template.kind] ?? createKindReport();
+    kinds[template.kind] = report;
+    const { text } = template;
+    return { template, report, bytes: Buffer.from(text, "latin1"), markIndex: text.indexOf(uniqueMark) };
   });
-  let next = 0;
+  let sent = 0;
 
   function sendNext(dueMs: number, onEnd: () => void): void {
-    const { template, kind, bytes, markAt } = prepared[next++ % prepared.length] ?? missing();
-    kind.sent++;
-    connections.send(template, toUnique(bytes, markAt), (outcome) => {
-      count(kind, outcome, performance.now() - dueMs, job.inTimeMs);
-      if (outcome.reason !== "" && failures.length === 0) failures.push(outcome.reason);
+    const request = prepared[sent % prepared.length];
+    if (!request) throw new Error("The phase has no requests");
+    sent++;
+    const { template, report, bytes, markIndex } = request;
+    report.sent++;
+    state.connections.send(template, insertUniqueNumber(bytes, markIndex), (outcome) => {
+      count(report, outcome, performance.now() - dueMs, job.inTimeMs);
+      if (state.firstFailure === "") state.firstFailure = outcome.reason;
       onEnd();
     });
   }
 
   const readCpuSeconds = () => (job.pid === undefined ? 0 : readProcess(job.pid).cpuSeconds);
   const cpuSecondsBefore = readCpuSeconds();
-  const lagMs = phase.perSecond === undefined ? await sendClosed(phase, sendNext) : await sendOpen(phase, sendNext);
+  const runLoop = phase.perSecond === undefined ? runClosedLoop : runOpenLoop;
+  const lagMs = await runLoop(phase, sendNext);
   const cpuSeconds = readCpuSeconds() - cpuSecondsBefore;
   return { name: phase.name, seconds: phase.seconds, cpuSeconds, kinds, lagMs: phase.isRamp ? 0 : lagMs };
 }
 
+/** @param dueMs the latency counts from this time. @param onEnd called once, also if the request fails. */
 type SendNext = (dueMs: number, onEnd: () => void) => void;
 
-/** @returns the longest time between a request's due time and its sending. */
-function sendOpen({ seconds, perSecond = 0 }: LoadPhase, sendNext: SendNext): Promise<number> {
+/** Sends requests at fixed times. @returns the longest time between a request's due time and its sending. */
+function runOpenLoop({ seconds, perSecond = 0 }: LoadPhase, sendNext: SendNext): Promise<number> {
   const startMs = performance.now();
   const total = Math.round(perSecond * seconds);
   const onEnd = () => {};
@@ -92,21 +100,23 @@ function sendOpen({ seconds, perSecond = 0 }: LoadPhase, sendNext: SendNext): Pr
 }
 
 /** Sends the next request of a connection after its response. @returns 0, since a request that is due at once is not sent late. */
-async function sendClosed({ seconds, connections = 1 }: LoadPhase, sendNext: SendNext): Promise<number> {
+async function runClosedLoop({ seconds, connections = 1 }: LoadPhase, sendNext: SendNext): Promise<number> {
   let isRunning = true;
   const sendAgain = () => {
     if (isRunning) sendNext(performance.now(), sendAgain);
   };
-  for (let count = 0; count < connections; count++) sendAgain();
+  for (let started = 0; started < connections; started++) sendAgain();
   await sleep(seconds * 1_000);
   isRunning = false;
   return 0;
 }
 
-function toUnique(bytes: Buffer, markAt: number): Buffer {
-  if (markAt === -1) return bytes;
+/** Replaces `uniqueMark` in a copy of the request. @param markIndex -1: the request does not contain it. */
+function insertUniqueNumber(bytes: Buffer, markIndex: number): Buffer {
+  if (markIndex === -1) return bytes;
   const unique = Buffer.from(bytes);
-  unique.write(String(nextUnique++), markAt, "latin1");
+  unique.write(String(nextUnique), markIndex, "latin1");
+  nextUnique++;
   return unique;
 }
 
@@ -115,12 +125,11 @@ function createKindReport(): KindReport {
 }
 
 function count(report: KindReport, { kind }: RequestOutcome, latencyMs: number, inTimeMs: number): void {
-  if (kind !== "served") return void report[kind]++;
+  if (kind !== "served") {
+    report[kind]++;
+    return;
+  }
   report.latenciesMs.push(latencyMs);
   if (latencyMs <= inTimeMs) report.good++;
   else report.late++;
-}
-
-function missing(): never {
-  throw new Error("The phase has no requests");
 }

@@ -1,18 +1,19 @@
 // The part `noisy-caller` of overload: one caller sends ten times its rate limit, which alone is more than the process can serve. The requests of
 // another caller must not become slower.
 import { createRequest, type EndpointKind, interleave } from "./endpoints.ts";
-import type { LoadPhase } from "./load-job.ts";
-import { startLoadTestbed } from "./load-testbed.ts";
+import type { KindReport, LoadPhase } from "./load-job.ts";
+import { startLoadTestbed, type TestedProcess } from "./load-testbed.ts";
 import type { OverloadPart, PartRun } from "./part.ts";
 import { describePhase, quantileOf } from "./phase-summary.ts";
 
 const limitPerMinute = 8_000;
 const limitPerSecond = limitPerMinute / 60;
-const excess = 10;
-/** The rate of the quiet caller, below its limit of 133 per second. */
+/** The rate of the noisy caller, as a multiple of its limit. */
+const noisyLimitRatio = 10;
+/** Below the quiet caller's limit of 133 per second. */
 const quietPerSecond = 50;
 const latencyRatioMax = 1.5;
-/** The tolerance, for units that are replenished during the last responses. */
+/** The tolerance in both directions, because units are replenished during the last responses. */
 const servedRatioMax = 1.1;
 const rampSeconds = 3;
 /** Longer than a process needs to serve the burst, which is the units of one minute. */
@@ -29,54 +30,79 @@ export const noisyCallerPart: OverloadPart = {
 };
 
 async function checkNoisyCaller(kind: EndpointKind, run: PartRun): Promise<void> {
-  const { options, isControl, print, claim } = run;
   const testbed = await startLoadTestbed(run);
-  const process = await testbed.start(
+  const tested = await testbed.start(
     kind,
-    isControl ? { ADMISSION: "false" } : { RATE_LIMIT_READS_PER_MINUTE: String(limitPerMinute) },
+    run.isControl ? { ADMISSION: "false" } : { RATE_LIMIT_READS_PER_MINUTE: String(limitPerMinute) },
   );
-  const quiet = createRequest(process, { kind: "quiet", localAddress: "127.0.0.2" });
-  const noisy = createRequest(process, { kind: "noisy", localAddress: "127.0.0.3" });
-  const phaseAt = (name: string, times: number, seconds: number, isRamp = false): LoadPhase => {
-    const perSecond = times * limitPerSecond + quietPerSecond;
-    return {
-      ...{ name: `${kind}, ${name}`, seconds, isRamp },
-      perSecond,
-      requests: interleave(quietPerSecond / perSecond, [quiet], [noisy]),
-    };
-  };
   const report = await testbed.run({
-    phases: [
-      phaseAt("before calm", 1, rampSeconds, true),
-      phaseAt("calm: both within their limits", 1, options.seconds),
-      phaseAt("one caller uses its burst", excess, burstSeconds, true),
-      phaseAt("one caller at 10 times its limit", excess, options.seconds),
-    ],
+    phases: createPhases(tested, run.options.seconds),
     inTimeMs: 1_000,
     connectionsEach: 256,
-    pid: process.pid,
+    pid: tested.pid,
   });
-  for (const phase of report.phases) print(describePhase(phase));
+  for (const phase of report.phases) run.print(describePhase(phase));
+  // The first and the third phase are ramps.
   const [, calmPhase, , noisyPhase] = report.phases;
-  const [calm, during, ofNoisy] = [calmPhase?.kinds["quiet"], noisyPhase?.kinds["quiet"], noisyPhase?.kinds["noisy"]];
-  if (!calm || !during || !ofNoisy) throw new Error("The load has no such phase");
-  const [calmMs, duringMs] = [quantileOf(calm.latenciesMs, 0.99), quantileOf(during.latenciesMs, 0.99)];
+  const quietInCalm = calmPhase?.kinds["quiet"];
+  const quietBesideNoisy = noisyPhase?.kinds["quiet"];
+  const noisy = noisyPhase?.kinds["noisy"];
+  if (!quietInCalm || !quietBesideNoisy || !noisy) throw new Error("The load has no such phase");
+  claimQuietCaller(kind, { quietInCalm, quietBesideNoisy }, run);
+  claimNoisyCaller(kind, noisy, run);
+  await tested.stop();
+}
+
+function createPhases(tested: TestedProcess, measuredSeconds: number): readonly LoadPhase[] {
+  const quietRequest = createRequest(tested, { kind: "quiet", localAddress: "127.0.0.2" });
+  const noisyRequest = createRequest(tested, { kind: "noisy", localAddress: "127.0.0.3" });
+  const createPhase = (name: string, limitRatio: number, seconds: number, isRamp = false): LoadPhase => {
+    const perSecond = limitRatio * limitPerSecond + quietPerSecond;
+    return {
+      name: `${tested.kind}, ${name}`,
+      seconds,
+      isRamp,
+      perSecond,
+      requests: interleave(quietPerSecond / perSecond, [quietRequest], [noisyRequest]),
+    };
+  };
+  return [
+    createPhase("before calm", 1, rampSeconds, true),
+    createPhase("calm: both within their limits", 1, measuredSeconds),
+    createPhase("one caller uses its burst", noisyLimitRatio, burstSeconds, true),
+    createPhase("one caller at 10 times its limit", noisyLimitRatio, measuredSeconds),
+  ];
+}
+
+interface QuietReports {
+  readonly quietInCalm: KindReport;
+  readonly quietBesideNoisy: KindReport;
+}
+
+function claimQuietCaller(
+  kind: EndpointKind,
+  { quietInCalm, quietBesideNoisy }: QuietReports,
+  { claim }: PartRun,
+): void {
+  const calmMs = quantileOf(quietInCalm.latenciesMs, 0.99);
+  const besideNoisyMs = quantileOf(quietBesideNoisy.latenciesMs, 0.99);
+  const { good, sent } = quietBesideNoisy;
   claim(
     `${kind}: p99 of another caller is at most ${latencyRatioMax} times that of calm`,
-    during.good === during.sent && duringMs <= latencyRatioMax * calmMs,
+    good === sent && besideNoisyMs <= latencyRatioMax * calmMs,
     {
-      measured: `${duringMs.toFixed(1)} ms, calm ${calmMs.toFixed(1)} ms; ${during.good} of ${during.sent} served`,
+      measured: `${besideNoisyMs.toFixed(1)} ms, calm ${calmMs.toFixed(1)} ms; ${good} of ${sent} served`,
       control: "fails",
     },
   );
-  const servedPerSecond = (ofNoisy.good + ofNoisy.late) / options.seconds;
-  claim(
-    `${kind}: the caller is served up to its limit`,
-    servedPerSecond <= servedRatioMax * limitPerSecond && servedPerSecond >= limitPerSecond / servedRatioMax,
-    {
-      measured: `${servedPerSecond.toFixed(0)}/s, limit ${limitPerSecond.toFixed(0)}/s`,
-      control: "fails",
-    },
-  );
-  await process.stop();
+}
+
+function claimNoisyCaller(kind: EndpointKind, { good, late }: KindReport, { options, claim }: PartRun): void {
+  const servedPerSecond = (good + late) / options.seconds;
+  const isWithinLimit = servedPerSecond <= servedRatioMax * limitPerSecond;
+  const reachesLimit = servedPerSecond >= limitPerSecond / servedRatioMax;
+  claim(`${kind}: the caller is served up to its limit`, isWithinLimit && reachesLimit, {
+    measured: `${servedPerSecond.toFixed(0)}/s, limit ${limitPerSecond.toFixed(0)}/s`,
+    control: "fails",
+  });
 }

@@ -18,6 +18,7 @@ const parts: readonly OverloadPart[] = [
   calmCostPart,
 ];
 const names = parts.map(({ name }) => name);
+const partsWithControl = parts.filter(({ control }) => control !== undefined);
 
 export const overload = defineVerification({
   name: "overload",
@@ -30,9 +31,10 @@ ${parts.map(({ name, purpose }) => `  ${name.padEnd(15)}${purpose}`).join("\n")}
     only: { kind: "names", of: names, quick: ["gateway", "shared-limit"], why: "only these parts" },
     ...partOptions,
   },
-  control: parts.flatMap(({ name, control }) => (control === undefined ? [] : [`${name}: ${control}`])).join("; "),
+  control: partsWithControl.map(({ name, control }) => `${name}: ${control}`).join("; "),
   async run(run) {
-    const selected = parts.filter(({ name }) => run.options.only.includes(name));
-    await runParts(run.isControl ? selected.filter(({ control }) => control !== undefined) : selected, run);
+    const runnable = run.isControl ? partsWithControl : parts;
+    const selected = runnable.filter(({ name }) => run.options.only.includes(name));
+    await runParts(selected, run);
   },
 });

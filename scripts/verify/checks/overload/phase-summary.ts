@@ -1,7 +1,7 @@
 // Adds up the report of one phase of a load for the claims, and formats it for the output.
 import type { KindReport, PhaseReport } from "./load-job.ts";
 
-/** Counts of all kinds together. */
+/** Counts of all kinds together; `kinds` has those of each kind. */
 export interface PhaseSummary extends Omit<KindReport, "latenciesMs"> {
   readonly kinds: Readonly<Record<string, KindReport>>;
   readonly served: number;
@@ -13,47 +13,53 @@ export interface PhaseSummary extends Omit<KindReport, "latenciesMs"> {
   readonly p99Ms: number;
 }
 
-/** @throws Error without a phase. */
+/** @throws Error for undefined: the report has fewer phases than expected. */
 export function summarize(phase: PhaseReport | undefined): PhaseSummary {
   if (!phase) throw new Error("The load has no such phase");
   const reports = Object.values(phase.kinds);
-  const add = (count: (report: KindReport) => number) => reports.reduce((sum, report) => sum + count(report), 0);
-  const [good, late] = [add((report) => report.good), add((report) => report.late)];
+  const sumOf = (member: "sent" | "good" | "late" | "rejected" | "limited" | "failed") =>
+    reports.reduce((sum, report) => sum + report[member], 0);
+  const good = sumOf("good");
+  const late = sumOf("late");
+  const served = good + late;
+  const latenciesMs = reports.flatMap((report) => report.latenciesMs);
   return {
     kinds: phase.kinds,
-    sent: add((report) => report.sent),
+    sent: sumOf("sent"),
     good,
     late,
-    rejected: add((report) => report.rejected),
-    limited: add((report) => report.limited),
-    failed: add((report) => report.failed),
-    served: good + late,
-    perSecond: (good + late) / phase.seconds,
+    rejected: sumOf("rejected"),
+    limited: sumOf("limited"),
+    failed: sumOf("failed"),
+    served,
+    perSecond: served / phase.seconds,
     goodPerSecond: good / phase.seconds,
     cpuSeconds: phase.cpuSeconds,
-    p99Ms: quantileOf(
-      reports.flatMap(({ latenciesMs }) => latenciesMs),
-      0.99,
-    ),
+    p99Ms: quantileOf(latenciesMs, 0.99),
   };
 }
 
-/** One line for each kind. */
-export function describePhase(phase: PhaseReport): string {
-  const { seconds, lagMs, cpuSeconds } = phase;
-  const lines = Object.entries(phase.kinds).map(([kind, report]) => {
-    const latencies = [0.5, 0.99, 1].map((share) => quantileOf(report.latenciesMs, share).toFixed(1));
-    const others = [
-      `late ${report.late}`,
-      `rejected ${report.rejected}`,
-      `limited ${report.limited}`,
-      `failed ${report.failed}`,
-    ];
-    const share = ((100 * report.good) / Math.max(report.sent, 1)).toFixed(1);
-    return `  ${kind}: ${(report.good / seconds).toFixed(0)} of ${(report.sent / seconds).toFixed(0)}/s in time (${share} %), ${others.join(", ")}, p50 ${latencies[0]} ms, p99 ${latencies[1]} ms, longest ${latencies[2]} ms`;
-  });
-  const use = `${((100 * cpuSeconds) / seconds).toFixed(0)} % CPU, lag ${lagMs.toFixed(1)} ms`;
-  return [`${phase.name}, ${seconds} s, ${use}`, ...lines].join("\n      ");
+/** A line for the phase, and one for each kind of request. */
+export function describePhase({ name, seconds, lagMs, cpuSeconds, kinds }: PhaseReport): string {
+  const cpuPercent = ((100 * cpuSeconds) / seconds).toFixed(0);
+  const phaseLine = `${name}, ${seconds} s, ${cpuPercent} % CPU, lag ${lagMs.toFixed(1)} ms`;
+  const kindLines = Object.entries(kinds).map(([kind, report]) => describeKind(kind, report, seconds));
+  return [phaseLine, ...kindLines].join("\n      ");
+}
+
+function describeKind(kind: string, report: KindReport, seconds: number): string {
+  const goodPerSecond = (report.good / seconds).toFixed(0);
+  const sentPerSecond = (report.sent / seconds).toFixed(0);
+  const goodPercent = ((100 * report.good) / Math.max(report.sent, 1)).toFixed(1);
+  const others = [
+    `late ${report.late}`,
+    `rejected ${report.rejected}`,
+    `limited ${report.limited}`,
+    `failed ${report.failed}`,
+  ].join(", ");
+  const [p50, p99, longest] = [0.5, 0.99, 1].map((share) => quantileOf(report.latenciesMs, share).toFixed(1));
+  const latencies = `p50 ${p50} ms, p99 ${p99} ms, longest ${longest} ms`;
+  return `  ${kind}: ${goodPerSecond} of ${sentPerSecond}/s in time (${goodPercent} %), ${others}, ${latencies}`;
 }
 
 /** @param share 0 to 1; 1 is the largest number. @returns one of the numbers; 0 for an empty list. */

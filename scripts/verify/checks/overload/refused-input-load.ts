@@ -17,15 +17,18 @@ export interface RefusedInputLoad {
   measureTurn(): Promise<number>;
 }
 
-const attackers = 4;
+const attackerCount = 4;
 const regularPerSecond = 100;
 const warmUpMs = 1_000;
+/** Between two inputs. */
 const pauseMs = 200;
 const waitMsMax = 100;
 const turnMsMax = 20;
-/** Each attacker has its own connection, and sends these one after another. */
+/** Each attacker has its own connection, and sends its variants one after another, again and again. */
 const variantsEach = 4;
 const responseTimeoutMs = 15_000;
+const codePattern = /"code":"(\w+)"/;
+const unknownTextCharsMax = 100;
 
 /**
  * Claims for each input that another client waits at most 100 ms, that no turn (iteration of the gateway's event loop) takes more than 20 ms of CPU
@@ -36,82 +39,95 @@ export async function checkRefusedInputs(
   { claim, print }: Pick<VerificationRun, "claim" | "print">,
 ): Promise<void> {
   for (const input of load.inputs) {
-    const { regular, turnMs, responses } = await measureInput(load, input);
-    const expected = `${input.status} ${input.codes.join(" or ")}`;
-    const total = [...responses.values()].reduce((sum, count) => sum + count, 0);
-    const correct = input.codes.reduce((sum, code) => sum + (responses.get(`${input.status} ${code}`) ?? 0), 0);
-    const latencies = [50, 99, 100].map((percent) => percentile(regular.latenciesMs, percent).toFixed(1));
-    const seen = `p50 ${latencies[0]} ms, p99 ${latencies[1]} ms, longest ${latencies[2]} ms, turn ${turnMs.toFixed(1)} ms`;
-    print(`${input.name}: ${seen}, ${(total / load.seconds).toFixed(0)} rejections/s`);
-    claim(`${input.name}: each response is ${expected}`, total > 0 && correct === total, {
-      measured: describeFailures(responses),
+    const { name, status, codes } = input;
+    const { regular, turnMs, responseCounts } = await measureInput(load, input);
+    const total = sum([...responseCounts.values()]);
+    const expected = sum(codes.map((code) => responseCounts.get(`${status} ${code}`) ?? 0));
+    const [p50, p99, longest] = [50, 99, 100].map((percent) => percentile(regular.latenciesMs, percent).toFixed(1));
+    const measured = `p50 ${p50} ms, p99 ${p99} ms, longest ${longest} ms, turn ${turnMs.toFixed(1)} ms`;
+    print(`${name}: ${measured}, ${(total / load.seconds).toFixed(0)} rejections/s`);
+    claim(`${name}: each response is ${status} ${codes.join(" or ")}`, total > 0 && expected === total, {
+      measured: describeFailures(responseCounts),
     });
-    claim(
-      `${input.name}: another client waits at most ${waitMsMax} ms`,
-      regular.count > 0 && regular.failures.size === 0 && (regular.latenciesMs.at(-1) ?? 0) <= waitMsMax,
-      { measured: `${seen}, failures: ${describeFailures(regular.failures)}`, control: "fails" },
-    );
-    claim(`${input.name}: no turn takes more than ${turnMsMax} ms`, turnMs <= turnMsMax, {
+    const allSucceed = regular.count > 0 && regular.failures.size === 0;
+    const longestMs = regular.latenciesMs.at(-1) ?? 0;
+    claim(`${name}: another client waits at most ${waitMsMax} ms`, allSucceed && longestMs <= waitMsMax, {
+      measured: `${measured}, failures: ${describeFailures(regular.failures)}`,
+      control: "fails",
+    });
+    claim(`${name}: no turn takes more than ${turnMsMax} ms`, turnMs <= turnMsMax, {
       measured: `${turnMs.toFixed(1)} ms`,
     });
   }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }
 
 interface InputMeasurement {
   readonly regular: LoadReport;
   readonly turnMs: number;
   /** The number of responses by status and code, as "400 MALFORMED_REQUEST". */
-  readonly responses: ReadonlyMap<string, number>;
+  readonly responseCounts: ReadonlyMap<string, number>;
 }
 
 async function measureInput(
   { gatewayUrl, seconds, send, measureTurn }: RefusedInputLoad,
   input: RefusedInput,
 ): Promise<InputMeasurement> {
-  const responses = new Map<string, number>();
+  const responseCounts = new Map<string, number>();
+  const countResponse = (response: string) => {
+    responseCounts.set(response, (responseCounts.get(response) ?? 0) + 1);
+  };
   const stopping = new AbortController();
-  const running = Array.from({ length: attackers }, (_, attacker) => {
-    const contents = Array.from({ length: variantsEach }, (__, i) => input.build(attacker * variantsEach + i));
-    return attack(gatewayUrl, contents, stopping.signal, (response) =>
-      responses.set(response, (responses.get(response) ?? 0) + 1),
-    );
+  const attacks = Array.from({ length: attackerCount }, (_, attacker) => {
+    const firstVariant = attacker * variantsEach;
+    const contents = Array.from({ length: variantsEach }, (__, index) => input.build(firstVariant + index));
+    return attack(gatewayUrl, contents, stopping.signal, countResponse);
   });
   const regularLoad = startLoad({ perSecond: regularPerSecond, send });
   await sleep(warmUpMs);
+  // Discards the measurements of the warm-up.
   regularLoad.reset();
-  responses.clear();
+  responseCounts.clear();
   await measureTurn();
   await sleep(seconds * 1_000);
   const turnMs = await measureTurn();
   const regular = await regularLoad.stop();
   stopping.abort();
   // A copy, without the attackers' last responses, which are still pending.
-  const counted = new Map(responses);
-  await Promise.all(running);
+  const measuredCounts = new Map(responseCounts);
+  await Promise.all(attacks);
   await sleep(pauseMs);
-  return { regular, turnMs, responses: counted };
+  return { regular, turnMs, responseCounts: measuredCounts };
 }
 
+/** Closed loop: sends the contents in turn, each after the previous response, until the signal is aborted. */
 async function attack(
   gatewayUrl: string,
   contents: readonly RequestContent[],
   signal: AbortSignal,
-  count: (response: string) => void,
+  countResponse: (response: string) => void,
 ): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   for (let sent = 0; !signal.aborted; sent++) {
     const content = contents[sent % contents.length];
-    if (content) count(await sendContent(gatewayUrl, agent, content));
+    if (content) countResponse(await sendContent(gatewayUrl, agent, content));
   }
   agent.destroy();
 }
 
-/** @returns the status and the code of the first error; otherwise the error of the connection. */
+/** @returns the status and the code of the first error, as "400 MALFORMED_REQUEST"; without a response, the error of the connection. */
 export function sendContent(gatewayUrl: string, agent: Agent, { headers, body }: RequestContent): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
-  const fixed = { accept: "application/graphql-response+json", "content-type": "application/json" };
-  const length = { "content-length": String(body.length) };
-  const options = { agent, method: "POST", headers: { ...fixed, ...length, ...headers }, timeout: responseTimeoutMs };
+  const allHeaders = {
+    accept: "application/graphql-response+json",
+    "content-type": "application/json",
+    "content-length": String(body.length),
+    ...headers,
+  };
+  const options = { agent, method: "POST", headers: allHeaders, timeout: responseTimeoutMs };
   const clientRequest = request(new URL("/graphql", gatewayUrl), options, (response) => {
     const chunks: Buffer[] = [];
     response.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -124,7 +140,7 @@ export function sendContent(gatewayUrl: string, agent: Agent, { headers, body }:
   return promise;
 }
 
+/** @returns the start of the text if it contains no code. */
 function readCode(text: string): string {
-  const [, code = text.slice(0, 100)] = /"code":"(\w+)"/.exec(text) ?? [];
-  return code;
+  return codePattern.exec(text)?.[1] ?? text.slice(0, unknownTextCharsMax);
 }

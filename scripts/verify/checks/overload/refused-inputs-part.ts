@@ -6,7 +6,7 @@ import { startLibrary } from "../../../../gateway/test/helpers/library.ts";
 import { pinOwnProcess } from "../../platform/cores.ts";
 import { createGraphqlClient } from "../resilience/graphql-client.ts";
 import { startDiscardingRequests, sendRegular } from "../resilience/library.ts";
-import { startTestedGateway } from "../resilience/tested-gateway.ts";
+import { startTestedGateway, type TestedGateway } from "../resilience/tested-gateway.ts";
 import type { OverloadPart, PartRun } from "./part.ts";
 import { checkRefusedInputs } from "./refused-input-load.ts";
 import { refusedInputs } from "./refused-inputs.ts";
@@ -35,11 +35,11 @@ export const refusedInputsPart: OverloadPart = {
   },
 };
 
-async function sendInputs(gateway: Awaited<ReturnType<typeof startTestedGateway>>, run: PartRun): Promise<void> {
+async function sendInputs(gateway: TestedGateway, run: PartRun): Promise<void> {
   const client = createGraphqlClient(gateway.url);
   run.onCleanup(() => client.close());
-  // Otherwise the first input would be measured while the gateway plans and compiles its first operations.
-  for (let count = 0; count < warmUpRequests; count++) await sendRegular(client);
+  // Without this warm-up, the first input would be measured while the gateway plans and compiles its first operations.
+  for (let sent = 0; sent < warmUpRequests; sent++) await sendRegular(client);
   await checkRefusedInputs(
     {
       gatewayUrl: gateway.url,

@@ -26,30 +26,49 @@ const bodyBytesMax = 1_048_576;
 const longText = bodyBytesMax - 2_000;
 /** The default of DOCUMENT_TOKENS_MAX. */
 const tokensMax = 10_000;
+/** For the part of a document that is not repeated. */
+const reservedTokens = 100;
 /** The size of a compressed body after decompression. */
 const bombBytes = 50_000_000;
+
+const malformed = { status: 400, codes: ["MALFORMED_REQUEST"] } as const;
+const tooLarge = { status: 413, codes: ["PAYLOAD_TOO_LARGE"] } as const;
+const invalid = ["GRAPHQL_VALIDATION_FAILED"];
+const syntax = ["GRAPHQL_PARSE_FAILED"];
 
 const many = (count: number, write: (i: number) => string, separator = " ") =>
   Array.from({ length: count }, (_, i) => write(i)).join(separator);
 
 /** As many repetitions as fit into the token limit. */
 const withinTokens = (tokensEach: number, write: (i: number) => string) =>
-  many(Math.floor((tokensMax - 100) / tokensEach), write);
+  many(Math.floor((tokensMax - reservedTokens) / tokensEach), write);
 
 function json(body: string): RequestContent {
   return { headers: {}, body: Buffer.from(body) };
 }
 
-const malformed = { status: 400, codes: ["MALFORMED_REQUEST"] } as const;
-const tooLarge = { status: 413, codes: ["PAYLOAD_TOO_LARGE"] } as const;
-
-/** A document that exceeds a limit, or is not valid. `write` gets a name that differs between variants. */
+/** A document that exceeds a limit, or is not valid. `write` gets a name that differs between variants, such as "v0". */
 function document(name: string, codes: readonly string[], write: (unique: string) => string): RefusedInput {
   return { name, status: 400, codes, build: (variant) => json(JSON.stringify({ query: write(`v${variant}`) })) };
 }
 
-const invalid = ["GRAPHQL_VALIDATION_FAILED"];
-const syntax = ["GRAPHQL_PARSE_FAILED"];
+/** Compressing a bomb takes 100 ms, so each is compressed once. */
+const gzipBomb = memoize((bytes) => gzipSync(Buffer.alloc(bytes, " ")));
+const deflateBomb = memoize((bytes) => deflateSync(Buffer.alloc(bytes, " ")));
+const brotliBomb = memoize((bytes) => brotliCompressSync(Buffer.alloc(bytes, " ")));
+
+/** The returned function compresses a body of `bytes` bytes, the first time it gets this number. */
+function memoize(compress: (bytes: number) => Buffer): (bytes?: number) => Buffer {
+  const compressedBodies = new Map<number, Buffer>();
+  return (bytes = bombBytes) => {
+    let compressed = compressedBodies.get(bytes);
+    if (compressed === undefined) {
+      compressed = compress(bytes);
+      compressedBodies.set(bytes, compressed);
+    }
+    return compressed;
+  };
+}
 
 /** Limits of the text: length, tokens, definitions. */
 const texts: readonly RefusedInput[] = [
@@ -279,7 +298,7 @@ const validations: readonly RefusedInput[] = [
   ),
 ];
 
-/** JSON, parameters and encodings. */
+/** JSON, parameters and encodings. Here `v` is the number of the variant. */
 const bodies: readonly RefusedInput[] = [
   {
     name: "deep JSON",
@@ -419,19 +438,5 @@ const bodies: readonly RefusedInput[] = [
     build: () => ({ headers: { "content-encoding": "gzip" }, body: gzipBomb(900_000).subarray(0, 700) }),
   },
 ];
-
-/** Compressing a bomb takes 100 ms, so each is compressed once. */
-const gzipBomb = memoize((bytes) => gzipSync(Buffer.alloc(bytes, " ")));
-const deflateBomb = memoize((bytes) => deflateSync(Buffer.alloc(bytes, " ")));
-const brotliBomb = memoize((bytes) => brotliCompressSync(Buffer.alloc(bytes, " ")));
-
-function memoize(compress: (bytes: number) => Buffer): (bytes?: number) => Buffer {
-  const compressed = new Map<number, Buffer>();
-  return (bytes = bombBytes) => {
-    const known = compressed.get(bytes) ?? compress(bytes);
-    compressed.set(bytes, known);
-    return known;
-  };
-}
 
 export const refusedInputs: readonly RefusedInput[] = [...texts, ...operations, ...validations, ...bodies];

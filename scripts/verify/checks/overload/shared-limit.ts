@@ -9,19 +9,21 @@ import type { RequestTemplate } from "./load-job.ts";
 import type { OverloadPart, PartRun } from "./part.ts";
 import { describePhase, type PhaseSummary, summarize } from "./phase-summary.ts";
 
-const kinds: readonly EndpointKind[] = ["gateway", "gateway", "rest-proxy", "rest-proxy"];
+const processKinds: readonly EndpointKind[] = ["gateway", "gateway", "rest-proxy", "rest-proxy"];
 const limitPerMinute = 300;
 /** The units that a process takes from the store at once (a lease): a tenth of the limit, divided by the number of processes. */
-const leaseUnits = Math.floor(limitPerMinute / 10 / kinds.length);
+const leaseUnits = Math.floor(limitPerMinute / 10 / processKinds.length);
 const requestCount = 600;
-const seconds = 10;
+const loadSeconds = 10;
 /** Before the load: until the processes are connected to the store and know how many they are. */
 const connectMs = 3_000;
 
 const outageCallers = 10;
 /** Requests per second of each caller, one to each of the four processes: below the 300/min ÷ 4 that each process grants without the store. */
 const outagePerSecond = 4;
+/** How long the store runs before the outage, is stopped, and runs after it. */
 const phaseMs = 4_000;
+const outagePattern = /^tributary_rate_limit_store_unavailable(?:\{[^}]*\})? 1/m;
 
 export const sharedLimitPart: OverloadPart = {
   name: "shared-limit",
@@ -34,7 +36,7 @@ export const sharedLimitPart: OverloadPart = {
     run.onCleanup(() => store.kill());
     const testbed = await startLoadTestbed(run);
     const processes: TestedProcess[] = [];
-    for (const kind of kinds) processes.push(await testbed.start(kind, toEnvironment(store, run.isControl)));
+    for (const kind of processKinds) processes.push(await testbed.start(kind, toEnvironment(store, run.isControl)));
     await sleep(connectMs);
     await checkSharedLimit(testbed, processes, run);
     if (!run.isControl) await checkStoreRestart(testbed, processes, store, run);
@@ -42,12 +44,13 @@ export const sharedLimitPart: OverloadPart = {
 };
 
 function toEnvironment(store: StoreServer, isControl: boolean): Readonly<Record<string, string>> {
-  return {
+  const environment: Record<string, string> = {
     RATE_LIMIT_READS_PER_MINUTE: String(limitPerMinute),
-    RATE_LIMIT_PROCESSES_MIN: String(kinds.length),
-    // A process without this variable grants the whole limit. A process whose store is unavailable grants only its share.
-    ...(isControl ? {} : { RATE_LIMIT_STORE_URL: store.url }),
+    RATE_LIMIT_PROCESSES_MIN: String(processKinds.length),
   };
+  // A process without this variable grants the whole limit. A process whose store is unavailable grants only its share.
+  if (!isControl) environment["RATE_LIMIT_STORE_URL"] = store.url;
+  return environment;
 }
 
 async function checkSharedLimit(
@@ -58,12 +61,13 @@ async function checkSharedLimit(
   const requests = processes.map((process) =>
     createRequest(process, { kind: `caller, ${process.kind}`, isSmall: true }),
   );
-  const { served, limited, failed, rejected } = await sendAll(testbed, requests, requestCount / seconds, run);
-  const expected = limitPerMinute + (limitPerMinute / 60) * seconds;
+  const load = { requests, perSecond: requestCount / loadSeconds, seconds: loadSeconds };
+  const { served, limited, failed, rejected } = await sendLoad(testbed, load, run);
+  const expected = limitPerMinute + (limitPerMinute / 60) * loadSeconds;
   // One lease of each process: used on credit (kit/src/rate-limit/leased-limit.ts), or granted and not used.
   const tolerance = processes.length * leaseUnits;
   run.claim(
-    `of ${requestCount} requests in ${seconds} s, ${limitPerMinute} and the ${expected - limitPerMinute} that are replenished meanwhile are served, ± ${tolerance}`,
+    `of ${requestCount} requests in ${loadSeconds} s, ${limitPerMinute} and the ${expected - limitPerMinute} that are replenished meanwhile are served, ± ${tolerance}`,
     Math.abs(served - expected) <= tolerance,
     { measured: `${served}`, control: "fails" },
   );
@@ -79,41 +83,61 @@ async function checkStoreRestart(
   store: StoreServer,
   run: PartRun,
 ): Promise<void> {
-  const callers = Array.from({ length: outageCallers }, (_, index) => `127.0.1.${index + 1}`);
-  // Each caller's requests go to all processes. If callers and processes were only paired in turn, each of the ten callers would use two processes.
-  const requests = processes.flatMap((_, offset) =>
-    callers.map((localAddress, index) => {
-      const process = processes[(index + offset) % processes.length];
-      if (!process) throw new Error("No process runs");
-      return createRequest(process, { kind: "callers", isSmall: true, localAddress });
-    }),
+  const pending = sendLoad(
+    testbed,
+    {
+      requests: createCallerRequests(processes),
+      perSecond: outageCallers * outagePerSecond,
+      seconds: (3 * phaseMs) / 1_000,
+    },
+    run,
   );
-  const sending = sendAll(testbed, requests, outageCallers * outagePerSecond, run, (3 * phaseMs) / 1_000);
   await sleep(phaseMs);
   await store.kill();
   await sleep(phaseMs);
-  const outages = await Promise.all(processes.map(reportsOutage));
+  const outagesWhenStopped = await Promise.all(processes.map(reportsOutage));
   await store.start();
-  const { sent, good, rejected, limited, failed } = await sending;
-  run.claim("the processes report that the store is unavailable", outages.every(Boolean), {
-    measured: outages.join(", "),
+  const { sent, good, rejected, limited, failed } = await pending;
+  run.claim("the processes report that the store is unavailable", outagesWhenStopped.every(Boolean), {
+    measured: outagesWhenStopped.join(", "),
   });
   run.claim("no request fails or is rejected when the store is killed and restarted", sent > 0 && good === sent, {
     measured: `${good} of ${sent} served, ${limited} limited, ${rejected} rejected for overload, ${failed} failed`,
   });
-  const returned = await Promise.all(processes.map(reportsOutage));
-  run.claim("the processes use the store again", !returned.some(Boolean), { measured: returned.join(", ") });
+  const outagesAtEnd = await Promise.all(processes.map(reportsOutage));
+  run.claim("the processes use the store again", !outagesAtEnd.some(Boolean), { measured: outagesAtEnd.join(", ") });
 }
 
-async function sendAll(
+/**
+ * One request of each caller to each process. The load sends the list in turn, so consecutive requests go to different processes. If callers and
+ * processes were only paired in turn, each of the ten callers would use two processes.
+ */
+function createCallerRequests(processes: readonly TestedProcess[]): readonly RequestTemplate[] {
+  const callers = Array.from({ length: outageCallers }, (_, index) => `127.0.1.${index + 1}`);
+  const requests: RequestTemplate[] = [];
+  for (const offset of processes.keys()) {
+    for (const [index, localAddress] of callers.entries()) {
+      const tested = processes[(index + offset) % processes.length];
+      if (!tested) throw new Error("No process runs");
+      requests.push(createRequest(tested, { kind: "callers", isSmall: true, localAddress }));
+    }
+  }
+  return requests;
+}
+
+interface CallerLoad {
+  readonly requests: readonly RequestTemplate[];
+  readonly perSecond: number;
+  readonly seconds: number;
+}
+
+async function sendLoad(
   testbed: LoadTestbed,
-  requests: readonly RequestTemplate[],
-  perSecond: number,
+  { requests, perSecond, seconds }: CallerLoad,
   { print }: PartRun,
-  duration: number = seconds,
 ): Promise<PhaseSummary> {
-  const phases = [{ name: "load", seconds: duration, perSecond, requests }];
-  // A repetition would find the units of the first attempt spent, and the store running.
+  const phases = [{ name: "load", seconds, perSecond, requests }];
+  // Never repeated: a repetition would find the units of the first attempt spent, and the store running.
   const report = await testbed.run({ phases, inTimeMs: 1_000, connectionsEach: 4 }, false);
   for (const phase of report.phases) print(describePhase(phase));
   if (report.firstFailure !== "") print(`the first failed request: ${report.firstFailure}`);
@@ -121,6 +145,6 @@ async function sendAll(
 }
 
 async function reportsOutage({ adminPort }: TestedProcess): Promise<boolean> {
-  const text = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
-  return /^tributary_rate_limit_store_unavailable(?:\{[^}]*\})? 1/m.test(text);
+  const response = await fetch(`http://127.0.0.1:${adminPort}/metrics`);
+  return outagePattern.test(await response.text());
 }

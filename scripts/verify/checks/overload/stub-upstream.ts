@@ -29,8 +29,8 @@ export const stubTypeDefs = `
 
 /** Resolves with the port, on 127.0.0.1. */
 export async function startStubUpstream(): Promise<number> {
-  const graphql = createGraphqlResponses();
-  const rest = toHttp(JSON.stringify({ items: createItems(itemsInBody) }), [
+  const graphqlResponses = createGraphqlResponses();
+  const restResponse = toHttp(JSON.stringify({ items: createItems(itemsInBody) }), [
     "Content-Type: application/json",
     "Cache-Control: public, max-age=60",
     'ETag: "1"',
@@ -38,14 +38,19 @@ export async function startStubUpstream(): Promise<number> {
   const server = createServer({ noDelay: true }, (socket) => {
     let isGet = false;
     const read = createHttpReader({
-      onHead: (head) => (isGet = head.startsWith("GET")),
-      // A request body is short, so it is expected in one piece.
+      onHead(head) {
+        isGet = head.startsWith("GET");
+      },
+      // For GraphQL. A request body is short, so it is expected in one piece.
       onBody(body) {
-        const [, response] = graphql.findLast(([field]) => body.includes(field)) ?? [];
-        if (response) socket.write(response);
+        const prepared = graphqlResponses.findLast(({ field }) => body.includes(field));
+        if (prepared) socket.write(prepared.response);
         else socket.destroy();
       },
-      onEnd: () => void (isGet && socket.write(rest)),
+      // For REST.
+      onEnd() {
+        if (isGet) socket.write(restResponse);
+      },
     });
     socket.on("data", read);
     socket.on("error", () => socket.destroy());
@@ -55,14 +60,21 @@ export async function startStubUpstream(): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-function createGraphqlResponses() {
-  const json = ["Content-Type: application/json"];
+interface PreparedResponse {
+  /** The response is for a request body that contains this text. */
+  readonly field: string;
+  readonly response: Buffer;
+}
+
+function createGraphqlResponses(): readonly PreparedResponse[] {
+  const headers = ["Content-Type: application/json"];
   const items = createItems(itemsInResult);
   const [item] = items;
-  const lists = Object.values(stubFields).map(
-    (field) => [field, toHttp(JSON.stringify({ data: { [field]: items } }), json)] as const,
-  );
-  return [["item(", toHttp(JSON.stringify({ data: { item } }), json)] as const, ...lists];
+  const lists = Object.values(stubFields).map((field) => ({
+    field,
+    response: toHttp(JSON.stringify({ data: { [field]: items } }), headers),
+  }));
+  return [{ field: "item(", response: toHttp(JSON.stringify({ data: { item } }), headers) }, ...lists];
 }
 
 function createItems(count: number) {

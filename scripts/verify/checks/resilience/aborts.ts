@@ -18,6 +18,7 @@ const abortDelayMsMax = 20;
 /** Long enough for a fetch to start that should not. */
 const settleMs = 500;
 const sharedPairsMax = 100;
+const evenNumberPattern = /[02468]$/;
 
 type SubgraphName = "people" | "books" | "ratings";
 
@@ -69,10 +70,18 @@ export const abortsCheck: ResilienceCheck = {
 
 /** Holds the fetches of clients. The `authorization` header of a fetch is the client's name, because gateways forward it. */
 interface HeldFetches {
-  /** Holds a client's fetch from this service. Call it before the client sends its request: other fetches get the normal response at once. */
-  waitForFetch(service: SubgraphName, name: string): Promise<HeldFetch>;
+  /**
+   * Holds a client's fetch from this service, and resolves when the service has received it. Call it before the client sends its request: other
+   * fetches get the normal response at once.
+   */
+  waitForFetch(service: SubgraphName, clientName: string): Promise<HeldFetch>;
   /** All fetches that the subgraphs have received. */
-  readonly received: readonly { readonly service: SubgraphName; readonly name: string }[];
+  readonly received: readonly ReceivedFetch[];
+}
+
+interface ReceivedFetch {
+  readonly service: SubgraphName;
+  readonly clientName: string;
 }
 
 /** A fetch to which the subgraph has not responded yet. */
@@ -83,7 +92,7 @@ interface HeldFetch {
 }
 
 function createHeldFetches({ people, books, ratings }: Library): HeldFetches {
-  const received: { service: SubgraphName; name: string }[] = [];
+  const received: ReceivedFetch[] = [];
   const waiting = new Map<string, (held: HeldFetch) => void>();
   const subgraphs: readonly (readonly [SubgraphName, RunningSubgraph])[] = [
     ["people", people],
@@ -92,65 +101,75 @@ function createHeldFetches({ people, books, ratings }: Library): HeldFetches {
   ];
   for (const [service, subgraph] of subgraphs) {
     const respondOrHold: Fault = async (response, _body, { headers }, executeNormally) => {
-      const name = headers.authorization ?? "";
-      received.push({ service, name });
-      const onFetch = waiting.get(`${service} ${name}`);
-      if (!onFetch) return respondJson(response, 200, JSON.stringify(await executeNormally()));
-      onFetch(holdFetch(response, name, async () => JSON.stringify(await executeNormally())));
+      const clientName = headers.authorization ?? "";
+      received.push({ service, clientName });
+      const writeResult = async () => JSON.stringify(await executeNormally());
+      const onHeld = waiting.get(`${service} ${clientName}`);
+      if (onHeld) onHeld(holdFetch(response, clientName, writeResult));
+      else respondJson(response, 200, await writeResult());
     };
     subgraph.fault = respondOrHold;
   }
   return {
     received,
-    waitForFetch: (service, name) => new Promise((resolve) => waiting.set(`${service} ${name}`, resolve)),
+    waitForFetch: (service, clientName) => new Promise((resolve) => waiting.set(`${service} ${clientName}`, resolve)),
   };
 }
 
-/** Every second held fetch (by the number at the end of `name`) already has response headers and the first byte of the body. */
-function holdFetch(response: ServerResponse, name: string, writeResult: () => Promise<string>): HeldFetch {
+/** If the number at the end of `clientName` is even, the client's response already has its headers and the first byte of its body. */
+function holdFetch(response: ServerResponse, clientName: string, writeResult: () => Promise<string>): HeldFetch {
   response.setHeader("content-type", "application/json");
-  if (/[02468]$/.test(name)) response.write(" ");
-  return { response, release: async () => void response.end(await writeResult()) };
+  if (evenNumberPattern.test(clientName)) response.write(" ");
+  return {
+    response,
+    async release() {
+      response.end(await writeResult());
+    },
+  };
 }
 
 async function abortAll(context: CheckContext, client: GraphqlClient, heldFetches: HeldFetches): Promise<void> {
-  const kinds = Object.entries(abortCases);
-  const tookMs = new Map<string, number[]>(kinds.map(([kind]) => [kind, []]));
-  const aborting: Promise<void>[] = [];
+  const cases = Object.entries(abortCases);
+  const tookMsByKind = new Map<string, number[]>(cases.map(([kind]) => [kind, []]));
+
+  async function abortAndRecord(kind: string, abortCase: AbortCase, clientNumber: number): Promise<void> {
+    const tookMs = await abortRequest(abortCase, `${kind} ${clientNumber}`, client, heldFetches);
+    tookMsByKind.get(kind)?.push(...tookMs);
+  }
+
+  const pending: Promise<void>[] = [];
   for (let i = 0; i < context.options.aborts; i++) {
-    const [kind, abortCase] = kinds[i % kinds.length] ?? [];
-    if (!abortCase) continue;
-    // `holdFetch` alternates by this number within each kind.
-    const numberOfKind = Math.floor(i / kinds.length);
-    aborting.push(
-      abortRequest(abortCase, `${kind} ${numberOfKind}`, client, heldFetches).then(
-        (times) => void tookMs.get(kind ?? "")?.push(...times),
-      ),
-    );
+    const nextCase = cases[i % cases.length];
+    if (!nextCase) continue;
+    const [kind, abortCase] = nextCase;
+    // Counts within each kind, because `holdFetch` treats even and odd numbers differently.
+    const clientNumber = Math.floor(i / cases.length);
+    pending.push(abortAndRecord(kind, abortCase, clientNumber));
     await sleep(1_000 / startsPerSecond);
   }
-  await Promise.all(aborting);
+  await Promise.all(pending);
   await sleep(settleMs);
-  for (const [kind, { laterServices }] of kinds) {
-    reportAborts(context, kind, tookMs.get(kind) ?? []);
+  for (const [kind, { laterServices }] of cases) {
+    reportAborts(context, kind, tookMsByKind.get(kind) ?? []);
     if (laterServices.length > 0) reportLater(context, kind, laterServices, heldFetches);
   }
 }
 
 /**
  * One client sends a request and disconnects.
- * @returns how long each held fetch remained open after that, in milliseconds; Infinity if it was never aborted, or a response came before it.
+ * @returns how long each held fetch remained open after that, in milliseconds. Infinity if a fetch was never aborted, or the client got its response
+ * before all of these fetches were held.
  */
 async function abortRequest(
   { query, heldServices }: AbortCase,
-  name: string,
+  clientName: string,
   client: GraphqlClient,
   heldFetches: HeldFetches,
 ): Promise<readonly number[]> {
   const abort = new AbortController();
-  const held = heldServices.map((service) => heldFetches.waitForFetch(service, name));
-  const response = client.send(query, { signal: abort.signal, authorization: name }).catch(() => undefined);
-  const fetches = await Promise.race([Promise.all(held), response.then(() => [])]);
+  const held = heldServices.map((service) => heldFetches.waitForFetch(service, clientName));
+  const ended = client.send(query, { signal: abort.signal, authorization: clientName }).catch(() => undefined);
+  const fetches = await Promise.race([Promise.all(held), ended.then(() => [])]);
   if (fetches.length === 0) return heldServices.map(() => Infinity);
   await sleep(Math.random() * abortDelayMsMax);
   const abortedMs = performance.now();
@@ -178,40 +197,42 @@ function reportAborts(context: CheckContext, kind: string, tookMs: readonly numb
 function reportLater(
   context: CheckContext,
   kind: string,
-  later: readonly SubgraphName[],
+  laterServices: readonly SubgraphName[],
   { received }: HeldFetches,
 ): void {
-  const startedFetches = received.filter(({ service, name }) => name.startsWith(`${kind} `) && later.includes(service));
-  const measured = `${startedFetches.length} fetches from ${later.join(" and ")} started`;
-  context.claim(`no fetch starts after a disconnect during ${kind}`, startedFetches.length === 0, measured);
+  const ofKind = received.filter(({ clientName }) => clientName.startsWith(`${kind} `));
+  const laterCount = ofKind.filter(({ service }) => laterServices.includes(service)).length;
+  const measured = `${laterCount} fetches from ${laterServices.join(" and ")} started`;
+  context.claim(`no fetch starts after a disconnect during ${kind}`, laterCount === 0, measured);
 }
 
 /** Two equal concurrent requests may share a fetch, which must continue while one client is connected. */
 async function checkSharedFetch(context: CheckContext, client: GraphqlClient, heldFetches: HeldFetches): Promise<void> {
   const query = "{ person(id: 1) { name } }";
   const expectedText = '{"data":{"person":{"name":"Ada"}}}';
-  const count = Math.min(sharedPairsMax, context.options.aborts);
-  let complete = 0;
-  let fetches = 0;
-  for (let i = 0; i < count; i++) {
-    // Odd: the held fetch has no part of a response yet.
-    const name = `pair ${2 * i + 1}`;
+  const pairCount = Math.min(sharedPairsMax, context.options.aborts);
+  let completeCount = 0;
+  let fetchCount = 0;
+  for (let i = 0; i < pairCount; i++) {
+    // Both clients have the same name, so that they may share a fetch. Its number is odd: the held fetch has no part of a response yet.
+    const pairName = `pair ${2 * i + 1}`;
     const abort = new AbortController();
-    const first = heldFetches.waitForFetch("people", name);
-    const remainingRequest = client.send(query, { authorization: name });
-    const abortedRequest = client.send(query, { authorization: name, signal: abort.signal }).catch(() => {});
-    const { response, release } = await withTimeout(fetchTimeoutMs, first, () => `No fetch for ${name} is sent`);
+    const held = heldFetches.waitForFetch("people", pairName);
+    const remainingRequest = client.send(query, { authorization: pairName });
+    const abortedRequest = client.send(query, { authorization: pairName, signal: abort.signal }).catch(() => {});
+    const { response, release } = await withTimeout(fetchTimeoutMs, held, () => `No fetch for ${pairName} is sent`);
     await sleep(abortDelayMsMax);
     abort.abort();
     await abortedRequest;
     await sleep(abortDelayMsMax);
-    fetches += heldFetches.received.filter((fetch) => fetch.name === name).length;
+    fetchCount += heldFetches.received.filter(({ clientName }) => clientName === pairName).length;
     if (!response.closed) await release();
     const result = await remainingRequest;
-    if (result.text.trim() === expectedText) complete++;
+    if (result.text.trim() === expectedText) completeCount++;
   }
-  const measured = `${complete} of ${count} results complete; ${fetches} fetches for ${2 * count} clients`;
-  context.claim("a disconnect does not abort a fetch that another client shares", complete === count, measured);
+  const measured = `${completeCount} of ${pairCount} results complete; ${fetchCount} fetches for ${2 * pairCount} clients`;
+  const areComplete = completeCount === pairCount;
+  context.claim("a disconnect does not abort a fetch that another client shares", areComplete, measured);
 }
 
 function formatMs(ms: number | undefined): string {

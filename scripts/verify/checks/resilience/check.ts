@@ -91,9 +91,9 @@ export async function runCheck(
   // SIGINT and SIGTERM do not end `check.run`, so after them runner.ts runs the cleanups.
   run.onCleanup(() => runCleanups(cleanups));
   const errors: unknown[] = [];
-  let failed = 0;
+  let failedClaims = 0;
   const claim = (text: string, holds: boolean, measured: string) => {
-    if (!holds) failed++;
+    if (!holds) failedClaims++;
     run.claim(text, holds, { measured });
   };
   run.print(`\n${check.name}: ${check.purpose}`);
@@ -103,14 +103,14 @@ export async function runCheck(
     if (error instanceof GatewayFault) claim("the gateway keeps running", false, error.message);
     else errors.push(error);
   }
-  errors.push(...(await runCleanups(cleanups)));
-  run.claim("the check completes and stops what it started", errors.length === 0, {
-    ...(errors.length > 0 && { measured: errors.map(String).join("; ") }),
-    control: "holds",
-  });
+  const cleanupErrors = await runCleanups(cleanups);
+  errors.push(...cleanupErrors);
+  const completes = "the check completes and stops what it started";
+  if (errors.length === 0) run.claim(completes, true, { control: "holds" });
+  else run.claim(completes, false, { measured: errors.map(String).join("; "), control: "holds" });
   if (run.isControl && check.apolloFails)
-    run.claim("the check finds a fault of Apollo Gateway", failed > 0, {
-      measured: `${failed} claims do not hold`,
+    run.claim("the check finds a fault of Apollo Gateway", failedClaims > 0, {
+      measured: `${failedClaims} claims do not hold`,
       control: "holds",
     });
 }
@@ -123,16 +123,17 @@ function createContext(
 ): CheckContext {
   const folder = mkdtempSync(join(tmpdir(), "tributary-resilience-"));
   cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
-  let count = 0;
+  let gatewayCount = 0;
   return {
     options,
     claim,
     print: (line) => print(`      ${line}`),
     async startGateway(supergraphSdl, environment = {}) {
+      gatewayCount++;
       const gateway = await startTestedGateway({
         kind: isControl ? "apollo" : "tributary",
         supergraphSdl,
-        supergraphFile: join(folder, `supergraph-${++count}.graphql`),
+        supergraphFile: join(folder, `supergraph-${gatewayCount}.graphql`),
         environment,
         commandPrefix: gatewayPrefix,
       });
@@ -144,7 +145,9 @@ function createContext(
       cleanups.push(() => client.close());
       return client;
     },
-    onCleanup: (cleanUp) => void cleanups.push(cleanUp),
+    onCleanup(cleanUp) {
+      cleanups.push(cleanUp);
+    },
   };
 }
 

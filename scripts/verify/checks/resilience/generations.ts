@@ -10,15 +10,16 @@ import { type LoopReport, pauseMsMax } from "./monitor.ts";
 
 const perSecond = 50;
 const growthMax = 0.1;
-/** Memory is compared from this generation on, when caches are full and code is compiled. At most half of all generations. */
+/** Memory is compared from this generation on, or from half of all generations if these are fewer: then caches are full and code is compiled. */
 const settledAfterMax = 100;
-const samplesCount = 20;
+const sampleCount = 20;
 const sampleMs = 100;
 /** The time within which unused generations must be released. */
 const releaseMs = 5_000;
 
 /** How much the number of threads and sockets may fluctuate under the same load. */
 const fluctuationMax = 5;
+const queryTypePattern = /^type Query$/m;
 
 interface MemoryUse {
   readonly heapBytes: number;
@@ -46,6 +47,7 @@ export const generationsCheck: ResilienceCheck = {
     const startMs = performance.now();
     await publishMany(context, gateway, sdl, 1, settledAfter);
     const before = await measureMemory(gateway);
+    // Discards the delays so far.
     await gateway.measureLoop();
     await publishMany(context, gateway, sdl, settledAfter + 1, generations);
     const loop = await gateway.measureLoop();
@@ -70,21 +72,19 @@ async function publishMany(context: CheckContext, gateway: TestedGateway, sdl: s
 
 /** The same supergraph with another description of Query: a harmless change that clients can read. */
 function describeQueries(supergraphSdl: string, description: string): string {
-  return supergraphSdl.replace(/^type Query$/m, `"""${description}"""\ntype Query`);
+  return supergraphSdl.replace(queryTypePattern, `"""${description}"""\ntype Query`);
 }
 
 /** Measures after a full garbage collection. RSS is the median of two seconds. */
 async function measureMemory(gateway: TestedGateway): Promise<MemoryUse> {
   const { heapBytes } = await gateway.measureMemory();
-  const samples: number[] = [];
-  for (let i = 0; i < samplesCount; i++) {
-    samples.push(gateway.readRssBytes());
+  const rssSamples: number[] = [];
+  for (let i = 0; i < sampleCount; i++) {
+    rssSamples.push(gateway.readRssBytes());
     await sleep(sampleMs);
   }
-  const rssBytes = percentile(
-    samples.toSorted((a, b) => a - b),
-    50,
-  );
+  const ascending = rssSamples.toSorted((a, b) => a - b);
+  const rssBytes = percentile(ascending, 50);
   return { heapBytes, rssBytes, threads: gateway.countThreads(), sockets: gateway.countSockets() };
 }
 
@@ -109,21 +109,24 @@ function reportLoop(context: CheckContext, loop: LoopReport): void {
 }
 
 function reportMemory(context: CheckContext, before: MemoryUse, after: MemoryUse, settledAfter: number): void {
-  for (const [kind, bytes] of [["heap", "heapBytes"] as const, ["RSS", "rssBytes"] as const]) {
-    const growth = after[bytes] / before[bytes] - 1;
+  const claimGrowth = (kind: "heap" | "RSS", bytesBefore: number, bytesAfter: number) => {
+    const growth = bytesAfter / bytesBefore - 1;
     context.claim(
       `${kind} grows by less than ${growthMax * 100} % after the first ${settledAfter} generations`,
       growth < growthMax,
-      `${toMb(before[bytes])}, then ${toMb(after[bytes])}: ${(growth * 100).toFixed(1)} %`,
+      `${toMb(bytesBefore)}, then ${toMb(bytesAfter)}: ${(growth * 100).toFixed(1)} %`,
     );
-  }
-  for (const [kind, count] of [["thread", "threads"] as const, ["socket", "sockets"] as const]) {
+  };
+  const claimNoLeak = (kind: "thread" | "socket", countBefore: number, countAfter: number) =>
     context.claim(
       `no ${kind} is leaked`,
-      after[count] <= before[count] + fluctuationMax,
-      `${before[count]} ${kind}s, then ${after[count]}`,
+      countAfter <= countBefore + fluctuationMax,
+      `${countBefore} ${kind}s, then ${countAfter}`,
     );
-  }
+  claimGrowth("heap", before.heapBytes, after.heapBytes);
+  claimGrowth("RSS", before.rssBytes, after.rssBytes);
+  claimNoLeak("thread", before.threads, after.threads);
+  claimNoLeak("socket", before.sockets, after.sockets);
 }
 
 async function reportLastGeneration(
@@ -133,10 +136,12 @@ async function reportLastGeneration(
   generations: number,
 ): Promise<void> {
   const { text } = await client.send('{ __type(name: "Query") { description } }');
+  // Without the supergraph with which the gateway was started.
+  const loadedGenerations = gateway.loadedCount - 1;
   context.claim(
     "the last generation serves, and none is pending",
-    text.includes(`Generation ${generations}.`) && gateway.loadedCount === generations + 1,
-    `${gateway.loadedCount - 1} of ${generations} loaded, ${text.trim()}`,
+    text.includes(`Generation ${generations}.`) && loadedGenerations === generations,
+    `${loadedGenerations} of ${generations} loaded, ${text.trim()}`,
   );
 }
 

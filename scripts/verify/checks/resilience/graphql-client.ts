@@ -1,9 +1,9 @@
-// The GraphQL client of the resilience checks and of the part refused-inputs of overload, and how they read the error code of a response.
+// The GraphQL client of the resilience checks and of the part refused-inputs of overload. `readCode` reads the error code of a response.
 import { createHttpClient, type HttpClientResponse } from "../../traffic/http-client.ts";
 
 export interface GraphqlClient {
-  /** Throws if no complete response arrives in time. */
-  send(query: string, o?: SendOptions): Promise<HttpClientResponse>;
+  /** @throws Error if no complete response arrives in time, or after `signal` was aborted. */
+  send(query: string, options?: SendOptions): Promise<HttpClientResponse>;
   close(): void;
 }
 
@@ -16,22 +16,24 @@ interface SendOptions {
 
 /** A GraphQL client over persistent connections, as many as needed. */
 export function createGraphqlClient(gatewayUrl: string, timeoutMs?: number): GraphqlClient {
-  const { send, close } = createHttpClient(gatewayUrl, timeoutMs);
+  const httpClient = createHttpClient(gatewayUrl, timeoutMs);
   const fixedHeaders = { "content-type": "application/json", accept: "application/json" };
   return {
     send(query, { variables, signal, authorization } = {}) {
       const headers = authorization === undefined ? fixedHeaders : { ...fixedHeaders, authorization };
       const body = JSON.stringify({ query, variables });
-      return send({ method: "POST", path: "/graphql", headers, body, ...(signal ? { signal } : {}) });
+      const request = { method: "POST", path: "/graphql", headers, body };
+      return httpClient.send(signal === undefined ? request : { ...request, signal });
     },
-    close,
+    close: () => httpClient.close(),
   };
 }
 
 /** The code of the first error, or "status N" if that error has no code; "data" without errors. */
 export function readCode({ status, text }: HttpClientResponse): string {
   const { errors } = JSON.parse(text) as { errors?: readonly { extensions?: { code?: string } }[] };
-  return errors ? (errors[0]?.extensions?.code ?? `status ${status}`) : "data";
+  if (!errors) return "data";
+  return errors[0]?.extensions?.code ?? `status ${status}`;
 }
 
 /** The result of `sendForCode` begins with this if the request got no response, or a response that is not JSON. */

@@ -11,9 +11,11 @@ import { startDiscardingRequests } from "./library.ts";
 
 const perSecond = 50;
 const sampleMs = 1_000;
-/** Slightly less than the gateway's memory limit in docker-compose.yml (1 GiB, 1,074 MB). `heapMb` is V8's heap limit. */
+const samplesPerSwap = 5;
+/** Slightly less than the gateway's memory limit in docker-compose.yml (1 GiB, 1,074 MB). */
 const rssMbMax = 1_024;
-const heapMb = 512;
+/** V8's heap limit. */
+const heapMbMax = 512;
 /** The growth of RSS that is allowed from the third to the last quarter of the samples. */
 const growthMax = 0.03;
 const swaps = 10;
@@ -28,7 +30,7 @@ export const memoryCheck: ResilienceCheck = {
     const library = await startLibrary();
     context.onCleanup(() => library.close());
     const gateway = await context.startGateway(library.supergraphSdl, {
-      NODE_OPTIONS: `--max-old-space-size=${heapMb}`,
+      NODE_OPTIONS: `--max-old-space-size=${heapMbMax}`,
       PROFILE: "production",
       ...endpointKeys,
       RATE_LIMIT_READS_PER_MINUTE: "0",
@@ -39,7 +41,7 @@ export const memoryCheck: ResilienceCheck = {
     });
     const client = context.createClient(gateway);
     startDiscardingRequests(library, context);
-    const load = startLoad({ perSecond, send: (count) => sendNew(client, count) });
+    const load = startLoad({ perSecond, send: (requestNumber) => sendNew(client, requestNumber) });
     const samplesMb = await sampleRss(context, gateway, context.options.minutes * 60_000);
     reportPlateau(context, samplesMb);
     const release = holdRequest(context, library, gateway);
@@ -52,39 +54,49 @@ export const memoryCheck: ResilienceCheck = {
   },
 };
 
-type MemoryOperation = readonly [query: string, variables?: object];
+interface MemoryOperation {
+  readonly query: string;
+  readonly variables?: object;
+}
 
-const operationWriters: readonly ((count: number) => MemoryOperation)[] = [
+/** The requests use them in turn. `n` is the number of the request. */
+const operationWriters: readonly ((n: number) => MemoryOperation)[] = [
   // A document over three subgraphs, and one with variables.
-  (count) => [`{ a${count}: books { title stars author { name books { title } } } }`],
-  (count) => [`query Q${count}($id: ID!) { person(id: $id) { name books { title comments } } }`, { id: String(count) }],
+  (n) => ({ query: `{ a${n}: books { title stars author { name books { title } } } }` }),
+  (n) => ({
+    query: `query Q${n}($id: ID!) { person(id: $id) { name books { title comments } } }`,
+    variables: { id: String(n) },
+  }),
   // A long document.
-  (count) => [`{ books { ...F } } fragment F on Book { ${list(100, (i) => `a${count}_${i}: title`)} }`],
+  (n) => ({ query: `{ books { ...F } } fragment F on Book { ${many(100, (i) => `a${n}_${i}: title`)} }` }),
   // One plan for each combination of conditions.
-  (count) => [
-    "query ($a: Boolean!, $b: Boolean!, $c: Boolean!) { books { title @skip(if: $a) stars @skip(if: $b) author @skip(if: $c) { name } isbn } }",
-    { a: count % 2 === 0, b: count % 4 < 2, c: count % 8 < 4 },
-  ],
+  (n) => ({
+    query:
+      "query ($a: Boolean!, $b: Boolean!, $c: Boolean!) { books { title @skip(if: $a) stars @skip(if: $b) author @skip(if: $c) { name } isbn } }",
+    variables: { a: n % 2 === 0, b: n % 4 < 2, c: n % 8 < 4 },
+  }),
   // Introspection with a large and with a small result.
-  (count) => [`{ __schema { a${count}: types { name fields { name args { name } type { name } } } } }`],
-  (count) => [
-    `{ __type(name: "Book") { a${count}: name ${list(30, (i) => `f${i}: fields { a${count}_${i}: name }`)} } }`,
-  ],
+  (n) => ({ query: `{ __schema { a${n}: types { name fields { name args { name } type { name } } } } }` }),
+  (n) => ({
+    query: `{ __type(name: "Book") { a${n}: name ${many(30, (i) => `f${i}: fields { a${n}_${i}: name }`)} } }`,
+  }),
   // A long plan.
-  (count) => [`{ ${list(10, (i) => `a${count}_${i}: books { title stars author { name } }`)} }`],
+  (n) => ({ query: `{ ${many(10, (i) => `a${n}_${i}: books { title stars author { name } }`)} }` }),
   // The same operation; the authorization is new.
-  () => ["query ($id: ID!) { person(id: $id) { name email } }", { id: "1" }],
+  () => ({ query: "query ($id: ID!) { person(id: $id) { name email } }", variables: { id: "1" } }),
 ];
 
-function list(count: number, write: (index: number) => string): string {
+function many(count: number, write: (index: number) => string): string {
   return Array.from({ length: count }, (_, index) => write(index)).join(" ");
 }
 
 /** Sends a request with a new `authorization`, so that no fetch is shared. @returns what is wrong with the response, or undefined. */
-async function sendNew(client: GraphqlClient, count: number): Promise<string | undefined> {
-  const [query, variables = {}] = operationWriters[count % operationWriters.length]?.(count) ?? [""];
-  const { status, text } = await client.send(query, { variables, authorization: `caller ${count}` });
-  return status === 200 && text.startsWith('{"data":{') ? undefined : `${status} ${text}`;
+async function sendNew(client: GraphqlClient, requestNumber: number): Promise<string | undefined> {
+  const writeOperation = operationWriters[requestNumber % operationWriters.length];
+  const { query, variables = {} } = writeOperation?.(requestNumber) ?? { query: "" };
+  const { status, text } = await client.send(query, { variables, authorization: `caller ${requestNumber}` });
+  const isComplete = status === 200 && text.startsWith('{"data":{');
+  return isComplete ? undefined : `${status} ${text}`;
 }
 
 async function sampleRss(
@@ -106,13 +118,14 @@ async function sampleRss(
 }
 
 function reportPlateau(context: CheckContext, samplesMb: readonly number[]): void {
-  const quarter = Math.floor(samplesMb.length / 4);
-  const [third, last] = [median(samplesMb.slice(2 * quarter, 3 * quarter)), median(samplesMb.slice(3 * quarter))];
-  const growth = last / third - 1;
+  const quarterLength = Math.floor(samplesMb.length / 4);
+  const thirdQuarterMb = median(samplesMb.slice(2 * quarterLength, 3 * quarterLength));
+  const lastQuarterMb = median(samplesMb.slice(3 * quarterLength));
+  const growth = lastQuarterMb / thirdQuarterMb - 1;
   context.claim(
     `RSS is flat in the second half: the last quarter at most ${growthMax * 100} % above the one before`,
     growth <= growthMax,
-    `medians ${third.toFixed(0)} MB and ${last.toFixed(0)} MB: ${(growth * 100).toFixed(1)} %`,
+    `medians ${thirdQuarterMb.toFixed(0)} MB and ${lastQuarterMb.toFixed(0)} MB: ${(growth * 100).toFixed(1)} %`,
   );
   const highest = Math.max(...samplesMb);
   context.claim(`RSS stays below the image's ${rssMbMax} MB`, highest < rssMbMax, `highest ${highest.toFixed(0)} MB`);
@@ -120,34 +133,35 @@ function reportPlateau(context: CheckContext, samplesMb: readonly number[]): voi
 
 /** Sends a request whose fetch gets no response until the returned function is called, so its generation remains in use. */
 function holdRequest(context: CheckContext, { people }: Library, gateway: TestedGateway): () => Promise<void> {
-  const { promise: released, resolve } = Promise.withResolvers<void>();
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
   people.fault = async (response, _body, { headers }, executeNormally) => {
     if (headers.authorization === "held") await released;
     respondJson(response, 200, JSON.stringify(await executeNormally()));
   };
   const held = context.createClient(gateway, heldRequestMsMax).send("{ whoAmI }", { authorization: "held" });
   return async () => {
-    resolve();
+    release();
     await held;
   };
 }
 
 /** Replaces the supergraph repeatedly under load, while a pending request keeps the first one in use. Caches of old supergraphs must not add up. */
 async function reportTwoGenerations(context: CheckContext, gateway: TestedGateway, sdl: string): Promise<void> {
-  const before = gateway.readRssBytes() / 1e6;
+  const beforeMb = gateway.readRssBytes() / 1e6;
   const samplesMb: number[] = [];
-  for (let i = 1; i <= swaps; i++) {
-    await gateway.publish(`${sdl}\n# ${i}`);
-    for (let seconds = 0; seconds < 5; seconds++) {
+  for (let swap = 1; swap <= swaps; swap++) {
+    // The comment makes the gateway load it as a new supergraph.
+    await gateway.publish(`${sdl}\n# ${swap}`);
+    for (let sample = 0; sample < samplesPerSwap; sample++) {
       await sleep(sampleMs);
       samplesMb.push(gateway.readRssBytes() / 1e6);
     }
   }
-  const highest = Math.max(...samplesMb);
+  const highestMb = Math.max(...samplesMb);
   context.claim(
     `RSS stays below the image's ${rssMbMax} MB while the supergraph is replaced ${swaps} times and a request keeps the first one in use`,
-    highest < rssMbMax,
-    `${before.toFixed(0)} MB before, ${highest.toFixed(0)} MB at most, ${samplesMb.at(-1)?.toFixed(0)} MB at the end`,
+    highestMb < rssMbMax,
+    `${beforeMb.toFixed(0)} MB before, ${highestMb.toFixed(0)} MB at most, ${samplesMb.at(-1)?.toFixed(0)} MB at the end`,
   );
 }
 

@@ -27,24 +27,24 @@ export type MonitorRequest = "loop" | "memory";
 const resolutionMs = 2;
 export const pauseMsMax = 20;
 const responseDelayMs = 5 * resolutionMs;
+const nsPerMs = 1e6;
 
 // Not in the gateway's worker threads, which load this file too, and not in generations.ts, which imports `pauseMsMax` from it.
 if (isMainThread && process.send) monitorLoop();
 
 function monitorLoop(): void {
   const histogram = monitorEventLoopDelay({ resolution: resolutionMs });
-  const cpuPauses = createCpuPauses();
+  const pauses = createPauses();
   histogram.enable();
-  setInterval(cpuPauses.sample, resolutionMs).unref();
+  setInterval(pauses.sample, resolutionMs).unref();
 
   function readLoopReport(): LoopReport {
     const { max, count } = histogram;
-    const [p99, p999] = [histogram.percentile(99), histogram.percentile(99.9)];
     const report = {
-      p99Ms: p99 / 1e6,
-      p999Ms: p999 / 1e6,
-      maxMs: count === 0 ? 0 : max / 1e6,
-      ...cpuPauses.readAndReset(),
+      p99Ms: histogram.percentile(99) / nsPerMs,
+      p999Ms: histogram.percentile(99.9) / nsPerMs,
+      maxMs: count === 0 ? 0 : max / nsPerMs,
+      ...pauses.readAndReset(),
     };
     histogram.reset();
     return report;
@@ -53,49 +53,59 @@ function monitorLoop(): void {
   /** The garbage collection that this request causes is not counted as a pause. */
   function readMemoryReport(): MemoryReport {
     histogram.disable();
-    for (let times = 0; times < 2; times++) globalThis.gc?.();
+    for (let collections = 0; collections < 2; collections++) globalThis.gc?.();
     const { heapUsed, rss } = process.memoryUsage();
-    cpuPauses.skip();
+    pauses.skip();
     histogram.enable();
     return { heapBytes: heapUsed, rssBytes: rss };
   }
 
-  // Delayed, because a pause that has just ended is only measured by the next timers.
-  process.on("message", (request: MonitorRequest) =>
-    setTimeout(() => process.send?.(request === "loop" ? readLoopReport() : readMemoryReport()), responseDelayMs),
-  );
+  process.on("message", (request: MonitorRequest) => {
+    const readReport = request === "loop" ? readLoopReport : readMemoryReport;
+    // Delayed, because a pause that has just ended is only measured by the next timers.
+    setTimeout(() => process.send?.(readReport()), responseDelayMs);
+  });
   // The parent process has ended and cannot stop this gateway.
   process.once("disconnect", () => process.exit());
   // The IPC channel does not keep the gateway running.
   process.channel?.unref();
 }
 
-function createCpuPauses() {
+/** Measures each pause in wall time and in CPU time of the main thread. */
+function createPauses() {
   let lastMs = performance.now();
   let lastCpuUs = readThreadCpuUs();
   let cpuMaxMs = 0;
   let cpuLongCount = 0;
   let longCount = 0;
 
-  function step() {
-    const [nowMs, cpuUs] = [performance.now(), readThreadCpuUs()];
-    const elapsed = { wallMs: nowMs - lastMs, cpuMs: (cpuUs - lastCpuUs) / 1_000 };
-    [lastMs, lastCpuUs] = [nowMs, cpuUs];
-    return elapsed;
+  /** Starts the next pause. @returns the length of the one that ends. */
+  function endPause() {
+    const nowMs = performance.now();
+    const nowCpuUs = readThreadCpuUs();
+    const pause = { wallMs: nowMs - lastMs, cpuMs: (nowCpuUs - lastCpuUs) / 1_000 };
+    lastMs = nowMs;
+    lastCpuUs = nowCpuUs;
+    return pause;
   }
 
   return {
     sample() {
-      const { wallMs, cpuMs } = step();
-      const ownMs = Math.min(wallMs, cpuMs);
-      if (wallMs > pauseMsMax) longCount++;
-      if (ownMs > pauseMsMax) cpuLongCount++;
-      cpuMaxMs = Math.max(cpuMaxMs, ownMs);
+      const pause = endPause();
+      const cpuMs = Math.min(pause.wallMs, pause.cpuMs);
+      if (pause.wallMs > pauseMsMax) longCount++;
+      if (cpuMs > pauseMsMax) cpuLongCount++;
+      cpuMaxMs = Math.max(cpuMaxMs, cpuMs);
     },
-    skip: () => void step(),
+    /** Discards the time since the last sample. */
+    skip() {
+      endPause();
+    },
     readAndReset() {
       const report = { longCount, cpuMaxMs, cpuLongCount };
-      longCount = cpuLongCount = cpuMaxMs = 0;
+      longCount = 0;
+      cpuLongCount = 0;
+      cpuMaxMs = 0;
       return report;
     },
   };

@@ -12,6 +12,7 @@ import { sendRegular } from "./library.ts";
 
 const rounds = 10;
 const perSecond = 20;
+const warmUpMs = 1_000;
 /** Too short for the expensive operations, long enough for the others. A new thread has twice this time to start. */
 const planTimeoutMs = 1_000;
 const heavyAliases = 40;
@@ -20,8 +21,9 @@ const repeatedMsMax = 50;
 /** Includes the start of a new thread, which loads the supergraph before it plans. */
 const newOperationMsMax = 5_000;
 
-/** The outcome of one operation that exceeds the planning timeout. */
+/** The outcome of one operation that exceeds the planning timeout, of its repetition, and of the new operation after it. */
 interface Round {
+  /** The code of the first response. */
   readonly heavyCode: string;
   readonly repeatedMs: number;
   readonly newOperationMs: number;
@@ -42,7 +44,8 @@ export const plannerCheck: ResilienceCheck = {
     });
     const client = context.createClient(gateway);
     const plannedLoad = startLoad({ perSecond, send: () => sendRegular(client) });
-    await sleep(1_000);
+    await sleep(warmUpMs);
+    // Discards the measurements of the warm-up.
     plannedLoad.reset();
     await gateway.measureLoop();
     const finished: Round[] = [];
@@ -60,13 +63,14 @@ export const plannerCheck: ResilienceCheck = {
   },
 };
 
-async function exhaustPlanner(client: GraphqlClient, round: number): Promise<Round> {
-  const heavy = writeSlowOperation(round);
-  const heavyCode = await sendForCode(client, heavy);
+/** Sends an operation that exceeds the planning timeout, the same operation again, and another new operation, one after the other. */
+async function exhaustPlanner(client: GraphqlClient, roundNumber: number): Promise<Round> {
+  const heavyOperation = writeHeavyMazeOperation(roundNumber);
+  const heavyCode = await sendForCode(client, heavyOperation);
   const repeatedStartMs = performance.now();
-  await sendForCode(client, heavy);
+  await sendForCode(client, heavyOperation);
   const newOperationStartMs = performance.now();
-  const problem = await sendRegular(client, `{ books { new${round}: title } }`).catch(String);
+  const problem = await sendRegular(client, `{ books { new${roundNumber}: title } }`).catch(String);
   return {
     heavyCode,
     repeatedMs: newOperationStartMs - repeatedStartMs,
@@ -76,33 +80,33 @@ async function exhaustPlanner(client: GraphqlClient, round: number): Promise<Rou
 }
 
 /** An operation within all size limits that takes 2 to 4 s to plan. One more level exceeds a limit of the planner, which rejects it earlier. */
-function writeSlowOperation(round: number): string {
+function writeHeavyMazeOperation(roundNumber: number): string {
   const fields = "north east south west";
   const branches = ["a", "b", "c", "d"].map((alias) => `${alias}: next { ${fields} }`).join(" ");
   const room = `${fields} next { ${fields} ${branches} }`;
-  return `{ ${Array.from({ length: heavyAliases }, (_, i) => `m${round}_${i}: maze { ${room} }`).join(" ")} }`;
+  const mazes = Array.from({ length: heavyAliases }, (_, i) => `m${roundNumber}_${i}: maze { ${room} }`);
+  return `{ ${mazes.join(" ")} }`;
 }
 
 function reportRounds(context: CheckContext, finished: readonly Round[], gateway: TestedGateway): void {
   const codes = [...new Set(finished.map(({ heavyCode }) => heavyCode))].join(", ");
-  const [repeatedMs, newOperationMs] = [
-    Math.max(...finished.map((round) => round.repeatedMs)),
-    Math.max(...finished.map((round) => round.newOperationMs)),
-  ];
-  const replaced = gateway.countLogged("planner-replaced");
+  const longestRepeatedMs = Math.max(...finished.map(({ repeatedMs }) => repeatedMs));
+  const longestNewMs = Math.max(...finished.map(({ newOperationMs }) => newOperationMs));
+  const succeededCount = finished.filter(({ newOperationSucceeds }) => newOperationSucceeds).length;
+  const replacedCount = gateway.countLogged("planner-replaced");
   context.claim(
     "the operation is rejected, and its thread ended and replaced",
-    codes === "OPERATION_TOO_COMPLEX" && replaced >= finished.length,
-    `${finished.length} requests: ${codes}; ${replaced} threads replaced`,
+    codes === "OPERATION_TOO_COMPLEX" && replacedCount >= finished.length,
+    `${finished.length} requests: ${codes}; ${replacedCount} threads replaced`,
   );
   context.claim(
     `the same operation is rejected within ${repeatedMsMax} ms from then on`,
-    repeatedMs <= repeatedMsMax,
-    `longest ${repeatedMs.toFixed(1)} ms`,
+    longestRepeatedMs <= repeatedMsMax,
+    `longest ${longestRepeatedMs.toFixed(1)} ms`,
   );
   context.claim(
     `the next new operation is planned within ${newOperationMsMax} ms, including the start of the new thread`,
-    finished.every(({ newOperationSucceeds }) => newOperationSucceeds) && newOperationMs <= newOperationMsMax,
-    `${finished.filter(({ newOperationSucceeds }) => newOperationSucceeds).length} of ${finished.length}, longest ${newOperationMs.toFixed(0)} ms`,
+    succeededCount === finished.length && longestNewMs <= newOperationMsMax,
+    `${succeededCount} of ${finished.length}, longest ${longestNewMs.toFixed(0)} ms`,
   );
 }

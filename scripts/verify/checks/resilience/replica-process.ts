@@ -31,7 +31,7 @@ const ledger = await startSubgraph({
 process.stdout.write(`${ledger.url}\n`);
 // The parent process has ended and cannot stop this replica.
 process.once("disconnect", () => process.exit());
-// It may have ended before the listener was added.
+// The parent process may have ended before that listener was added.
 if (!process.connected) process.exit();
 // The recorded requests are not used here; clearing them bounds memory.
 setInterval(() => ledger.requests.splice(0), 1_000);

@@ -47,16 +47,20 @@ export const replicasCheck: ResilienceCheck = {
     const replicas = await Promise.all([startReplica(ledgerFile), startReplica(ledgerFile)]);
     for (const replica of replicas) context.onCleanup(() => replica.kill());
     const client = await startClient(context, replicas);
-    const reads = startLoad({ perSecond: readsPerSecond, send: (count) => sendRead(client.send, count) });
-    const confirmed = new Set<string>();
-    const mutations = startLoad({
+    const readLoad = startLoad({
+      perSecond: readsPerSecond,
+      send: (requestNumber) => sendRead(client.send, requestNumber),
+    });
+    const confirmedIds = new Set<string>();
+    const mutationLoad = startLoad({
       perSecond: mutationsPerSecond,
-      send: (count) => sendMutation(client.send, count, confirmed),
+      send: (requestNumber) => sendMutation(client.send, requestNumber, confirmedIds),
     });
     await killInTurn(replicas);
-    const [readReport, mutationReport] = await Promise.all([reads.stop(), mutations.stop()]);
+    const [readReport, mutationReport] = await Promise.all([readLoad.stop(), mutationLoad.stop()]);
     reportReads(context, readReport);
-    reportMutations(context, mutationReport, confirmed, readFileSync(ledgerFile, "utf8").split("\n").filter(Boolean));
+    const receivedIds = readFileSync(ledgerFile, "utf8").split("\n").filter(Boolean);
+    reportMutations(context, mutationReport, confirmedIds, receivedIds);
     context.print(`the gateway retried ${client.countRetries()} fetches`);
   },
 };
@@ -103,12 +107,9 @@ async function startClient(context: CheckContext, replicas: readonly LedgerRepli
   });
   context.onCleanup(() => shelf.close());
   const urls = replicas.map(({ url }) => url);
-  const ledger = {
-    name: "ledger",
-    // The text before `type Query` is the federation header that `startSubgraph` adds.
-    typeDefs: `${shelf.typeDefs.split("type Query")[0]}${ledgerDefs}`,
-    url: urls[0] ?? "",
-  };
+  // The text before `type Query` is the federation header that `startSubgraph` has added.
+  const [header = ""] = shelf.typeDefs.split("type Query");
+  const ledger = { name: "ledger", typeDefs: `${header}${ledgerDefs}`, url: urls[0] ?? "" };
   const gateway = await context.startGateway(composeSupergraph([shelf, ledger]), {
     SUBGRAPH_URL_LEDGER: urls.join(","),
     LOG_LEVEL: "debug",
@@ -117,26 +118,33 @@ async function startClient(context: CheckContext, replicas: readonly LedgerRepli
   return { send: client.send, countRetries: () => gateway.countLogged("retried") };
 }
 
-/** Alternates between a root fetch and an entity fetch. All requests are different, so that no two requests share a fetch. */
-async function sendRead(send: GraphqlClient["send"], count: number): Promise<string | undefined> {
-  const entry = { id: String(count), amount: count };
-  const [query, data] =
-    count % 2 === 0
-      ? ["query ($id: ID!) { entry(id: $id) { id amount } }", { entry }]
-      : ["query ($id: ID!) { shelf(id: $id) { entry { id amount } } }", { shelf: { entry } }];
-  const { text } = await send(query, { variables: { id: String(count) } });
+/**
+ * Alternates between a root fetch and an entity fetch. All requests are different, so that no two requests share a fetch.
+ * @returns the response if it is wrong.
+ */
+async function sendRead(send: GraphqlClient["send"], requestNumber: number): Promise<string | undefined> {
+  const id = String(requestNumber);
+  const entry = { id, amount: requestNumber };
+  const isRootFetch = requestNumber % 2 === 0;
+  const query = isRootFetch
+    ? "query ($id: ID!) { entry(id: $id) { id amount } }"
+    : "query ($id: ID!) { shelf(id: $id) { entry { id amount } } }";
+  const data = isRootFetch ? { entry } : { shelf: { entry } };
+  const { text } = await send(query, { variables: { id } });
   return text.trim() === JSON.stringify({ data }) ? undefined : text;
 }
 
+/** Adds the id to `confirmedIds` if the response confirms it. @returns the response if it does not. */
 async function sendMutation(
   send: GraphqlClient["send"],
-  count: number,
-  confirmed: Set<string>,
+  requestNumber: number,
+  confirmedIds: Set<string>,
 ): Promise<string | undefined> {
-  const id = String(count);
+  const id = String(requestNumber);
   const { text } = await send("mutation ($id: ID!) { add(id: $id) { id } }", { variables: { id } });
-  if (text.trim() !== JSON.stringify({ data: { add: { id } } })) return text;
-  confirmed.add(id);
+  const isConfirmed = text.trim() === JSON.stringify({ data: { add: { id } } });
+  if (!isConfirmed) return text;
+  confirmedIds.add(id);
   return undefined;
 }
 
@@ -163,20 +171,21 @@ function reportReads(context: CheckContext, report: LoadReport): void {
 function reportMutations(
   context: CheckContext,
   { count, failures }: LoadReport,
-  confirmed: ReadonlySet<string>,
-  written: readonly string[],
+  confirmedIds: ReadonlySet<string>,
+  receivedIds: readonly string[],
 ): void {
-  const distinct = new Set(written);
-  const lost = [...confirmed].filter((id) => !distinct.has(id)).length;
+  const distinctIds = new Set(receivedIds);
+  const repeatedCount = receivedIds.length - distinctIds.size;
+  const lostCount = [...confirmedIds].filter((id) => !distinctIds.has(id)).length;
   context.claim(
     "no mutation is sent twice",
-    count > 0 && distinct.size === written.length,
-    `${count} mutations, ${written.length - distinct.size} were received twice`,
+    count > 0 && repeatedCount === 0,
+    `${count} mutations, ${repeatedCount} were received twice`,
   );
   context.claim(
     "every confirmed mutation was received",
-    confirmed.size > 0 && lost === 0,
-    `${confirmed.size} confirmed, ${lost} not received`,
+    confirmedIds.size > 0 && lostCount === 0,
+    `${confirmedIds.size} confirmed, ${lostCount} not received`,
   );
-  context.print(`${count - confirmed.size} mutations failed: ${describeFailures(failures)}`);
+  context.print(`${count - confirmedIds.size} mutations failed: ${describeFailures(failures)}`);
 }

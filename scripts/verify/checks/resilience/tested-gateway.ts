@@ -44,7 +44,7 @@ export interface TestedGatewayOptions {
 }
 
 /** Node's arguments by kind. Tributary's gateway gets the same arguments as in its image. */
-const commands = {
+const nodeArguments = {
   tributary: readNodeArguments("gateway"),
   apollo: [fileURLToPath(new URL("../../../../gateway/test/helpers/stock-server.ts", import.meta.url))],
 };
@@ -53,21 +53,33 @@ const loadTimeoutMs = 30_000;
 const monitorTimeoutMs = 30_000;
 const stopTimeoutMs = 15_000;
 const outputCharsMax = 4_000;
+/** A line of /proc/PID/status, see proc_pid_status(5). */
+const rssPattern = /^VmRSS:\s+(\d+) kB/m;
 
 /**
  * Starts a gateway process with the monitor loaded.
  * @throws Error if it serves no supergraph within a minute. A GatewayFault would only count as a claim that does not hold (check.ts), but here the
  * check itself cannot run.
  */
-export async function startTestedGateway(o: TestedGatewayOptions): Promise<TestedGateway> {
-  publish(o.supergraphFile, o.supergraphSdl);
-  const monitor = ["--expose-gc", "--import", new URL("monitor.ts", import.meta.url).href];
-  const [command = process.execPath, ...args] = [...o.commandPrefix, process.execPath, ...monitor, ...commands[o.kind]];
-  const fixed = { PATH: process.env["PATH"] ?? "", HOST: "127.0.0.1", PORT: "0", SUPERGRAPH_FILE: o.supergraphFile };
-  const child = spawn(command, args, {
-    env: { ...fixed, ...o.environment },
-    stdio: ["ignore", "pipe", "pipe", "ipc"],
-  });
+export async function startTestedGateway({
+  kind,
+  supergraphSdl,
+  supergraphFile,
+  environment,
+  commandPrefix,
+}: TestedGatewayOptions): Promise<TestedGateway> {
+  publish(supergraphFile, supergraphSdl);
+  const monitorArguments = ["--expose-gc", "--import", new URL("monitor.ts", import.meta.url).href];
+  const commandLine = [...commandPrefix, process.execPath, ...monitorArguments, ...nodeArguments[kind]];
+  const [command = process.execPath, ...args] = commandLine;
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    HOST: "127.0.0.1",
+    PORT: "0",
+    SUPERGRAPH_FILE: supergraphFile,
+    ...environment,
+  };
+  const child = spawn(command, args, { env, stdio: ["ignore", "pipe", "pipe", "ipc"] });
   const log = readLog(child);
   const isReady = () => log.url !== undefined && countLoads(log) > 0;
   try {
@@ -76,7 +88,7 @@ export async function startTestedGateway(o: TestedGatewayOptions): Promise<Teste
     child.kill("SIGKILL");
     throw new Error(`The gateway does not start: ${String(error)}`, { cause: error });
   }
-  return createTestedGateway(child, log, o.supergraphFile);
+  return createTestedGateway(child, log, supergraphFile);
 }
 
 /** Replaces the file atomically by rename, so that the gateway never reads a part of it. */
@@ -89,16 +101,26 @@ function countLoads(log: GatewayLog): number {
   return log.count("supergraph-loaded");
 }
 
-type GatewayLog = ReturnType<typeof readLog>;
+interface GatewayLog {
+  /** Undefined until the gateway listens. */
+  readonly url: string | undefined;
+  /** How many log records contain this observation. */
+  count(observation: string): number;
+  /** The end of the output. */
+  recentOutput(): string;
+  /** Resolves when the condition holds. @throws GatewayFault if the gateway ends before that. */
+  until(condition: () => boolean): Promise<void>;
+}
 
 function createTestedGateway(child: ChildProcess, log: GatewayLog, supergraphFile: string): TestedGateway {
   const pid = child.pid ?? 0;
   async function requestReport<Report>(request: MonitorRequest): Promise<Report> {
     if (child.exitCode !== null || child.signalCode !== null) throw new GatewayFault("The gateway has ended");
-    const report = once(child, "message") as Promise<[Report]>;
+    const nextMessage = once(child, "message") as Promise<[Report]>;
     child.send(request);
-    const message = "The gateway's event loop is blocked";
-    return (await withTimeout(monitorTimeoutMs, report, () => message, GatewayFault))[0];
+    const describe = () => "The gateway's event loop is blocked";
+    const [report] = await withTimeout(monitorTimeoutMs, nextMessage, describe, GatewayFault);
+    return report;
   }
   return {
     url: log.url ?? "",
@@ -106,12 +128,12 @@ function createTestedGateway(child: ChildProcess, log: GatewayLog, supergraphFil
       return countLoads(log);
     },
     async publish(supergraphSdl) {
-      const count = countLoads(log) + 1;
+      const expectedLoads = countLoads(log) + 1;
       publish(supergraphFile, supergraphSdl);
-      const loaded = log.until(() => countLoads(log) >= count);
-      await withTimeout(loadTimeoutMs, loaded, () => `Supergraph ${count} is not loaded`);
+      const loaded = log.until(() => countLoads(log) >= expectedLoads);
+      await withTimeout(loadTimeoutMs, loaded, () => `Supergraph ${expectedLoads} is not loaded`);
     },
-    countLogged: log.count,
+    countLogged: (observation) => log.count(observation),
     measureLoop: () => requestReport<LoopReport>("loop"),
     measureMemory: () => requestReport<MemoryReport>("memory"),
     readRssBytes: () => readRssBytes(pid),
@@ -122,62 +144,76 @@ function createTestedGateway(child: ChildProcess, log: GatewayLog, supergraphFil
 }
 
 /** Reads the log line by line, and counts observations. */
-function readLog(child: ChildProcess) {
+function readLog(child: ChildProcess): GatewayLog {
   const counts = new Map<string, number>();
-  const waiting = new Set<() => void>();
+  /** Called after each line and at the end of the gateway, until their conditions hold. */
+  const pendingChecks = new Set<() => void>();
   let url: string | undefined;
   let output = "";
-  let ended: Error | undefined;
-  const notify = () => waiting.forEach((check) => check());
-  const append = (text: string) => (output = (output + text).slice(-outputCharsMax));
+  let fault: GatewayFault | undefined;
+
+  function append(text: string): void {
+    output = (output + text).slice(-outputCharsMax);
+  }
+
+  function runChecks(): void {
+    for (const check of pendingChecks) check();
+  }
+
+  function onLine(line: string): void {
+    append(`${line}\n`);
+    const { msg, url: loggedUrl, observation } = parseLogLine(line);
+    if (msg === "listening") url = loggedUrl;
+    if (observation) counts.set(observation, (counts.get(observation) ?? 0) + 1);
+    runChecks();
+  }
+
   child.stderr?.setEncoding("utf8").on("data", append);
-  if (child.stdout)
-    createInterface({ input: child.stdout }).on("line", (line) => {
-      append(`${line}\n`);
-      const entry = readLine(line);
-      if (entry.msg === "listening") url = entry.url;
-      if (entry.observation) counts.set(entry.observation, (counts.get(entry.observation) ?? 0) + 1);
-      notify();
-    });
+  if (child.stdout) createInterface({ input: child.stdout }).on("line", onLine);
   child.once("exit", (code, signal) => {
-    ended = new GatewayFault(`The gateway ended with ${code ?? signal}: ${output}`);
-    notify();
+    fault = new GatewayFault(`The gateway ended with ${code ?? signal}: ${output}`);
+    runChecks();
   });
 
   return {
     get url() {
       return url;
     },
-    count: (observation: string) => counts.get(observation) ?? 0,
+    count: (observation) => counts.get(observation) ?? 0,
     recentOutput: () => output,
-    /** Resolves when the condition holds. Rejects with a GatewayFault if the gateway ends before that. */
-    until: (condition: () => boolean) =>
+    until: (condition) =>
       new Promise<void>((resolve, reject) => {
         const check = () => {
-          if (!condition() && !ended) return;
-          waiting.delete(check);
           if (condition()) resolve();
-          else reject(ended ?? new Error());
+          else if (fault) reject(fault);
+          else return;
+          pendingChecks.delete(check);
         };
-        waiting.add(check);
+        pendingChecks.add(check);
         check();
       }),
   };
 }
 
-function readLine(line: string): { readonly msg?: string; readonly url?: string; readonly observation?: string } {
+interface LogLine {
+  readonly msg?: string;
+  readonly url?: string;
+  readonly observation?: string;
+}
+
+/** @returns an empty object for a line that is not JSON. */
+function parseLogLine(line: string): LogLine {
   try {
-    return JSON.parse(line) as object;
+    return JSON.parse(line) as LogLine;
   } catch {
     return {};
   }
 }
 
-/** proc_pid_status(5): "VmRSS:   123 kB". */
 function readRssBytes(pid: number): number {
   const file = `/proc/${pid}/status`;
   if (!existsSync(file)) throw new GatewayFault("The gateway has ended");
-  const [, kilobytes = "0"] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(file, "utf8")) ?? [];
+  const [, kilobytes = "0"] = rssPattern.exec(readFileSync(file, "utf8")) ?? [];
   return Number(kilobytes) * 1_024;
 }
 

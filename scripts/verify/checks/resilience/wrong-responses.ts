@@ -14,6 +14,8 @@ const subgraphTimeoutMs = 500;
 /** Two successive fetches may each take the whole timeout; the rest is for the gateway. */
 const responseMsMax = 2 * subgraphTimeoutMs + 250;
 const bodyBytesMax = 100_000;
+/** Of each fetch. */
+const shownProblemsMax = 3;
 
 export const wrongResponsesCheck: ResilienceCheck = {
   name: "responses",
@@ -31,7 +33,7 @@ export const wrongResponsesCheck: ResilienceCheck = {
     await tryWithoutFault(context, client);
     for (const fault of [...shapeFaults, ...createTransportFaults(redirectTarget.url)])
       await tryFault(context, fault, library, client);
-    const redirects = redirectTarget.count();
+    const redirects = redirectTarget.countRequests();
     context.claim("no redirect is followed", redirects === 0, `${redirects} requests to the redirect target`);
   },
 };
@@ -51,49 +53,61 @@ async function tryWithoutFault(context: CheckContext, client: GraphqlClient): Pr
 
 async function tryFault(
   context: CheckContext,
-  { name, fetches, respond, codes }: ResponseFault,
+  fault: ResponseFault,
   library: Library,
   client: GraphqlClient,
 ): Promise<void> {
   const problems: string[] = [];
   let slowestMs = 0;
-  for (const place of faultyFetches) {
-    if (!fetches.includes(place.name)) continue;
-    const subgraph = library[place.service];
-    const sentBefore = subgraph.requests.length;
-    subgraph.fault = respond;
+  const affectedFetches = faultyFetches.filter(({ name }) => fault.fetches.includes(name));
+  for (const faultyFetch of affectedFetches) {
+    const subgraph = library[faultyFetch.service];
+    const requestsBefore = subgraph.requests.length;
+    subgraph.fault = fault.respond;
     const startMs = performance.now();
-    const placeProblems = await findProblems(client, place, codes);
+    const fetchProblems = await findProblems(client, faultyFetch, fault.codes);
     const tookMs = performance.now() - startMs;
     subgraph.fault = undefined;
-    const sent = subgraph.requests.length - sentBefore;
+    const requestCount = subgraph.requests.length - requestsBefore;
     slowestMs = Math.max(slowestMs, tookMs);
-    if (tookMs > responseMsMax) placeProblems.push(`took ${Math.round(tookMs)} ms`);
-    if (place.sentOnce && sent !== 1) placeProblems.push(`sent ${sent} times`);
-    if (placeProblems.length > 0) problems.push(`${place.name}: ${placeProblems.slice(0, 3).join(", ")}`);
+    if (tookMs > responseMsMax) fetchProblems.push(`took ${Math.round(tookMs)} ms`);
+    if (faultyFetch.sentOnce && requestCount !== 1) fetchProblems.push(`sent ${requestCount} times`);
+    if (fetchProblems.length > 0)
+      problems.push(`${faultyFetch.name}: ${fetchProblems.slice(0, shownProblemsMax).join(", ")}`);
   }
-  const measured = problems.join("; ") || `${fetches.length} places, slowest ${Math.round(slowestMs)} ms`;
-  context.claim(`a subgraph that ${name} loses only its fields`, problems.length === 0, measured);
+  const measured = problems.join("; ") || `${fault.fetches.length} places, slowest ${Math.round(slowestMs)} ms`;
+  context.claim(`a subgraph that ${fault.name} loses only its fields`, problems.length === 0, measured);
 }
 
-async function findProblems(client: GraphqlClient, place: FaultyFetch, codes: readonly string[]): Promise<string[]> {
+async function findProblems(
+  client: GraphqlClient,
+  faultyFetch: FaultyFetch,
+  codes: readonly string[],
+): Promise<string[]> {
   try {
-    return [...findViolations(await client.send(place.query), place, codes)];
+    const response = await client.send(faultyFetch.query);
+    return [...findViolations(response, faultyFetch, codes)];
   } catch (error) {
     return [String(error)];
   }
 }
 
+interface RedirectTarget {
+  readonly url: string;
+  countRequests(): number;
+}
+
 /** The target of redirects. It must not receive a request. */
-async function startRedirectTarget(context: CheckContext): Promise<{ url: string; count(): number }> {
-  let count = 0;
+async function startRedirectTarget(context: CheckContext): Promise<RedirectTarget> {
+  let requestCount = 0;
   const server = createServer((_request, response) => {
-    count++;
+    requestCount++;
     response.end("{}");
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   context.onCleanup(() => server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, count: () => count };
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/`, countRequests: () => requestCount };
 }
 
 const dripMs = 100;
@@ -155,15 +169,20 @@ const drip: Fault = async (response, _body, _request, executeNormally) => {
   const text = JSON.stringify(await executeNormally());
   response.writeHead(200, { "content-type": "application/json" });
   let sent = 0;
-  const timer = setInterval(() => response.write(text[sent++] ?? " "), dripMs);
+  const timer = setInterval(() => {
+    // Then spaces, which JSON allows after the value.
+    response.write(text[sent] ?? " ");
+    sent++;
+  }, dripMs);
   response.on("close", () => clearInterval(timer));
 };
 
-function partialResponse(then: (response: ServerResponse) => unknown): Fault {
+/** Sends the first half of the correct response, then calls `onHalfSent`. */
+function partialResponse(onHalfSent: (response: ServerResponse) => unknown): Fault {
   return async (response, _body, _request, executeNormally) => {
     const text = JSON.stringify(await executeNormally());
     response.writeHead(200, { "content-type": "application/json", "content-length": text.length });
-    response.write(text.slice(0, text.length / 2), () => then(response));
+    response.write(text.slice(0, text.length / 2), () => onHalfSent(response));
   };
 }
 
@@ -175,15 +194,17 @@ const halfResponse: Fault = async (response, _body, _request, executeNormally) =
 /** A correct result with padding: only its size is wrong. */
 const oversizedResponse: Fault = async (response, _body, _request, executeNormally) => {
   const padding = "x".repeat(bodyBytesMax);
-  respondJson(response, 200, JSON.stringify({ ...(await executeNormally()), extensions: { padding } }));
+  const result = await executeNormally();
+  respondJson(response, 200, JSON.stringify({ ...result, extensions: { padding } }));
 };
 
 const endlessResponse: Fault = (response) => {
   response.writeHead(200, { "content-type": "application/json" });
   const chunk = Buffer.alloc(16_384, " ");
-  const write = () => {
-    while (!response.destroyed && response.write(chunk));
+  const fillBuffer = () => {
+    let isWritable = true;
+    while (isWritable && !response.destroyed) isWritable = response.write(chunk);
   };
-  response.on("drain", write);
-  write();
+  response.on("drain", fillBuffer);
+  fillBuffer();
 };

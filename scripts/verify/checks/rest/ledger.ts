@@ -1,4 +1,5 @@
 // Records for reads-and-writes.ts what a read must at least return: the writes that were confirmed before the read started.
+
 /** The confirmed writes of each post, against which reads are checked. All numbers only grow. */
 export interface Ledger {
   /** Reserves a post for one writer; undefined if all posts are reserved. */
@@ -19,18 +20,26 @@ export interface WritablePost {
   /** The ETag of the post's current version. */
   readonly etag: string;
   readonly confirmed: ConfirmedState;
-  /** Ends the reservation. @param written the new state; without it the write has failed. Its `etag` is absent if the post itself has not changed. */
-  release(written?: { readonly etag?: string; readonly confirmed: ConfirmedState }): void;
+  /** Ends the reservation. @param written the new state; undefined if the write has failed. */
+  release(written?: WrittenState): void;
+}
+
+interface WrittenState {
+  /** Absent if the post itself has not changed. */
+  readonly etag?: string;
+  readonly confirmed: ConfirmedState;
 }
 
 export function createLedger(posts: readonly { readonly id: string; readonly etag: string }[]): Ledger {
   const entries = posts.map(({ id, etag }) => ({ id, etag, confirmed: { title: 0, commentId: 0 }, isReserved: false }));
-  let next = 0;
+  // The search for a free post continues after the last one that was reserved.
+  let nextIndex = 0;
 
   return {
     reserve() {
       for (let tried = 0; tried < entries.length; tried++) {
-        const entry = entries[next++ % entries.length];
+        const entry = entries[nextIndex % entries.length];
+        nextIndex++;
         if (!entry || entry.isReserved) continue;
         entry.isReserved = true;
         return {
@@ -39,7 +48,9 @@ export function createLedger(posts: readonly { readonly id: string; readonly eta
           confirmed: entry.confirmed,
           release(written) {
             entry.isReserved = false;
-            if (written) Object.assign(entry, written);
+            if (!written) return;
+            entry.confirmed = written.confirmed;
+            if (written.etag !== undefined) entry.etag = written.etag;
           },
         };
       }

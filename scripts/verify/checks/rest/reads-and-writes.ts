@@ -24,17 +24,21 @@ export interface RestTrafficOptions {
 }
 
 /** The maximum of failures that are recorded. Stale reads have no maximum, because their number is reported. */
-const examplesMax = 20;
+const failuresMax = 20;
+const failureTextCharsMax = 200;
 const titlePattern = /^Number (\d+)$/;
+/** In `Cache-Status`. */
+const hitPattern = /(?:^|;)\s*hit/;
 
 /** Changes the title of a reserved post or adds a comment. Resolves after the response, when the ledger is updated. */
-export async function write(o: RestTrafficOptions): Promise<void> {
-  const post = o.ledger.reserve();
+export async function write(options: RestTrafficOptions): Promise<void> {
+  const post = options.ledger.reserve();
   // All posts are reserved by other writes, so this operation becomes a read.
-  if (!post) return read(o);
-  o.counts.writes += 1;
+  if (!post) return read(options);
+  options.counts.writes += 1;
+  const writePost = randomInt(2) === 0 ? writeTitle : writeComment;
   try {
-    await (randomInt(2) === 0 ? writeTitle(post, o) : writeComment(post, o));
+    await writePost(post, options);
   } catch (error) {
     post.release();
     throw error;
@@ -49,7 +53,7 @@ async function writeTitle(post: WritablePost, { writeTo, token, counts }: RestTr
     body: JSON.stringify({ title: `Number ${title}` }),
   });
   const text = await response.text();
-  if (!response.ok) return fail(post, response, text, counts);
+  if (!response.ok) return endFailedWrite(post, response.status, text, counts);
   post.release({ etag: response.headers.get("etag") ?? "", confirmed: { ...post.confirmed, title } });
 }
 
@@ -60,14 +64,18 @@ async function writeComment(post: WritablePost, { writeTo, token, counts }: Rest
     body: JSON.stringify({ postId: post.id, text: "Read this." }),
   });
   const text = await response.text();
-  if (!response.ok) return fail(post, response, text, counts);
+  if (!response.ok) return endFailedWrite(post, response.status, text, counts);
   const { id } = JSON.parse(text) as { readonly id: string };
   post.release({ confirmed: { ...post.confirmed, commentId: Number(id) } });
 }
 
-function fail(post: WritablePost, { status }: Response, text: string, { failures }: RestTrafficCounts): void {
-  if (failures.length < examplesMax) failures.push(`a write responded with ${status}: ${text.slice(0, 200)}`);
+function endFailedWrite(post: WritablePost, status: number, text: string, counts: RestTrafficCounts): void {
+  recordFailure(counts, `a write responded with ${status}: ${text.slice(0, failureTextCharsMax)}`);
   post.release();
+}
+
+function recordFailure({ failures }: RestTrafficCounts, failure: string): void {
+  if (failures.length < failuresMax) failures.push(failure);
 }
 
 function authorization(token: string): Readonly<Record<string, string>> {
@@ -89,19 +97,18 @@ export async function read({ ledger, counts, proxy }: RestTrafficOptions): Promi
   counts.reads += 1;
   const response = await fetch(`${proxy}${path}`, { headers: { Accept: accept } });
   const body: unknown = await response.json();
-  if (/(?:^|;)\s*hit/.test(response.headers.get("cache-status") ?? "")) counts.hits += 1;
-  if (!response.ok) {
-    if (counts.failures.length < examplesMax) counts.failures.push(`GET ${path} responded with ${response.status}`);
-    return;
-  }
-  const problem = findStaleness(body);
-  if (problem !== undefined) counts.stale.push(`GET ${path} (${accept}): ${problem}`);
+  const isHit = hitPattern.test(response.headers.get("cache-status") ?? "");
+  if (isHit) counts.hits += 1;
+  if (!response.ok) return recordFailure(counts, `GET ${path} responded with ${response.status}`);
+  const staleness = findStaleness(body);
+  if (staleness !== undefined) counts.stale.push(`GET ${path} (${accept}): ${staleness}`);
 }
 
+/** A request for a random post, for its comments, or for all posts. */
 function chooseReadRequest(states: ReadonlyMap<string, ConfirmedState>): ReadRequest {
   const [id, confirmed] = [...states][randomInt(states.size)] ?? ["", { title: 0, commentId: 0 }];
   const checkPost = (body: unknown) => checkTitle(body, confirmed);
-  const checkPosts = (body: unknown) => firstOf(listOf(body).map((post) => checkTitle(post, states.get(idOf(post)))));
+  const checkPosts = (body: unknown) => checkTitles(listOf(body), states);
   const checkCommentList = (body: unknown) => checkComments(listOf(body), confirmed);
   const requests: readonly ReadRequest[] = [
     { path: `/v1/posts/${id}`, accept: "*/*", findStaleness: checkPost },
@@ -123,6 +130,15 @@ function checkTitle(post: unknown, confirmed: ConfirmedState | undefined): strin
   return confirmed && number < confirmed.title ? `number ${number}, after ${confirmed.title} was confirmed` : undefined;
 }
 
+/** @returns the first problem. */
+function checkTitles(posts: readonly unknown[], states: ReadonlyMap<string, ConfirmedState>): string | undefined {
+  for (const post of posts) {
+    const problem = checkTitle(post, states.get(idOf(post)));
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
 /** Comments are listed newest first. */
 function checkComments(comments: readonly unknown[], { commentId }: ConfirmedState): string | undefined {
   const newest = Number(idOf(comments[0] ?? { id: "0" }));
@@ -136,8 +152,4 @@ function listOf(body: unknown): readonly unknown[] {
 
 function idOf(resource: unknown): string {
   return (resource as { readonly id: string }).id;
-}
-
-function firstOf(problems: readonly (string | undefined)[]): string | undefined {
-  return problems.find((problem) => problem !== undefined);
 }

@@ -4,12 +4,13 @@ import { defineVerification } from "../../verification.ts";
 import { createLedger, type Ledger } from "./ledger.ts";
 import { read, type RestTrafficCounts, write } from "./reads-and-writes.ts";
 
-const postsCount = 20;
-const workersCount = 16;
+const postCount = 20;
+/** Each worker sends one operation after the other. */
+const workerCount = 16;
 /** Every fifth operation is a write. */
 const writesEvery = 5;
 const progressEvery = 2_000;
-const examplesMax = 5;
+const printedExamplesMax = 5;
 
 export const rest = defineVerification({
   name: "rest",
@@ -38,7 +39,8 @@ to a write must include that write, also from the proxy's cache. Other replicas 
     const counts = await sendAll(platform, { ledger, isControl, operations: options.operations, print });
     const { reads, writes, hits, stale, failures } = counts;
     print(`\n${toText(writes)} writes, ${toText(reads)} reads, of them ${toText(hits)} from the proxy's cache`);
-    for (const example of [...failures, ...stale].slice(0, examplesMax)) print(`  ${example}`);
+    const examples = [...failures, ...stale].slice(0, printedExamplesMax);
+    for (const example of examples) print(`  ${example}`);
     claim("every request succeeds", failures.length === 0, { control: "holds" });
     claim("some reads come from the cache", hits > 0, { control: "holds" });
     claim("no read is older than a write that was confirmed before it", stale.length === 0, {
@@ -67,23 +69,30 @@ async function sendAll(
   const counts: RestTrafficCounts = { reads: 0, writes: 0, hits: 0, stale: [], failures: [] };
   const writeTo = isControl ? services : { posts: `${proxy}/v1`, comments: `${proxy}/v1` };
   const traffic = { ledger, counts, proxy, writeTo, token: platform.token };
-  let started = 0;
-  const work = async () => {
-    while (started < operations) {
-      started += 1;
-      if (started % progressEvery === 0) print(`${toText(started)} of ${toText(operations)}`);
-      await (started % writesEvery === 0 ? write(traffic) : read(traffic));
+  let startedOperations = 0;
+  const runWorker = async () => {
+    while (startedOperations < operations) {
+      startedOperations += 1;
+      if (startedOperations % progressEvery === 0) print(`${toText(startedOperations)} of ${toText(operations)}`);
+      const sendOperation = startedOperations % writesEvery === 0 ? write : read;
+      await sendOperation(traffic);
     }
   };
-  await Promise.all(Array.from({ length: workersCount }, work));
+  await Promise.all(Array.from({ length: workerCount }, runWorker));
   return counts;
 }
 
-async function createPosts(platform: Platform): Promise<readonly { readonly id: string; readonly etag: string }[]> {
+interface CreatedPost {
+  readonly id: string;
+  readonly etag: string;
+}
+
+/** Creates and publishes the posts, each with the title "Number 0". */
+async function createPosts(platform: Platform): Promise<readonly CreatedPost[]> {
   const url = `${replicaOf(platform, "rest-proxy").url}/v1/posts`;
   const headers = { Authorization: `Bearer ${platform.token}` };
-  const posts: { id: string; etag: string }[] = [];
-  for (let i = 0; i < postsCount; i++) {
+  const posts: CreatedPost[] = [];
+  for (let i = 0; i < postCount; i++) {
     const draft = await send(url, {
       method: "POST",
       headers: { ...headers, "Content-Type": "application/json" },
@@ -99,7 +108,7 @@ async function createPosts(platform: Platform): Promise<readonly { readonly id: 
   return posts;
 }
 
-async function send(url: string, init: RequestInit): Promise<{ readonly id: string; readonly etag: string }> {
+async function send(url: string, init: RequestInit): Promise<CreatedPost> {
   const response = await fetch(url, init);
   const text = await response.text();
   if (!response.ok) throw new Error(`${init.method} ${url} responded with ${response.status}: ${text}`);

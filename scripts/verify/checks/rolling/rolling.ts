@@ -58,21 +58,21 @@ may fail, and at most the writes that were in flight. Finally (on Linux) the add
   async run(run) {
     const { options, print, onCleanup } = run;
     const dns = createDnsOverrides(onCleanup);
-    const move: { posts?: () => Promise<number | null> } = {};
+    const postsMove: AddressMove = {};
     const platform = await startPlatform({
       run: { onCleanup },
       isSeeded: true,
       logs: options.logs,
       replicas: replicasOfEachPart(2),
-      environment: (part) => ({
-        ...settings,
-        ...(part === "gateway" || part === "rest-proxy" ? dns.environment : {}),
-      }),
-      place: hasLoopbackNetwork ? { posts: (start) => placeBehindName("posts", start, dns, move) } : {},
+      environment(part) {
+        const callsServices = part === "gateway" || part === "rest-proxy";
+        return callsServices ? { ...settings, ...dns.environment } : settings;
+      },
+      place: hasLoopbackNetwork ? { posts: (start) => placeBehindName("posts", start, dns, postsMove) } : {},
     });
     print("two processes of each part run, with seeded databases");
-    const gateway = await balance(platform.replicas.gateway, onCleanup);
-    const restProxy = await balance(platform.replicas["rest-proxy"], onCleanup);
+    const gateway = await startBalancerOf(platform.replicas.gateway, onCleanup);
+    const restProxy = await startBalancerOf(platform.replicas["rest-proxy"], onCleanup);
     const services = serviceNames.flatMap((name) => platform.replicas[name]);
     const rollout = {
       graphqlUrl: gateway.url,
@@ -85,7 +85,7 @@ may fail, and at most the writes that were in flight. Finally (on Linux) the add
         ...platform.replicas["rest-proxy"].map((replica) => toRolloutReplica(replica, restProxy)),
       ],
       killed: replicasToKill(platform).map((replica) => toRolloutReplica(replica)),
-      furtherSteps: move.posts ? [createMoveStep("posts", move.posts)] : [],
+      furtherSteps: postsMove.run ? [createMoveStep("posts", postsMove.run)] : [],
       addressRefreshMs,
       baselineTriesMax: 1,
     };
@@ -101,28 +101,34 @@ function replicasToKill({ replicas }: Platform): readonly Replica[] {
 const initialHosts = ["127.0.0.2", "127.0.0.3"];
 const movedHosts = ["127.0.0.4", "127.0.0.5"];
 
-/**
- * Starts a service behind a host name whose addresses change, as in Compose and Kubernetes. `move` receives the function that starts processes at
- * other addresses, publishes them and ends the old processes. That function returns 0 if all old processes exit with 0.
- */
+interface AddressMove {
+  /**
+   * Set by `placeBehindName`. Starts processes at other addresses, publishes these and ends the old processes.
+   * @returns 0 if all old processes exit with 0; otherwise the first other exit code, null if a signal ended the process.
+   */
+  run?: () => Promise<number | null>;
+}
+
+/** Starts a service behind a host name, as in Compose and Kubernetes, and sets `move.run`, which changes the addresses of that name. */
 async function placeBehindName(
   service: "posts",
   start: StartReplica,
   dns: DnsOverrides,
-  move: { posts?: () => Promise<number | null> },
+  move: AddressMove,
 ): Promise<PlacedService> {
-  const name = `${service}.test`;
+  const hostName = `${service}.test`;
   const port = await pickFreePort(initialHosts[0]);
   const feedPort = await pickFreePort(initialHosts[0]);
   const replicas = await Promise.all(initialHosts.map((host) => start({ host, port, feedPort })));
-  dns.publish(name, initialHosts);
-  move[service] = async () => {
+  dns.publish(hostName, initialHosts);
+  move.run = async () => {
     await Promise.all(movedHosts.map((host) => start({ host, port, feedPort })));
-    dns.publish(name, movedHosts);
+    dns.publish(hostName, movedHosts);
     const exitCodes = await Promise.all(replicas.map((replica) => replica.end("SIGTERM")));
-    return exitCodes.every((code) => code === 0) ? 0 : (exitCodes.find((code) => code !== 0) ?? null);
+    const failureCode = exitCodes.find((code) => code !== 0);
+    return failureCode === undefined ? 0 : failureCode;
   };
-  return { replicas, urls: [`http://${name}:${port}`], feedUrls: [`http://${name}:${feedPort}`] };
+  return { replicas, urls: [`http://${hostName}:${port}`], feedUrls: [`http://${hostName}:${feedPort}`] };
 }
 
 /** Like a blue-green deployment: the name resolves to the new processes only, from one moment to the next. */
@@ -138,11 +144,12 @@ function createMoveStep(name: string, move: () => Promise<number | null>): Furth
   };
 }
 
-async function balance(replicas: readonly Replica[], onCleanup: VerificationRun["onCleanup"]): Promise<Balancer> {
-  const balancer = await startBalancer(
-    replicas.map(({ url }) => url),
-    probeEveryMs,
-  );
+async function startBalancerOf(
+  replicas: readonly Replica[],
+  onCleanup: VerificationRun["onCleanup"],
+): Promise<Balancer> {
+  const urls = replicas.map(({ url }) => url);
+  const balancer = await startBalancer(urls, probeEveryMs);
   onCleanup(() => balancer.stop());
   return balancer;
 }
@@ -151,7 +158,9 @@ function toRolloutReplica({ name, url, end, start }: Replica, balancer?: Balance
   return {
     name,
     stop: () => end("SIGTERM"),
-    kill: async () => void (await end("SIGKILL")),
+    async kill() {
+      await end("SIGKILL");
+    },
     async start() {
       await start();
       if (balancer) await waitUntilInRotation(name, url, balancer);
@@ -160,9 +169,9 @@ function toRolloutReplica({ name, url, end, start }: Replica, balancer?: Balance
 }
 
 async function waitUntilInRotation(name: string, url: string, balancer: Balancer): Promise<void> {
-  const deadline = performance.now() + rotationTimeoutMs;
+  const deadlineMs = performance.now() + rotationTimeoutMs;
   while (!balancer.isInRotation(url)) {
-    if (performance.now() > deadline) throw new Error(`The balancer does not forward to ${name} at ${url} again.`);
+    if (performance.now() > deadlineMs) throw new Error(`The balancer does not forward to ${name} at ${url} again.`);
     await sleep(rotationPollMs);
   }
 }

@@ -6,17 +6,19 @@ import { readFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { isIP } from "node:net";
 
-const file = process.env["NAMES_FILE"];
+const namesFile = process.env["NAMES_FILE"];
 const originalLookup = dns.lookup;
 
+/** Reads the file for each lookup, because rolling.ts changes it. */
 async function lookup(host: string, options: { readonly all: true }): Promise<readonly LookupAddress[]> {
-  const names = JSON.parse(readFileSync(file ?? "", "utf8")) as Readonly<Record<string, readonly string[]>>;
+  const names = JSON.parse(readFileSync(namesFile ?? "", "utf8")) as Readonly<Record<string, readonly string[]>>;
   const addresses = names[host];
-  return addresses?.map((address) => ({ address, family: isIP(address) })) ?? originalLookup(host, options);
+  if (addresses === undefined) return originalLookup(host, options);
+  return addresses.map((address) => ({ address, family: isIP(address) }));
 }
 
 // Worker threads may have another environment, without NAMES_FILE.
-if (file !== undefined) {
+if (namesFile !== undefined) {
   Object.assign(dns, { lookup });
   // So that `import { lookup }` in other modules is this function too.
   syncBuiltinESMExports();

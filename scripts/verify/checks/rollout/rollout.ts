@@ -71,6 +71,11 @@ const baselineMs = 4_000;
 const settleMs = 1_000;
 /** How long a killed replica remains stopped. */
 const downMs = 3_000;
+/** How often the writes in flight are counted during a kill. */
+const samplingMs = 1;
+
+const reads: readonly Stream[] = ["graphql reads", "rest reads"];
+const writes: readonly Stream[] = ["graphql writes", "rest writes"];
 
 /**
  * Runs all steps under load, prints them, and records the claims. With `--control` each replica is killed instead of drained, and the steps after
@@ -82,7 +87,9 @@ export async function runRollout(
   { isControl, print, claim, onCleanup }: Pick<VerificationRun, "isControl" | "print" | "claim" | "onCleanup">,
 ): Promise<void> {
   const traffic = startTraffic({
-    ...rollout,
+    graphqlUrl: rollout.graphqlUrl,
+    restUrl: rollout.restUrl,
+    token: rollout.token,
     run: `rollout-${process.pid}`,
     perSecond,
     timeoutMs: rollout.requestTimeoutMs,
@@ -98,12 +105,15 @@ export async function runRollout(
   // Discards the report of the ramp.
   await traffic.next();
   record(await measureBaseline(traffic, rollout, print));
-  const isRestarted = ({ name }: RolloutReplica) => Number(name.split(" ").at(-1)) <= restartsEach;
-  for (const replica of rollout.replicas.filter(isRestarted)) record(await restart(replica, traffic, isControl));
+  const restarted = rollout.replicas.filter((replica) => numberOf(replica) <= restartsEach);
+  for (const replica of restarted) record(await restart(replica, traffic, isControl));
   if (!isControl) {
     for (const replica of rollout.killed) record(await kill(replica, traffic, rollout));
-    for (const { kind, name, run } of rollout.furtherSteps)
-      record(createStep(kind, name, { ...(await run()), report: await traffic.next() }));
+    for (const furtherStep of rollout.furtherSteps) {
+      const measured = await furtherStep.run();
+      const report = await traffic.next();
+      record(createStep(furtherStep.kind, furtherStep.name, { ...measured, report }));
+    }
   }
   await traffic.stop();
   const audit = await traffic.audit();
@@ -111,6 +121,12 @@ export async function runRollout(
   claimRollout({ steps, audit }, claim);
 }
 
+/** The number at the end of the name: 2 for "posts 2". */
+function numberOf({ name }: RolloutReplica): number {
+  return Number(name.split(" ").at(-1));
+}
+
+/** Without `exitCode` in `measured` it is null, without `writesInFlight` 0. */
 function createStep(
   kind: RestartStep["kind"],
   name: string,
@@ -124,18 +140,20 @@ async function measureBaseline(
   { baselineTriesMax }: Rollout,
   print: (line: string) => void,
 ): Promise<RestartStep> {
-  for (let tries = 1; ; tries++) {
+  for (let attempt = 1; ; attempt++) {
     await sleep(baselineMs);
     const step = createStep("baseline", "none", { report: await traffic.next() });
-    if (countFailures(step.report) === 0 || tries >= baselineTriesMax) return step;
+    const isLast = attempt >= baselineTriesMax;
+    if (isLast || countFailures(step.report) === 0) return step;
     print(describeStep(step));
   }
 }
 
-/** One step of a roll-out. */
+/** One step of a roll-out. With `--control` it kills the replica. */
 async function restart(replica: RolloutReplica, traffic: Traffic, isControl: boolean): Promise<RestartStep> {
+  let exitCode: number | null = null;
   if (isControl) await replica.kill();
-  const exitCode = isControl ? null : await replica.stop();
+  else exitCode = await replica.stop();
   await replica.start();
   await sleep(settleMs);
   return createStep("restarted", replica.name, { report: await traffic.next(), exitCode });
@@ -145,7 +163,9 @@ async function kill(replica: RolloutReplica, traffic: Traffic, { addressRefreshM
   const countWrites = () => traffic.inFlight("graphql writes") + traffic.inFlight("rest writes");
   let writesInFlight = countWrites();
   // Killing a container takes some hundred milliseconds, and returns after the writes in flight have failed: the highest number until then counts.
-  const sampling = setInterval(() => (writesInFlight = Math.max(writesInFlight, countWrites())), 1);
+  const sampling = setInterval(() => {
+    writesInFlight = Math.max(writesInFlight, countWrites());
+  }, samplingMs);
   await replica.kill();
   clearInterval(sampling);
   await sleep(downMs);
@@ -154,8 +174,6 @@ async function kill(replica: RolloutReplica, traffic: Traffic, { addressRefreshM
   return createStep("killed", replica.name, { report: await traffic.next(), writesInFlight });
 }
 
-const reads: readonly Stream[] = ["graphql reads", "rest reads"];
-const writes: readonly Stream[] = ["graphql writes", "rest writes"];
 /** The limit from SIGSTOP until the replica is restarted and ready: 50 s for the health check of docker-compose.yml, then the start. */
 const recoveredMsMax = 75_000;
 /**
@@ -174,12 +192,16 @@ export function claimRollout({ steps, audit }: RolloutOutcome, claim: Verificati
   const killed = steps.filter(({ kind }) => kind === "killed");
   const frozen = steps.filter(({ kind }) => kind === "frozen");
   const mustNotFail = steps.filter(({ kind }) => kind !== "killed" && kind !== "frozen");
-  const requests = sum(mustNotFail.map(({ report }) => countRequests(report)));
-  const failed = sum(mustNotFail.map(({ report }) => countFailures(report)));
-  claim("no request fails before and while replicas are restarted and addresses change", requests > 0 && failed === 0, {
-    measured: `${failed} of ${requests.toLocaleString("en")}`,
-    control: "fails",
-  });
+  const requestCount = sum(mustNotFail.map(({ report }) => countRequests(report)));
+  const failureCount = sum(mustNotFail.map(({ report }) => countFailures(report)));
+  claim(
+    "no request fails before and while replicas are restarted and addresses change",
+    requestCount > 0 && failureCount === 0,
+    {
+      measured: `${failureCount} of ${requestCount.toLocaleString("en")}`,
+      control: "fails",
+    },
+  );
   claim(
     "each replica ends after SIGTERM without being killed",
     mustNotFail.every(({ kind, exitCode }) => kind === "baseline" || exitCode === 0),
@@ -192,23 +214,22 @@ export function claimRollout({ steps, audit }: RolloutOutcome, claim: Verificati
     "at most the writes that were in flight at a killed replica fail",
     killed.every(({ report, writesInFlight }) => countFailures(report, writes) <= writesInFlight),
   );
-  for (const { name, report, recoveredMs = Infinity } of frozen) {
-    const seconds = (ms: number) => `${(ms / 1_000).toFixed(0)} s`;
-    claim(
-      `the frozen ${name} is restarted and ready within ${seconds(recoveredMsMax)}`,
-      recoveredMs <= recoveredMsMax,
-      {
-        measured: seconds(recoveredMs),
-      },
-    );
-    claim(
-      `at most ${frozenFailuresMax} requests fail while ${name} is frozen`,
-      countFailures(report) <= frozenFailuresMax,
-      {
-        measured: String(countFailures(report)),
-      },
-    );
-  }
+  for (const step of frozen) claimRecovery(step, claim);
   claim("every confirmed comment is stored", audit.stored > 0 && audit.lost.length === 0);
   claim("no comment is stored twice", audit.duplicated.length === 0);
+}
+
+function claimRecovery({ name, report, recoveredMs = Infinity }: RestartStep, claim: VerificationRun["claim"]): void {
+  const isInTime = recoveredMs <= recoveredMsMax;
+  claim(`the frozen ${name} is restarted and ready within ${toSeconds(recoveredMsMax)}`, isInTime, {
+    measured: toSeconds(recoveredMs),
+  });
+  const failures = countFailures(report);
+  claim(`at most ${frozenFailuresMax} requests fail while ${name} is frozen`, failures <= frozenFailuresMax, {
+    measured: String(failures),
+  });
+}
+
+function toSeconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(0)} s`;
 }

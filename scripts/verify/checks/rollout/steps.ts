@@ -18,34 +18,42 @@ const nameChars = 16;
 const columnChars = 11;
 const failuresShownMax = 6;
 
+/** The first line of the table. */
 export const stepsHead = toLine("part", "step", ["requests", "failed", "longest ms", "in flight"]);
 
 /** A line of the table, and one for each kind of failure. */
 export function describeStep({ name, kind, report, writesInFlight }: RestartStep): string {
-  const cells = [countRequests(report).toLocaleString("en"), String(countFailures(report)), longest(report).toFixed(0)];
-  const failures = streams.flatMap((stream) =>
-    [...report[stream].failures].map(([failure, times]) => `  ${times}× ${stream}: ${failure}`),
-  );
-  const inFlight = kind === "killed" ? [String(writesInFlight)] : [];
-  return [toLine(name, kind, [...cells, ...inFlight]), ...failures.slice(0, failuresShownMax)].join("\n");
+  const cells = [
+    countRequests(report).toLocaleString("en"),
+    String(countFailures(report)),
+    longestMs(report).toFixed(0),
+  ];
+  if (kind === "killed") cells.push(String(writesInFlight));
+  const failureLines = streams.flatMap((stream) => describeFailures(stream, report));
+  return [toLine(name, kind, cells), ...failureLines.slice(0, failuresShownMax)].join("\n");
+}
+
+function describeFailures(stream: Stream, report: TrafficReport): readonly string[] {
+  return [...report[stream].failures].map(([failure, times]) => `  ${times}× ${stream}: ${failure}`);
 }
 
 export function countRequests(report: TrafficReport): number {
   return sum(streams.map((stream) => report[stream].count));
 }
 
-export function countFailures(report: TrafficReport, of: readonly Stream[] = streams): number {
-  return sum(of.flatMap((stream) => [...report[stream].failures.values()]));
+export function countFailures(report: TrafficReport, countedStreams: readonly Stream[] = streams): number {
+  return sum(countedStreams.flatMap((stream) => [...report[stream].failures.values()]));
 }
 
 export function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-function longest(report: TrafficReport): number {
+function longestMs(report: TrafficReport): number {
   return Math.max(...streams.map((stream) => report[stream].latenciesMs.at(-1) ?? 0));
 }
 
 function toLine(name: string, kind: string, cells: readonly string[]): string {
-  return `${name.padEnd(nameChars)}${kind.padEnd(columnChars)}${cells.map((cell) => cell.padStart(columnChars)).join("")}`;
+  const columns = cells.map((cell) => cell.padStart(columnChars));
+  return `${name.padEnd(nameChars)}${kind.padEnd(columnChars)}${columns.join("")}`;
 }
