@@ -165,8 +165,8 @@ const compressors: Readonly<Record<ContentCoding, (bytes: Buffer) => Promise<Buf
 };
 
 /**
- * Restores the suffix of the ETag in a 304 if the client sent the ETag with the suffix. `Vary` is as in the 200 (RFC 9110, 15.4.5). Without a coding,
- * it is unknown here whether the body of the 200 has a length that is compressed, so `Vary` is added in any case.
+ * Restores the suffix of the ETag in a 304 if the client sent the ETag with the suffix. `Vary` is as in the 200 (RFC 9110, 15.4.5). It is unknown here
+ * whether the body of the 200 has a length that is compressed, so `Vary` is added in any case.
  */
 function restoreTag(
   response: OriginResponse,
@@ -176,16 +176,12 @@ function restoreTag(
   if (coding === undefined) return addVary(response);
   const clientTags = findHeader(request.headers, "if-none-match") ?? "";
   const headers = [...response.headers];
-  let isCompressed = false;
   for (let at = 0; at < headers.length; at += 2) {
     if (!isHeaderNamed(headers, at, "etag")) continue;
-    const tag = headers[at + 1] ?? "";
-    const suffixed = withSuffix(tag, coding);
-    isCompressed = suffixed !== tag && clientTags.includes(suffixed);
-    if (isCompressed) headers[at + 1] = suffixed;
+    const suffixed = withSuffix(headers[at + 1] ?? "", coding);
+    if (clientTags.includes(suffixed)) headers[at + 1] = suffixed;
   }
-  if (isCompressed || clientTags.trim() === "*") headers.push(...varyByEncoding);
-  return { ...response, headers };
+  return addVary({ ...response, headers });
 }
 
 /** A weak tag (`W/"…"`) gets no suffix. */
