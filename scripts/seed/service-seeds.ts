@@ -6,13 +6,14 @@ import { fileURLToPath } from "node:url";
 import type pg from "pg";
 
 const servicesFolder = fileURLToPath(new URL("../../services/", import.meta.url));
+/** A statement begins a line, in lower case. */
 const insertedTablePattern = /^insert into (\w+)/gm;
 
 /** The statements that seed one service. */
 export interface ServiceSeed {
   readonly name: string;
   readonly sql: string;
-  /** The tables into which the statements insert. */
+  /** The tables into which the statements insert. seed.ts truncates, checks and analyzes them. */
   readonly tables: readonly string[];
 }
 

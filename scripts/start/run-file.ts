@@ -1,6 +1,6 @@
 // The file run.json in the data folder: the lock that permits one start at a time, and the list of processes to end if the supervisor was
 // killed.
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { identifyProcess, isRunning, type ProcessIdentity } from "@tributary/kit/process/process-identity";
@@ -77,8 +77,8 @@ function fileIn(dataDir: string): string {
 }
 
 /**
- * Replaces the file of a supervisor that has ended, and returns the processes that it lists. Creating the link fails if another start has
- * created the file since this one removed it.
+ * Replaces the file of a supervisor that has ended, and returns the processes that it lists. Another start may do the same at this time: the file is
+ * moved away and read again, so that it is not that of the other start. `linkSync`, unlike a rename, fails if the other start has created its file.
  */
 function replaceStaleFile(file: string, supervisor: ProcessIdentity, info: RunInfo): readonly PartIdentity[] {
   const previousRun = readRun(file);
@@ -86,15 +86,21 @@ function replaceStaleFile(file: string, supervisor: ProcessIdentity, info: RunIn
   const parts = previousRun?.parts ?? [];
   const run: RunRecord = { supervisor, parts, issuerUrl: info.issuerUrl };
   const temporary = `${file}.${process.pid}.tmp`;
+  const moved = `${file}.${process.pid}.old`;
   writeFileSync(temporary, JSON.stringify(run));
   try {
-    rmSync(file, { force: true });
-    linkSync(temporary, file);
+    if (existsSync(file)) renameSync(file, moved);
+    const movedRun = readRun(moved);
+    const isOfOtherStart = movedRun !== undefined && isRunning(movedRun.supervisor);
+    linkSync(isOfOtherStart ? moved : temporary, file);
+    if (isOfOtherStart) throw alreadyRunning(file, movedRun.supervisor.pid);
     return parts;
   } catch (cause) {
+    if (cause instanceof StartError) throw cause;
     throw new StartError(`Could not create ${file}: does another start create it? Try again.`, { cause });
   } finally {
     rmSync(temporary, { force: true });
+    rmSync(moved, { force: true });
   }
 }
 

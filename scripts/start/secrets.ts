@@ -7,11 +7,11 @@ import { StartError } from "./start-error.ts";
 
 export interface Secrets {
   readonly databasePasswords: Readonly<Record<ServiceName, string>>;
-  /** Signs cursors. It is stored, like the consistency key, so that cursors and receipts of clients remain valid after a restart. */
+  /** Signs cursors. With another key after a restart, the cursors of clients would be invalid. */
   readonly cursorKey: string;
   /** The gateway and the REST proxy need it to read the change feeds of the services. */
   readonly feedKey: string;
-  /** Encrypts the receipts of writes (`Consistency-Token`). */
+  /** Encrypts the receipts of writes (`Consistency-Token`). With another key after a restart, the receipts of clients would be unreadable. */
   readonly consistencyKey: string;
 }
 
@@ -40,7 +40,7 @@ export function loadSecrets(dataDir: string): Secrets {
 }
 
 /**
- * Empty without a file.
+ * Reads the file without a change, also for `npm run remove:service`, which removes a service's password. Empty without a file.
  * @throws StartError if the file is not JSON.
  */
 export function readStoredSecrets(file: string): StoredSecrets {

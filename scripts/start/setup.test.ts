@@ -225,6 +225,23 @@ test("the issuer's URL is found by the data folder while its start runs, not aft
   expect(findRunningIssuer(folder)).toBe(undefined);
 });
 
+test("of two starts that replace the same file of a killed start, one uses the folder", async () => {
+  const module = new URL("run-file.ts", import.meta.url).href;
+  const code = `const { acquireRunFile } = await import("${module}");
+    process.stdin.once("data", () => { try { acquireRunFile(process.argv[1]); console.log("acquired"); } catch { console.log("rejected"); } });
+    console.log("ready");`;
+  for (let round = 0; round < 5; round++) {
+    const folder = newFolder();
+    writeFileSync(join(folder, "run.json"), JSON.stringify({ supervisor: endedProcess, parts: [] }));
+    const starts = [1, 2, 3].map(() => spawn(process.execPath, ["--input-type=module", "-e", code, folder]));
+    await Promise.all(starts.map(({ stdout }) => once(stdout, "data")));
+    const results = starts.map(async ({ stdout }) => String(await once(stdout, "data")).trim());
+    for (const { stdin } of starts) stdin.write("go");
+    expect((await Promise.all(results)).toSorted()).toEqual(["acquired", "rejected", "rejected"]);
+    for (const start of starts) start.kill();
+  }
+});
+
 test("a run file that is not JSON does not prevent a start", () => {
   const folder = newFolder();
   writeFileSync(join(folder, "run.json"), "{");

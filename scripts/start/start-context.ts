@@ -35,6 +35,7 @@ export interface StartContext {
 /**
  * Checks everything that can prevent a start before it starts a process: the services' files, the data folder (one start
  * at a time may use it) and the ports. Ends processes that a killed start left running. With `--fresh`, deletes the local PostgreSQL first.
+ * @param findRemoteIssuer finds the issuer of the platform that `--against` names: undefined without `--against`, and until it has responded.
  * @throws StartError or ConfigError.
  */
 export async function prepareStart(
@@ -42,11 +43,13 @@ export async function prepareStart(
   { only, substitutes, remote, fresh }: StartOptions,
   findRemoteIssuer: PartContext["findRemoteIssuer"],
 ): Promise<StartContext> {
+  // A service that runs at the remote of `--against` needs no files here.
   requireServiceFiles(root, services, ({ name }) => substitutes.get(name) !== "remote");
   const ports = readPorts(environment);
   const dataDir = dataFolder(root, environment);
   const output = createOutput({ write, isColoured, names: ["start", "postgres", "seed", ...partNames] });
   mkdirSync(dataDir, { recursive: true });
+  // `npm run token` reads it from run.json.
   const issuerUrl = only.includes("issuer") ? urlOf(ports.issuer) : findRemoteIssuer()?.url;
   const runFile = acquireRunFile(dataDir, { issuerUrl });
   try {

@@ -13,7 +13,10 @@ export interface SchemaComparison {
   readonly direction: "input" | "output";
   readonly schemasBefore: Json;
   readonly schemasAfter: Json;
-  /** The pairs of references around the compared schemas: a schema may contain itself, such as a comment its replies. */
+  /**
+   * The `$ref` pairs (before, after) of the schemas around this one. Such a pair is not compared again: a schema may contain itself, as a comment
+   * its replies.
+   */
   readonly enclosing?: ReadonlySet<string>;
 }
 
@@ -91,7 +94,7 @@ function compareSingle(before: Json, after: Json, comparison: SchemaComparison, 
 const upperLimits: readonly string[] = ["maxLength", "maximum", "maxItems"];
 const lowerLimits: readonly string[] = ["minLength", "minimum", "minItems"];
 
-/** For input only. `pattern` and `format` are compared as texts: any change of them counts as breaking. */
+/** For input only. `pattern` and `format` are compared as texts: a new or different one counts as breaking, a removed one does not. */
 function compareLimits(before: Json, after: Json, location: string): SchemaChange[] {
   const tighterLimits = [
     ...upperLimits.filter((limit) => isLowered(before[limit], after[limit])),

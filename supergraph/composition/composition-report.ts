@@ -61,7 +61,7 @@ function groupByCause(
     .toSorted((a, b) => Number(b.kind === "key") - Number(a.kind === "key"));
   const causes = new Map<unknown, Cause>();
   for (const error of errors) {
-    // Only errors with advice can quote coordinates, except syntax errors, which quote tokens.
+    // An error without advice, such as SCHEMA_MISSING, quotes no coordinates. A syntax error quotes tokens.
     const quotesCoordinates = error.advice !== undefined && error.code !== "SYNTAX_ERROR";
     const quoted = quotesCoordinates ? coordinatesIn(error.message) : [];
     // Messages also quote the names of subgraphs.

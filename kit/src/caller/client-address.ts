@@ -12,8 +12,9 @@ export interface ClientAddress {
 
 export type FindAddress = (request: IncomingMessage) => ClientAddress;
 
-/** The maximum number of memoized `X-Forwarded-For` values, and the maximum number of characters of a memoized value. */
+/** Memoized values of `X-Forwarded-For`. */
 const forwardedMax = 10_000;
+/** Characters of a memoized value. */
 const forwardedLengthMax = 256;
 /** The prefix of an IPv4-mapped IPv6 address. */
 const mappedPrefix = "::ffff:";
@@ -88,7 +89,7 @@ function withoutPort(entry: string): string {
   return hostAndPortPattern.test(entry) ? entry.slice(0, entry.indexOf(":")) : entry;
 }
 
-/** An IPv6 address has eight groups of 16 bits. */
+/** Groups of 16 bits of an IPv6 address. The first four are those of the client's network. */
 const groupsOfAddress = 8;
 const groupsOfKey = 4;
 

@@ -57,7 +57,8 @@ export function writeEtag(rowVersion: string, projection: Projection, view: stri
 /**
  * Writes the strong entity tag of a page of a list: a hash of all inputs of the response.
  * @param rows all rows of the page, even if the response ends earlier because it is too large: its end follows from the rows.
- * @param page the other inputs: limit, position, whether there are adjacent pages, and a cursor, which changes with the signing key.
+ * @param page the other inputs: limit, position, whether there are adjacent pages, and a sample cursor:
+ * when the key that signs cursors changes, so does the tag, and a 304 confirms no body with cursors of the former key.
  */
 export function writeListEtag(
   rows: readonly RowVersion[],

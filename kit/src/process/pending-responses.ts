@@ -5,15 +5,15 @@ import type { Duplex } from "node:stream";
 import { InFlightList } from "../collections/in-flight-list.ts";
 
 /**
- * The pending responses of a server: those that are not complete, also to requests that are still arriving. lifecycle.ts counts them for each
- * request, and waits for them when the server drains.
+ * The pending responses of a server: those that are not complete, also to requests that are still arriving. For each request, lifecycle.ts compares
+ * their number with `requestsInFlightMax`. It waits for them when the server drains.
  */
 export interface PendingResponseList {
   /** Must be called for every response before its head is written. */
   add(response: ServerResponse): void;
   /**
-   * From now on every head has `Connection: close`, also in responses to earlier requests (RFC 9112, 9.6), so that no client sends a request
-   * on a connection that is about to be closed.
+   * From now on the last pending response of each connection, and every response that is added later, has `Connection: close` (RFC 9112, 9.6), so
+   * that no client sends a request on a connection that is about to be closed.
    */
   closeConnections(): void;
   count(): number;

@@ -19,7 +19,8 @@ export const listBytesMax = 1_048_576;
 /**
  * Reads `limit` (1 to 100, 20 by default) and `cursor` from a list's query.
  * @param listName from `nameList`.
- * @throws AppError 400 with every invalid parameter but filters, which `readFilters` reads first.
+ * Does not check filters: call `readFilters` first.
+ * @throws AppError 400 with every other invalid parameter.
  */
 export function readPageRequest(request: RestRequest, cursors: Cursors, listName: string): PageRequest {
   const { limit = defaultLimit, cursor } = request.query;
@@ -76,6 +77,7 @@ export interface ListRead<T extends { readonly rowVersion: string }> {
   readonly cursors: Cursors;
   /** The list's name with its filters, from `nameList`. */
   readonly list: string;
+  /** The REST version and the revision of the code that writes it: part of the ETag. */
   readonly projection: Projection;
   /** Part of the ETag: names the set of fields that this caller may see. Callers with the same view get the same body for the same rows. */
   readonly view: string;

@@ -8,8 +8,8 @@ import { type RequestClass, retryAfterSecondsOf } from "@tributary/kit/rate-limi
 
 export interface RestCharges {
   /**
-   * Charges a request whose token must be verified, before the verification. Adds headers only if it rejects the request: otherwise `charge` adds
-   * the headers of the caller's limit.
+   * Charges 1 unit for a token that must be verified, before the verification. The limit is not that of `charge`: the user is not known yet, so it is
+   * the client key's or the address's own limit of verifications. Adds headers only if it rejects the request.
    * @throws AppError TOO_MANY_REQUESTS.
    */
   chargeVerification(request: IncomingMessage, headers: string[]): void;

@@ -124,7 +124,7 @@ export interface DescriptionSection {
 }
 
 const blankLines = /\n{2,}/;
-/** Bold words at the start, in group 1 without a full stop at their end. */
+/** Bold words at the start: of `**Errors.** Each …` group 1 is `Errors`. */
 const boldStart = /^\*\*([^*]+?)\.?\*\*/;
 
 export function sectionsOf({ info }: OpenApi): readonly DescriptionSection[] {

@@ -1,3 +1,4 @@
+// The HTML of one operation of the REST reference. reference.ts calls `viewOperation` for each operation of a version.
 import { describeDeprecation, type VersionDocument } from "./deprecation.ts";
 import { type Html, html, markdown } from "@tributary/kit/pages/html";
 import { viewMethod } from "./layout.ts";
@@ -19,7 +20,10 @@ import { createSamples } from "./samples.ts";
 import { viewFields, viewSchema } from "./schema-view.ts";
 import { viewTryIt } from "./try-it-form.ts";
 
-/** One operation: its description on the left; code samples, the try-it form and example responses on the right. */
+/**
+ * One operation: its description on the left; code samples, the try-it form and example responses on the right.
+ * @param successor the version that replaces this one; undefined unless this version is deprecated.
+ */
 export function viewOperation(reference: VersionDocument, entry: PathOperation, successor?: VersionDocument): Html {
   const { document } = reference;
   const { method, path, operation } = entry;

@@ -5,7 +5,7 @@ import type { TransportRequest } from "@tributary/kit/upstream/transport";
 const writableSocket = { writable: true };
 
 /**
- * The request of one attempt, as http-proxy-middleware gets it. The client's request could be used for one attempt only, since the middleware adds
+ * The request of one attempt of a write, as http-proxy-middleware gets it; undici sends reads. The client's request could be used for one attempt only, since the middleware adds
  * listeners to it and pipes its body. Has the members of an `IncomingMessage` that http-proxy-middleware 4 and httpxy 0.5 read.
  */
 export class MiddlewareRequest {
@@ -14,7 +14,10 @@ export class MiddlewareRequest {
   readonly socket = writableSocket;
   readonly method: string;
   readonly headers: Readonly<Record<string, string | string[]>>;
-  /** Empty until the `router` option sets it: the middleware would parse an earlier value for its path filter, which accepts every path. */
+  /**
+   * The `router` option (middleware-transport.ts) sets it. It is empty until then, because the middleware would parse it for its path filter, which
+   * accepts every path.
+   */
   url = "";
   readonly #body: string | Buffer | undefined;
 

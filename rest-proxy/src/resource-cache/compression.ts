@@ -44,7 +44,7 @@ export interface CompressionOptions {
 }
 
 /**
- * Wraps an origin fetch so that responses are compressed once, before they are cached.
+ * Wraps the origin fetches of all requests (stages.ts) so that responses are compressed once, before they are cached.
  *
  * Each coding is a representation with its own ETag: `"7"` becomes `"7-br"` (RFC 9110, 8.8.3.3; a weak ETag would never match `If-Match`). The
  * suffix is removed from conditions before the service compares them. Only a 200 to `GET` or `HEAD` with JSON is compressed; not if the request has
@@ -165,8 +165,9 @@ const compressors: Readonly<Record<ContentCoding, (bytes: Buffer) => Promise<Buf
 };
 
 /**
- * Restores the suffix of the ETag in a 304 if the client sent the ETag with the suffix. `Vary` is as in the 200 (RFC 9110, 15.4.5). It is unknown here
- * whether the body of the 200 has a length that is compressed, so `Vary` is added in any case.
+ * Restores the suffix of the ETag in a 304 if the client sent the ETag with the suffix. `Vary` is as in the 200 (RFC 9110, 15.4.5). Without a coding,
+ * it is unknown here whether the body of the 200 has a length that is compressed, so `Vary` is added in any case. With a coding, a tag without suffix
+ * is taken for that of a response that is never compressed: if it is not, caches keep the `Vary` that they have.
  */
 function restoreTag(
   response: OriginResponse,
@@ -176,12 +177,16 @@ function restoreTag(
   if (coding === undefined) return addVary(response);
   const clientTags = findHeader(request.headers, "if-none-match") ?? "";
   const headers = [...response.headers];
+  let isCompressed = false;
   for (let at = 0; at < headers.length; at += 2) {
     if (!isHeaderNamed(headers, at, "etag")) continue;
-    const suffixed = withSuffix(headers[at + 1] ?? "", coding);
-    if (clientTags.includes(suffixed)) headers[at + 1] = suffixed;
+    const tag = headers[at + 1] ?? "";
+    const suffixed = withSuffix(tag, coding);
+    isCompressed = suffixed !== tag && clientTags.includes(suffixed);
+    if (isCompressed) headers[at + 1] = suffixed;
   }
-  return addVary({ ...response, headers });
+  if (isCompressed || clientTags.trim() === "*") headers.push(...varyByEncoding);
+  return { ...response, headers };
 }
 
 /** A weak tag (`W/"…"`) gets no suffix. */

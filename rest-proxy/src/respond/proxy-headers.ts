@@ -1,4 +1,5 @@
-/** Adds the headers that the stages have collected in `exchange.proxyHeaders` to the response. */
+// Stage 5 of 5: respond. Adds the headers that the stages have collected in `exchange.proxyHeaders` to the response: called by respond.ts, and by
+// pipeline.ts for responses that the cache writes.
 import { findHeaderIndex, listHeaderValues } from "@tributary/kit/http/raw-headers";
 import type { ProxyHeaders } from "../admit/exchange.ts";
 

@@ -4,7 +4,7 @@ import type { Target } from "../admit/request-target.ts";
 import type { Route } from "./routes.ts";
 import type { ResolvedVersion } from "./version.ts";
 
-/** The result of routing a valid `GET`. It depends only on the request target and `Accept`. */
+/** The result of routing a valid `GET`. It depends only on the request target and `Accept`: pipeline.ts checks the sunset for every request. */
 export interface CachedRoute {
   readonly target: Target;
   readonly resolved: ResolvedVersion;
@@ -19,9 +19,11 @@ export interface RouteCache {
   set(method: string, url: string, accept: string | undefined, route: CachedRoute): void;
 }
 
-/** At most about 6 MB: per URL, the `acceptsMax` most recent values of `Accept`; URL and `Accept` together have at most `keyLengthMax` characters. */
+/** With the two limits below, the results take at most about 6 MB. */
 const urlsMax = 4_096;
+/** Results per URL: those of the most recent values of `Accept`. */
 const acceptsMax = 2;
+/** Characters of URL and `Accept` together. The results of longer ones are not stored. */
 const keyLengthMax = 256;
 
 interface AcceptEntry {

@@ -10,7 +10,7 @@ export interface Journey {
   readonly rest: Steps;
 }
 
-/** The scopes that the token of the user `writerId` needs. */
+/** The scopes that the token of the seeded user `writerId` (seeded.ts) needs. */
 export const journeyScopes = ["users:write:all", "posts:write", "comments:write", "orders:read", "orders:write"];
 
 export interface JourneyOptions {
@@ -18,7 +18,7 @@ export interface JourneyOptions {
   readonly token: string;
   /** The identifier of this run, part of everything that it writes: at most 20 letters, digits and hyphens. */
   readonly run: string;
-  /** Called with the text of each comment whose creation was confirmed. */
+  /** Called with the text of each comment whose creation was confirmed. audit.ts checks that each is stored once. */
   confirm(text: string): void;
 }
 

@@ -62,7 +62,7 @@ export function startPlannerWorker({ file, heapMbMax, onLogEntry, onLost }: Plan
           const isPending = settleTask === settle;
           if (isPending) endAsLost("deadline", new Error(`The planner worker ran for more than ${timeoutMs} ms`));
         };
-        // `setImmediate` lets a result that has already arrived be read first: the timer may be late because the main thread was blocked.
+        // If the main thread was blocked, the timer is late and the result may have arrived already: `setImmediate` lets Node read it first.
         const timer = setTimeout(() => setImmediate(endIfPending), timeoutMs);
         const settle = (outcome: TaskResult | WorkerLost): void => {
           settleTask = undefined;

@@ -7,12 +7,13 @@ import { fieldNodeOf, isSameOrRelated, namedTypeOf, parseFieldSet, type Supergra
 /** Labels by field coordinate (`Type.field`). Fields whose plan depends on no label are absent. */
 export type OverrideLabels = ReadonlyMap<string, readonly string[]>;
 
-/** The most labels of one supergraph: an operation has a plan for each combination of the labels on which it depends. */
+/** The most labels of one supergraph. An operation that depends on n of them has up to n + 1 plans (plan/override-combinations.ts). */
 const labelsMax = 32;
 
 /**
- * The plan of a field depends on the label of that field and on the labels of the fields that the planner may fetch for it: fields that it
- * requires, key fields of its entity, and, in turn, the fields that these need. The fields of an object type and of its interfaces count as one.
+ * The plan of a field depends on the label of that field and on the labels of the fields that the planner may fetch for it: its
+ * `@requires` fields, the key fields of its type, and recursively what these need. A label of `Type.field` also counts for the field of this name in
+ * the interfaces and implementations of `Type`.
  * @throws Error if the supergraph has more than `labelsMax` labels.
  */
 export function findOverrideLabels(draft: SupergraphDraft): OverrideLabels {

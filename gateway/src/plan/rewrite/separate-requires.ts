@@ -31,7 +31,7 @@ interface RequiringField extends MovedField {
 /**
  * Moves these fields:
  * - chains: if `a` requires `b`, and `b` has a `@requires` itself, both move. The planner would fetch `a` and `b` of one subgraph together, before
- *   the fields that `b` requires are known; and the planner would read a field from a subgraph in which this field is external;
+ *   the fields that `b` requires are known;
  * - conflicts: if `a` requires `width(unit: CM)` and `b` of the same type requires `width(unit: INCH)`, `b` moves, because a representation can have
  *   `width` only once.
  *
@@ -83,6 +83,7 @@ function groupMovedFields(draft: SupergraphDraft, syntheticFields: SyntheticFiel
     if (!isLeaf(draft, other)) return false;
     if (fieldsClash(field, other, syntheticFields)) return false;
     if (leadsTo(draft, field, other, requiring) || leadsTo(draft, other, field, requiring)) return false;
+    // Two interface objects cannot share a virtual subgraph.
     const areOnInterfaces = isOnInterface(draft, other) && isOnInterface(draft, field);
     return !areOnInterfaces || other.typeName === field.typeName;
   }
@@ -99,7 +100,7 @@ function groupMovedFields(draft: SupergraphDraft, syntheticFields: SyntheticFiel
 }
 
 /**
- * Whether the field is on an interface object. A virtual subgraph has the object types of the interface instead, and one object type cannot stand
+ * Whether the field is on an interface object, which is an interface in the supergraph. A virtual subgraph has the object types of the interface instead, and one object type cannot stand
  * for two interface objects.
  */
 function isOnInterface({ types }: SupergraphDraft, { typeName }: RequiringField): boolean {

@@ -23,8 +23,8 @@ export interface SubgraphCaching {
    */
   readonly entities: Readonly<Record<string, readonly (readonly string[] | null)[]>> | undefined;
   /**
-   * True for a service of this platform: `seconds` assumes that its change feed reports every change. While the feed is down, no result
-   * is fresh for so long.
+   * True for a service of this platform: `seconds` holds only while its change feed reports every change. While the feed is down, a result is fresh for
+   * a shorter time (`feedDownMsMax` in subgraph-cache.ts).
    */
   readonly needsFeed: boolean;
 }

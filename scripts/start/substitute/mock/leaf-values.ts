@@ -1,5 +1,5 @@
-// The mocked values of scalars and enums. A seed, a text that identifies the object and the field, determines a value: there is no randomness and
-// no clock.
+// The mocked values of scalars and enums. A value follows from its seed, a text with the object's identity, the field and its arguments, which
+// mock-objects.ts writes: there is no randomness and no clock.
 import { createHash } from "node:crypto";
 import { type GraphQLLeafType, isEnumType } from "graphql";
 

@@ -13,7 +13,10 @@ import { verifyQueries } from "./queries.ts";
 
 /** A check besides the faults: a short outage on newly started processes. */
 const outageName = "short-outage";
-/** A false alarm with a window of 15 min and a `for` of 15 min, shortened to 30 s each, fires in this time. One with longer times may not. */
+/**
+ * How long the healthy platform is watched. A rule with a window and a `for` of 15 min, which are shortened to 30 s each, can fire in this time. A rule
+ * with longer times may not.
+ */
 const healthyMs = 60_000;
 const requestTimeoutMs = 30_000;
 
@@ -60,6 +63,7 @@ a busy one the platform is slow, and alerts report it.`,
     const programs = findOrInstallPrograms(run.options.programs, run.print);
     for (const { claim, holds, output } of checkFiles(programs)) {
       if (!holds) run.print(output);
+      // With `--control` too, the files are valid.
       run.claim(claim, holds, { control: "holds" });
     }
     const { only } = run.options;

@@ -10,6 +10,7 @@ const zipfSeed = 19;
 const writeShare = 0.02;
 const operationsCount = 20_000;
 const concurrency = 8;
+/** The minimum of a cache's hits, as a share of those of the oracle (`Counts`). */
 const shareOfOracleMin = 0.9;
 /** In `Cache-Status`: a hit, or the response to a coalesced request. */
 const cacheHit = /; hit|collapsed/;
@@ -19,7 +20,7 @@ const entityHitsLine =
 export const hitsPart: FreshnessPart = {
   name: "hits",
   purpose: `of ${postsCount} posts, requested by Zipf's law (${zipfExponent}) with ${writeShare * 100} % writes, the REST proxy and the gateway have most responses in their caches`,
-  control: "every write is published as a change of everything",
+  control: "every write is published as a change of everything, so it invalidates both caches as a whole",
   async run({ isControl, claim, print, onCleanup }) {
     const platform = await startPlatform({
       run: { onCleanup },

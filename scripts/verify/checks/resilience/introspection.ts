@@ -20,8 +20,8 @@ const regularMsMax = 100;
 const sampleMs = 200;
 
 /**
- * The documents select the whole schema this many times, in turn: from a response of some 30 KB, which the gateway's main thread writes, to a
- * response far above the gateway's limit.
+ * How often a document selects the whole schema; the documents take these numbers in turn. The smallest response has some 30 KB and is written by
+ * the gateway's main thread, the largest is far above the gateway's limit.
  */
 const aliasCounts = [1, 2, 5, 20, 180];
 
@@ -36,6 +36,7 @@ export const introspectionCheck: ResilienceCheck = {
       NODE_OPTIONS: `--max-old-space-size=${heapMbMax}`,
       INTROSPECTION: "true",
       PROFILE: "production",
+      // The production profile requires them.
       ...endpointKeys,
       RATE_LIMIT_READS_PER_MINUTE: "0",
       TRUSTED_PROXIES: "none",

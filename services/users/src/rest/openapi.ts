@@ -14,7 +14,7 @@ interface VersionSchemas {
   readonly list: (items: z.ZodType) => z.ZodType;
   readonly newUser: z.ZodType;
   readonly changes: z.ZodType;
-  /** Completes the description of a response to a caller who may not read the private fields. */
+  /** The end of the sentence about callers who may not read a user's private fields. */
   readonly hiddenFields: string;
   readonly deactivatedAs: "NOT_FOUND" | "GONE";
   readonly examples: typeof examplesV1 | typeof examplesV2;
