@@ -1,3 +1,4 @@
+import type { AdmissionObserver } from "@tributary/kit/admission/admission";
 import { sendAtOnce } from "@tributary/kit/testing/send-at-once";
 import { expect, test } from "vitest";
 import { bodyOf, route, startProxy, startStub, statusOf } from "./testing.ts";
@@ -23,21 +24,28 @@ function startSlowStub() {
 const repeat = (count: number, request: string, headers = "") =>
   Array.from({ length: count }, () => `${request} HTTP/1.1\r\nHost: a\r\n${headers}Connection: close\r\n\r\n`);
 
-test("an overloaded proxy serves writes, critical reads and cache hits, and rejects other reads", async () => {
-  const proxy = await startProxy(await startSlowStub(), { routes, admission: true });
+test("an overloaded proxy serves each cache hit, and admits writes and critical reads in a class above other reads", async () => {
+  const { observer, counts } = createCountingObserver();
+  const options = { routes, admission: true, observers: { admission: observer } };
+  const proxy = await startProxy(await startSlowStub(), options);
   await fetch(`${proxy.url}/v1/cached/1`);
-  const served = [
-    ...repeat(10, "PATCH /v1/things/1"),
-    ...repeat(10, "GET /v1/urgent/1"),
-    ...repeat(10, "GET /v1/cached/1"),
-    ...repeat(10, "GET /v1/cached/1", "Content-Length: 0\r\n"),
-  ];
-  const responses = await sendAtOnce(proxy.port, [...repeat(300, "GET /v1/things/1"), ...served]);
-  for (const response of responses.slice(300)) expect(statusOf(response)).toBe(200);
-  const rejections = responses.filter((response) => statusOf(response) !== 200);
-  expect(rejections.length).toBeGreaterThan(0);
-  expect(rejections.length).toBeLessThan(300);
-  for (const rejection of rejections) {
+  expect(counts).toMatchObject({ normal: { admitted: 1, rejected: 0 } });
+  const normal = repeat(300, "GET /v1/things/1");
+  const critical = [...repeat(10, "PATCH /v1/things/1"), ...repeat(10, "GET /v1/urgent/1")];
+  const cached = [...repeat(10, "GET /v1/cached/1"), ...repeat(10, "GET /v1/cached/1", "Content-Length: 0\r\n")];
+  const responses = await sendAtOnce(proxy.port, [...normal, ...critical, ...cached]);
+  for (const response of responses.slice(-cached.length)) expect(statusOf(response)).toBe(200);
+  const countRejected = (list: readonly string[]) => list.filter((response) => statusOf(response) !== 200).length;
+  const normalRejected = countRejected(responses.slice(0, normal.length));
+  const criticalRejected = countRejected(responses.slice(normal.length, -cached.length));
+  expect(normalRejected).toBeGreaterThan(0);
+  expect(counts).toEqual({
+    critical: { admitted: critical.length - criticalRejected, rejected: criticalRejected },
+    normal: { admitted: 1 + normal.length - normalRejected, rejected: normalRejected },
+    background: { admitted: 0, rejected: 0 },
+    unread: { admitted: 0, rejected: 0 },
+  });
+  for (const rejection of responses.filter((response) => statusOf(response) !== 200)) {
     expect(statusOf(rejection)).toBe(503);
     expect(rejection).toContain("Retry-After: 1");
     expect(bodyOf(rejection)).toMatchObject({
@@ -46,6 +54,22 @@ test("an overloaded proxy serves writes, critical reads and cache hits, and reje
     });
   }
 });
+
+/** Counts requests by their class. In which order classes are served is tested in kit/src/admission. */
+function createCountingObserver() {
+  const newCount = () => ({ admitted: 0, rejected: 0 });
+  const counts = { critical: newCount(), normal: newCount(), background: newCount(), unread: newCount() };
+  const observer: AdmissionObserver = {
+    onAdmitted(priority) {
+      counts[priority].admitted++;
+    },
+    onRejected(priority) {
+      counts[priority].rejected++;
+    },
+    expose() {},
+  };
+  return { observer, counts };
+}
 
 test("the rejection of an overloaded proxy has the headers of every response, so that a page can read it and a log can find it", async () => {
   const corsOrigins = ["https://a.example"];
