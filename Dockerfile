@@ -109,7 +109,7 @@ COPY supergraph/supergraph.graphql supergraph/
 ENV APOLLO_TELEMETRY_DISABLED=1 SUPERGRAPH_FILE=/app/supergraph/supergraph.graphql
 USER node
 # Flags for one core; `npm run bench` uses the same. A young generation of 16 MB instead of 64 MB saves 65 MB of memory without more CPU
-# per response. One V8 helper thread instead of four shortens the pauses of the main thread during garbage collection.
+# per response. One V8 helper thread instead of four leaves the main thread half of the core, not a fifth, while garbage is collected.
 RUN node --max-semi-space-size=16 --v8-pool-size=1 infra/images/compile.ts gateway/src/main.ts
 ARG VERSION=development
 ARG REVISION=unknown
@@ -124,12 +124,13 @@ COPY --from=rest-proxy-files /app/rest-proxy rest-proxy
 COPY supergraph/routes.json supergraph/
 COPY supergraph/openapi supergraph/openapi
 USER node
-RUN node infra/images/compile.ts rest-proxy/src/main.ts
+# The flags of the gateway, for the same reasons.
+RUN node --max-semi-space-size=16 --v8-pool-size=1 infra/images/compile.ts rest-proxy/src/main.ts
 ARG VERSION=development
 ARG REVISION=unknown
 ENV BUILD_VERSION=${VERSION} BUILD_REVISION=${REVISION} PORT=4010 ADMIN_PORT=9464
 EXPOSE 4010
-CMD ["node", "rest-proxy/src/main.ts"]
+CMD ["node", "--max-semi-space-size=16", "--v8-pool-size=1", "rest-proxy/src/main.ts"]
 
 # Only with a CDN or a cache in front of the platform.
 FROM process AS purger

@@ -1,6 +1,5 @@
 /** Compression of responses, before the cache stores them: content coding (RFC 9110, 8.4), ETags and `Vary`. */
 import { Readable } from "node:stream";
-import { buffer } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
@@ -142,7 +141,9 @@ async function compress(
 async function readBody(body: Buffer | Readable, signal: OriginRequest["signal"]): Promise<Buffer> {
   if (!(body instanceof Readable)) return body;
   try {
-    return await buffer(body);
+    // Not `buffer` of node:stream/consumers: it copies each chunk through a Blob, and that memory caused most garbage collections.
+    const chunks: Buffer[] = await Array.fromAsync(body);
+    return Buffer.concat(chunks);
   } catch (error) {
     if (signal.aborted) throw new ClientDisconnected("No client waits for the response.", { cause: error });
     throw asAppError(error);
@@ -152,17 +153,33 @@ async function readBody(body: Buffer | Readable, signal: OriginRequest["signal"]
 const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
 
-/** Not the strongest compression (11 and 9), since a client waits for it. */
-const brotliQuality = 5;
+/**
+ * Not the strongest compression (11 and 9), since a client waits for it. For Brotli, 5 takes almost twice the CPU time of 4, for a body that is 2 %
+ * shorter.
+ */
+const brotliQuality = 4;
 const gzipLevel = 6;
 
 const compressors: Readonly<Record<ContentCoding, (bytes: Buffer) => Promise<Buffer>>> = {
   br: (bytes) =>
     compressBrotli(bytes, {
-      params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
+      params: {
+        [constants.BROTLI_PARAM_QUALITY]: brotliQuality,
+        [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+        [constants.BROTLI_PARAM_LGWIN]: chooseWindowBits(bytes.length),
+      },
     }),
   gzip: (bytes) => compressGzip(bytes, { level: gzipLevel }),
 };
+
+/**
+ * The base-2 logarithm of the smallest window that contains the whole body. The encoder allocates twice the window, with the default of 22 bits 8 MB
+ * for each body over 64 KB. V8 counts this memory, and would collect garbage several times per second.
+ */
+function chooseWindowBits(bodyBytes: number): number {
+  const bits = Math.ceil(Math.log2(bodyBytes));
+  return Math.min(Math.max(bits, constants.BROTLI_MIN_WINDOW_BITS), constants.BROTLI_DEFAULT_WINDOW);
+}
 
 /**
  * Restores the suffix of the ETag in a 304 if the client sent the ETag with the suffix. `Vary` is as in the 200 (RFC 9110, 15.4.5). Without a coding,

@@ -124,7 +124,6 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
     ): Promise<Comment> {
       const { userId } = requireAnyScope(identity, "comments:write", "comments:write:all");
       const mayDeleteAny = hasScope(identity, "comments:write:all");
-      // Null: any author.
       const authorId = mayDeleteAny ? null : userId;
       const deleted = await store.deleteComment(id, { authorId, versions: precondition(), unmodifiedSince });
       if (deleted !== undefined) return deleted;

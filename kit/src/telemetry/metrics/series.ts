@@ -25,14 +25,12 @@ export interface SeriesTable<Series> extends ScrapedMetric {
 /** Replaces prom-client's counters, which validate and hash the labels of each addition: 0.1 µs instead of 1 µs or more. */
 export function createCounters(name: string, declaration: MetricDeclaration): SeriesTable<CounterSeries> {
   const { help } = declaration;
-  const table = createTable(declaration, (labels) => new CountedSeries(labels));
+  const { allSeries, ...table } = createTable(declaration, (labels) => new CountedSeries(labels));
   return {
+    ...table,
     name,
-    of: table.of,
-    announce: table.announce,
-    countMissingZeros: table.countMissingZeros,
     get() {
-      const values = table.allSeries.map(({ labels, value }) => ({ labels, value }));
+      const values = allSeries.map(({ labels, value }) => ({ labels, value }));
       return Promise.resolve({ name, help, type: "counter", values });
     },
   };
@@ -40,14 +38,12 @@ export function createCounters(name: string, declaration: MetricDeclaration): Se
 
 export function createHistograms(name: string, declaration: MetricDeclaration): SeriesTable<HistogramSeries> {
   const { help, buckets = [] } = declaration;
-  const table = createTable(declaration, (labels) => new ObservedSeries(labels, buckets));
+  const { allSeries, ...table } = createTable(declaration, (labels) => new ObservedSeries(labels, buckets));
   return {
+    ...table,
     name,
-    of: table.of,
-    announce: table.announce,
-    countMissingZeros: table.countMissingZeros,
     get() {
-      const values = table.allSeries.flatMap((series) => series.toScrapedValues(name));
+      const values = allSeries.flatMap((series) => series.toScrapedValues(name));
       return Promise.resolve({ name, help, type: "histogram", values });
     },
   };

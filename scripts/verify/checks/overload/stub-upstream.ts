@@ -7,7 +7,7 @@ import { createHttpReader } from "../../../../bench/load/http-reader.ts";
 /** Items in a GraphQL response: the gateway reads and writes each item. */
 const itemsInResult = 1_000;
 /** Items in a REST response: the REST proxy compresses the response. */
-const itemsInBody = 600;
+const itemsInBody = 1_000;
 
 /** Fields of Query in `stubTypeDefs`, by priority. No name contains another name, since the stub searches the request body for them. */
 export const stubFields = { normal: "items", critical: "urgentItems", background: "backgroundItems" } as const;
