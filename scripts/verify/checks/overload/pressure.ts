@@ -160,7 +160,7 @@ function createStepPhases(
   ];
   if (loadFactor === loadFactors.at(-1)) {
     const recoveryPerSecond = recoveryShare * capacityPerSecond;
-    const recoveredSeconds = Math.max(measuredSeconds / 2, recoveredSecondsMin);
+    const recoveredSeconds = Math.max(measuredSeconds, recoveredSecondsMin);
     phases.push(
       load.createPhase("recovering", recoveryPerSecond, recoverySeconds, true),
       load.createPhase("recovered", recoveryPerSecond, recoveredSeconds),
