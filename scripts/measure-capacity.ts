@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { quantile } from "../bench/measure/quantile.ts";
 import { formatTables, putBetweenMarkers, type WorkloadResult } from "./measure-capacity/capacity-tables.ts";
 import { findHighestRate, type RateResult } from "./measure-capacity/ramp.ts";
 import {
@@ -14,7 +15,7 @@ import {
   startPlatform,
 } from "./verify/platform/platform.ts";
 import { createHttpClient, findResponseProblem, type HttpClientRequest } from "./verify/traffic/http-client.ts";
-import { percentile, startLoad } from "./verify/traffic/open-loop.ts";
+import { startLoad } from "./verify/traffic/open-loop.ts";
 import { limitAt, postAt, skuAt, userAt } from "./verify/traffic/seeded.ts";
 
 const page = fileURLToPath(new URL("../docs/capacity.md", import.meta.url));
@@ -229,7 +230,7 @@ async function measureRate(
     requests: count,
     // `failures` has the number of requests for each failure.
     failures: [...failures.values()].reduce((sum, failedRequests) => sum + failedRequests, 0),
-    p99Ms: percentile(latenciesMs, 99),
+    p99Ms: quantile(latenciesMs, 0.99),
     sendDelayMsMax,
     cpuSeconds,
     seconds: (endedMs - startedMs) / 1_000,

@@ -1,7 +1,7 @@
 /** 95 % of a normal distribution are within this many standard deviations of its mean. */
 const normalQuantile975 = 1.96;
 
-/** @throws RangeError if `numbers` is empty. */
+/** @returns NaN for an empty list. */
 export function median(numbers: readonly number[]): number {
   return quantile(numbers, 0.5);
 }
@@ -23,14 +23,16 @@ export function medianInterval(numbers: readonly number[]): readonly [low: numbe
 
 /**
  * The quantile by linear interpolation between the two nearest numbers.
- * @param share 0 to 1, for example 0.99 for p99.
- * @throws RangeError if `numbers` is empty.
+ * @param share 0 to 1, for example 0.99 for p99; 1 is the largest number.
+ * @returns NaN for an empty list: no claim about it holds.
  */
 export function quantile(numbers: readonly number[], share: number): number {
   const sorted = Float64Array.from(numbers).sort();
   const position = (sorted.length - 1) * share;
   const below = sorted[Math.floor(position)];
   const above = sorted[Math.ceil(position)];
-  if (below === undefined || above === undefined) throw new RangeError("An empty list has no quantile.");
+  if (below === undefined || above === undefined) return Number.NaN;
+  // Infinity minus Infinity would be NaN.
+  if (below === above) return below;
   return below + (above - below) * (position - Math.floor(position));
 }

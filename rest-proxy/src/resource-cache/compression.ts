@@ -142,7 +142,8 @@ async function readBody(body: Buffer | Readable, signal: OriginRequest["signal"]
   if (!(body instanceof Readable)) return body;
   try {
     // Not `buffer` of node:stream/consumers: it copies each chunk through a Blob, and that memory caused most garbage collections.
-    const chunks: Buffer[] = await Array.fromAsync(body);
+    const chunks: Buffer[] = [];
+    for await (const chunk of body) chunks.push(chunk as Buffer);
     return Buffer.concat(chunks);
   } catch (error) {
     if (signal.aborted) throw new ClientDisconnected("No client waits for the response.", { cause: error });
@@ -154,8 +155,8 @@ const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
 
 /**
- * Not the strongest compression (11 and 9), since a client waits for it. For Brotli, 5 takes almost twice the CPU time of 4, for a body that is 2 %
- * shorter.
+ * Not the strongest compression (11 and 9), since a client waits for it. For Brotli, 5 takes almost twice the CPU time of 4, for a body that is 2 to
+ * 6 % shorter.
  */
 const brotliQuality = 4;
 const gzipLevel = 6;

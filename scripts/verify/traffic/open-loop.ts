@@ -1,5 +1,6 @@
 // The open-loop load generator of the verifications and of measure:capacity, and the text of its reports.
 import { setTimeout as sleep } from "node:timers/promises";
+import { quantile } from "../../../bench/measure/quantile.ts";
 
 export interface LoadOptions {
   readonly perSecond: number;
@@ -132,12 +133,6 @@ function describeError(error: unknown): string {
   return error instanceof AggregateError ? error.errors.map(String).join(", ") : String(error);
 }
 
-/** @param ascending sorted values. @returns 0 for an empty list. */
-export function percentile(ascending: readonly number[], percent: number): number {
-  const rank = Math.ceil((ascending.length * percent) / 100); // From 1.
-  return ascending[Math.max(0, rank - 1)] ?? 0;
-}
-
 /** One line for a report. */
 export function describeLoad({ count, latenciesMs, sendDelayMsMax, failures }: LoadReport): string {
   const delay = `sent at most ${sendDelayMsMax.toFixed(1)} ms late`;
@@ -145,9 +140,8 @@ export function describeLoad({ count, latenciesMs, sendDelayMsMax, failures }: L
 }
 
 export function describeLatencies(latenciesMs: readonly number[]): string {
-  const ascending = latenciesMs.toSorted((a, b) => a - b);
-  const format = (percent: number) => `${percentile(ascending, percent).toFixed(1)} ms`;
-  return `p50 ${format(50)}, p99 ${format(99)}, longest ${format(100)}`;
+  const format = (share: number) => `${quantile(latenciesMs, share).toFixed(1)} ms`;
+  return `p50 ${format(0.5)}, p99 ${format(0.99)}, longest ${format(1)}`;
 }
 
 /** "3× a; 1× b" for a report. */

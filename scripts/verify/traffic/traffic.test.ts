@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { createHttpClient, findResponseProblem } from "./http-client.ts";
-import { percentile, startLoad } from "./open-loop.ts";
+import { startLoad } from "./open-loop.ts";
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -117,12 +117,6 @@ test("the number of failure kinds is limited, the others are counted as one kind
   await enough.promise;
   const { failures } = await load.stop();
   expect([failures.size, (failures.get("other failures") ?? 0) >= 50]).toEqual([101, true]);
-});
-
-test("a percentile is a value that was measured", () => {
-  const values = Array.from({ length: 100 }, (_, i) => i + 1);
-  expect([50, 99, 100].map((percent) => percentile(values, percent))).toEqual([50, 99, 100]);
-  expect(percentile([], 99)).toBe(0);
 });
 
 async function startClient(listener: RequestListener, timeoutMs?: number) {

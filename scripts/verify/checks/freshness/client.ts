@@ -183,11 +183,3 @@ function createReads(authorization: string) {
 
   return { readByRest, readListByRest, readByGraphql };
 }
-
-/** @param fraction 0 to 1; 0.5 is the median. @returns NaN for an empty list, so no claim holds. */
-export function quantile(values: readonly number[], fraction: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  // For the fraction 1 the product is the length, which is no index.
-  const index = Math.min(sorted.length - 1, Math.floor(sorted.length * fraction));
-  return sorted[index] ?? Number.NaN;
-}

@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { createFeedFollower } from "@tributary/kit/feed/feed-follower";
+import { quantile } from "../../../../bench/measure/quantile.ts";
 import { endpointKeys } from "../../platform/part-process.ts";
 import { startPlatform } from "../../platform/platform.ts";
-import { quantile } from "./client.ts";
 import type { FreshnessPart } from "./part.ts";
 
 const changesPerSecond = 1_000;

@@ -1,7 +1,8 @@
 // The part `latency` of freshness: measures how long after a write reads without a receipt get the older value from the REST proxy.
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { quantile } from "../../../../bench/measure/quantile.ts";
 import { replicaOf, startPlatform } from "../../platform/platform.ts";
-import { createPostClient, insertPosts, quantile } from "./client.ts";
+import { createPostClient, insertPosts } from "./client.ts";
 import type { FreshnessPart, PartRun } from "./part.ts";
 
 const postsCount = 50;

@@ -1,9 +1,10 @@
 // The part `write-cost` of freshness: measures what the outbox triggers add to a write, and the statements of an idle feed.
 import pg from "pg";
 import { setTimeout as sleep } from "node:timers/promises";
+import { quantile } from "../../../../bench/measure/quantile.ts";
 import { startPlatform } from "../../platform/platform.ts";
 import type { PlatformPostgres } from "../../platform/postgres.ts";
-import { insertPosts, quantile } from "./client.ts";
+import { insertPosts } from "./client.ts";
 import type { FreshnessPart } from "./part.ts";
 
 const postsCount = 1_000;

@@ -1,10 +1,11 @@
 // The part `noisy-caller` of overload: one caller sends ten times its rate limit, which alone is more than the process can serve. The requests of
 // another caller must not become slower.
+import { quantile } from "../../../../bench/measure/quantile.ts";
 import { createRequest, type EndpointKind, interleave } from "./endpoints.ts";
 import type { LoadPhase, PhaseReport } from "./load-job.ts";
 import { startLoadTestbed, type TestedProcess } from "./load-testbed.ts";
 import type { OverloadPart, PartRun } from "./part.ts";
-import { describePhase, quantileOf } from "./phase-summary.ts";
+import { describePhase } from "./phase-summary.ts";
 
 const limitPerMinute = 8_000;
 const limitPerSecond = limitPerMinute / 60;
@@ -108,8 +109,8 @@ function claimQuietCaller(
   { quietInCalm, quietBesideNoisy }: QuietReports,
   { claim }: PartRun,
 ): void {
-  const calmMs = quantileOf(quietInCalm.latenciesMs, 0.99);
-  const besideNoisyMs = quantileOf(quietBesideNoisy.latenciesMs, 0.99);
+  const calmMs = quantile(quietInCalm.latenciesMs, 0.99);
+  const besideNoisyMs = quantile(quietBesideNoisy.latenciesMs, 0.99);
   const { good, sent } = quietBesideNoisy;
   claim(
     `${kind}: p99 of another caller is at most ${latencyRatioMax} times that of calm`,

@@ -1,4 +1,5 @@
 // Adds up the report of one phase of a load for the claims, and formats it for the output.
+import { quantile } from "../../../../bench/measure/quantile.ts";
 import type { KindReport, PhaseReport } from "./load-job.ts";
 
 /** Counts of all kinds together; `kinds` has those of each kind. */
@@ -35,7 +36,7 @@ export function summarize(phase: PhaseReport | undefined): PhaseSummary {
     perSecond: served / phase.seconds,
     goodPerSecond: good / phase.seconds,
     cpuSeconds: phase.cpuSeconds,
-    p99Ms: quantileOf(latenciesMs, 0.99),
+    p99Ms: quantile(latenciesMs, 0.99),
   };
 }
 
@@ -57,13 +58,7 @@ function describeKind(kind: string, report: KindReport, seconds: number): string
     `limited ${report.limited}`,
     `failed ${report.failed}`,
   ].join(", ");
-  const [p50, p99, longest] = [0.5, 0.99, 1].map((share) => quantileOf(report.latenciesMs, share).toFixed(1));
+  const [p50, p99, longest] = [0.5, 0.99, 1].map((share) => quantile(report.latenciesMs, share).toFixed(1));
   const latencies = `p50 ${p50} ms, p99 ${p99} ms, longest ${longest} ms`;
   return `  ${kind}: ${goodPerSecond} of ${sentPerSecond}/s in time (${goodPercent} %), ${others}, ${latencies}`;
-}
-
-/** @param share 0 to 1; 1 is the largest number. @returns one of the numbers; 0 for an empty list. */
-export function quantileOf(numbers: readonly number[], share: number): number {
-  const sorted = Float64Array.from(numbers).sort();
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }

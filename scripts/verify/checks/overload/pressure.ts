@@ -1,10 +1,11 @@
 // The parts `gateway` and `rest-proxy` of overload: one process at 2, 5 and 10 times its capacity. The capacity is small on purpose, because the load
 // generator runs on the same machine: each response of the gateway has 1,000 items, and each response of the REST proxy is a compressed cache miss.
+import { quantile } from "../../../../bench/measure/quantile.ts";
 import { createRequest, type EndpointKind, interleave, type Priority } from "./endpoints.ts";
 import type { LoadPhase, LoadReport, PhaseReport, RequestTemplate } from "./load-job.ts";
 import { type LoadTestbed, startLoadTestbed, type TestedProcess } from "./load-testbed.ts";
 import type { OverloadPart, PartRun } from "./part.ts";
-import { describePhase, type PhaseSummary, quantileOf, summarize } from "./phase-summary.ts";
+import { describePhase, type PhaseSummary, summarize } from "./phase-summary.ts";
 
 const capacityMax = 1_500;
 /** Fewer than a process admits at once, so that it rejects none, and enough that it is never idle. */
@@ -61,9 +62,10 @@ interface Capacity {
   readonly cpuSeconds: number;
 }
 
-/** One load, and the capacity that was measured just before it. */
+/** One load. */
 interface LoadStep {
   readonly loadFactor: number;
+  /** The mean of the capacities before and after the load: on a shared machine it changes by a fifth within minutes. */
   readonly capacity: Capacity;
   readonly summary: PhaseSummary;
 }
@@ -96,15 +98,20 @@ async function checkPressure(kind: EndpointKind, run: PartRun): Promise<void> {
     load.createPhase("calm", calmPerSecond, run.options.seconds),
   ]);
   const calm = summarize(calmReport.phases[1]);
-  const steps: LoadStep[] = [];
-  let recovered: PhaseReport | undefined;
-  for (const loadFactor of loadFactors) {
-    // Again before each step: on a shared machine the capacity changes by a fifth within minutes. Not in the control, whose process is still late.
-    const current = run.isControl
+  const remeasureCapacity = async () => {
+    // Not in the control, whose process is still late.
+    return run.isControl
       ? capacity
       : await measureCapacity(testbed, tested, { warmUpSeconds: 1, seconds: rampSeconds });
-    const report = await load.run(createStepPhases(load, loadFactor, current.perSecond, run.options.seconds));
-    steps.push({ loadFactor, capacity: current, summary: summarize(report.phases[1]) });
+  };
+  const steps: LoadStep[] = [];
+  let recovered: PhaseReport | undefined;
+  let before = await remeasureCapacity();
+  for (const loadFactor of loadFactors) {
+    const report = await load.run(createStepPhases(load, loadFactor, before.perSecond, run.options.seconds));
+    const after = await remeasureCapacity();
+    steps.push({ loadFactor, capacity: meanOf(before, after), summary: summarize(report.phases[1]) });
+    before = after;
     // Undefined except after the highest load.
     recovered = report.phases[3];
   }
@@ -219,6 +226,13 @@ async function measureEmptyHandler(
   return cpuSeconds / rejected;
 }
 
+function meanOf(first: Capacity, second: Capacity): Capacity {
+  return {
+    perSecond: (first.perSecond + second.perSecond) / 2,
+    cpuSeconds: (first.cpuSeconds + second.cpuSeconds) / 2,
+  };
+}
+
 const clientAddresses = { normal: "127.0.0.1", critical: "127.0.0.2", background: "127.0.0.3" };
 
 interface LoadTarget {
@@ -290,7 +304,7 @@ function claimGoodput(loadFactor: number, { goodPerSecond, kinds }: PhaseSummary
 }
 
 function claimLatencies(loadFactor: number, summary: PhaseSummary, calm: PhaseSummary, { claim }: PartRun): void {
-  const p99Of = (priority: Priority) => quantileOf(summary.kinds[priority]?.latenciesMs ?? [], 0.99);
+  const p99Of = (priority: Priority) => quantile(summary.kinds[priority]?.latenciesMs ?? [], 0.99);
   const priorities = Object.keys(p99MsMax) as Priority[];
   const limits = priorities.map((priority) => `${priority} ${p99MsMax[priority]} ms`);
   const measured = priorities.map((priority) => `${priority} ${p99Of(priority).toFixed(0)} ms`);
@@ -314,7 +328,7 @@ function claimRecovery(recovered: PhaseSummary, calm: PhaseSummary, { claim }: P
 function claimProcess(tested: TestedProcess, probeLatenciesMs: readonly number[], { claim }: PartRun): void {
   const slow = probeLatenciesMs.filter((latencyMs) => latencyMs > probeMsMax);
   claim(`no liveness probe takes more than ${probeMsMax} ms`, probeLatenciesMs.length > 0 && slow.length === 0, {
-    measured: `${slow.length} of ${probeLatenciesMs.length}, longest ${quantileOf(probeLatenciesMs, 1).toFixed(0)} ms`,
+    measured: `${slow.length} of ${probeLatenciesMs.length}, longest ${quantile(probeLatenciesMs, 1).toFixed(0)} ms`,
   });
   claim("the process runs without a restart", tested.isRunning(), { control: "holds" });
 }

@@ -1,7 +1,8 @@
 // The load of refused-inputs-part.ts: sends refused inputs in closed loops, while another client sends a small query every 10 ms.
 import { Agent, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describeFailures, type LoadReport, percentile, startLoad } from "../../traffic/open-loop.ts";
+import { quantile } from "../../../../bench/measure/quantile.ts";
+import { describeFailures, type LoadReport, startLoad } from "../../traffic/open-loop.ts";
 import type { VerificationRun } from "../../verification.ts";
 import type { RefusedInput, RequestContent } from "./refused-inputs.ts";
 
@@ -43,7 +44,7 @@ export async function checkRefusedInputs(
     const { regular, turnMs, responseCounts } = await measureInput(load, input);
     const total = sum([...responseCounts.values()]);
     const expected = sum(codes.map((code) => responseCounts.get(`${status} ${code}`) ?? 0));
-    const [p50, p99, longest] = [50, 99, 100].map((percent) => percentile(regular.latenciesMs, percent).toFixed(1));
+    const [p50, p99, longest] = [0.5, 0.99, 1].map((share) => quantile(regular.latenciesMs, share).toFixed(1));
     const measured = `p50 ${p50} ms, p99 ${p99} ms, longest ${longest} ms, turn ${turnMs.toFixed(1)} ms`;
     print(`${name}: ${measured}, ${(total / load.seconds).toFixed(0)} rejections/s`);
     claim(`${name}: each response is ${status} ${codes.join(" or ")}`, total > 0 && expected === total, {

@@ -1,9 +1,9 @@
 // The check `aborts` of resilience: clients disconnect while fetches for them are in flight.
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
+import { quantile } from "../../../../bench/measure/quantile.ts";
 import { type Library, startLibrary } from "../../../../gateway/test/helpers/library.ts";
 import { respondJson, type Fault, type RunningSubgraph } from "../../../../gateway/test/helpers/subgraphs.ts";
-import { percentile } from "../../traffic/open-loop.ts";
 import type { CheckContext, ResilienceCheck } from "./check.ts";
 import { withTimeout } from "./tested-gateway.ts";
 import type { GraphqlClient } from "./graphql-client.ts";
@@ -187,8 +187,7 @@ function waitForClose(response: ServerResponse): Promise<number> {
 }
 
 function reportAborts(context: CheckContext, kind: string, tookMs: readonly number[]): void {
-  const ascending = tookMs.toSorted((a, b) => a - b);
-  const [p50, p99, max] = [50, 99, 100].map((percent) => percentile(ascending, percent));
+  const [p50, p99, max] = [0.5, 0.99, 1].map((share) => quantile(tookMs, share));
   const measured = `${tookMs.length} fetches aborted, p50 ${formatMs(p50)}, p99 ${formatMs(p99)}, longest ${formatMs(max)}`;
   const holds = tookMs.length > 0 && (max ?? Infinity) <= abortedMsMax;
   context.claim(`a disconnect during ${kind} reaches the subgraph within ${abortedMsMax} ms`, holds, measured);

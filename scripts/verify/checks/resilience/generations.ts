@@ -1,7 +1,8 @@
 // The check `generations` of resilience: publishes many successive supergraphs under load, and compares memory, threads and sockets before and after.
 import { setTimeout as sleep } from "node:timers/promises";
+import { median } from "../../../../bench/measure/quantile.ts";
 import { startLibrary } from "../../../../gateway/test/helpers/library.ts";
-import { describeLoad, type Load, percentile, startLoad } from "../../traffic/open-loop.ts";
+import { describeLoad, type Load, startLoad } from "../../traffic/open-loop.ts";
 import type { CheckContext, ResilienceCheck } from "./check.ts";
 import type { TestedGateway } from "./tested-gateway.ts";
 import type { GraphqlClient } from "./graphql-client.ts";
@@ -83,9 +84,7 @@ async function measureMemory(gateway: TestedGateway): Promise<MemoryUse> {
     rssSamples.push(gateway.readRssBytes());
     await sleep(sampleMs);
   }
-  const ascending = rssSamples.toSorted((a, b) => a - b);
-  const rssBytes = percentile(ascending, 50);
-  return { heapBytes, rssBytes, threads: gateway.countThreads(), sockets: gateway.countSockets() };
+  return { heapBytes, rssBytes: median(rssSamples), threads: gateway.countThreads(), sockets: gateway.countSockets() };
 }
 
 async function reportRequests(context: CheckContext, load: Load): Promise<void> {

@@ -1,5 +1,6 @@
 // The check `memory` of resilience: sends requests that no cache contains yet, and measures whether the memory of the gateway stops growing.
 import { setTimeout as sleep } from "node:timers/promises";
+import { median } from "../../../../bench/measure/quantile.ts";
 import { type Library, startLibrary } from "../../../../gateway/test/helpers/library.ts";
 import { respondJson } from "../../../../gateway/test/helpers/subgraphs.ts";
 import { describeLoad, startLoad } from "../../traffic/open-loop.ts";
@@ -163,8 +164,4 @@ async function reportTwoGenerations(context: CheckContext, gateway: TestedGatewa
     highestMb < rssMbMax,
     `${beforeMb.toFixed(0)} MB before, ${highestMb.toFixed(0)} MB at most, ${samplesMb.at(-1)?.toFixed(0)} MB at the end`,
   );
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
