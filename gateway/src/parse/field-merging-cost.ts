@@ -61,10 +61,10 @@ function measureCost(
     const groups = new Map<string, ResponseNameGroup>();
     const enteredFragments = new Set<string>();
     for (const set of scope) cost += addFieldsToGroups(set, { groups, fragments, enteredFragments });
-    // Validation compares every two spreads too. A pair takes less time than a pair of fields, and counts half. Of fragments that do not exist it
-    // counts whole: such a document is not valid anyway.
+    // Validation compares every two spreads too. A pair takes less time than a pair of fields, and counts half. A pair of fragments that do not
+    // exist counts five times as much: such a document is invalid anyway.
     const missingCount = [...enteredFragments].filter((name) => !fragments.has(name)).length;
-    cost += (countPairs(enteredFragments.size) + countPairs(missingCount)) / 2;
+    cost += countPairs(enteredFragments.size) / 2 + countPairs(missingCount) * 2;
     for (const { fieldCount, childSets } of groups.values()) {
       cost += countPairs(fieldCount);
       if (childSets.length > 0) pendingScopes.push(childSets);

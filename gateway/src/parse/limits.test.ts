@@ -134,7 +134,7 @@ describe("the cost of merging fields", () => {
       "a field in fragments",
       `{ books { ${many(400, (i) => `...F${i}`)} } } ${many(400, (i) => `fragment F${i} on Book { title }`)}`,
     ],
-    ["a spread of missing fragments", `{ books { ${many(360, (i) => `...F${i}`)} } }`],
+    ["a spread of missing fragments", `{ books { ${many(230, (i) => `...F${i}`)} } }`],
     ["a field in an unused fragment", `{ books { title } } fragment F on Book { ${"title ".repeat(3_000)} }`],
     [
       "fields repeated a little in many operations",

@@ -278,7 +278,7 @@ const validations: readonly RefusedInput[] = [
     invalid,
     (v) => `{ ${v}: person(id: 1) { ${many(180, (i) => `a${i}: name @skip(if: $a${i})`)} } }`,
   ),
-  document("undefined fragments", invalid, (v) => `{ ${v}: books { ${many(340, (i) => `...F${i}`)} } }`),
+  document("undefined fragments", invalid, (v) => `{ ${v}: books { ${many(215, (i) => `...F${i}`)} } }`),
   document(
     "repeated variables",
     [...invalid, "DEFINITION_LIMIT_EXCEEDED"],
