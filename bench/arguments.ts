@@ -59,8 +59,9 @@ export function parseArguments(words: readonly string[], benchmark: Benchmark): 
   const rounds = readNumber("--rounds", values.rounds, defaults.rounds);
   const windowMs = readNumber("--seconds", values.seconds, defaults.windowMs / 1_000) * 1_000;
 
-  const contenderNames = values.profile ?? values.contenders;
-  const selectedContenders = select("--contenders", contenderNames, benchmark.contenders);
+  const selectedContenders = profiles
+    ? select("--profile", values.profile, benchmark.contenders)
+    : select("--contenders", values.contenders, benchmark.contenders);
   const contenders =
     values.against === undefined ? selectedContenders : pairWithCheckout(selectedContenders, values.against);
 

@@ -57,6 +57,7 @@ export interface ContenderCommand {
   /** Defaults to the Node of this process. The program must stay in the foreground. */
   readonly program?: string;
   readonly command: readonly string[];
+  /** The process gets these variables, `PATH`, `HOME` and `NODE_ENV=production`, and no others. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
@@ -71,7 +72,10 @@ export interface Workload {
   /** Whether the requests have `If-None-Match` with the ETag of an earlier response, and the expected status is 304 instead of 200. */
   readonly isConditional?: boolean;
   readonly connections: number;
-  /** `once`: each request is sent once, and the load ends with the last response or with the window. */
+  /**
+   * `in turn`: the requests are repeated through warm-up and window. `once`: each request is sent once, without a warm-up, and the load ends with the
+   * last response or with the window.
+   */
   readonly order: "in turn" | "once";
   /** The interval of a probe, `{__typename}` on a separate connection during the load; only workloads that measure pauses have one. */
   readonly probeEveryMs?: number;

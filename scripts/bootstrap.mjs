@@ -215,7 +215,8 @@ function toCommand([name, ...args]) {
   return { command: program, args, variables: {} };
 }
 
-// BOOTSTRAP_PID is for start/command.ts, which stops `npm start` when this process has ended.
+// With this PATH, programs such as vitest run with the project's Node, too. BOOTSTRAP_PID is for start/command.ts, which stops `npm start` when
+// this process has ended.
 function createChildEnvironment(env) {
   const path = env.PATH ? `${binFolder}${delimiter}${env.PATH}` : binFolder;
   return { ...env, PATH: path, BOOTSTRAP_PID: String(process.pid) };

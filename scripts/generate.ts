@@ -48,6 +48,7 @@ export async function generateRepository(
 
 /** Adds each service's resources: the first path segments of its routes, such as `users`, that no earlier service in the list has. */
 function addResources(services: readonly Service[], files: readonly GeneratedFile[]): readonly DerivedService[] {
+  // `??` is only for the type: composition always returns the route table.
   const routesJson = files.find(({ path }) => path === routesFile)?.content ?? '{ "routes": [] }';
   const { routes } = JSON.parse(routesJson) as {
     readonly routes: readonly { readonly service: string; readonly path: string }[];

@@ -19,8 +19,9 @@ import { startLoad } from "./verify/traffic/open-loop.ts";
 import { limitAt, postAt, skuAt, userAt } from "./verify/traffic/seeded.ts";
 
 const page = fileURLToPath(new URL("../docs/capacity.md", import.meta.url));
+/** Before each measured rate, at this rate. */
 const warmUpMs = 1_000;
-/** A warm process is several times as fast as a cold one (JIT, caches), so it is first loaded at the maximum rate. */
+/** Once for each workload: a warm process is several times as fast as a cold one (JIT, caches), so it is first loaded at the maximum rate. */
 const firstWarmUpMs = 12_000;
 const warmUpClients = 16;
 /** In the metrics of a process, as Prometheus text. */
@@ -180,9 +181,11 @@ function startMeasuredPlatform(onCleanup: (cleanUp: () => unknown) => void): Pro
     run: { onCleanup },
     isSeeded: true,
     replicas: replicasOfEachPart(1),
-    // All requests come from one client. The REST proxy counts them as in production, with a limit too high to reject one.
+    // All requests come from one client. The gateway and the REST proxy count them as in production, with a limit too high to reject one.
     environment: (part) =>
-      part === "rest-proxy" ? { RATE_LIMIT_EXEMPT: "none", RATE_LIMIT_READS_PER_MINUTE: "100000000" } : {},
+      part === "gateway" || part === "rest-proxy"
+        ? { RATE_LIMIT_EXEMPT: "none", RATE_LIMIT_READS_PER_MINUTE: "100000000" }
+        : {},
   });
 }
 

@@ -10,7 +10,7 @@ import { generateFiles, regenerate } from "./new-service/generation.ts";
 import { type NewServiceNames, pluralize, spell } from "./new-service/names.ts";
 import { findProblems } from "./new-service/requirements.ts";
 import { renderTemplate } from "./new-service/template.ts";
-import { findForeignChanges, forgetNewService, recordNewService } from "./new-service/working-tree.ts";
+import { findForeignChanges, forgetFileHashes, recordFileHashes } from "./new-service/working-tree.ts";
 import { addWorkspace, removeWorkspace } from "./new-service/workspace.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -26,7 +26,7 @@ Adds the service NAME, which owns ENTITY: npm run new:service -- reviews --entit
   --port PORT       of its endpoints; by default the next free one
   --force           also with uncommitted changes`;
 
-/** Up to five digits: enough for the ports, which end at 65,535. */
+/** A number of up to five digits. `findProblems` checks its range. */
 const portPattern = /^\d{1,5}$/;
 /** How many uncommitted files an error lists. */
 const listedChangesMax = 5;
@@ -83,22 +83,22 @@ async function addService(args: readonly string[]): Promise<void> {
   try {
     for (const [path, text] of files) writeNew(join(root, "services", service, path), text);
     addWorkspace(root, service);
-    const generated = await regenerate(root);
+    const writtenPaths = await regenerate(root);
     // The names are longer or shorter than those of the template, so the formatter breaks lines elsewhere.
     execFileSync(join(root, "node_modules/.bin/oxfmt"), [`services/${service}`], { cwd: root, stdio: "pipe" });
-    recordNewService(root, service);
-    process.stdout.write(describeResult(names, files.size, generated));
+    recordFileHashes(root, service);
+    process.stdout.write(describeResult(names, files.size, writtenPaths));
   } catch (error) {
     // Undoes all of the above.
     rmSync(join(root, "services", service), { recursive: true, force: true });
     removeWorkspace(root, service);
-    forgetNewService(root, service);
+    forgetFileHashes(root, service);
     await regenerate(root);
     throw error;
   }
 }
 
-/** @throws CommandError that lists the uncommitted changes, if there are any; generated files do not count. */
+/** @throws CommandError that lists the uncommitted changes, if any. Generated files and unedited files of other new services do not count. */
 async function requireCleanTree(): Promise<void> {
   const generated = await generateFiles(root);
   const changes = findForeignChanges(root, new Set(generated.map(({ path }) => path)));
@@ -116,11 +116,11 @@ function writeNew(path: string, text: string): void {
   writeFileSync(path, text, { flag: "wx" });
 }
 
-function describeResult(names: NewServiceNames, fileCount: number, generated: readonly string[]): string {
+function describeResult(names: NewServiceNames, fileCount: number, writtenPaths: readonly string[]): string {
   const { service, entity, plural } = names;
   const entitySpellings = spell(entity);
   const pluralSpellings = spell(plural);
-  const updatedFiles = generated.filter((path) => !path.startsWith(`services/${service}/`));
+  const updatedFiles = writtenPaths.filter((path) => !path.startsWith(`services/${service}/`));
   return `Added services/${service} (${fileCount} files), and updated ${updatedFiles.length} generated files and package-lock.json.
 
 Next:

@@ -8,7 +8,7 @@ import { CommandError, runCommand } from "./new-service/command-error.ts";
 import { findDependents } from "./new-service/dependents.ts";
 import { generateFiles, regenerate } from "./new-service/generation.ts";
 import { deleteLocalData } from "./new-service/local-data.ts";
-import { findForeignChanges, findUnsavedEdits, forgetNewService } from "./new-service/working-tree.ts";
+import { findForeignChanges, findUnsavedEdits, forgetFileHashes } from "./new-service/working-tree.ts";
 import { removeWorkspace } from "./new-service/workspace.ts";
 import { dataFolder } from "./start/parts.ts";
 import { StartError } from "./start/start-error.ts";
@@ -57,7 +57,7 @@ async function removeService(args: readonly string[]): Promise<void> {
   const hadData = keepData ? false : await deleteData(name);
   rmSync(join(root, "services", name), { recursive: true });
   removeWorkspace(root, name);
-  forgetNewService(root, name);
+  forgetFileHashes(root, name);
   const updatedFiles = await regenerate(root);
   const removed = hadData ? `services/${name} and its local database` : `services/${name}`;
   process.stdout.write(
@@ -65,7 +65,10 @@ async function removeService(args: readonly string[]): Promise<void> {
   );
 }
 
-/** The paths of the generated files, also of those that the removal deletes. Composes without this service: its schema may be invalid. */
+/**
+ * The paths of the generated files, also of those that `regenerate` will delete: `generateFiles` lists them without content. Composes without this
+ * service: its schema may be invalid.
+ */
 async function listGenerated(name: string): Promise<ReadonlySet<string>> {
   const otherServices = readServices(root).filter((service) => service.name !== name);
   try {

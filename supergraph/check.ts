@@ -23,15 +23,19 @@ import { readSubgraphs } from "./subgraphs.ts";
 
 export interface CheckRun {
   readonly root: string;
-  /** `--against REF`: the commit to compare with. `--all`: prints every composition error in full. */
+  /** `--against REF`: the commit to compare with, which `findBase` chooses by default. `--all`: prints every composition error in full. */
   readonly args: readonly string[];
   /** The date, in UTC, as in the file of accepted changes: `2026-12-31`. */
   readonly today: string;
+  /** By default the services below `root`. */
   readonly subgraphs?: readonly Subgraph[];
   print(text: string): void;
 }
 
-/** Exit codes. 0: no breaking change. 1: composition fails, or a change breaks clients. 2: wrong usage, or the check itself failed. */
+/**
+ * Exit codes. 0: every breaking change is accepted, or there is no base to compare with. 1: composition fails, a change breaks clients, or a
+ * service.json or the file of accepted changes is invalid. 2: wrong usage, or the check itself failed.
+ */
 export type CheckExitCode = 0 | 1 | 2;
 
 interface CheckOptions {

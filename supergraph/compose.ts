@@ -45,7 +45,7 @@ export const routesFile = "supergraph/routes.json";
 
 const notice = "# Made from the services' schema.graphql by `npm run generate`. Do not edit.\n\n";
 
-/** Composes subgraphs into one supergraph. Never throws for an invalid schema: each error names the owner and the line, if Apollo's error has one. */
+/** Composes subgraphs into one supergraph. Never throws for an invalid schema: each error names its owner and line, if they are known. */
 export function composeSubgraphs(sources: readonly SubgraphSource[]): Composition {
   const { parsed, errors: parseErrors } = parseAll(sources);
   if (parseErrors.length > 0) return { ok: false, errors: parseErrors };

@@ -36,7 +36,7 @@ export function readSubgraphs(root: string, subgraphs: readonly Subgraph[]): Sub
   });
 }
 
-/** A subgraph that was removed from the repository, with the conventional folder and owner for messages about its former schema. */
+/** A subgraph that was removed from the repository, with the conventional folder and owner for messages about its former schema; `url` is unused. */
 export function formerSubgraph(name: string): Subgraph {
   return { name, folder: `services/${name}`, url: "http://127.0.0.1:0/graphql", owner: `@tributary/${name}-team` };
 }

@@ -115,7 +115,7 @@ function createOurs(name: string, title: string, variables: Variables): Contende
   };
 }
 
-/** Writes the supergraph to the contender's folder. */
+/** The variables of stock Apollo and of every Tributary contender. Writes the supergraph to the contender's folder. */
 function toEnvironment(context: ContenderContext) {
   return { SUPERGRAPH_FILE: writeSupergraph(context), PORT: String(context.port), HOST: "127.0.0.1" };
 }

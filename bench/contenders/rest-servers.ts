@@ -58,7 +58,7 @@ export const restServers: readonly Contender[] = [
     isOurs: true,
     requires: "posts database",
     workloads: ["service", "service-not-modified", "service-graphql"],
-    // Without ACCESS_LOG the default of production applies: traced requests write log lines. FEED_PORT 0 is any free port.
+    // ACCESS_LOG has its default, `sampled`: traced requests write log lines, as in production. FEED_PORT 0 is any free port.
     start: ({ port, databaseUrl }) => ({
       command: [join(bench, "../services/posts/src/main.ts")],
       environment: { PORT: String(port), HOST: "127.0.0.1", DATABASE_URL: databaseUrl, FEED_PORT: "0" },

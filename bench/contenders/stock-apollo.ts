@@ -1,4 +1,5 @@
-// The contender `stock`: Apollo's gateway and server, set up for production as in their documentation.
+// The contender `stock`: Apollo's gateway and server, set up for production as in their documentation. gateways.ts starts this file as a process.
+// The packages are those that Tributary's gateway depends on (gateway/package.json); bench/peers does not install them.
 import { readFileSync } from "node:fs";
 import { ApolloGateway } from "@apollo/gateway";
 import { ApolloServer } from "@apollo/server";

@@ -10,7 +10,7 @@ export interface ClosedLoopOptions {
 export interface ClosedLoop {
   /** Sends the requests in turn until `stop` is called. */
   run(): void;
-  /** Sends each request once. Resolves when all responses have arrived, or after `stop`. */
+  /** Sends each request once. Resolves when all responses have arrived; does not settle if `stop` is called before. */
   runOnce(): Promise<void>;
   /** Sends no further request and resolves when no response is pending. @throws Error if a connection failed. */
   stop(): Promise<void>;

@@ -10,7 +10,7 @@ const readyPollMs = 50;
 /**
  * Waits until the first response is right, for at most 30 s, then checks further responses. If `order` is "once" it sends the priming requests,
  * because the measured requests must be new to the process. Resolves with the ETag of the last response.
- * @param signal ends the wait, because the process has exited.
+ * @param signal ends the wait when it is aborted, for example because the process has exited.
  * @throws Error with the request and the response if a response is wrong.
  */
 export async function checkResponses(
@@ -43,7 +43,7 @@ async function waitForRightResponse(port: number, request: LoadRequest, workload
 
 /** Resolves with the response's ETag. */
 async function checkResponse(port: number, request: LoadRequest, workload: Workload): Promise<string | undefined> {
-  // `identity` as in the load generator's requests: a compressed response has another ETag.
+  // By default `fetch` accepts compressed responses, which have other ETags than those that the load generator gets: it sends no `Accept-Encoding`.
   const headers = new Headers({
     Accept: "application/json",
     "Accept-Encoding": "identity",

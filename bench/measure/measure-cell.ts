@@ -17,7 +17,7 @@ export interface Cell extends ProcessReport, Omit<WindowReport, "processes"> {
   readonly round: number;
   /** Of the process measured at the same time; undefined if the contender has no baseline. */
   readonly baseline: ProcessReport | undefined;
-  /** Requests of the contender to subgraphs or the origin in the window, and how many of their responses had to be computed. */
+  /** Requests of the contender and its baseline to subgraphs or the origin in the window, and how many of their responses had to be computed. */
   readonly fetches: number;
   readonly computed: number;
   /** The preload module's report on the window; undefined without a preload module. */

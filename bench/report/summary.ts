@@ -59,7 +59,7 @@ function summarizePauses(rounds: readonly Cell[]) {
 }
 
 /**
- * Returns the median of the rounds' ratios, because both contenders of a ratio then ran in one round, so close together in time. Undefined if a
+ * Returns the median of the rounds' ratios: the two measurements of such a ratio are of one round, so they are close together in time. Undefined if a
  * contender was not measured, or if both sides are the same measurement.
  */
 export function findCpuRatio(target: CpuRatioTarget, workload: string, cells: readonly Cell[]): number | undefined {

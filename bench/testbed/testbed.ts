@@ -26,9 +26,9 @@ export async function startTestbed({ hasDatabase }: { readonly hasDatabase: bool
   return {
     addresses: { ...urls, databaseUrl: database?.url ?? "" },
     async load(job, onWindow) {
-      // The first message is that the window has started.
+      // The load generator first replies with `window-started` or a problem, later with the report or a problem.
       throwIfProblem(await request<LoadMessage>(loadGenerator, job));
-      // Listens before the next `await`, during which the report or a problem may arrive.
+      // Listens before the next `await`, during which the second reply may arrive.
       const nextMessage = receiveMessage<LoadMessage>(loadGenerator);
       const [before] = await Promise.all([countFetches(), onWindow()]);
       const message = await nextMessage;

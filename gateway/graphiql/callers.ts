@@ -12,7 +12,7 @@ export interface Callers {
   chosen(): string;
   choose(name: string): void;
   /**
-   * The header of the chosen caller; undefined for "anonymous".
+   * The value of the header `Authorization` for the chosen caller; undefined for "anonymous".
    * @throws Error, with a message for the reader of the page, if the issuer sends no token.
    */
   authorization(): Promise<string | undefined>;

@@ -15,7 +15,7 @@ export type Result = Readonly<Record<string, unknown>>;
 export interface FetcherOptions {
   readonly endpoint: string;
   readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
-  /** The chosen caller's header. One in the header editor takes precedence. */
+  /** The value of `Authorization` for the chosen caller; undefined for none. An `Authorization` in the header editor takes precedence. */
   readonly authorization: () => Promise<string | undefined>;
 }
 
@@ -48,14 +48,17 @@ async function send({ endpoint, fetch }: FetcherOptions, operation: Operation, h
   const result = parseResult(text);
   if (result) return result;
   const excerpt = text.slice(0, excerptCharactersMax);
-  return toErrorResult(`The gateway responded with status ${response.status} and a body that is not JSON: ${excerpt}`);
+  return toErrorResult(
+    `The gateway responded with status ${response.status} and a body that is no JSON object: ${excerpt}`,
+  );
 }
 
 /** Undefined for a text that is not a JSON object. */
 function parseResult(text: string): Result | undefined {
   try {
     const result: unknown = JSON.parse(text);
-    return typeof result === "object" && result !== null ? (result as Result) : undefined;
+    const isJsonObject = typeof result === "object" && result !== null && !Array.isArray(result);
+    return isJsonObject ? (result as Result) : undefined;
   } catch {
     return undefined;
   }

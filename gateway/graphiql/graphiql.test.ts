@@ -154,11 +154,14 @@ describe("the fetcher", () => {
     expect(await fetcher(operation)).toEqual(result);
   });
 
-  test.each(["<html>", "7", "null", ""])("a response with the body %j is reported as no JSON object", async (body) => {
-    const { fetcher } = setUp({ response: new Response(body, { status: 502 }) });
-    const message = `The gateway responded with status 502 and a body that is not JSON: ${body}`;
-    expect(await fetcher(operation)).toEqual({ errors: [{ message }] });
-  });
+  test.each(["<html>", "7", "null", "[]", ""])(
+    "a response with the body %j is reported as no JSON object",
+    async (body) => {
+      const { fetcher } = setUp({ response: new Response(body, { status: 502 }) });
+      const message = `The gateway responded with status 502 and a body that is no JSON object: ${body}`;
+      expect(await fetcher(operation)).toEqual({ errors: [{ message }] });
+    },
+  );
 
   test("a gateway that does not respond is reported", async () => {
     const { fetcher } = setUp({ response: new TypeError("Failed to fetch") });

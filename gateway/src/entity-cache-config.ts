@@ -8,7 +8,7 @@ export interface EntityCacheConfig {
   /** The subgraphs whose results are cached. */
   readonly services: ReadonlySet<string>;
   readonly bytesMax: number;
-  /** The change feed of each of these subgraphs that has one. */
+  /** The URLs of the change feed of each of these subgraphs that has one. */
   readonly feedUrls: Readonly<Record<string, readonly string[]>>;
   readonly feedKey: string;
 }
@@ -42,6 +42,7 @@ export function readEntityCacheConfig(
   // Declares the prefix, so that these variables are not reported as misspelt when no subgraph is cached.
   env.withPrefix(feedPrefix);
   if (services.length === 0) return undefined;
+  // The default URLs of a feed follow from these. Without them, a subgraph has a feed only if SUBGRAPH_FEED_URL_<NAME> is set.
   const urlsByService: Record<string, readonly string[]> = {};
   for (const service of services) urlsByService[service] = subgraphUrls[`SUBGRAPH_URL_${service}`] ?? [];
   const variableOf = (service: string) => `${feedPrefix}${service}`;

@@ -218,8 +218,8 @@ function createClients(subgraphs: Addresses["subgraphs"], o: GenerationOptions):
   );
 }
 
-function reportUnusedLabels(overrideLabels: SupergraphPlanner["overrideLabels"], o: GenerationOptions): void {
-  const usedLabels = new Set([...overrideLabels.values()].flat());
+function reportUnusedLabels(labelsByField: SupergraphPlanner["overrideLabels"], o: GenerationOptions): void {
+  const usedLabels = new Set([...labelsByField.values()].flat());
   const unusedLabels = o.overrideLabels.filter((label) => !usedLabels.has(label));
   for (const label of unusedLabels) o.observe({ kind: "override-label-without-field", label });
 }

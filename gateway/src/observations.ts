@@ -60,7 +60,10 @@ type SupergraphObservation =
   /** Directives without effect in this gateway: Federation's own, and those of `@composeDirective`. Reported once for each load of a supergraph. */
   | { readonly kind: "directives-without-effect" | "custom-directives"; readonly directives: readonly string[] };
 
-/** A fetch without a usable response. `cause` may contain host names: for the log, never for a client. */
+/**
+ * A fetch without a usable response. `cause` may contain host names: for the log, never for a client. `response` describes a response that cannot
+ * be used, without its body.
+ */
 type SubgraphFetchFailed = RequestIds & {
   readonly kind: "subgraph-fetch-failed";
   readonly service: string;

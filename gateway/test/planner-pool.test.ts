@@ -121,7 +121,8 @@ describe("the planner pool", () => {
     test("wait for a limited time", async () => {
       const { plan } = await setUp({ planTimeoutMs: 100, waitMsMax: 150 });
       const hanging = [plan("hang 1"), plan("hang 2")];
-      const queued = plan("{ a }");
+      // Longer than "hang 2", so it is not planned before it.
+      const queued = plan("{ longer }");
       await expect(Promise.all(hanging)).rejects.toThrow(Rejection);
       await expect(queued).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
       await Promise.allSettled(hanging);

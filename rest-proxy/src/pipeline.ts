@@ -96,7 +96,10 @@ function identifyCaller(exchange: Exchange, stages: Stages): Caller | Promise<Ca
   return callers.verify(request).catch((error: unknown) => rejectToken(error, exchange, stages));
 }
 
-/** Charges a request with an invalid token to the rate limit of its client key or, without a key, of its address. */
+/**
+ * Charges a request whose token is invalid or cannot be verified to the rate limit of its client key or, without a key, of its address.
+ * @throws AppError TOO_MANY_REQUESTS if that limit is exceeded, else `error`.
+ */
 function rejectToken(error: unknown, { request, proxyHeaders }: Exchange, { callers, charges }: Stages): never {
   charges.charge(request, callers.callerWithoutToken(request), proxyHeaders.onEvery);
   throw error;
@@ -156,7 +159,7 @@ function handleSynchronously(exchange: Exchange, caller: Caller, stages: Stages)
   const coding = stages.chooseCoding(headers["accept-encoding"]);
   const receipts = receiptRules.read(request, route.service);
   const lookup = receiptRules.limit(createLookup(request, route, resource, coding), receipts);
-  // A read with a body never gets a cached response here: `readBody` rejects it with 400 later.
+  // `findFresh` finds nothing for a write. A read with a body gets no cached response, since `readBody` rejects it with 400 later.
   const cachedResponse = hasBody(request) ? undefined : cache.findFresh(lookup);
   const uncachedRoute = cachedRoute ? undefined : { target, resolved, route, resource };
   if (!cachedResponse) {
@@ -219,7 +222,7 @@ async function fetchResponse(admitted: AdmittedRequest, stages: Stages): Promise
     const onInformation = createInformationForwarder(response);
     const forClient = createOriginFetch(admitted, { target: serviceTarget, body, onInformation }, stages);
     // Several clients, or none, may wait for a background request, so its informational responses are dropped. The cache uses `background` only for
-    // reads, which have no body: such a request may outlive its client.
+    // reads, so `body` is undefined there.
     const background = createOriginFetch(admitted, { target: serviceTarget, body }, stages);
     const lookup = await stages.receiptRules.awaitChanges(admitted.lookup, receipts);
     await stages.cache.respond(lookup, response, { headers, forClient, background }, (head) => {
@@ -227,6 +230,7 @@ async function fetchResponse(admitted: AdmittedRequest, stages: Stages): Promise
       return addProxyHeaders(head, proxyHeaders);
     });
   } catch (error) {
+    // False if the client has disconnected. After the head of a response is written, `cache.respond` does not throw.
     const canSendProblem = !(error instanceof ClientDisconnected) && isUnstarted(response);
     if (!canSendProblem) return;
     throw reportFailure(error, admitted, stages.observe);
@@ -241,7 +245,7 @@ type ForwardedRequest = Pick<ServiceRequest, "target" | "body" | "onInformation"
 function createOriginFetch(
   admitted: AdmittedRequest,
   { target, body, onInformation }: ForwardedRequest,
-  { services, compress, addCacheTags, receipts, observe }: Stages,
+  { services, compression, addCacheTags, receipts, observe }: Stages,
 ): OriginFetch {
   const { request, route, version, coding, record } = admitted;
   const { service } = route;
@@ -251,7 +255,7 @@ function createOriginFetch(
   const takesIdempotencyKey = acceptsIdempotencyKey(route, version);
   const fetchUncompressed: OriginFetch = ({ method, headers, signal }) =>
     send({ method, target, headers, body, signal, takesIdempotencyKey, span, onInformation });
-  const fetchCompressed = compress(fetchUncompressed, coding);
+  const fetchCompressed = compression.wrap(fetchUncompressed, coding);
   return async (originRequest) => {
     const fetched = await fetchCompressed(originRequest);
     if (fetched.body instanceof Readable) {
@@ -261,7 +265,7 @@ function createOriginFetch(
       });
     }
     const tagged = addCacheTags(fetched);
-    const writeContext = { service, knownWrites: admitted.receipts.writes, isRead: isRead(request) };
+    const writeContext = { service, earlierWrites: admitted.receipts.writes, isRead: isRead(request) };
     return replaceWritePosition(tagged, writeContext, receipts);
   };
 }

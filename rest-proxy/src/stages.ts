@@ -1,4 +1,5 @@
 /** The one place where the stages are assembled: creates their parts from the proxy's options. `pipeline.ts` calls these parts for each request. */
+import { availableParallelism } from "node:os";
 import { type Admission, createAdmission } from "@tributary/kit/admission/admission";
 import { type Callers, createCallers } from "@tributary/kit/caller/caller";
 import type { CallerConfig } from "@tributary/kit/caller/caller-config";
@@ -12,13 +13,13 @@ import type { RateLimitConfig } from "@tributary/kit/rate-limit/rate-limit-confi
 import { type ReadBody, createBodyReader } from "./admit/body.ts";
 import { createRestCharges, type RestCharges } from "./admit/charges.ts";
 import { createResourceCors } from "./admit/cors.ts";
-import type { OriginFetch, OriginResponse } from "./cache/cache-request.ts";
+import type { OriginResponse } from "./cache/cache-request.ts";
 import type { SharedCache } from "./cache/shared-cache.ts";
 import { createDocuments, type Documents } from "./documents/documents.ts";
 import { addCacheTags } from "./freshness/cache-tags.ts";
 import { createReceiptRules, type ReceiptRules } from "./freshness/receipts.ts";
 import { createServices, type Services } from "./forward/services.ts";
-import { createCodingChooser, createCompression } from "./resource-cache/compression.ts";
+import { type Compression, createCodingChooser, createCompression } from "./resource-cache/compression.ts";
 import { type CacheLimits, createResourceCache } from "./resource-cache/resource-cache.ts";
 import { createResponseTimeout, type ResponseTimeout } from "./respond/respond.ts";
 import { createRetirements, type Retirement, type Retirements } from "./route/retirement.ts";
@@ -93,14 +94,19 @@ export interface Stages {
   readonly feeds: Feeds;
   readonly readBody: ReadBody;
   readonly addCacheTags: (response: OriginResponse) => OriginResponse;
-  readonly compress: (fetch: OriginFetch, coding: ContentCoding | undefined) => OriginFetch;
+  readonly compression: Compression;
   readonly services: Services;
   readonly responseTimeout: ResponseTimeout;
   readonly observe: Observe;
 }
 
-/** Responses, of at most 2 MiB each, that are compressed at once: several for each thread of Node's pool. */
+/** Responses, of at most 2 MiB each, that are being compressed or wait for a thread. */
 const compressionsMax = 32;
+/**
+ * One more than cores, so that a thread has the next body when it has compressed one. At most three: one of the four threads of Node's pool remains
+ * for DNS lookups and files.
+ */
+const compressionThreadsMax = Math.min(availableParallelism() + 1, 3);
 
 export function createStages(options: RestProxyOptions): Stages {
   const { observe, table, retirements, nowMs = Date.now, observers, upstreamTimeoutMs, responseTimeoutMs } = options;
@@ -118,12 +124,17 @@ export function createStages(options: RestProxyOptions): Stages {
   });
   const { cache, feeds } = createCacheWithFeeds(options, nowMs);
   const receipts = createReceipts(options.consistencyKeys);
+  const compression = createCompression({ compressionsMax, threadsMax: compressionThreadsMax });
   return {
     cors: createResourceCors(options.corsOrigins),
     callers,
     callerLimits,
     charges: createRestCharges(callerLimits),
-    admission: createAdmission({ isOn: options.admission, observer: observers?.admission }),
+    admission: createAdmission({
+      isOn: options.admission,
+      queueDelayMs: compression.queueDelayMs,
+      observer: observers?.admission,
+    }),
     documents: createDocuments({
       texts: options.documents,
       retirements,
@@ -144,7 +155,7 @@ export function createStages(options: RestProxyOptions): Stages {
       bodiesInFlightMax: options.bodiesInFlightMax,
     }),
     addCacheTags: (response) => addCacheTags(response, options.tagHeader),
-    compress: createCompression({ compressionsMax }),
+    compression,
     services: createServices({
       addresses: options.addresses,
       inFlightMax: options.inFlightMax,

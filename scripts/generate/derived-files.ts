@@ -7,7 +7,7 @@
 //     USERS_URL: http://users:4001
 //     # END generated
 //
-//   "line by line" repeats each line that has a placeholder, "for each service" the whole template. "with seed data" leaves out services without.
+//   "line by line" repeats each line that has a placeholder, "for each service" the whole template. "with seed data" leaves out the other services.
 // - A whole file for each service: `service.yaml.template` becomes `users.yaml` and so on. Such a file of a service that no longer exists is removed.
 //
 // service-template.ts has the placeholders.

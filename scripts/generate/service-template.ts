@@ -28,7 +28,7 @@ const placeholderPattern = /<[a-zA-Z]+(?:-[a-z]+)*>/g;
 
 /**
  * Replaces the placeholders of one line.
- * @returns the line alone without a placeholder; otherwise one line for each service, or for each of its scopes or resources (no line if none).
+ * @returns only this line if it has no placeholder; otherwise one line for each service, or for each of its scopes or resources (no line if none).
  * @throws Error for an unknown placeholder, and for two placeholders in one line that can both have several values.
  */
 export function expandLine(line: string, services: readonly DerivedService[]): readonly string[] {

@@ -67,7 +67,7 @@ export function limitOf(failed: RateResult, p99MsMax: number): string {
   const coreShare = busiestSeconds / seconds;
   if (coreShare >= fullCoreShare) return `${busiestProcess}, ${Math.round(coreShare * 100)} % of a core`;
   if (failures > 0) return `requests failed: ${failures.toLocaleString("en")} of ${requests.toLocaleString("en")}`;
-  // Latencies include the delay of sending. Beyond half the limit, the delay can be a greater part of a latency at the limit than the process.
+  // A latency includes the delay of sending. If that is more than half of the limit, it can be the greater part of a latency above the limit.
   const hasSentLate = sendDelayMsMax > p99MsMax / 2;
   if (hasSentLate) return "the load generator: the process sustains at least the rate in this row";
   return "the machine, or its PostgreSQL";

@@ -21,7 +21,7 @@ export function findDependents(
   name: string,
   generated: ReadonlySet<string>,
 ): readonly string[] {
-  return [...findDependentSubgraphs(root, services, name), ...findFiles(root, name, generated)];
+  return [...findDependentSubgraphs(root, services, name), ...findReferringFiles(root, name, generated)];
 }
 
 function findDependentSubgraphs(root: string, services: readonly Service[], name: string): readonly string[] {
@@ -69,7 +69,7 @@ function readSchema(root: string, folder: string): DocumentNode {
  * Finds the files outside the service's folder that import from the folder, read it by a relative path or link to it, without generated files.
  * @returns a line for each of the first files, and one for the number of others.
  */
-function findFiles(root: string, name: string, generated: ReadonlySet<string>): readonly string[] {
+function findReferringFiles(root: string, name: string, generated: ReadonlySet<string>): readonly string[] {
   const folder = `services/${name}`;
   const paths = execFileSync(
     "git",

@@ -140,7 +140,7 @@ function describeUnknownParent(parent: string, parents: readonly string[]): stri
 
 /** Types, root fields and fields of the parent that another service has under the same name. */
 function findTypeCollisions(schemas: readonly NamedSchema[], names: NewServiceNames): readonly string[] {
-  // Types of other services to which the new service adds fields. `Post` and `Post.id` are in both subgraphs; another field of Post is not.
+  // Types of other services to which the new service adds fields. `Post` and `Post.id` may be in both subgraphs; another field of Post may not.
   const extendedTypes = [authorType, names.parent];
   const isShared = (coordinate: string) =>
     sharedCoordinate.test(coordinate) ||

@@ -1,5 +1,5 @@
-// Renders a new service from the folder template/, a service that is compiled and linted in place: replaces its names. Without a parent, the
-// code of the lines `ALONE …` replaces the blocks `BEGIN parent … END parent`.
+// Renders a new service from the folder template/, a service that is compiled and linted in place: replaces its names. Without a parent (the
+// type that `--extends` names), the code of the lines `ALONE …` replaces the blocks `BEGIN parent … END parent`.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -81,7 +81,10 @@ function isKept(block: string, parent: string | undefined): boolean {
   return block === "parent" ? parent !== undefined : parent !== authorType;
 }
 
-/** JSON has no comments, so the lines about the parent are found by the name of its type. Also sets the version of the service. */
+/**
+ * JSON has no comments, so the lines about the parent are found by the name of its type. They are removed without a parent, and if it is User, which
+ * has a line as the author. Also sets the version of the service.
+ */
 function selectJsonLines(text: string, parent: string | undefined): string {
   const hasOwnLine = parent !== undefined && parent !== authorType;
   const lines = text.split("\n").filter((line) => hasOwnLine || !line.includes(`"${templateNames.parent}"`));

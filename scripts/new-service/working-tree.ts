@@ -25,8 +25,8 @@ export function findUnsavedEdits(root: string, name: string): readonly string[] 
   return findEdits(root).filter((path) => isInService(path, name));
 }
 
-/** Records the files of a service that has just been written, so that they count as unedited. */
-export function recordNewService(root: string, name: string): void {
+/** Records the hashes of the files of a service that has just been written, so that they count as unedited. */
+export function recordFileHashes(root: string, name: string): void {
   const folder = join(root, "services", name);
   const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -35,8 +35,8 @@ export function recordNewService(root: string, name: string): void {
   writeRecords(root, { ...readRecords(root), ...Object.fromEntries(newRecords) });
 }
 
-/** Removes the records of a service. Without any other record, deletes their file. */
-export function forgetNewService(root: string, name: string): void {
+/** Removes the records of a service. If no other record remains, deletes `recordsFile`. */
+export function forgetFileHashes(root: string, name: string): void {
   if (!existsSync(join(root, recordsFile))) return;
   const otherRecords = Object.entries(readRecords(root)).filter(([path]) => !isInService(path, name));
   if (otherRecords.length > 0) writeRecords(root, Object.fromEntries(otherRecords));

@@ -124,7 +124,7 @@ export function commentsTable({ users, posts, comments }: RowCounts): Table {
 
 /** @param fraction of the two years at which the comment was written: 1 is the newest. */
 function toComment(random: Random, id: number, fraction: number, users: number, posts: number): readonly Value[] {
-  // A comment is newer than its post.
+  // Only posts from before the comment, to within the hour of `instant`.
   const olderPosts = Math.max(1, Math.floor(posts * fraction));
   const post = commentedPost(random, olderPosts);
   const created = instant(random, fraction);
@@ -167,7 +167,7 @@ export function productsTable(counts: RowCounts): Table {
   };
 }
 
-/** The number of a product determines the product. */
+/** The number determines these fields, so that order lines have the prices of the products table. */
 function productAt(number: number): SeedProduct {
   const currency = currencyAt(number);
   const amount = 5 + ((number * 37) % 60);
@@ -226,6 +226,7 @@ function* makeOrders(counts: RowCounts): Generator<SeedOrder> {
     const id = uuidV7(placed, random);
     const customer = random.skewed(counts.users, 3);
     const products = pickProducts(random, counts.products);
+    // `?? "EUR"` is only for the type: there is at least one product.
     const currency = products[0]?.currency ?? "EUR";
     const lines: (readonly Value[])[] = [];
     let totalMinor = 0;

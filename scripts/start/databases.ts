@@ -42,8 +42,8 @@ export interface DatabasesOptions {
 }
 
 /**
- * Creates missing roles and databases of the services that run, migrates them, and seeds the empty ones. The scale is that of an already
- * seeded database, so that references of one service point to rows of another; only `scale` replaces existing data.
+ * Creates missing roles and databases of the services that run, migrates them, and seeds the empty ones. Without `scale` they get the scale of an
+ * already seeded database (1 if there is none), so that references of one service point to rows of another; only `scale` replaces existing data.
  */
 export async function prepareDatabases(options: DatabasesOptions): Promise<void> {
   const { print, scale } = options;
@@ -151,6 +151,7 @@ function createLineStream(print: (line: string) => void): Writable {
 async function ensureDatabases(options: DatabasesOptions): Promise<DatabaseUrls> {
   const entries = await Promise.all(
     options.services.map(async (name) => {
+      // `?? ""` is only for the type: every service has a password.
       const password = options.secrets.databasePasswords[name] ?? "";
       const url = await ensureDatabase(options.superuserUrl, { name, role: name, password });
       await migrateService(name, url, options);

@@ -79,6 +79,7 @@ function partVariables(name: PartName, context: PartContext): Record<string, str
       FEED_KEYS: secrets.feedKey,
       CONSISTENCY_KEYS: secrets.consistencyKey,
       SUPERGRAPH_FILE: publishedFiles(dataDir).supergraph,
+      // Where GraphiQL gets its demo tokens. Undefined: it has none.
       ISSUER_URL: context.remote ? context.findRemoteIssuer()?.url : urlOf(ports.issuer),
       ...movedSubgraphUrls(ports),
       ...entityCacheVariables(context),

@@ -119,6 +119,7 @@ function readParts(texts: PartTexts): Pick<StartOptions, "only" | "substitutes" 
   if (remote && named?.includes("issuer"))
     throw usageError("--against uses the tokens of that platform: remove issuer from --only.");
   const localServices = named?.filter(isService) ?? serviceNames.filter((name) => !mocked.includes(name));
+  // The services in neither option: with --against they run at the remote, without it they do not run.
   const otherServices = serviceNames.filter((name) => !localServices.includes(name) && !mocked.includes(name));
   if (remote && otherServices.length === 0)
     throw usageError("--against has nothing to do: every service is in --only or --mock.");

@@ -77,8 +77,8 @@ function fileIn(dataDir: string): string {
 }
 
 /**
- * Replaces the file of a supervisor that has ended, and returns the processes that it lists. Another start may do the same at this time: the file is
- * moved away and read again, so that it is not that of the other start. `linkSync`, unlike a rename, fails if the other start has created its file.
+ * Replaces the file of a supervisor that has ended, and returns the processes that it lists. Another start may do the same at this time, so the moved
+ * file is read again, and put back if it is the other start's. `linkSync`, unlike a rename, fails if the other start has created its file.
  */
 function replaceStaleFile(file: string, supervisor: ProcessIdentity, info: RunInfo): readonly PartIdentity[] {
   const previousRun = readRun(file);

@@ -13,14 +13,14 @@ export interface VerificationPart<O extends Options> {
   readonly name: string;
   /** What is proved if all claims hold. */
   readonly purpose: string;
-  /** What `--control` breaks; undefined if the part does not run with `--control`. */
-  readonly control?: string;
+  /** What `--control` breaks. */
+  readonly control: string;
   run(run: PartRun<O>): Promise<void>;
 }
 
 /**
  * Runs the parts one after another. A part whose requirement is missing on this machine is skipped.
- * @throws SkippedError if all parts are skipped, or the error of the first part that fails otherwise.
+ * @throws SkippedError if all parts are skipped. Any other error of a part is thrown at once, so no further part runs.
  */
 export async function runParts<O extends Options>(
   parts: readonly VerificationPart<O>[],

@@ -64,6 +64,13 @@ test("a missing requirement skips the verification, and a missing tool is an err
   expect((await run(() => Promise.reject(new MissingToolError("npm ci failed")))).exitCode).toBe(2);
 });
 
+test("a requirement that is missing after the first claim is a failure", async () => {
+  for (const error of [new SkippedError("Docker is not installed"), new MissingToolError("npm ci failed")]) {
+    const { exitCode } = await run(({ claim }) => (claim("it works", true), Promise.reject(error)));
+    expect(exitCode).toBe(1);
+  }
+});
+
 test.each([[[]], [["--control"]]])(
   "a check that throws fails with %j, also after a claim that does not hold",
   async (args) => {

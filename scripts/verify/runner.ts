@@ -3,8 +3,8 @@ import { describeVerification, readCommandLine } from "./command-line.ts";
 import { type ClaimOptions, MissingToolError, SkippedError, type Verification } from "./verification.ts";
 
 /**
- * 0: all claims hold (with `--control`: those that must fail do), or the verification was skipped. 1: a claim failed, no claim was judged, or
- * the run did not complete. 2: invalid arguments, or a missing program.
+ * 0: all claims hold (with `--control`: `ClaimOptions.control` is met by all claims that have it), or the verification was skipped. 1: a claim
+ * failed, no claim was judged, or the run did not complete. 2: invalid arguments, or a missing program.
  */
 export type ExitCode = 0 | 1 | 2;
 
@@ -34,11 +34,13 @@ export async function runVerification(
     };
     await Promise.race([verification.run(run), interruption.rejection]);
   } catch (error) {
-    if (error instanceof SkippedError) {
+    // Only before the first claim: later, a requirement that is missing is a failure.
+    const isNothingVerified = claims.count === 0;
+    if (isNothingVerified && error instanceof SkippedError) {
       print(`SKIPPED: nothing was verified, because ${error.message}.`);
       return 0;
     }
-    if (error instanceof MissingToolError) {
+    if (isNothingVerified && error instanceof MissingToolError) {
       print(`Nothing was verified: ${error.message}`);
       return 2;
     }
@@ -75,6 +77,10 @@ function createClaims(isControl: boolean, print: (line: string) => void) {
   }
 
   return {
+    /** The number of judged claims. */
+    get count() {
+      return passed + failed;
+    },
     judge(claim: string, holds: boolean, { measured, control }: ClaimOptions = {}): void {
       const text = measured === undefined ? claim : `${claim}: ${measured.slice(0, measuredCharsMax)}`;
       const mustHold = !isControl || control === "holds";

@@ -1,4 +1,7 @@
 // The types of a verification. verifications.ts lists all, runner.ts runs one; checks/ has a folder for each, and rollout/ for rolling and compose.
+//
+// A control is a run with `--control`: it breaks something on purpose, and passes only if the claims detect it. So it proves that they can
+// fail; `ClaimOptions.control` says what it requires of each claim.
 
 interface NumberOption {
   readonly kind: "number";
@@ -27,7 +30,7 @@ interface NamesOption {
   readonly why: string;
 }
 
-/** By name in camel case: `perSecond` is `--per-second`. */
+/** By name in camel case: `perSecond` is `--per-second`. If an option is on the command line, `--quick` does not change it. */
 export type Options = Readonly<Record<string, NumberOption | TextOption | NamesOption>>;
 
 /** A number, the selected names, or the text; undefined for a text that is not given. */
@@ -47,7 +50,7 @@ export interface Verification<O extends Options = Options> {
   /** What it starts, does and needs, for `--help`. */
   readonly description: string;
   readonly options: O;
-  /** What `--control` breaks on purpose, for `--help`. */
+  /** What a control breaks on purpose, for `--help`. */
   readonly control: string;
   /**
    * Starts what it needs, and records its claims.
@@ -59,7 +62,7 @@ export interface Verification<O extends Options = Options> {
 /** What a verification uses while it runs. */
 export interface VerificationRun<O extends Options = Options> {
   readonly options: OptionValues<O>;
-  /** Whether `--control` is set: something is broken on purpose, and the claims must show it. */
+  /** Whether this run is a control: the verification itself then breaks what its `control` says. */
   readonly isControl: boolean;
   readonly print: (line: string) => void;
   /** Prints and records whether a promise holds. */
@@ -71,7 +74,7 @@ export interface VerificationRun<O extends Options = Options> {
 export interface ClaimOptions {
   /** Printed after the claim. */
   readonly measured?: string;
-  /** What `--control` requires of the claim: that it fails, or that it holds. Without it the control does not judge the claim. */
+  /** What a control requires of the claim: that it does not hold, or that it holds. It prints a claim without `control`, and does not judge it. */
   readonly control?: "fails" | "holds";
 }
 

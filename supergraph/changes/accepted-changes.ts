@@ -178,6 +178,7 @@ export interface AcceptanceResult {
   readonly accepted: readonly AcceptedChange[];
   /** Messages about entries that expired or name another owner. */
   readonly errors: readonly string[];
+  /** Entries that no breaking change matches. */
   readonly unused: readonly AcceptedChange[];
 }
 

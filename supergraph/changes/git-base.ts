@@ -14,8 +14,9 @@ export interface GitBase {
 }
 
 /**
- * Finds the commit to compare with. With `against`: that commit. On a branch: its merge base with main, so that later commits
- * on main do not look like removals. On main: origin/main, or else HEAD. Undefined if no such commit or no repository exists.
+ * Finds the commit to compare with. With `against`: that commit. On a branch: its merge base with main (without a local main: origin/main), so that
+ * later commits on main do not look like removals. On main: its merge base with origin/main. Without these: HEAD. Undefined if no such commit or no
+ * repository exists.
  */
 export function findBase(root: string, against?: string): GitBase | undefined {
   if (against !== undefined) return baseAt(root, against, resolveCommit(root, against));

@@ -66,7 +66,7 @@ function findRemovedParts(before: Route, after: Route): RouteChange[] {
   ];
 }
 
-/** One place, or none if no subgraph has the name of the route's service. */
+/** One place, or none if no subgraph has the name of the route's service. If neither file has the id, the place is line 1 of the base's file. */
 function placesOf({ service, id }: Route, { base, now, subgraphs }: ComparedRoutes): ChangePlace[] {
   const subgraph = subgraphs.find(({ name }) => name === service);
   if (!subgraph) return [];

@@ -71,7 +71,8 @@ const quotedCoordinatePattern = /"(\w+(?:\.\w+)?)"/g;
 
 /**
  * Finds places for errors without AST nodes: satisfiability errors and some validation errors. Their text names a subgraph
- * ("[users] …") or quotes coordinates ("User.posts", "Query"); the first coordinate that a schema defines is used.
+ * ("[users] …") or quotes coordinates ("User.posts", "Query"); the first coordinate that a schema defines is used, or
+ * else line 1 of the named subgraph. Empty without both.
  */
 function guessPlaces(message: string, parsed: readonly ParsedSubgraph[]): readonly Place[] {
   const named = parsed.filter(({ source }) => message.startsWith(`[${source.name}] `));

@@ -22,6 +22,7 @@ interface Cause {
   readonly errors: readonly [CompositionError, ...CompositionError[]];
 }
 
+/** Also the maximum of the changed files, and of the references to a key. */
 const causesMax = 5;
 const placesMax = 3;
 const messageLinesMax = 4;
@@ -96,6 +97,7 @@ function concerns(edit: SchemaEdit, mentioned: readonly string[]): boolean {
   const fieldPrefix = `${edit.coordinate}.`;
   switch (edit.kind) {
     case "key":
+      // An error names the field of the removed key as `User.id`, or only as `id`.
       return mentioned.some((name) => edit.removedKeys.includes(name.replace(fieldPrefix, "")));
     // A removed or added type also concerns its fields.
     case "removed":

@@ -1,5 +1,5 @@
-// Checks the priority classes that subgraphs declare by `@priority(class:)`. Apollo's composition does not know the values. If two subgraphs declare
-// different ones for a field, it uses the first subgraph's and warns; without `@composeDirective` it drops them silently.
+// Checks the priority classes that subgraphs declare by `@priority(class:)`. Apollo's composition does not know the classes. If two subgraphs declare
+// different classes for a field, it uses the first subgraph's and warns; without `@composeDirective` it drops the declarations silently.
 import { priorityClasses, priorityDirectiveUrl } from "@tributary/kit/admission/priority";
 import type { ConstDirectiveNode } from "graphql";
 import { Kind, OperationTypeNode } from "graphql";

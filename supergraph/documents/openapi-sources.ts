@@ -11,7 +11,7 @@ import type { Subgraph } from "../subgraphs.ts";
 export interface DocumentSource extends Pick<Subgraph, "name" | "owner"> {
   readonly file: string;
   readonly routes: readonly RouteDeclaration[];
-  /** Undefined if the file is missing or the import failed. */
+  /** Undefined if the file is missing, exports no `documents` or cannot be imported. */
   readonly documents: ServiceDocuments | undefined;
   readonly failure?: string;
 }
@@ -54,7 +54,7 @@ const documentsMissing =
   "This file has no documents. Export documents = { tag: { name, description }, operations: { … } }, with an operation for each REST " +
   "route and version; a service without routes exports operations: {}.";
 
-/** All problems that prevent composing the documents: a missing file, a route without a document, or other parameters. */
+/** All problems that prevent composing the documents: a missing file, a route without a document, or one with other parameters than the route. */
 export function describeDocumentProblems(sources: readonly DocumentSource[]): CompositionError[] {
   return sources.flatMap((source) => {
     const { name, owner, file, documents, failure } = source;
@@ -72,6 +72,7 @@ const pathParameterPattern = /:([A-Za-z0-9]+)/g;
 
 /** Each problem once, with its versions: `it has no document (v1, v2).` */
 function problemsOfRoute(route: RouteDeclaration, { operations }: ServiceDocuments): string[] {
+  // The spread makes an empty object if the route has no documents at all.
   const documentByVersion = { ...operations[route.id] };
   const problems = route.versions.flatMap((version) => {
     const document = documentByVersion[version];

@@ -11,13 +11,19 @@ const parameterNames: ReadonlySet<string> = new Set(["extensions", "operationNam
  */
 export function isCacheableGet({ method, url = "", headers }: IncomingMessage): boolean {
   if (method !== "GET" || headers.cookie !== undefined) return false;
-  const search = new URLSearchParams(url.split("?", 2)[1] ?? "");
+  const search = readSearchParameters(url);
   const names = [...search.keys()];
   const hasOtherParameter = names.some((name) => !parameterNames.has(name));
   if (hasOtherParameter) return false;
   const isRepeated = new Set(names).size < names.length;
   if (isRepeated) return false;
   return isPersistedQueryOnly(search.get("extensions"));
+}
+
+/** The parameters of a request target: all that follows its first `?`. A query may contain further ones (RFC 3986, 3.4). */
+export function readSearchParameters(url: string): URLSearchParams {
+  const searchStart = url.indexOf("?");
+  return new URLSearchParams(searchStart === -1 ? "" : url.slice(searchStart));
 }
 
 /** @param json the value of the parameter `extensions`; null if it is missing. */

@@ -13,7 +13,7 @@ import type { GatewayExchange } from "./exchange.ts";
  * Mutations are writes, all other requests reads. Callers without a limit are never rejected.
  */
 export interface Charges {
-  /** Charges a request whose token must be verified, before the verification. @returns the reason to reject the request. */
+  /** Charges 1 read to a separate limit before a token is verified; `chargeArrival` follows. @returns the reason to reject the request. */
   chargeVerification(exchange: GatewayExchange): Rejection | undefined;
   /**
    * Charges 1 unit before the body is used, so before the class of the request is known: 1 read, or 1 write if the reads are used up, so that

@@ -7,8 +7,9 @@ export type Stage = "admit" | "parse" | "plan" | "run" | "shape";
 
 export interface CodeDescription {
   /**
-   * The first stage in which an error has this code. A code of `admit` has the same status for every media type (rejections.ts): the request is
-   * not well-formed, its token is not valid, or the gateway cannot serve it now. `any`: a bug in any stage.
+   * The first stage in which an error has this code, except that RATE_LIMITED and OVERLOADED occur in `admit` too. A code of `admit` has the same
+   * status for every media type (rejections.ts): the request is not well-formed, its token is not valid, or the gateway cannot serve it now.
+   * `any`: a bug in any stage.
    */
   readonly stage: Stage | "any";
   /**
@@ -23,6 +24,7 @@ export interface CodeDescription {
 /**
  * Every code that a client of the gateway can receive, in the order of the stages. The rejection of a well-formed request (all stages but
  * `admit`) has its status for clients that accept `application/graphql-response+json`, and 200 for clients that accept only `application/json`.
+ * A bug is 500 for both.
  */
 export const codes = {
   MALFORMED_REQUEST: {
@@ -62,6 +64,7 @@ export const codes = {
     message: "The gateway has not loaded a supergraph yet. Retry soon.",
   },
 
+  /** Also rejects a request before its body is received completely: the status is then 503 for every media type. */
   OVERLOADED: { stage: "parse", status: 503, message: overloadedError.message },
   GRAPHQL_PARSE_FAILED: { stage: "parse", status: 400, message: "The document has a syntax error." },
   GRAPHQL_VALIDATION_FAILED: { stage: "parse", status: 400, message: "The document is not valid against the schema." },
@@ -91,7 +94,7 @@ export const codes = {
   INTROSPECTION_TOO_LARGE: { stage: "plan", status: 400, message: "The introspection result is too large." },
   OPERATION_TOO_COMPLEX: { stage: "plan", status: 400, message: "The operation is too complex to be planned." },
 
-  /** Also rejects a request on arrival, before its body is read. */
+  /** Also rejects a request on arrival, before its body is read: the status is then 429 for every media type. */
   RATE_LIMITED: { stage: "plan", status: statusOf.TOO_MANY_REQUESTS, message: "The rate limit is exceeded." },
   OPERATION_TOO_EXPENSIVE: {
     stage: "plan",

@@ -12,7 +12,7 @@ const codesByApolloCode: Readonly<Record<string, ClientCode>> = {
 
 /**
  * Keeps the message of an error with a code from codes.ts, up to 1,000 characters. An error with any other code is a bug: its code and message are
- * replaced by those of INTERNAL_SERVER_ERROR. Of the extensions only `code`, `service` and `problems` remain.
+ * replaced by those of INTERNAL_SERVER_ERROR. Of the extensions only `code` remains.
  * @param formatted the error as the library would send it.
  * @param onBug called with `error` if the error is a bug.
  */
@@ -27,11 +27,7 @@ export function maskLibraryError(
     onBug(error);
     return { message: codes[code].message, ...location, extensions: { code } };
   }
-  const { service, problems } = formatted.extensions ?? {};
-  const extensions: Record<string, unknown> = { code };
-  if (service !== undefined) extensions["service"] = service;
-  if (problems !== undefined) extensions["problems"] = problems;
-  return { message: readMessage(formatted.message), ...location, extensions };
+  return { message: readMessage(formatted.message), ...location, extensions: { code } };
 }
 
 interface ErrorLocation {
@@ -56,6 +52,7 @@ function readMessage(message: string): string {
 const tooManyTokens = /Document contains more tha[nt] \d+ tokens/;
 
 function readCode({ message, extensions }: GraphQLFormattedError): ClientCode {
+  // Some rules of Apollo Server set `validationErrorCode`, which is more exact than their `code`, GRAPHQL_VALIDATION_FAILED.
   const apolloCode = extensions?.["validationErrorCode"] ?? extensions?.["code"];
   if (apolloCode === "GRAPHQL_PARSE_FAILED" && tooManyTokens.test(message)) return "TOKEN_LIMIT_EXCEEDED";
   const code = codesByApolloCode[String(apolloCode)] ?? apolloCode;

@@ -262,6 +262,7 @@ function measureValue(value: ValueNode): Sizes {
       return { ...noSizes, characters: value.name.value.length };
     case Kind.LIST: {
       const { length } = value.values;
+      // Each entry counts as one more character, for its separator.
       const own = { ...noSizes, listEntries: length, characters: length };
       const sizes = value.values.reduce<Sizes>((sum, entry) => combineSiblings(sum, measureValue(entry)), own);
       return { ...sizes, valueDepth: sizes.valueDepth + 1 };

@@ -2,7 +2,7 @@
 // and Apollo Server validates the document.
 import type { IncomingMessage } from "node:http";
 import type { BoundedMap } from "@tributary/kit/collections/bounded-map";
-import { isCacheableGet } from "../admit/cacheable-get.ts";
+import { isCacheableGet, readSearchParameters } from "../admit/cacheable-get.ts";
 import { rejectCrossSite } from "../admit/csrf.ts";
 import type { GatewayExchange } from "../admit/exchange.ts";
 import type { OperationAdmission } from "../admit/operation-admission.ts";
@@ -64,8 +64,7 @@ export function createFullPath({
     if (!isCacheableGet(exchange.request)) rejectCrossSite(headers);
     const rejection = await pipeline.identify(exchange);
     if (rejection) throw rejection;
-    const searchStart = url.indexOf("?");
-    return readGraphqlSearch(new URLSearchParams(searchStart === -1 ? "" : url.slice(searchStart)));
+    return readGraphqlSearch(readSearchParameters(url));
   }
 
   function readPost(exchange: GatewayExchange, received: ReceivedParameters | undefined): Promise<GraphqlRequest> {

@@ -36,7 +36,7 @@ export interface EntityList {
   /** The response name of its entities. */
   readonly entitiesKey: string;
   readonly representations: Pick<RepresentationSet, "count" | "textOf">;
-  /** Whether an entry of the response is the entity at this index; false for null. */
+  /** Whether an entry of the response is the entity of the representation with this index; false for null. */
   isRequested(entity: unknown, index: number): boolean;
 }
 
@@ -79,11 +79,11 @@ export async function readThroughCache(
   o: CachedReadOptions,
 ): Promise<FetchResult> {
   const unknownWrites = cache.listUnknown(o.scope.provenWrites);
-  // A client reads nothing that was stored before a write that it has a receipt for, or that this process has responded to.
+  // A client gets no result that was stored before a write that it has a receipt for, or before a write through this process.
   const mayUseStored = unknownWrites.length === 0 || (await cache.waitFor(unknownWrites));
-  // Whole results carry no caching metadata, so they are no use if the client's response needs it.
-  const keepsWhole = mayUseStored && !o.scope.caching;
-  const whole = keepsWhole ? cache.findWhole(body, o.settledWrites()) : undefined;
+  // A whole result, which is stored for the whole request, has no caching metadata: it is not used if the client's response needs the metadata.
+  const mayUseWhole = mayUseStored && !o.scope.caching;
+  const whole = mayUseWhole ? cache.findWhole(body, o.settledWrites()) : undefined;
   if (whole) return whole;
   const { head, variables, lists } = listParts();
   const read = { cache, head, variables, lists };
@@ -100,7 +100,7 @@ export async function readThroughCache(
   }
   cache.count({ hit: hits.size, miss: missing.length, bypass: marked.length });
   const areAllHits = missing.length === 0 && marked.length === 0;
-  if (areAllHits && keepsWhole) {
+  if (areAllHits && mayUseWhole) {
     const result = composeHits(read, hits);
     cache.putWhole(body, result, hits.values());
     return result;
@@ -210,6 +210,7 @@ function findStorable(sent: SentSlots, result: FetchResult): ReadonlyMap<Slot, r
   return storable;
 }
 
+/** @param data of root fields. It is an object: `data: null` comes with errors, and a response with errors is not storable. */
 function isWithoutNull(data: unknown): boolean {
   return !Object.values(Object(data) as Json).includes(null);
 }
@@ -226,7 +227,7 @@ function findCauses(repeated: readonly Slot[], sent: SentSlots, result: FetchRes
   return causes.length > 0 ? causes : repeated;
 }
 
-/** The slot of the entity within which an error occurred. */
+/** The slot of the entity within which an error occurred. Undefined for an error in root fields, and for a path without an entity. */
 function findSlot(path: SubgraphError["path"], sent: SentSlots): Slot | undefined {
   const [entitiesKey, sentIndex] = path ?? [];
   if (typeof sentIndex !== "number") return undefined;

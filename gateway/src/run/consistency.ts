@@ -22,7 +22,8 @@ const wrongTypeMessage = "`extensions.consistencyToken` must be true or the text
 
 /**
  * Reads the receipts of a request: in the header `Consistency-Token`, or as text in `extensions.consistencyToken`, which may also be `true`.
- * @throws Rejection MALFORMED_REQUEST for receipts that cannot be read.
+ * @throws Rejection MALFORMED_REQUEST for receipts that are malformed, too many, too long, or that no known key decrypts.
+ * Receipts do not expire.
  */
 export function readOperationReceipts(
   receipts: Receipts,
@@ -34,6 +35,7 @@ export function readOperationReceipts(
   if (typeof extension !== "boolean" && typeof extension !== "string")
     throw new Rejection("MALFORMED_REQUEST", wrongTypeMessage);
   if (header === undefined && extension === false) return noReceipts;
+  // Node's type of a header allows a list, which `flat` resolves. The filter leaves out a missing header and a Boolean extension.
   const texts = [header, extension].flat().filter((value) => typeof value === "string");
   const text = texts.length > 0 ? texts.join(", ") : undefined;
   try {

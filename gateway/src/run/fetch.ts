@@ -88,13 +88,13 @@ export function createFetch(o: FetchOptions, scope: RequestScope, isReadOnly: bo
   }
 
   function readCached(service: string, cacheable: CacheableRead): Promise<FetchResult> {
-    // The deadline can pass while the entity cache waits for a feed, and between the requests.
-    const abort = () => Promise.resolve(abortedFetch(scope.signal.reason));
+    // The deadline can pass while the entity cache waits for a feed, and between the request without credentials and the one with them.
+    const asAborted = () => Promise.resolve(abortedFetch(scope.signal.reason));
     return readThroughCache(cacheable, {
       scope,
       settledWrites: () => clientOf(service).writes.settled,
       readPublic(body, onResult) {
-        if (scope.signal.aborted) return abort();
+        if (scope.signal.aborted) return asAborted();
         const request = createPublicRequest(service, body);
         return share(request, cacheable.cache.changesCount, async (signal) => {
           const result = await send(request, signal);
@@ -102,12 +102,13 @@ export function createFetch(o: FetchOptions, scope: RequestScope, isReadOnly: bo
           return result;
         });
       },
-      readOwn: (body) => (scope.signal.aborted ? abort() : read({ service, body }, cacheable.cache.changesCount)),
+      readOwn: (body) => (scope.signal.aborted ? asAborted() : read({ service, body }, cacheable.cache.changesCount)),
     });
   }
 
   if (!caching) return fetch;
-  // Caches may store the client's response, so every result needs caching metadata. `readPublic` adds the extension itself.
+  // Caches may store the client's response, so every result needs caching metadata. A cacheable request is sent by `readPublic`, which adds
+  // the extension itself.
   return async (request) => {
     const result = await fetch(request.cacheable ? request : { ...request, body: withCacheMetadata(request.body) });
     caching.add(result.kind === "graphql" ? result.caching : undefined);

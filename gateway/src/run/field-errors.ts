@@ -12,7 +12,10 @@ export interface FieldError {
   /** In the response to the client. Undefined for an error at the root of the response. */
   readonly path: ResponsePath | undefined;
   readonly reason: FieldErrorReason;
-  /** Defined in one additional last entry of a fetch with more than 100 errors: the number of errors that are not listed. */
+  /**
+   * Defined in one additional last entry of a fetch with more than 100 errors: the number of errors that are not listed. The path of this entry is
+   * that to the fetch's first position, and ends at the first list.
+   */
   readonly moreCount?: number;
 }
 
@@ -29,8 +32,9 @@ export interface FieldErrorRecorder {
   /**
    * Adds an error for one path in the subgraph's response. A path to an entity adds one for each client field of it; a path to a field adds one at
    * each object for which the entity was requested.
-   * @param localPath `["_entities", 3, "name"]` in an entity fetch, whose first step is not checked; `["user", "name"]` in a fetch of root fields.
-   * Undefined or another path: the error is added at the fetch's place in the response, down to the first list.
+   * @param localPath `["_entities", 3, "name"]` in an entity fetch: accept-response.ts has replaced an alias of `_entities`, and the first step is
+   * not checked. `["user", "name"]` in a fetch of root fields. With any other path, or none, the error gets the path to the fetch's first position,
+   * which ends at the first list.
    */
   addAt(localPath: ResponsePath | undefined, reason: FieldErrorReason): void;
   /** The errors in the order in which they were added. Called once, at the end. */
@@ -49,7 +53,7 @@ export function createFieldErrorRecorder(
   let objectsByIndex: ReadonlyMap<number, readonly LocatedObject[]> | undefined;
   const listObjects = () => (allObjects ??= locateTargets(tree, fetch.paths));
   const listObjectsByIndex = () => (objectsByIndex ??= groupByRepresentation(listObjects(), representations));
-  // One entry stands for all positions of the fetch, so the first of its paths is enough.
+  // For an entry that is about the whole fetch: the path to the first of its positions. `[]` is for the type: a fetch has at least one path.
   const fetchPath = () => tree.position.toClientPath(pathToFirstList(tree, fetch.paths[0] ?? []));
 
   function add(path: ResponsePath | undefined, reason: FieldErrorReason): void {
@@ -65,11 +69,14 @@ export function createFieldErrorRecorder(
   function addAt(localPath: ResponsePath | undefined, reason: FieldErrorReason): void {
     const local = readLocalPath(localPath, representations);
     if (!local) return add(fetchPath(), reason);
+    // Each index has an object when its representation is written. In a merged tree, another response can replace the object later: the error is
+    // then left out.
     const objects = listObjectsByIndex().get(local.index) ?? [];
     if (local.steps.length === 0) return addForObjects(objects, reason);
-    const plannerKeys = local.steps.map(toPlannerKey);
-    for (const { path, position } of objects) {
-      add([...tree.position.toClientPath(path), ...position.toClientPath(plannerKeys)], reason);
+    // Planner keys in two parts: from the root to the object, and from the object to the field.
+    const keysBelowObject = local.steps.map(toPlannerKey);
+    for (const { path: pathToObject, position: objectPosition } of objects) {
+      add([...tree.position.toClientPath(pathToObject), ...objectPosition.toClientPath(keysBelowObject)], reason);
     }
   }
 
@@ -115,11 +122,11 @@ function isRequested({ object }: LocatedObject, representations: RepresentationS
 function pathsOfFields(
   { path, layout }: LocatedObject,
   fetch: CompiledFetch,
-  { position }: ResponseTree,
+  { position: rootPosition }: ResponseTree,
 ): readonly ResponsePath[] {
-  const start = position.toClientPath(path);
+  const pathOfObject = rootPosition.toClientPath(path);
   const names = layout.responseNamesFrom(fetch);
-  return names.length > 0 ? names.map((name) => [...start, name]) : [start];
+  return names.length > 0 ? names.map((name) => [...pathOfObject, name]) : [pathOfObject];
 }
 
 interface LocalPath {
@@ -160,8 +167,9 @@ function pathToFirstList({ root, position, joins }: ResponseTree, path: readonly
     const access = currentPosition.layoutOf(object, joins)?.access(key);
     steps.push(key);
     const value = access?.read(object, joins);
-    // A leaf field, or a field that no object here has.
+    // A leaf field, or a field that no fetch provides here.
     if (!access?.position) break;
+    // A null, a list, or a missing or invalid value: there is no single object below.
     if (typeof value !== "object" || value === null || Array.isArray(value)) break;
     object = value as Readonly<Record<string, unknown>>;
     currentPosition = access.position;

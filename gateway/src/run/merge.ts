@@ -19,8 +19,8 @@ export function mergeCopy(target: Json, data: Readonly<Json>, renames: readonly 
 }
 
 /*
- * A subgraph may nest data, such as the value of a custom scalar, to any depth, so the functions below use an explicit stack. They treat
- * lists as objects whose keys are indexes.
+ * A subgraph may nest data, such as the value of a custom scalar, to any depth, so the functions below walk it with an explicit stack. Only `rename`
+ * and `renameIn` recurse, once per step of the rename's path. `copyData` and `mergeObjects` treat lists as objects whose keys are indexes.
  */
 
 function copyData(data: Readonly<Json>): Json {
@@ -42,7 +42,10 @@ function copyData(data: Readonly<Json>): Json {
   return copy;
 }
 
-/** Merges objects, and lists of the same length, member by member; any other value replaces the previous one. A null never replaces a value. */
+/**
+ * Merges objects, and lists of the same length, member by member; any other value replaces the previous one. Three exceptions keep what is present: a
+ * null never replaces a value, the name of an interface never replaces a `__typename`, and objects with different object types are not merged.
+ */
 function mergeObjects(target: Json, source: Json, rules: MergeRules): void {
   const pending: { readonly into: Json; readonly from: Json }[] = [{ into: target, from: source }];
   for (let pair = pending.pop(); pair; pair = pending.pop()) {

@@ -19,7 +19,7 @@ export interface RequestScope {
   readonly provenWrites: readonly ServiceWrite[];
   /** Whether the client sent no token, or one that this process has verified: only then a cached result may be used. */
   readonly isCallerVerified: boolean;
-  /** The positions of this request's mutations in the change feeds of their services, for its receipt. Undefined before the first mutation. */
+  /** The positions of this request's mutations in the change feeds of their services, for its receipt. Undefined until a service has sent one. */
   writes: ServiceWrite[] | undefined;
   /** Collects what the subgraphs declare. Undefined if caches must not store the response: not a cacheable GET, or with a token (pipeline.ts). */
   readonly caching: CachingCollector | undefined;

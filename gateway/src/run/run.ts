@@ -153,7 +153,10 @@ function reportFailures(result: FetchResult, service: string, { scope }: Run, o:
   else if (result.errors.length > 0) createFailureReports(o, service, scope).errors(result);
 }
 
-/** Whether there is an object for the fetch. A nested fetch of root fields has no representations: an object at one of its paths is enough. */
+/**
+ * Whether there is an object for the fetch. A fetch of root fields has no representations; if it is below a field whose type is a root type, it needs
+ * an object at one of its paths.
+ */
 function hasTarget({ paths }: CompiledFetch, representations: RepresentationSet | undefined, run: Run): boolean {
   if (representations) return representations.count > 0;
   // An empty path: the object is the root of the response.

@@ -50,7 +50,7 @@ export type FailedFetch =
       /** The last replica that the fetch was sent to; undefined if it was not sent. */
       readonly replica: string | undefined;
     }
-  /** The client disconnected: this is not a failure of the subgraph. */
+  /** The client disconnected: this is not a failure of the subgraph. The code is only in field errors that no client receives. */
   | { readonly kind: "abandoned"; readonly code: "SUBGRAPH_TIMEOUT" };
 
 export type FetchFailureCode =
@@ -92,9 +92,10 @@ export function createSubgraphClient(options: SubgraphClientOptions): SubgraphCl
       const request = { method: "POST", body, timeoutMs, headers, isIdempotent, signal, traced };
       const result = await upstream.send(request, transport);
       const isMutation = !isIdempotent;
-      if (isMutation && mayHaveBeenSent(result)) writes.settled++;
+      if (isMutation && countsAsSettled(result)) writes.settled++;
       return toReply(result);
     } catch (error) {
+      // The request itself cannot be sent, for example because of a line break in a header.
       return failed("SUBGRAPH_UNAVAILABLE", error);
     }
   }
@@ -108,8 +109,8 @@ function createAbsentClient(name: string, writes: WriteCount): SubgraphClient {
   return { name, writes, post: () => Promise.resolve(reply), close: () => Promise.resolve() };
 }
 
-/** False for a mutation that this process rejected for overload. It does not count: counting it would end the sharing of queries and add load. */
-function mayHaveBeenSent(result: UpstreamResult<Buffer>): boolean {
+/** False only for a mutation that this process rejected for overload: counting it would end the sharing of queries and add load. */
+function countsAsSettled(result: UpstreamResult<Buffer>): boolean {
   return result.kind === "response" || result.reason !== "overloaded";
 }
 

@@ -23,6 +23,7 @@ export type SubgraphResponse =
       readonly caching?: SubgraphCaching | undefined;
       readonly replica: string;
     }
+  /** A complete response that cannot be used. One that is too large or not complete is a FailedFetch. */
   | {
       readonly kind: "unusable";
       readonly code: FetchFailureCode;

@@ -9,6 +9,7 @@ import type { ResponseCaching } from "../run/caching/response-caching.ts";
 /** CDNs may use a response for at most this time, however long it is fresh: purging improves freshness, this limit guarantees it. */
 const cdnSecondsMax = 10;
 
+/** The status is 200 for both media types, also if `data` is null: `statusFor` changes only the status of rejections. */
 export function toClientResponse(
   responseType: ResponseType,
   result: Pick<ClientResponse, "body" | "summary" | "headers">,
@@ -16,7 +17,10 @@ export function toClientResponse(
   return { status: statusFor(200, responseType), contentType: contentTypeOf(responseType), ...result };
 }
 
-/** A response that caches may store for other clients: with caching headers instead of `Server-Timing`, and without a query plan. */
+/**
+ * A response that caches may store for other clients, without a query plan. The caching headers replace `response.headers`, which contain at most
+ * `Server-Timing`.
+ */
 export function toCacheableResponse(
   response: ClientResponse,
   caching: ResponseCaching,
@@ -53,7 +57,7 @@ function etagOfBody(body: Buffer): string {
 interface Additions {
   /** Undefined unless the client requests it. */
   readonly queryPlan: unknown;
-  /** Undefined for a query. */
+  /** Undefined for a query, and for a mutation whose services reported no position. */
   readonly receipt: string | undefined;
   readonly isReceiptInBody: boolean;
 }

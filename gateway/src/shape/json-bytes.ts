@@ -116,7 +116,7 @@ export class JsonBytes {
     this.#length = at;
   }
 
-  /** The caller has made sure that the buffer has room for the text. */
+  /** For a text that is long, or has a character that the loop of `writeText` does not copy. `writeText` has grown the buffer for it. */
   #writeLongText(text: string): void {
     const bytes = this.#bytes;
     if (mayNeedEscape.test(text)) {

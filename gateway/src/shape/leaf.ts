@@ -1,4 +1,5 @@
-// Stage 5 of 5: shape. Writes scalar values as JSON, checked against their type (GraphQL spec, "Scalars", result coercion). write-data.ts calls it.
+// Stage 5 of 5: shape. Writes scalar values as JSON, checked against their type (GraphQL spec, "Scalars", result coercion). write-data.ts calls it,
+// and writes enum values itself.
 import { stringifyDeepJson } from "@tributary/kit/json/deep-json";
 import type { LeafKind } from "../plan/compile/compiled-plan.ts";
 import type { JsonBytes } from "./json-bytes.ts";

@@ -47,7 +47,10 @@ export function writeResponseBody(plan: CompiledPlan, { root, joins, fieldErrors
   };
 }
 
-/** `isDataNull` of write-data.ts, with the buffer for responses as scratch space. Called during a run; no body is being written then. */
+/**
+ * Whether `data` is null already after the first `fieldCount` root fields: then the run of a mutation sends no further fetches. Uses the buffer for
+ * bodies, because no body is being written during a run.
+ */
 export function isDataNullSoFar(
   plan: CompiledPlan,
   fetched: Pick<RunResult, "root" | "joins">,
@@ -64,7 +67,7 @@ function isNull(body: Buffer): boolean {
 
 function toProblemError({ path, code, service }: FieldProblem): ClientError {
   const { message } = codes[code];
-  // A missing field is the subgraph's fault. A value that does not fit may be the schema's, so the subgraph is not named.
+  // SUBGRAPH_INVALID_RESPONSE is the subgraph's fault. A value that does not fit may be the schema's, so the subgraph is not named.
   const isNamed = service !== undefined && code === "SUBGRAPH_INVALID_RESPONSE";
   const extensions = isNamed ? { code, service } : { code };
   return path.length > 0 ? { message, path, extensions } : { message, extensions };
@@ -96,8 +99,9 @@ function createPathSet(fieldErrors: readonly FieldError[]) {
   for (const { path, moreCount } of fieldErrors) {
     if (path === undefined) continue;
     const prefixes = listPrefixes(path);
+    // `""` is for the type only: a path has at least one step.
     errorPaths.add(prefixes.at(-1) ?? "");
-    // The entry for errors that are not listed covers everything below its path, and nothing above it.
+    // An entry with `moreCount` stands for errors below its path that are not listed: it explains no null above its path.
     if (moreCount !== undefined) continue;
     for (const prefix of prefixes) errorPathPrefixes.add(prefix);
   }

@@ -120,7 +120,10 @@ function listHeaders(
   return headers;
 }
 
-/** Whether bytes of the response still wait in this process. Usually the operating system takes all bytes at once. */
+/**
+ * Whether bytes of the response still wait in this process. Usually the operating system takes all bytes at once. `socket` is null while the
+ * response to an earlier request on the connection is not finished.
+ */
 function hasUnsentBytes({ socket, writableFinished, closed }: ServerResponse): boolean {
   return !writableFinished && !closed && (socket === null || socket.writableLength > 0);
 }

@@ -79,8 +79,8 @@ function createWriter(joins: Joins, out: JsonBytes): Writer {
 
 function writeFields(fields: readonly ClientField[], object: Json, writer: Writer): boolean {
   const { depth, path, joins, out } = writer;
-  // The holder of a field is the object that has its value: the object itself (join index below 0), or what a fetch joined to it. Fields of one fetch
-  // are mostly adjacent, so the holder is looked up once for them.
+  // The holder of a field is the object that has its value, under `plainKey`: the object itself (join index below 0), or what a fetch joined to it.
+  // Fields of one fetch are mostly adjacent, so the holder is looked up once for them.
   let joinIndex = -1;
   let holder: Json | undefined = object;
   if (fields.length === 0) out.writeRaw("{");
@@ -142,6 +142,7 @@ function writeValue(value: unknown, shape: OutputShape, writer: Writer): boolean
       if (!shape.values.has(value)) return recordProblem("INVALID_FIELD_VALUE", shape, writer);
       writer.out.writeText(value as string);
       return true;
+    // The value of an introspection field.
     case "json":
       writer.out.writeBytes(value as Uint8Array);
       return true;
@@ -188,7 +189,10 @@ function writeObject(value: unknown, shape: ObjectShape, writer: Writer): boolea
   return writeFields(layout.fields, value as Json, writer);
 }
 
-/** Writes null, for a null value and for valid values that are hidden from clients (`@inaccessible`): another code would disclose that they exist. */
+/**
+ * Writes null for a null value, and for a valid value that is hidden from clients (`@inaccessible`). In a non-null position both have the same code,
+ * because another code would disclose that the hidden value exists.
+ */
 function writeNull(shape: OutputShape, writer: Writer): boolean {
   return shape.isNonNull ? recordProblem("INVALID_FIELD_VALUE", shape, writer) : writeNullIfNullable(shape, writer);
 }

@@ -22,7 +22,7 @@ export interface SubgraphSettings {
   readonly subgraphUrls: Readonly<Record<string, readonly string[]>>;
   /** `SUBGRAPH_KEY_CHECK_<NAME>`: false switches the check off. */
   readonly subgraphKeyChecks: Readonly<Record<string, boolean>>;
-  /** `ENTITY_CACHE_<NAME>`: the names of the subgraphs whose results are cached. */
+  /** `ENTITY_CACHE_<NAME>`: the `<NAME>` of each subgraph whose results are cached. */
   readonly entityCacheConfig?: { readonly services: ReadonlySet<string> } | undefined;
 }
 

@@ -7,8 +7,8 @@ import type { SupergraphSource } from "./supergraph-source.ts";
 const fileBytesMax = 50_000_000;
 
 /**
- * A source for a file of at most 50 MB. `read` ignores its signal and always returns the text, since supergraph-watcher.ts compares the text with the
- * previous text.
+ * A source for a file of at most 50 MB. `read` ignores its signal. It always returns the text: supergraph-watcher.ts compares it with the previous
+ * text.
  *
  * Watches the folder instead of the file, so that a replaced file or symlink is noticed too (Kubernetes replaces the symlink `..data`). On file
  * systems without events, such as network mounts, only the polling of supergraph-watcher.ts notices a change.

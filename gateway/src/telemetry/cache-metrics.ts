@@ -31,7 +31,7 @@ export function exposeGauges(
   });
   metrics.gauge("tributary_gateway_cache_bytes").onScrape((gauge) => {
     const sizes = cacheSizes();
-    // The weights in these caches are estimated bytes.
+    // The weight of an entry is its estimated size in bytes. Of a persisted query, each character counts as one byte.
     for (const cache of cacheNames) gauge.set({ cache }, sizes[cache].weight);
   });
 }

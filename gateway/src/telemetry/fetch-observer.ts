@@ -17,6 +17,7 @@ type OutcomeLabel = Expected<typeof gatewayMetrics.tributary_gateway_subgraph_fe
 /** The parts of a fetch's result that are counted. */
 type ObservedResult =
   | { readonly kind: "graphql"; readonly errors: readonly ErrorEntry[] }
+  /** `failed`: no response, or one that is too long or compressed. `unusable`: no usable GraphQL response. Both are counted by their code. */
   | { readonly kind: "failed" | "unusable"; readonly code: OutcomeLabel }
   /** The client disconnected. */
   | { readonly kind: "abandoned" };
@@ -49,11 +50,12 @@ export function createFetchObserver(metrics: Metrics<typeof gatewayMetrics>, tra
     begin: (service, record) => new CountedFetch(countsOf(service), beginSpan(service, record)),
     join(service, record, result) {
       countsOf(service).shared.add();
-      // Not traced.
-      if (record?.span === undefined) return;
+      const stageSpan = record?.currentSpan;
+      // The request is not traced.
+      if (stageSpan === undefined) return;
       const attributes = { "tributary.subgraph": service, "tributary.shared": true };
-      const span = record.currentSpan?.child(`await ${service}`, { attributes });
-      const endSpan = () => span?.end();
+      const waitSpan = stageSpan.child(`await ${service}`, { attributes });
+      const endSpan = () => waitSpan.end();
       result.then(endSpan, endSpan);
     },
   };
@@ -84,10 +86,11 @@ function createSubgraphCounts(metrics: Metrics<typeof gatewayMetrics>): (service
 }
 
 function beginSpan(service: string, record: GraphqlRequestRecord | undefined): TracedRequest | undefined {
-  if (record?.span === undefined) return undefined;
+  const stageSpan = record?.currentSpan;
+  if (stageSpan === undefined) return undefined;
   const attributes = { "tributary.subgraph": service };
-  const parent = record.currentSpan?.child(`fetch ${service}`, { attributes });
-  return parent && { parent, name: `attempt ${service}`, attributes };
+  const fetchSpan = stageSpan.child(`fetch ${service}`, { attributes });
+  return { parent: fetchSpan, name: `attempt ${service}`, attributes };
 }
 
 class CountedFetch implements ObservedFetch {

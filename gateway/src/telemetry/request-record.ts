@@ -30,7 +30,7 @@ export class GraphqlRequestRecord {
   codes: readonly string[] = [];
   /** The first five failed fetches, for the access log. Undefined if no fetch failed. */
   failures: Failure[] | undefined;
-  /** Set when the request is admitted, for the access log, even if it is not traced. */
+  /** For the access log. Set when the record is created (admit/exchange.ts), even if the request is not traced. */
   traceId: string | undefined;
   /** Undefined if the request is not traced. */
   readonly span: Span | undefined;
@@ -60,7 +60,7 @@ export class GraphqlRequestRecord {
     this.#stageSpan = this.span.child(stage);
   }
 
-  /** The parent for spans of the current stage. */
+  /** The parent for spans of the current stage. Undefined if the request is not traced. */
   get currentSpan(): Span | undefined {
     return this.#stageSpan ?? this.span;
   }

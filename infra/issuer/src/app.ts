@@ -13,14 +13,14 @@ export interface AppOptions {
   readonly audience: string;
   readonly key: SigningKey;
   readonly log: Log;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since 1970. Default: `Date.now`. */
   readonly now?: () => number;
 }
 
 const bodyBytesMax = 4_096;
 const fieldsMax = 10;
 
-// Express parses a repeated field as an array, which every field rejects. `extended: false` disables nested fields.
+// Express parses a repeated field as an array, which `readTokenRequest` rejects. `extended: false` disables nested fields.
 const readForm = express.urlencoded({ extended: false, limit: bodyBytesMax, parameterLimit: fieldsMax });
 const readJson = express.json({ limit: bodyBytesMax });
 

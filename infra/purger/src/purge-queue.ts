@@ -49,8 +49,10 @@ class TagQueue implements PurgeQueue {
   }
 
   addGroups(service: string, groups: readonly string[], nowMs: number): boolean {
-    // The purge of the whole service includes its groups.
-    if (this.#due.has(tagOfService(service))) return true;
+    if (this.#due.has(tagOfService(service))) {
+      this.#addToServicePurge(service, nowMs);
+      return true;
+    }
     for (const group of groups) this.#add({ tag: group, service, changedAtMs: nowMs });
     if (this.size() <= this.#tagsMax) return true;
     const servicesInQueue = new Set<string>();
@@ -97,8 +99,10 @@ class TagQueue implements PurgeQueue {
 
   onFailed(taken: readonly QueuedTag[]): void {
     for (const { tag, service, changedAtMs } of taken) {
-      // The purge of the whole service includes the tag.
-      if (this.#due.has(tagOfService(service))) continue;
+      if (this.#due.has(tagOfService(service))) {
+        if (changedAtMs !== undefined) this.#addToServicePurge(service, changedAtMs);
+        continue;
+      }
       // Undefined unless the tag has changed during the purge.
       const newerChangeMs = this.#due.get(tag)?.changedAtMs;
       this.#due.set(tag, { tag, service, changedAtMs: changedAtMs ?? newerChangeMs });
@@ -114,7 +118,12 @@ class TagQueue implements PurgeQueue {
     return this.#due.size + this.#repeats.size;
   }
 
-  /** Replaces the second purge of an earlier change, which the new one includes. A change that is due already keeps its older time. */
+  /** The purge of the whole service includes its groups. If only its second purge is due, the change makes it a first one again. */
+  #addToServicePurge(service: string, changedAtMs: number): void {
+    this.#add({ tag: tagOfService(service), service, changedAtMs });
+  }
+
+  /** The purge of the new change replaces the second purge of an earlier change. A first purge that is due already remains. */
   #add(queued: QueuedTag): void {
     const { tag } = queued;
     this.#repeats.delete(tag);

@@ -56,6 +56,30 @@ test("the purge of a service replaces those of its groups, and of no other's", (
   ]);
 });
 
+test("a change while only the second purge of its service is due is purged twice too", () => {
+  const queue = createPurgeQueue(10);
+  queue.addService("posts", 0);
+  queue.onPurged(queue.take(10, 0), 0);
+  // The second purge fails, so it is due again.
+  queue.onFailed(queue.take(10, 1_000));
+  queue.addGroups("posts", ["posts:1"], 1_500);
+  const first = queue.take(10, 1_500);
+  expect(first).toEqual([{ tag: "service:posts", service: "posts", changedAtMs: 1_500 }]);
+  queue.onPurged(first, 1_600);
+  expect(tagsOf(queue.take(10, 2_600))).toEqual(["service:posts"]);
+});
+
+test("a failed purge joins the second purge of its service, and is purged twice too", () => {
+  const queue = createPurgeQueue(10);
+  queue.addService("posts", 0);
+  queue.onPurged(queue.take(10, 0), 0);
+  queue.addGroups("posts", ["posts:1"], 900);
+  const group = queue.take(10, 900);
+  queue.onFailed(queue.take(10, 1_000));
+  queue.onFailed(group);
+  expect(queue.take(10, 1_100)).toEqual([{ tag: "service:posts", service: "posts", changedAtMs: 900 }]);
+});
+
 test("a full queue becomes the services in it, with those that wait for their second purge", () => {
   const queue = createPurgeQueue(3);
   queue.addGroups("users", ["users:1"], 0);

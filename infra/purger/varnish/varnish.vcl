@@ -24,7 +24,7 @@ sub vcl_recv {
     } else {
         set req.backend_hint = rest_proxy;
     }
-    # A client that reads its own write sends a receipt. It is proof only to the gateway and the REST proxy.
+    # A client that reads its own write sends a receipt. Only the gateway and the REST proxy can read it, so they get the request.
     if (req.http.Consistency-Token) {
         return (pass);
     }

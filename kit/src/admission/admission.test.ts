@@ -11,11 +11,12 @@ let readState: () => AdmissionState;
 const admitted: PriorityClass[] = [];
 const rejected: (PriorityClass | "unread")[] = [];
 
-function start(isOn = true): void {
+function start(isOn = true, queueDelayMs?: () => number): void {
   admitted.length = 0;
   rejected.length = 0;
   admission = createAdmission({
     isOn,
+    queueDelayMs,
     observer: {
       onAdmitted: (priority) => admitted.push(priority),
       onRejected: (priority) => rejected.push(priority),
@@ -62,6 +63,17 @@ test("requests that wait for a subgraph are all admitted, since the event loop i
   );
   expect(entered.every((isAdmitted) => isAdmitted)).toBe(true);
   expect(readState()).toMatchObject({ inFlight: 1_000, waiting: 0 });
+});
+
+test("the delay of another queue lowers the limit as that of the event loop does, also while no request waits", async () => {
+  let delayMs = 20;
+  start(true, () => delayMs);
+  for (const priority of list(30, "normal")) await admission.enter(priority, "ada");
+  await expect.poll(() => readState().limit).toBeLessThan(30);
+  const waiting = Promise.resolve(admission.enter("normal", "ada"));
+  await expect.poll(() => readState().limit).toBe(4);
+  delayMs = 0;
+  expect(await waiting).toBe(true);
 });
 
 test("a request that ends admits a waiting one in the same iteration of the event loop", async () => {

@@ -10,12 +10,13 @@ export interface Admission {
    * Admits a request: at once while the process is not saturated, otherwise after a wait in which more important requests go first. Importance is the
    * priority class and, within a class, how little CPU time the caller has used recently. A request is rejected if it waits too long, or if the queue
    * is full of requests that are at least as important.
-   * @param callerKey see `Caller.key`.
-   * @returns whether the request is admitted; a promise only if it waits. The caller must end each admitted request by `leave`.
+   * @param callerKey see `Caller.key` (caller/caller.ts).
+   * @returns whether the request is admitted; a promise only if it waits. The code that calls `enter` must end each admitted request by `leave`.
    */
   enter(priority: PriorityClass, callerKey: string): boolean | Promise<boolean>;
   /** Ends an admitted request. @param cpuMs the CPU time that the request used, measured or estimated; 0 if unknown. */
   leave(callerKey: string, cpuMs: number): void;
+  /** Stops `watchIterations`. Requests that wait are still admitted or rejected. */
   close(): void;
 }
 
@@ -29,6 +30,11 @@ export interface AdmissionState {
 export interface AdmissionOptions {
   /** False admits every request at once. */
   readonly isOn: boolean;
+  /**
+   * How long the oldest request in another queue of the process, such as for a thread, has waited, in milliseconds. It counts like the delay of the
+   * event loop. Default: no such queue.
+   */
+  readonly queueDelayMs?: (() => number) | undefined;
   readonly observer?: AdmissionObserver | undefined;
 }
 
@@ -45,18 +51,18 @@ export interface AdmissionObserver {
  * The delay of the event loop (how late a timer runs) above which the limit of requests in flight falls. Every request in flight waits for several
  * iterations of the loop, so this value decides the latency under overload.
  */
-const loopDelayMsMax = 5;
+const delayMsMax = 5;
 /** While requests wait, a timer of this time measures the delay. `setImmediate` instead would keep the core busy while the loop is idle. */
 const tickMs = 1;
-/** After a delay above `loopDelayMsMax` the limit is multiplied by `decreaseFactor`, after a delay below half of it by `increaseFactor`. */
+/** After a delay above `delayMsMax` the limit is multiplied by `decreaseFactor`, after a delay below half of it by `increaseFactor`. */
 const decreaseFactor = 0.95;
 const increaseFactor = 1.1;
 const limitMin = 4;
-/** The highest possible REQUESTS_IN_FLIGHT_MAX, so that only the event loop limits the requests in flight. */
+/** The highest value that REQUESTS_IN_FLIGHT_MAX may have, so this number itself never makes a request wait. */
 const limitMax = 1_000_000;
 /** At the start. The limit rises within milliseconds if the event loop is idle. */
 const limitInitial = 64;
-/** The interval of `watchIterations`, which measures the delay while no request waits. */
+/** The interval of `watchDelays`, which measures the delays while no request waits. */
 const sampleEveryMs = 10;
 /** A queue up to this length is short: served by class, then in the order of arrival. 32 clients that each wait for a response are no overload. */
 const shortQueueMax = 32;
@@ -70,10 +76,13 @@ const burstMax = 1_024;
  * important requests the newest is served first, because its client will wait for it the longest; the others are rejected after this time.
  */
 const waitMsMax = 15;
-/** Critical requests of one bucket are served in the order of arrival. Without this limit, all would be late if there are too many. */
+/**
+ * For critical requests in a standing queue, in place of `waitMsMax`. Within a bucket they are served in the order of arrival: without this limit,
+ * all would be late if there are too many.
+ */
 const criticalWaitMsMax = 500;
 
-export function createAdmission({ isOn, observer }: AdmissionOptions): Admission {
+export function createAdmission({ isOn, queueDelayMs = () => 0, observer }: AdmissionOptions): Admission {
   const callerCosts = createCallerCosts(() => performance.now(), randomInt(2 ** 32));
   const waiting = createWaitingRequests();
   let inFlight = 0;
@@ -99,6 +108,7 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
       const nowMs = performance.now();
       waiting.add(priority, bucket, { enteredMs: nowMs, decide });
       const queueMax = queueState.isStanding ? shortQueueMax : burstMax;
+      // Even a standing queue drops a critical request only if more than `burstMax` of them wait.
       if (waiting.length > queueMax) waiting.drop(burstMax)?.decide(false);
       if (isTickScheduled) return;
       isTickScheduled = true;
@@ -110,7 +120,7 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
   function tick(scheduledMs: number): void {
     const nowMs = performance.now();
     const loopDelayMs = nowMs - scheduledMs - tickMs;
-    limit.adjust(loopDelayMs, inFlight);
+    limit.adjust(Math.max(loopDelayMs, queueDelayMs()), inFlight);
     rejectExpired(waiting, queueState, nowMs);
     admitWaiting();
     queueState.update(waiting.length, nowMs);
@@ -126,14 +136,14 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
     }
   }
 
-  /** Called when the event loop is late. While requests wait, `tick` measures the delay and adjusts the limit instead. */
+  /** Called when the event loop, or the other queue, is late. While requests wait, `tick` measures the delay and adjusts the limit instead. */
   function lowerLimitIfNoneWaits(): void {
     // The limit may be far above the number of requests in flight. It falls below this number, so that further requests wait.
     if (waiting.length === 0) limit.adjust(Infinity, inFlight);
   }
 
   observer?.expose(() => ({ inFlight, limit: limit.value, waiting: waiting.length }));
-  const stopWatching = isOn ? watchIterations(lowerLimitIfNoneWaits) : () => {};
+  const stopWatching = isOn ? watchDelays(queueDelayMs, lowerLimitIfNoneWaits) : () => {};
   return {
     enter(priority, callerKey) {
       const isUnsaturated = inFlight < limit.value && waiting.length === 0;
@@ -154,18 +164,18 @@ export function createAdmission({ isOn, observer }: AdmissionOptions): Admission
   };
 }
 
-/** The limit of requests in flight, which follows the delay of the event loop. */
+/** The limit of requests in flight, which follows the delay of the event loop or of the other queue, whichever is longer. */
 function createLimit(isOn: boolean) {
   let limit = isOn ? limitInitial : Infinity;
   return {
     get value() {
       return limit;
     },
-    adjust(loopDelayMs: number, inFlight: number): void {
-      if (loopDelayMs > loopDelayMsMax) {
+    adjust(delayMs: number, inFlight: number): void {
+      if (delayMs > delayMsMax) {
         const usedLimit = Math.min(limit, inFlight);
         limit = Math.max(limitMin, usedLimit * decreaseFactor);
-      } else if (loopDelayMs < loopDelayMsMax / 2) {
+      } else if (delayMs < delayMsMax / 2) {
         limit = Math.min(limit * increaseFactor, limitMax);
       }
     },
@@ -209,6 +219,7 @@ function createQueueState(): QueueState {
       return isStanding;
     },
     update(length: number, nowMs: number): void {
+      // Not `>`: a full standing queue has exactly this length.
       const isLong = length >= shortQueueMax;
       if (isLong) {
         longSinceMs = Math.min(longSinceMs, nowMs);
@@ -226,15 +237,16 @@ function createQueueState(): QueueState {
 }
 
 /**
- * @param onLate called after the second of two long iterations of the event loop: a single one, such as a garbage collection, is no overload.
+ * @param onLate called after the second of two samples with a long delay: a single one, such as by a garbage collection, is no overload.
  * @returns a function that stops the watch.
  */
-function watchIterations(onLate: () => void): () => void {
+function watchDelays(queueDelayMs: () => number, onLate: () => void): () => void {
   let sampledMs = performance.now();
   let wasLate = false;
   const timer = setInterval(() => {
     const nowMs = performance.now();
-    const isLate = nowMs - sampledMs - sampleEveryMs > loopDelayMsMax;
+    const loopDelayMs = nowMs - sampledMs - sampleEveryMs;
+    const isLate = Math.max(loopDelayMs, queueDelayMs()) > delayMsMax;
     sampledMs = nowMs;
     if (isLate && wasLate) onLate();
     wasLate = isLate;

@@ -29,7 +29,10 @@ export interface WaitingRequests {
    * @returns undefined if no request may be removed.
    */
   drop(criticalMax: number): WaitingRequest | undefined;
-  /** Whether `drop` would remove another request if this one was added. */
+  /**
+   * Whether a new request is more important than a waiting one that `drop` may remove: one of a lower class, or of its class in a higher bucket. Also
+   * true for every critical request, and for the first request of its class.
+   */
   outranks(priority: PriorityClass, bucket: number): boolean;
   /** Removes a request that entered before `enteredBeforeMs`, or a critical one that entered before `criticalEnteredBeforeMs`. */
   takeExpired(enteredBeforeMs: number, criticalEnteredBeforeMs: number): WaitingRequest | undefined;
@@ -99,10 +102,10 @@ export function createWaitingRequests(): WaitingRequests {
       return remove(queue, highestLevel, "oldest");
     },
     outranks(priority, bucket) {
-      // The lowest class that can lose a request, at the lowest the class of the new request.
+      // The lowest class that can lose a request; the class of the new request if no lower one can.
       const lowest = queues.findLast((queue) => queue.priority === priority || queue.length > 1);
       if (lowest === undefined || lowest.priority !== priority) return true;
-      // No lower class can lose a request.
+      // No lower class can lose a request. A critical one may wait even so: `drop` removes critical requests only above `criticalMax`.
       if (priority === "critical") return true;
       const isFirstOfClass = lowest.length === 0;
       const highestBucket = lowest.levels.findLastIndex(isInUse);

@@ -37,11 +37,12 @@ export interface Callers {
    */
   identify(request: IncomingMessage): Caller | undefined;
   /**
-   * Identifies the caller of a request for which `identify` returned undefined. First, `chargeVerification` counts the request towards a rate limit.
+   * Identifies the caller of a request for which `identify` returned undefined. Before this call, the stage admit charges the request to a rate
+   * limit (`chargeVerification` in rate-limit/caller-limits.ts).
    * @throws AppError UNAUTHENTICATED for an invalid token; SERVICE_UNAVAILABLE if the issuer's keys cannot be fetched.
    */
   verify(request: IncomingMessage): Promise<Caller>;
-  /** The caller by its client key or its address, never by its token: for the rate limits of requests whose token is not verified or invalid. */
+  /** The caller by its client key or its address, never by its token: for the rate limits of requests whose token is invalid or not yet verified. */
   callerWithoutToken(request: IncomingMessage): Caller;
 }
 

@@ -22,7 +22,8 @@ const hostAndPortPattern = /^[^:]+:\d{1,5}$/;
 
 /**
  * The client is the other end of the connection. If that is a trusted proxy, its `X-Forwarded-For` is read from the right, up to the first address
- * that is not trusted. This address is the client's: the client could have written all addresses before it.
+ * that is not trusted. This address is the client's: the client could have written all addresses before it. If all addresses are trusted, the
+ * first is the client's.
  */
 export function createAddressFinder(trusted: Networks): FindAddress {
   /** The client's address, by the address of the nearest proxy and the `X-Forwarded-For` that this proxy sent. */

@@ -1,4 +1,4 @@
-// The program that sends a request: its name and version, and whether a key has verified the name.
+// The program that sends a request: its name and version, and whether a key or a token has verified the name.
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 

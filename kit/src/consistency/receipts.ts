@@ -5,7 +5,8 @@ import { parseList } from "../http/structured-fields.ts";
 
 /**
  * The header of receipts. A receipt is the positions of a client's writes in the feeds of their services: the client gets it with the response to a
- * write, and sends it with reads that must include the write. It is encrypted, since transaction numbers reveal how much is written.
+ * write, and sends it with reads that must include the write. It is encrypted, since transaction numbers reveal how much is written. It does not
+ * expire.
  */
 export const receiptHeader = "Consistency-Token";
 
@@ -18,7 +19,8 @@ export interface Receipts {
   /**
    * The writes that the receipts of a request name, without duplicates; empty without receipts.
    * @param value of the header: a list of at most `receiptsMax` strings (RFC 9651, 3.1). The gateway also accepts it in the request body.
-   * @throws AppError MALFORMED_REQUEST for a value that this platform has not issued, or that is encrypted with a key which is no longer known.
+   * @throws AppError MALFORMED_REQUEST for a value that this platform has not issued, that is encrypted with a key which is no longer known, or that
+   * exceeds a limit (`receiptsMax`, `writesMax`, `textCharsMax`).
    */
   read(value: string | readonly string[] | undefined): readonly ServiceWrite[];
   /**

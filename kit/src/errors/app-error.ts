@@ -64,7 +64,7 @@ export interface AppErrorOptions {
   readonly problems?: readonly Problem[];
   /** Errors in the query of a REST request. */
   readonly parameterProblems?: readonly ParameterProblem[];
-  /** The acceptable media ranges, for a 406. */
+  /** For a 406: the media types that the path offers. */
   readonly choices?: readonly string[];
   /** Sent as `Retry-After`. */
   readonly retryAfterSeconds?: number;

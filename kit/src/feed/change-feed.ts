@@ -40,7 +40,10 @@ export interface ChangeFeedOptions {
    * recorded: then every response of the service may be outdated.
    */
   groupsOf(change: RecordedChange): readonly string[] | undefined;
-  /** Called after each trim. @param changes an estimate of the remaining changes, which increase while a transaction stays open. */
+  /**
+   * Called when all old changes are deleted (`Outbox.trim`).
+   * @param changes an estimate of the remaining changes, which increase while a transaction stays open.
+   */
   onTrimmed?(changes: number): void;
   /** Called each time the database is not reachable, and when `groupsOf` throws: then the change is sent as a `reset`. */
   onError(error: unknown): void;
@@ -149,6 +152,7 @@ class OutboxFeed implements ChangeFeed {
         this.#hasCommitted = false;
         await outbox.notify();
       }
+      // Without subscribers nothing is read. A new subscriber resumes at its own position (`#startSubscribers`).
       position = this.#hasSubscribers ? await this.#sendChanges(outbox, position) : undefined;
       const isTrimDue = startedAtMs - trimmedAtMs >= trimIntervalMs;
       if (isTrimDue) {

@@ -13,7 +13,7 @@ export interface ServedFeedConfig {
   readonly feedKeys: readonly string[];
 }
 
-/** Where a gateway or a REST proxy finds the feeds. */
+/** Where a gateway, a REST proxy or the purger finds the feeds. */
 export interface FollowedFeedsConfig {
   /** The feed's URLs of each service that has a feed: scheme, host and port of each replica. */
   readonly feedUrls: Readonly<Record<string, readonly string[]>>;

@@ -21,7 +21,7 @@ export interface FeedFollowerOptions {
 
 /** Follows the feed of one service: one stream, to one replica at a time. */
 export interface FeedFollower {
-  /** Whether an event arrived in the last second, so that all older changes are known. */
+  /** Whether an event of the current stream arrived in the last second (`silenceMsMax` in feed-stream.ts), so that all older changes are known. */
   isUp(): boolean;
   /** Whether the write's changes have been passed to `onChanges` or `onReset`. */
   knows(write: WritePosition): boolean;

@@ -39,7 +39,8 @@ const headerBytesMax = 131_072;
 
 /**
  * Serves a service's feed to gateways and REST proxies: `GET /changes` is a stream of server-sent events (HTML Living Standard, 9.2), which a client
- * resumes by `Last-Event-ID`. The listener is separate and needs a key, since group names reveal which drafts and orders exist.
+ * resumes by `Last-Event-ID`; without a valid one, the first event is a `reset`. The listener is separate and needs a key, since group names reveal
+ * which drafts and orders exist.
  *
  * `event: changes` has `{"groups":[…]}` as data; `event: reset` has `{}`. The `id` of each event is its position in the feed.
  * @throws ConfigError that names FEED_PORT, if the port is in use.

@@ -10,7 +10,10 @@ export interface FeedPosition {
 
 /** Where one committed write is in the feed of its service. */
 export interface WritePosition {
-  /** Undefined for a write after a crash of the database and before a reader has begun a new epoch: `includesWrite` is false for it. */
+  /**
+   * Undefined for a write after a crash of the database, until a replica of the service that reads the outbox begins a new epoch (outbox.ts).
+   * `includesWrite` is false for such a write.
+   */
   readonly epoch: string | undefined;
   /** The number of the write's transaction (`xid8`). */
   readonly xid: number;

@@ -22,7 +22,10 @@ interface TextDeclaration extends CommonDeclaration {
 }
 
 interface OtherDeclaration extends CommonDeclaration {
-  /** The rule for values in requests. It rejects null (`isOptional` allows null), and has no default, which a change without the field would set. */
+  /**
+   * The rule for values in requests. It must reject null, which `isOptional` adds, and must not have a default: a change that omits the field would
+   * set it.
+   */
   readonly input: z.ZodType<PlainValue>;
   readonly text?: never;
 }

@@ -35,7 +35,7 @@ export interface CacheRecord {
   /** Call it before the entities are resolved. @param responseName of the `_entities` field. @param count of the representations. */
   addEntities(responseName: string, count: number): void;
   add(groups: readonly string[], path: Path): void;
-  /** The entity at the path, and the response as a whole, must not be stored. Without an entity there, no part of the response may be stored. */
+  /** The entity at the path, and the response as a whole, must not be stored. Without a path, or if no entity is there, no part may be stored. */
   forbid(path?: Path): void;
   /** Undefined if nothing may be stored. */
   read(): CacheMetadata | undefined;

@@ -61,7 +61,7 @@ const documentTokensMax = 20_000;
 const defaultBodyBytesMax = 2_097_152;
 
 /**
- * Creates a service's GraphQL endpoint, which only the gateway calls; the caller mounts its router at `/graphql`. An invalid token or body is
+ * Creates a service's GraphQL endpoint, which only the gateway calls; service/service.ts mounts its router at `/graphql`. An invalid token or body is
  * rejected with an HTTP status before execution. Clients get the code, message and problems of an AppError, and GraphQL's own errors about the
  * document unchanged; any other error is masked, and logged in full.
  */

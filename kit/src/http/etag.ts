@@ -106,7 +106,7 @@ export function readPrecondition(
 
 /**
  * The row versions in a list of entity tags. Tags in another form cannot be those of a row and are ignored, and so are weak tags in a strong
- * comparison.
+ * comparison. An `If-Match` without a tag that counts allows no version.
  */
 function readRowVersions(tagList: string, comparison: "strong" | "weak"): readonly string[] {
   const versions: string[] = [];

@@ -16,7 +16,7 @@ const asctime = new RegExp(
 
 /**
  * Parses an HTTP-date in one of its three forms (RFC 9110, 5.6.7). The case of letters is ignored (RFC 9111, 4.2).
- * @param nowMs the current time: a year of two digits means the one that is at most 50 years after it.
+ * @param nowMs the current time. A year of two digits is in the current century, or in the previous one if it would be more than 50 years ahead.
  * @returns milliseconds since 1970; undefined for any other text, also for a day or time that does not exist.
  */
 export function parseHttpDate(text: string, nowMs = Date.now()): number | undefined {

@@ -101,7 +101,7 @@ function countMembers(root: unknown): number {
 }
 
 /**
- * Counts the keys of JSON, which are its colons outside strings, before it is parsed. Text that is not JSON has any result.
+ * Counts the keys of JSON, which are its colons outside strings, before it is parsed. For a text that is not JSON, the number has no meaning.
  * @throws JsonError as soon as a limit is exceeded.
  */
 function countKeys(json: string, { levelsMax, membersMax }: JsonLimits): number {

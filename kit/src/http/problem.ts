@@ -13,7 +13,7 @@ export interface ProblemDocument {
   readonly requestId?: string;
   /** Every problem of the body, or every problem of the query: an error has one or the other. */
   readonly errors?: readonly (Problem | ParameterProblem)[];
-  /** The media ranges that the path accepts, in a 406. */
+  /** In a 406: the media types that the path offers. */
   readonly choices?: readonly string[];
 }
 

@@ -22,10 +22,15 @@ export const idempotencyKeyInput = z
  */
 export function readIdempotencyKey(header: string | undefined): string | undefined {
   if (header === undefined) return undefined;
-  const [, quotedContent] = quotedString.exec(header) ?? [];
-  const key = quotedContent === undefined ? header : quotedContent.replaceAll(escapedCharacter, "$1");
-  if (keyPattern.test(key)) return key;
+  const key = header.startsWith('"') ? readQuoted(header) : header;
+  if (key !== undefined && keyPattern.test(key)) return key;
   throw new AppError("MALFORMED_REQUEST", `${keyRule} Send the header Idempotency-Key once.`);
+}
+
+/** Undefined for a string that does not end with a quote, or has a wrong escape. */
+function readQuoted(text: string): string | undefined {
+  const [, content] = quotedString.exec(text) ?? [];
+  return content?.replaceAll(escapedCharacter, "$1");
 }
 
 /** The header that marks a REST response as the result of an earlier request with the same key. Empty for the first request. */

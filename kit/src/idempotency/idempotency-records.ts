@@ -18,7 +18,9 @@ export interface CallerKey {
 }
 
 interface IdempotencyRecord<T> {
-  /** Undefined after `eraseResponses`. `snapshot` is the result of the write as JSON. */
+  /**
+   * Undefined if it was erased: by `eraseResponses`, or by a trigger when the created row was deleted. `snapshot` is the result of the write as JSON.
+   */
   readonly response: { readonly fingerprint: Buffer; readonly snapshot: T } | undefined;
   /** Where the write is in the feed. Undefined for a record of an older release, which did not store the position. */
   readonly position: WritePosition | undefined;
@@ -53,7 +55,7 @@ export function lockNumberOf({ callerId, key }: CallerKey): string {
 }
 
 interface RecordRow<T> {
-  /** Null after `eraseResponses`, and so is `snapshot`. */
+  /** Null if the response was erased, and so is `snapshot`. */
   readonly fingerprint: Buffer | null;
   readonly snapshot: T | null;
   /** Null for a record of an older release. */

@@ -37,8 +37,8 @@ export interface IdempotentWrite<T> {
  * Makes a write in one transaction with the record of its idempotency key, or returns the stored result of the request that used this key in the last
  * `idempotencyHours`. Only successful writes are recorded. The response to a repeated request has the position of the original write
  * (kit/src/consistency).
- * @throws AppError IDEMPOTENCY_KEY_IN_FLIGHT, IDEMPOTENCY_KEY_REUSED for other input, GONE after `eraseResponses`, and the errors of `run`; the
- * transaction is rolled back.
+ * @throws AppError IDEMPOTENCY_KEY_IN_FLIGHT, IDEMPOTENCY_KEY_REUSED for other input, GONE if the stored result was erased, and the errors of `run`;
+ * the transaction is rolled back.
  */
 export async function writeOnce<T>(database: Database, write: IdempotentWrite<T>): Promise<IdempotentResult<T>> {
   const fingerprint = fingerprintOf(write.input);
@@ -79,7 +79,7 @@ interface StoredResponse<T> {
 }
 
 /**
- * @param response undefined after `eraseResponses`.
+ * @param response undefined if it was erased.
  * @param fingerprint of the repeated request's input.
  * @returns the stored result of the first request.
  */

@@ -119,6 +119,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
       const identity = readIdentity(payload, options.userIdClaim);
       const clientName = readClientClaim(payload, options.clientClaim);
       const verifiedToken = { identity, userKey: `user:${identity.userId}`, clientName };
+      // `exp` is a required claim, so 0 is never used.
       const expiresAtMs = (payload.exp ?? 0) * 1000;
       verifiedTokens.add(authorization, verifiedToken, Math.min(now() + verifiedTokenMs, expiresAtMs));
       return verifiedToken;

@@ -37,7 +37,7 @@ export function parseExactJson(text: string, limits?: JsonLimits): unknown {
   return inexact.length === 0 ? value : JSON.parse(quoteAll(text, inexact));
 }
 
-/** Whether JSON contains a number that a double changes to another whole number. Text that is not JSON has any result, but no error. */
+/** Whether JSON contains a number that a double changes to another whole number. Never throws; without a meaning for a text that is not JSON. */
 export function hasInexactNumber(text: string): boolean {
   return mayBeInexact.test(text) && findInexact(text).length > 0;
 }
@@ -47,7 +47,7 @@ interface TextRange {
   readonly end: number;
 }
 
-/** The numbers that a double cannot represent, at most `inexactMax + 1`. Not a reviver of `JSON.parse`, which is called for every value. */
+/** The numbers for which `isExact` is false, at most `inexactMax + 1`. Not a reviver of `JSON.parse`, which is called for every value. */
 function findInexact(json: string): readonly TextRange[] {
   const ranges: TextRange[] = [];
   let index = 0;

@@ -12,8 +12,8 @@ const killStopMs = 2_000;
 const psTimeoutMs = 5_000;
 
 /**
- * Prepares this data folder for a new server. Stops a server whose supervisor has ended (`kill -9`), and removes a postmaster.pid (the file in which
- * PostgreSQL's main process, the postmaster, records its pid) whose pid now belongs to another program.
+ * Prepares this data folder for a new server. Stops a server whose supervisor has ended (`kill -9`) or is not recorded, and removes a postmaster.pid
+ * (the file in which PostgreSQL's main process, the postmaster, records its pid) whose pid now belongs to another program.
  * @throws Error if the supervisor of a running server still runs.
  */
 export async function endLeftover(folder: string, log: (line: string) => void): Promise<void> {

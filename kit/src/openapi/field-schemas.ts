@@ -37,7 +37,7 @@ function buildShape(fields: Readonly<Record<string, PlainField>>, toSchema: (fie
   return Object.fromEntries(schemas);
 }
 
-/** A text of a response has only its maximum: `input` trims it, which JSON Schema cannot express. */
+/** A text (it has `limits`) is not documented by `input`, which trims it: JSON Schema cannot express the result of a transformation. */
 function toResponse({ input, limits, description, example }: PlainField): z.ZodType {
   const schema = limits === undefined ? input.meta({ examples: [example] }) : responseText(limits.max, String(example));
   return describe(schema, description);

@@ -5,15 +5,16 @@ import { z } from "zod";
 const rejectedCharacters = String.raw`\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F`;
 
 /**
- * Adds the limits of a `text` schema to its JSON Schema: `text` checks them by refinements, which Zod leaves out. Spaces at the ends are trimmed first,
- * which a JSON Schema cannot express: the service also accepts some texts with surrounding spaces that do not match it.
+ * Adds the limits of a `text` schema (errors/validate.ts) to its JSON Schema: `text` checks them by refinements, which Zod leaves out. `text` trims
+ * first, which a JSON Schema cannot express: the service also accepts some texts with surrounding spaces that do not match it.
  */
 export function withTextLimits<S extends z.ZodType>(
   schema: S,
   { min, max }: { readonly min: number; readonly max: number },
 ): S {
   const anyText = `[^${rejectedCharacters}]*`;
-  // With a minimum, one character is no white space, since the trimmed text must not be empty. `\s` includes U+FEFF in JavaScript, but not in all other regular expression engines.
+  // With a minimum, one character is no white space, since the trimmed text must not be empty. `\s` includes U+FEFF in JavaScript, but not in all
+  // other regular expression engines.
   const pattern = min === 0 ? `^${anyText}$` : String.raw`^${anyText}[^${rejectedCharacters}\s\uFEFF]${anyText}$`;
   return schema.meta({ minLength: min, maxLength: max, pattern });
 }

@@ -30,7 +30,7 @@ interface Columns<Row extends object> {
 
   /**
    * `column = $n` for each field that is not undefined, in the order of the fields.
-   * @param values of the statement so far; the written ones are appended to them.
+   * @param values the statement's values so far; those of `changes` are appended.
    * @throws Error for a field without a column.
    */
   assignments<Changes extends ColumnValues<Row, Changes>>(

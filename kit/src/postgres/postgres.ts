@@ -26,7 +26,7 @@ export interface Database extends Writer {
    */
   transaction<T>(work: (transaction: Writer) => Promise<T>): Promise<T>;
   /**
-   * Whether the database responds within the limits of the pool. While all connections are in use, a statement of any request that succeeds is
+   * Whether the database responds within the limits of the pool. While all connections are in use, a successful statement of any request is
    * sufficient: a replica that is only busy remains ready. Never rejects.
    */
   isReachable(): Promise<boolean>;
@@ -38,7 +38,7 @@ export interface PooledDatabase extends Database {
   readPool(): PoolState;
 }
 
-/** Open and idle connections, and waiting requests. */
+/** `total`: open connections, the idle ones included. `waiting`: requests that wait for a connection. */
 export interface PoolState {
   readonly total: number;
   readonly idle: number;
@@ -67,7 +67,7 @@ interface PositionColumns {
   readonly writeEpoch: string | null;
 }
 
-/** PostgreSQL's error codes (manual, appendix A) of failures that end without a change to the service: see `isTemporary`. */
+/** PostgreSQL's error codes (manual, appendix A) of failures that can end without a change to the service's code: see `isTemporary`. */
 const temporaryCodes = /^(08(?!P01)|28|3D|53|57|58)|^(25006|25P03|40001|40P01|55P03)$/;
 /** PostgreSQL's error codes after which it has ended the session. */
 const sessionEndCodes = /^(08|57P|25P03)/;
@@ -252,8 +252,8 @@ function isDeadlock(error: unknown): boolean {
 }
 
 /**
- * Failures that end without a change to the service: lost connections, and the PostgreSQL error classes (manual, appendix A) 08 without 08P01
- * (a protocol violation), 28 (authorization), 3D (no such database), 53, 57, 58, and 25006 (a former primary), 25P03, 40001, 40P01, 55P03.
+ * Failures that can end without a change to the service's code: lost connections, and the PostgreSQL error classes (manual, appendix A) 08 without
+ * 08P01 (a protocol violation), 28 (authorization), 3D (no such database), 53, 57, 58, and 25006 (a former primary), 25P03, 40001, 40P01, 55P03.
  */
 function isTemporary(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return temporaryCodes.test(error.code ?? "");

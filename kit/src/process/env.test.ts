@@ -74,6 +74,13 @@ test("a reader describes its variables without having any", () => {
   ]);
 });
 
+test("a list has at least one element if it is set", () => {
+  const readKeys = (KEYS: string) =>
+    readEnvironment({ KEYS }, (env) => env.list("KEYS", { fallback: ["a"], secret: true, why: "keys" }));
+  expect([readKeys(" b, ,c"), readKeys("")]).toEqual([["b", "c"], ["a"]]);
+  expect(problemsOf(() => readKeys(" ,"))).toEqual(["KEYS=… is not a list: keys"]);
+});
+
 test("a number may have decimals; an optional variable may be missing, but not invalid", () => {
   const readThem = (environment: Environment) =>
     readEnvironment(environment, (env) => ({

@@ -23,6 +23,7 @@ interface VariableOptions {
   readonly secret?: boolean;
 }
 
+/** Without `fallback`, a variable is required, except by the `optional…` methods. Problems are collected, not thrown: see `readEnvironment`. */
 export interface EnvironmentReader {
   /** A whole number within [min, max]; the unit is the end of the variable's name. */
   integer(name: string, o: VariableOptions & { fallback?: number; min: number; max: number }): number;
@@ -36,7 +37,7 @@ export interface EnvironmentReader {
   url(name: string, o: VariableOptions & { fallback?: string }): string;
   optionalUrl(name: string, o: VariableOptions): string | undefined;
   choice<const C extends string>(name: string, o: VariableOptions & { fallback?: C; of: readonly C[] }): C;
-  /** Values separated by commas, trimmed, empty ones dropped. */
+  /** Values separated by commas, trimmed, empty ones dropped. Only separators are a problem: a list is empty only by its fallback. */
   list(name: string, o: VariableOptions & { fallback?: readonly string[] }): readonly string[];
   flag(name: string, o: VariableOptions & { fallback: boolean }): boolean;
   /** All variables that are set and whose name is the prefix and at least one more character, by their whole name. */
@@ -230,9 +231,11 @@ function readUrl(text: string): string | undefined {
   return urlProtocols.has(new URL(text).protocol) ? text : undefined;
 }
 
-function readList(text: string): readonly string[] {
-  return text
+/** Undefined for a value with separators only: it would turn a list that has to have an element, such as of keys, into an empty one. */
+function readList(text: string): readonly string[] | undefined {
+  const elements = text
     .split(",")
     .map((part) => part.trim())
     .filter((part) => part !== "");
+  return elements.length > 0 ? elements : undefined;
 }

@@ -6,12 +6,13 @@ import { ConfigError } from "./env.ts";
  * configuration, or else the error with its stack, on standard error and exits with 1. First sets a V8 flag for the whole process.
  */
 export async function runMain(main: () => Promise<void>): Promise<void> {
-  // By default V8 allocates objects in the old generation if earlier objects from the same place in the code lived long, as those of requests do in
-  // a burst. From then on the objects of each request would remain until the next full collection, and a cheap request would cost half as much again.
+  // By default, V8 allocates objects in the old generation if many earlier objects from the same place in the code lived long, as the objects of
+  // requests do in a burst. Later objects from there then remain until the next full collection: a cheap request costs half as much again.
   setFlagsFromString("--no-allocation-site-pretenuring");
   try {
     await main();
   } catch (error) {
+    // An error before `main` has resolved. A later uncaught error ends the process too, by Node's default.
     process.stderr.write(`${describeFailure(error)}\n`);
     process.exit(1);
   }

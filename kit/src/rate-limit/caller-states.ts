@@ -27,7 +27,7 @@ export function createCallerStates<State>({
   function rotateIfDue(atMs: number): void {
     const generationAgeMs = atMs - currentSinceMs;
     if (generationAgeMs < retentionMs && current.size < callersMax) return;
-    // A generation of twice that age has not been used for `retentionMs`: each use after that time would have ended it.
+    // A generation that is twice `retentionMs` old was not used in its second half (a use would have ended it): its states have expired.
     previous = generationAgeMs < 2 * retentionMs ? current : new Map();
     current = new Map();
     currentSinceMs = atMs;

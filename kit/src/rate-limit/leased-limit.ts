@@ -53,7 +53,7 @@ const tolerance = 1e-6;
 /**
  * Counts by leases: units are taken from the shared bucket before they are used, one lease of `quota / (10 × processes)` at a time. No request waits
  * for the store: before the first grant, a caller's requests run on credit of one lease, and the units used are at most
- * `quota + processes × lease`. Beyond that, each process may admit one charge of more than a lease on credit, if the
+ * `quota + processes × lease`. Beyond that, each process may admit one charge of a lease or more on credit, if the
  * caller's credit is at most 1 unit: a request is charged 1 unit on arrival, before its whole weight is known.
  */
 export function createLeasedLimit(options: LeasedLimitOptions): ClassLimit {

@@ -10,9 +10,10 @@ export interface RateLimitConfig {
   readonly callersMax: number;
   /** Networks whose requests are not counted. */
   readonly exempt: readonly string[];
-  /** Undefined: each process counts separately. */
+  /** Undefined: each process counts separately, and a caller has the whole limit in each. */
   readonly storeUrl: string | undefined;
   readonly storePassword: string | undefined;
+  /** Unused without a store. During an outage of the store, each process has its share of a limit: at most `1 / processesMin` of it. */
   readonly processesMin: number;
 }
 
@@ -49,7 +50,7 @@ export function readRateLimitConfig(env: EnvironmentReader, profile: "developmen
       fallback: 2,
       min: 1,
       max: 10_000,
-      why: "gateways and REST proxies that share the limits, at least; the store counts those that run, and without it each process has its share",
+      why: "gateways and REST proxies that share the limits, at least; the store counts those that run, and during its outage each process has its share",
     }),
   };
 }

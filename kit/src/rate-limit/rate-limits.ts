@@ -12,7 +12,7 @@ export interface RateLimits {
   quotaOf(requestClass: RequestClass): number;
   /** Charges `weight` units (from 1), synchronously. A rejected charge costs nothing, so a caller that waits for `retryMs` is admitted. */
   charge(key: string, requestClass: RequestClass, weight: number): RateDecision;
-  /** Takes units for work that is already done. A caller can owe up to one quota; its charges are rejected until it is replenished. */
+  /** Takes units for work that is already done. A caller can owe up to one quota, and its charges are rejected while it owes units. */
   debit(key: string, requestClass: RequestClass, weight: number): void;
   /** Adds `RateLimit-Policy` and `RateLimit` to a list of alternating names and values (draft-ietf-httpapi-ratelimit-headers-10). */
   addHeaders(requestClass: RequestClass, decision: RateDecision, headers: string[]): void;
@@ -27,10 +27,10 @@ export interface RateLimitsOptions {
   readonly writesPerMinute: number;
   /** Callers counted at the same time, for each class; at times up to twice as many. */
   readonly callersMax: number;
-  /** Undefined: this process counts on its own. */
+  /** Undefined: this process counts on its own, and a caller has the whole quota in each process. */
   readonly storeUrl?: string | undefined;
   readonly storePassword?: string | undefined;
-  /** As `LeaseStoreOptions.processesMin`. */
+  /** As `LeaseStoreOptions.processesMin`. Unused without a store. */
   readonly processesMin: number;
   readonly observe?: RateLimitObserver | undefined;
   /** Monotonic milliseconds. Default: `performance.now`. */

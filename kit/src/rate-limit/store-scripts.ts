@@ -31,7 +31,7 @@ return { granted, reset_ms }
 `);
 
 /**
- * Reports this process, and removes processes that have not reported for long. A report that is at least as far in the future, because the clock was
+ * Reports this process, and removes processes whose last report is too old (ARGV[2]). A report that is as far in the future, because the clock was
  * set back, is removed too.
  * - KEYS[1]: a sorted set of processes by the time of their last report, in milliseconds.
  * - ARGV: the id of this process; the milliseconds after which a process without a report is removed.

@@ -17,7 +17,7 @@ export interface RepresentationMetadata {
 
 /**
  * Whether a response of the route to a query with these parameters can differ by caller and may be cached. It is computed before the request
- * can be rejected, so that problem documents and 304s have the same `Vary`. If it is false, the handler's metadata may still name the caller.
+ * can be rejected, so that problem documents and 304s have the same `Vary`. If it is false, a response can still have the `audience` `caller`.
  */
 export function doesVaryByCaller(route: RouteDeclaration, queryNames: ReadonlySet<string>): boolean {
   return route.cache === "private" || (route.privateWith ?? []).some((name) => queryNames.has(name));

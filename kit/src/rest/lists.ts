@@ -17,9 +17,8 @@ const limitPattern = /^[1-9]\d{0,2}$/;
 export const listBytesMax = 1_048_576;
 
 /**
- * Reads `limit` (1 to 100, 20 by default) and `cursor` from a list's query.
+ * Reads `limit` (1 to 100, 20 by default) and `cursor` from a list's query. Does not check filters: call `readFilters` first.
  * @param listName from `nameList`.
- * Does not check filters: call `readFilters` first.
  * @throws AppError 400 with every other invalid parameter.
  */
 export function readPageRequest(request: RestRequest, cursors: Cursors, listName: string): PageRequest {

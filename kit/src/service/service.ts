@@ -43,6 +43,7 @@ export interface ServiceParts {
 
 export interface ServiceApp {
   readonly handler: Express;
+  /** As in `ServiceCaching`. */
   readonly groupsOfChange: (change: RecordedChange) => readonly string[] | undefined;
   /** Called once the process has stopped serving. Does not close the database. */
   stop(): Promise<void>;
@@ -53,7 +54,7 @@ export interface ServiceCaching {
   /** How long a GraphQL response that caches may store is fresh. */
   readonly freshSeconds: number;
   readonly fieldGroups: FieldGroups;
-  /** See `ChangeFeedOptions.groupsOf`. */
+  /** The cache groups of a change; undefined for a kind of change that this release does not know. See `ChangeFeedOptions.groupsOf`. */
   readonly groupsOfChange: (change: RecordedChange) => readonly string[] | undefined;
 }
 

@@ -21,7 +21,7 @@ export interface ServiceObserver {
   announceRoute(endpoint: ServiceRequestRecord["endpoint"], route: string, methods: readonly string[]): void;
   /** Counts an entry of `errors[]` in a GraphQL response. Codes of failures of the service also mark the request as failed. */
   countGraphqlError(code: string): void;
-  /** Marks the current request as failed with this code, by a fault of the service. The first code counts. */
+  /** Marks the current request as failed with this code, by a fault of the service. The access log has the first code, the span the last. */
   failRequest(code: string): void;
 }
 
@@ -47,6 +47,7 @@ export function createServiceObserver(options: ServiceObserverOptions): ServiceO
     methodOf,
     createRecord: createServiceRecord,
     onFinished: createRequestReporter(options),
+    // This option is called once, now; the callback of the gauge is called at each scrape.
     onScrape: (readInFlight) => requestsInFlight.onScrape((gauge) => gauge.set({}, readInFlight())),
   });
 
@@ -117,8 +118,10 @@ function endSpan(span: Span, { endpoint, route }: ServiceRequestRecord, method: 
   const path = isGraphql ? "/graphql" : route;
   span.rename(isGraphql ? route : `${method} ${route}`);
   span.set("http.route", path);
-  if (endpoint !== "other") span.set("url.path", path);
+  // Also the route template, since a real path contains ids (trace.ts); not for a path outside of both endpoints.
+  if (path !== "other") span.set("url.path", path);
   span.set("http.response.status_code", status);
+  // Replaces the code of `failRequest` as the span's `error.type`.
   if (status >= 500) span.fail(String(status));
   span.end();
 }

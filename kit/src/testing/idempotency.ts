@@ -4,10 +4,13 @@ import { lockNumberOf } from "../idempotency/idempotency-records.ts";
 import type { RestTestAnswer, TestService } from "./service.ts";
 
 export interface IdempotentOperation {
-  /** Of the test file's `beforeAll`. */
+  /** Returns the service that the test file's `beforeAll` has started. */
   readonly service: () => TestService;
+  /** The scope that the operation requires. */
   readonly scope: string;
+  /** Of the POST, without the version: `/things`. */
   readonly path: string;
+  /** The table of the created rows. */
   readonly table: string;
   /** The name of the statement that creates a row. */
   readonly statement: string;

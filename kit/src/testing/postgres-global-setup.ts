@@ -19,7 +19,7 @@ declare module "vitest" {
 const prefix = "tributary-test-";
 const memoryBytesMin = 512 * 1024 * 1024;
 
-/** vitest's globalSetup: one PostgreSQL for the test run, in memory if the machine has a tmpfs. */
+/** vitest's globalSetup: one PostgreSQL for the test run, in memory if the tmpfs /dev/shm has more than 512 MiB free. */
 export default async function setup(project: Pick<TestProject, "provide">): Promise<() => Promise<void>> {
   const base = chooseBase();
   await sweep(base);

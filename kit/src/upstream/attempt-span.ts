@@ -36,13 +36,13 @@ export function startAttemptSpan({ parent, name, attributes }: TracedRequest, at
   return span;
 }
 
-/** @param result undefined if the request could not be sent: a bug of the caller. */
+/** @param result undefined if the transport threw, since the request itself is invalid: a bug. A connection that fails is a `result`. */
 export function endAttemptSpan(span: Span, result: TransportResult<ResponseBody> | undefined): void {
   if (result?.kind === "response") {
     span.set("http.response.status_code", result.status);
     if (result.status >= 500) span.fail(String(result.status));
   } else if (result?.reason === "aborted") {
-    // The caller disconnected, which is no failure of the replica.
+    // The caller of `Upstream.send` aborted the request, which is no failure of the replica.
     span.set("tributary.outcome", "aborted");
   } else if (result) span.fail(result.reason);
   span.end();

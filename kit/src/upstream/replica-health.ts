@@ -21,7 +21,7 @@ export interface ReplicaHealth {
   readonly state: HealthState;
   /** Healthy or suspect. */
   readonly isInService: boolean;
-  /** Ejected, and its pause is over; over for 30 s if the request is not idempotent: idempotent requests can be retried, and should probe first. */
+  /** Whether it is ejected and its pause is over. A request that is not idempotent probes 30 s later: it cannot be retried if the probe fails. */
   isProbeDue(isIdempotent: boolean): boolean;
   /** Ends the pause of an ejected replica now: the next idempotent request probes it. */
   endPause(): void;

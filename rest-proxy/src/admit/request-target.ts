@@ -16,7 +16,7 @@ export interface Target {
 
 const absoluteForm = /^https?:\/\/([^/?#@\\]+)(?=[/?]|$)/i;
 const pathPattern = /^(?:\/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})*)+$/;
-/** Accepts more than RFC 3986: browsers send `"[]{}|^` and the like unencoded. */
+/** Every visible ASCII character but `#`. That is more than RFC 3986 permits: browsers send `"[]{}|^` and the like unencoded. */
 const queryPattern = /^[\x21\x22\x24-\x7e]*$/;
 const hostPattern = /^(?:[A-Za-z0-9._~-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 

@@ -22,7 +22,7 @@ import { renderTokenPage } from "./token-page.ts";
 export interface DocumentsOptions {
   /** The text of each version's OpenAPI document, by version, from `loadDocuments`. */
   readonly texts: ReadonlyMap<number, string>;
-  /** Deprecated versions: their documents are marked as such. */
+  /** Deprecated versions: their documents are marked as such, also those that have only a sunset. */
   readonly retirements: readonly Retirement[];
   readonly frontPage: FrontPageOptions;
 }

@@ -15,7 +15,7 @@ interface SchemaView {
   readonly open: readonly string[];
 }
 
-/** The list of the properties, of a list those of its items. Undefined for a schema without properties. */
+/** Renders the properties of a schema; if the schema is a list, those of its items. Undefined for a schema without properties. */
 function fieldsOf(schema: Schema, view: SchemaView): Html | undefined {
   const { $ref, properties, required = [], items } = schema;
   if ($ref !== undefined) return fieldsOfReference(nameOf($ref), view);

@@ -187,6 +187,7 @@ function toEndToEnd(headers: readonly string[], isTraced: boolean): readonly str
   return remaining;
 }
 
+/** Counts a request that is not sent. @returns the error to throw for it. */
 function rejectOverload(observer: ServiceClientObserver | undefined): AppError {
   const error = new AppError("SERVICE_UNAVAILABLE", "Too many requests are in flight. Retry after 1 s.", {
     retryAfterSeconds: 1,

@@ -45,7 +45,10 @@ const neverForwarded: ReadonlySet<string> = new Set([
   "write-position",
 ]);
 
-/** Response headers of services that clients do not get: the proxy sets them, or they reveal internals. `isForClient` also removes CORS headers. */
+/**
+ * Response headers of services that clients do not get: the proxy sets them, or they reveal internals. `isForClient` also removes CORS headers.
+ * `Write-Position` is removed later, by `freshness/receipts.ts`.
+ */
 const notForClients: ReadonlySet<string> = new Set([
   "api-version",
   // Only the proxy issues receipts.
@@ -70,7 +73,7 @@ export interface ForwardingContext {
   readonly client: ClientAddress;
   /** The host that the client requested, validated. Undefined if it named none: an empty `Host`, or HTTP/1.0. */
   readonly host: string | undefined;
-  /** Undefined for a request without a body. */
+  /** The value of `Content-Length`: 0 for a write without a body. Undefined for a read, which has none. */
   readonly bodyBytes: number | undefined;
   /**
    * `GET` or `HEAD`. The proxy itself negotiates media type and content coding, so the service gets `Accept: application/json` and

@@ -5,8 +5,9 @@ import type { TransportRequest } from "@tributary/kit/upstream/transport";
 const writableSocket = { writable: true };
 
 /**
- * The request of one attempt of a write, as http-proxy-middleware gets it; undici sends reads. The client's request could be used for one attempt only, since the middleware adds
- * listeners to it and pipes its body. Has the members of an `IncomingMessage` that http-proxy-middleware 4 and httpxy 0.5 read.
+ * The request of one attempt of a write, as http-proxy-middleware gets it; undici sends reads. The client's request could be used for one attempt
+ * only, since the middleware adds listeners to it and pipes its body. Has the members of an `IncomingMessage` that http-proxy-middleware 4 and its
+ * proxy library, httpxy 0.5, read.
  */
 export class MiddlewareRequest {
   readonly httpVersion = "1.1";

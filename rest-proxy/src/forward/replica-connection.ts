@@ -26,7 +26,7 @@ export function openConnection(address: ReplicaAddress, limits: PoolLimits): Rep
     // How long an idle socket is kept. Only if it is set, the agent also obeys a shorter time in the service's `Keep-Alive` header.
     timeout: idleMsMax,
   };
-  // Without addresses, the URL contains the address, and no lookup takes place.
+  // `addresses` is empty if the URL contains an IP address instead of a host name: then no lookup takes place.
   if (address.addresses.length > 0) options.lookup = createFixedLookup(address.addresses);
   return {
     target: { protocol, host, hostname: hostOf(url), port },

@@ -9,7 +9,7 @@ export interface ServicesOptions {
   readonly inFlightMax: number;
   /** For the whole response of a service; a client that reads slowly has longer. */
   readonly upstreamTimeoutMs: number;
-  /** For a client to read its response. */
+  /** For a client to read its response, from the start of the request to the service (`readTimeoutMs` in client.ts). */
   readonly responseTimeoutMs: number;
   readonly observe: Observe;
   /** Undefined if telemetry is off. */

@@ -26,7 +26,7 @@ export interface ReceiptRules {
   /**
    * If the cache has a fresh response that may not include the writes, waits until the feeds have delivered the changes of these writes.
    * @param lookup from `limit`.
-   * @returns the lookup without the limit if the changes have arrived in time; else `lookup`, and the origin has to respond.
+   * @returns the lookup without `sentAfter` if the changes have arrived in time; else `lookup`, and the origin has to respond.
    */
   awaitChanges(lookup: CacheLookup, receipts: RequestReceipts): Promise<CacheLookup>;
 }
@@ -46,7 +46,7 @@ const requestHeader = receiptHeader.toLowerCase();
 const marksMax = 10_000;
 
 export function createReceiptRules({ receipts, feeds, cache, timeoutMs }: ReceiptRulesOptions): ReceiptRules {
-  /** For each unknown write, the cache's mark when its first receipt arrived. Later origin responses include the write. */
+  /** For each write that its feed has not delivered: the cache's mark when its first receipt arrived. Responses requested later include the write. */
   const marks = createBoundedMap<number>({ entriesMax: marksMax });
 
   function markOf({ service, epoch, xid }: ServiceWrite): number {
@@ -83,24 +83,24 @@ export function createReceiptRules({ receipts, feeds, cache, timeoutMs }: Receip
 interface WriteContext {
   readonly service: string;
   /** The writes that the receipts of the request name. */
-  readonly knownWrites: readonly ServiceWrite[];
+  readonly earlierWrites: readonly ServiceWrite[];
   /** The request is a `GET` or `HEAD`. */
   readonly isRead: boolean;
 }
 
 /**
- * Replaces the position of a write, which the service sent, by a receipt for the client: it names this write and `knownWrites`. In a response to a
- * read, only removes the position.
+ * Replaces the position of a write, which the service sent, by a receipt for the client: it names this write and, of `earlierWrites`, those to other
+ * services. In a response to a read, or if the position is invalid, only removes the position.
  */
 export function replaceWritePosition(
   response: OriginResponse,
-  { service, knownWrites, isRead }: WriteContext,
+  { service, earlierWrites, isRead }: WriteContext,
   receipts: Receipts,
 ): OriginResponse {
   const headerValue = findHeader(response.headers, writePositionHeader);
   if (headerValue === undefined) return response;
   const headers = withoutHeaders(response.headers, (name) => name === writePositionHeader);
   const position = readWritePosition(headerValue);
-  if (position && !isRead) headers.push(receiptHeader, receipts.write(knownWrites, [{ service, ...position }]));
+  if (position && !isRead) headers.push(receiptHeader, receipts.write(earlierWrites, [{ service, ...position }]));
   return { ...response, headers };
 }

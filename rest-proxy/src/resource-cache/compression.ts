@@ -16,8 +16,9 @@ const bytesMax = 2_097_152;
 /** The header of responses whose coding depends on the request. */
 const varyByEncoding = ["Vary", "Accept-Encoding"] as const;
 
-/** Memoized values of `Accept-Encoding`, and the characters of a memoized value: a longer value is parsed for each request. */
+/** Memoized values of `Accept-Encoding`. */
 const memoMax = 1_000;
+/** Characters of a memoized value. A longer value is parsed for each request. */
 const memoLengthMax = 256;
 
 /** Chooses the content coding of a response; memoized by the value of `Accept-Encoding`. Undefined: the response is not compressed. */
@@ -38,21 +39,34 @@ export function createCodingChooser(): (acceptEncoding: string | undefined) => C
 }
 
 export interface CompressionOptions {
-  /** Responses that are compressed at once: each is in memory as a whole. Above this number, further responses are sent uncompressed. */
+  /**
+   * Responses that are being compressed or wait for a thread: each is in memory as a whole. Above this number, further responses are sent
+   * uncompressed.
+   */
   readonly compressionsMax: number;
+  /**
+   * Responses that are compressed at the same time, each by a thread of Node's pool; at least 1. Many more than cores would evict one another's data
+   * from the caches of the processor, and leave the main thread a smaller share of its core.
+   */
+  readonly threadsMax: number;
 }
 
-/**
- * Wraps the origin fetches of all requests (stages.ts) so that responses are compressed once, before they are cached.
- *
- * Each coding is a representation with its own ETag: `"7"` becomes `"7-br"` (RFC 9110, 8.8.3.3; a weak ETag would never match `If-Match`). The
- * suffix is removed from conditions before the service compares them. Only a 200 to `GET` or `HEAD` with JSON is compressed; not if the request has
- * `Range`, or the response has `no-transform`, an unknown length, or a length outside `bytesMin` to `bytesMax`.
- */
-export function createCompression({
-  compressionsMax,
-}: CompressionOptions): (fetch: OriginFetch, coding: ContentCoding | undefined) => OriginFetch {
+export interface Compression {
+  /**
+   * Wraps the origin fetches of all requests (stages.ts) so that responses are compressed once, before they are cached.
+   *
+   * Each coding is a representation with its own ETag: `"7"` becomes `"7-br"` (RFC 9110, 8.8.3.3; a weak ETag would never match `If-Match`). The
+   * suffix is removed from conditions before the service compares them. Only a 200 to `GET` or `HEAD` with JSON is compressed; not if the request has
+   * `Range`, or the response has `no-transform`, an unknown length, or a length outside `bytesMin` to `bytesMax`.
+   */
+  wrap(fetch: OriginFetch, coding: ContentCoding | undefined): OriginFetch;
+  /** How long the response that waits longest for a thread has waited, in milliseconds; 0 if none waits. */
+  queueDelayMs(): number;
+}
+
+export function createCompression({ compressionsMax, threadsMax }: CompressionOptions): Compression {
   let inFlight = 0;
+  const threads = createThreadQueue(threadsMax);
 
   async function compressIfPossible(
     response: OriginResponse,
@@ -63,7 +77,9 @@ export function createCompression({
     if (coding === undefined || inFlight >= compressionsMax) return addVary(response);
     inFlight++;
     try {
-      return await compress(response, coding, request);
+      const body = await readBody(response.body, request.signal);
+      const compressed = await threads.run(() => compressors[coding](body));
+      return toCompressedResponse(response, coding, compressed);
     } finally {
       inFlight--;
     }
@@ -89,9 +105,12 @@ export function createCompression({
     return { ...compressed, body: Buffer.of() };
   }
 
-  return (fetch, acceptedCoding) => (request) => {
-    const isRead = request.method === "GET" || request.method === "HEAD";
-    return isRead ? fetchRead(request, fetch, acceptedCoding) : fetchWrite(request, fetch);
+  return {
+    wrap: (fetch, acceptedCoding) => (request) => {
+      const isRead = request.method === "GET" || request.method === "HEAD";
+      return isRead ? fetchRead(request, fetch, acceptedCoding) : fetchWrite(request, fetch);
+    },
+    queueDelayMs: threads.queueDelayMs,
   };
 }
 
@@ -120,13 +139,31 @@ function isCompressible({ status, headers }: OriginResponse): boolean {
   );
 }
 
-async function compress(
-  response: OriginResponse,
-  coding: ContentCoding,
-  { signal }: OriginRequest,
-): Promise<OriginResponse> {
-  const body = await readBody(response.body, signal);
-  const compressed = await compressors[coding](body);
+/** Runs at most `threadsMax` tasks at once. Further ones wait in the order of their arrival. */
+function createThreadQueue(threadsMax: number) {
+  let running = 0;
+  const waiting: { readonly start: () => void; readonly enteredMs: number }[] = [];
+  return {
+    async run<T>(task: () => Promise<T>): Promise<T> {
+      if (running < threadsMax) running++;
+      else await new Promise<void>((start) => waiting.push({ start, enteredMs: performance.now() }));
+      try {
+        return await task();
+      } finally {
+        const next = waiting.shift();
+        // The next task takes the place of this one.
+        if (next) next.start();
+        else running--;
+      }
+    },
+    queueDelayMs(): number {
+      const oldest = waiting[0];
+      return oldest ? performance.now() - oldest.enteredMs : 0;
+    },
+  };
+}
+
+function toCompressedResponse(response: OriginResponse, coding: ContentCoding, compressed: Buffer): OriginResponse {
   const headers = withoutHeaders(response.headers, (name) => name === "content-length");
   const etagIndex = findHeaderIndex(headers, "etag");
   if (etagIndex !== -1) headers[etagIndex + 1] = withSuffix(headers[etagIndex + 1] ?? "", coding);
@@ -183,9 +220,10 @@ function chooseWindowBits(bodyBytes: number): number {
 }
 
 /**
- * Restores the suffix of the ETag in a 304 if the client sent the ETag with the suffix. `Vary` is as in the 200 (RFC 9110, 15.4.5). Without a coding,
- * it is unknown here whether the body of the 200 has a length that is compressed, so `Vary` is added in any case. With a coding, a tag without suffix
- * is taken for that of a response that is never compressed: if it is not, caches keep the `Vary` that they have.
+ * Restores the suffix of the ETag in a 304 if the client sent the ETag with the suffix. Adds `Vary` if the 200 has it (RFC 9110, 15.4.5):
+ * - without a coding always, since it is unknown here whether the 200 is compressible;
+ * - with a coding only if the client sent the suffix or `*`. A tag without suffix is taken for that of a response that is never compressed: if that
+ *   is wrong, caches keep the `Vary` that they have.
  */
 function restoreTag(
   response: OriginResponse,

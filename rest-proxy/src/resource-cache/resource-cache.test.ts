@@ -64,7 +64,7 @@ const long = JSON.stringify("long ".repeat(400));
 const json = ["Content-Type", "application/json", "ETag", '"7"'];
 const signal = { aborted: false, reason: undefined, addEventListener() {}, removeEventListener() {} };
 
-const compress = createCompression({ compressionsMax: 8 });
+const compress = createCompression({ compressionsMax: 8, threadsMax: 2 }).wrap;
 
 /** An origin that responds with these headers and this body, and records its requests. */
 function origin(status: number, headers: readonly string[], body = long) {
@@ -152,9 +152,16 @@ test("a response truncated before it is compressed is an error", async () => {
   await expect(response).rejects.toMatchObject({ code: "BAD_GATEWAY" });
 });
 
+test("responses that wait for a thread are compressed too", async () => {
+  const { fetch } = origin(200, json);
+  const fetchCompressed = createCompression({ compressionsMax: 8, threadsMax: 1 }).wrap(fetch, "br");
+  const responses = await Promise.all(Array.from({ length: 8 }, () => fetchCompressed(get())));
+  for (const { headers } of responses) expect(headers).toContain("Content-Encoding");
+});
+
 test("beyond compressionsMax a response is uncompressed, with Vary", async () => {
   const { fetch } = origin(200, json);
-  const fetchCompressed = createCompression({ compressionsMax: 1 })(fetch, "br");
+  const fetchCompressed = createCompression({ compressionsMax: 1, threadsMax: 1 }).wrap(fetch, "br");
   const [first, second] = await Promise.all([fetchCompressed(get()), fetchCompressed(get())]);
   expect(first.headers).toContain("Content-Encoding");
   expect(second.headers.slice(-2)).toEqual(["Vary", "Accept-Encoding"]);

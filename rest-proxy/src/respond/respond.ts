@@ -1,6 +1,6 @@
 /**
- * Stage 5 of 5: respond. Writes the responses that need no service, and destroys responses that clients do not read in time. The cache writes the
- * others (`cache/write-response.ts`), and `proxy-headers.ts` adds the headers that the stages have collected.
+ * Stage 5 of 5: respond. Writes the responses that need no service, and destroys responses that clients do not read in time. `problems.ts` writes
+ * problem documents, the cache all other responses (`cache/write-response.ts`). `proxy-headers.ts` adds the headers that the stages have collected.
  */
 import type { Cors } from "@tributary/kit/http/cors";
 import { forEachHeader } from "@tributary/kit/http/raw-headers";

@@ -13,7 +13,7 @@ export type VersionChoice =
   | { readonly kind: "unknown" };
 
 /**
- * @param offered the versions that have the path.
+ * @param offered the versions to choose from: those that have the path, or only the version that the path names.
  * @param defaultVersion the version of ranges that name none; it need not be offered.
  */
 export type ChooseVersion = (
@@ -22,8 +22,9 @@ export type ChooseVersion = (
   defaultVersion: number,
 ) => VersionChoice;
 
-/** Memoized values of `Accept`, and the characters of a memoized value: a longer value is parsed for each request. */
+/** Memoized choices. */
 const memoMax = 1_000;
+/** Characters of an `Accept` whose choices are memoized. A longer one is parsed for each request. */
 const memoLengthMax = 256;
 
 /**

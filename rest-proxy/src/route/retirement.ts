@@ -6,7 +6,7 @@ export interface Retirement {
   readonly version: number;
   /** Milliseconds since 1970, past or future. */
   readonly deprecatedAtMs: number | undefined;
-  /** Not before `deprecatedAtMs` (RFC 9745, 4). */
+  /** Not before `deprecatedAtMs` (RFC 9745, 4): `readRetirements` reports a version with an earlier sunset, so the process does not start. */
   readonly sunsetAtMs: number | undefined;
 }
 
@@ -52,7 +52,7 @@ function toHeaders({ deprecatedAtMs, sunsetAtMs }: Retirement): readonly string[
 
 /**
  * The value of `Link` (RFC 5829, 3.3).
- * @param path a URL path without `>`, which admit/request-target.ts guarantees: it accepts `>` only percent-encoded.
+ * @param path a URL path without `>`, which admit/request-target.ts guarantees: in a path, unlike in a query, it accepts `>` only percent-encoded.
  */
 export function successorLink(path: string): string {
   return `<${path}>; rel="successor-version"`;
@@ -84,8 +84,7 @@ export function readDate(text: string, nowMs: number): number | undefined {
 
 /**
  * Parses lists of versions with a date each, such as `["1=2026-06-01", "2=+90d"]`. Of entries with the same version in one list, the last applies.
- * @param report called for each problem; nothing is thrown. Invalid entries are left out of the result; a version with a sunset before its
- * deprecation remains in the result.
+ * @param report called for each problem; nothing is thrown. After a report, config.ts does not use the result and the process does not start.
  */
 export function readRetirements(
   lists: { readonly deprecated: readonly string[]; readonly sunset: readonly string[] },
@@ -98,6 +97,7 @@ export function readRetirements(
   return [...versions].map((version) => {
     const deprecatedAtMs = deprecations.get(version);
     const sunsetAtMs = sunsets.get(version);
+    // Without a deprecation, every sunset since 1970 is valid.
     if (sunsetAtMs !== undefined && sunsetAtMs < (deprecatedAtMs ?? 0)) {
       report(`the sunset of version ${version} is before its deprecation`);
     }

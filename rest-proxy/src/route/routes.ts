@@ -15,8 +15,8 @@ export interface Route {
   /** The names of its query parameters; requests with others are rejected. */
   readonly query: readonly string[];
   /**
-   * What the service declares about caching. The proxy distinguishes only `none`: such a response is sent to no other client, so the
-   * service may depend on the client's address, and gets `Forwarded`.
+   * What the service declares about caching. The proxy uses it only for the request headers of a read: with `none`, they include `Forwarded`, as
+   * those of every write do, since no other client gets the response. Whether a response is stored depends on its own headers (`cache/policy.ts`).
    */
   readonly cache: "public" | "private" | "none";
   /**

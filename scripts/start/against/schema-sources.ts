@@ -26,6 +26,7 @@ export function remoteSchemaFiles(dataDir: string) {
 
 /**
  * Writes the schemas of the remote for the substitutes, once: they do not change while the platform runs. Without a remote it writes nothing.
+ * @returns a function that reads the other schemas from disk at each call.
  * @throws StartError if a schema is neither in git nor on disk.
  */
 export function prepareSchemaSources({ root, dataDir, substitutes, print }: SchemaSourcesOptions): ReadSources {
@@ -56,5 +57,5 @@ export function prepareSchemaSources({ root, dataDir, substitutes, print }: Sche
 }
 
 function isRemote(substitutes: SchemaSourcesOptions["substitutes"], name: string): boolean {
-  return [...substitutes].some(([service, kind]) => service === name && kind === "remote");
+  return substitutes.get(name) === "remote";
 }

@@ -29,7 +29,7 @@ export interface ChangeHandlerOptions {
 export function createChangeHandler(options: ChangeHandlerOptions): (paths: readonly string[]) => Promise<void> {
   const { root, dataDir, services, parts, gatewaySwapMs, print } = options;
   const { readSources = () => readSubgraphs(root, services) } = options;
-  const schemas = createSchemaState({ readSources, dataDir, gatewaySwapMs, print });
+  const schemaState = createSchemaState({ readSources, dataDir, gatewaySwapMs, print });
   const warnOfBreakingChanges = createBreakingChangeWarner({ root, services, print });
 
   /** Resolves to whether all of them are ready again. */
@@ -44,10 +44,10 @@ export function createChangeHandler(options: ChangeHandlerOptions): (paths: read
     const plan = planChanges(paths);
     const isFirst = paths.length === 0;
     const toRestart = new Set([...plan.code].filter((name) => parts.has(name)));
-    const mustCompose = isFirst || plan.schemas.size > 0 || schemas.hasUnpublished();
-    const composed = mustCompose ? await composeSources(root, schemas.lastValid(), readSources()) : undefined;
-    if (composed) for (const name of schemas.accept(composed)) toRestart.add(name);
-    for (const name of schemas.blockedServices()) {
+    const mustCompose = isFirst || plan.schemas.size > 0 || schemaState.hasUnpublished();
+    const composed = mustCompose ? await composeSources(root, schemaState.lastValid(), readSources()) : undefined;
+    if (composed) for (const name of schemaState.accept(composed)) toRestart.add(name);
+    for (const name of schemaState.blockedServices()) {
       const wasRequested = toRestart.delete(name);
       if (wasRequested) print(name, "not restarted: its schema does not compose");
     }
@@ -55,7 +55,7 @@ export function createChangeHandler(options: ChangeHandlerOptions): (paths: read
       const isMigrated = await tryMigrate(name, options);
       if (!isMigrated) toRestart.delete(name);
     }
-    const publishing = schemas.publishAndRestart(() => restartParts(toRestart, describeCause(paths)));
+    const publishing = schemaState.publishAndRestart(() => restartParts(toRestart, describeCause(paths)));
     const warning = composed?.ok ? warnOfBreakingChanges(composed.graph) : undefined;
     await Promise.all([publishing, warning]);
     if (isFirst || plan.routes.size > 0) {
@@ -74,9 +74,9 @@ type SchemaStateOptions = Pick<ChangeHandlerOptions, "dataDir" | "gatewaySwapMs"
 
 /** Holds three sets of schemas, and decides whether the gateway or the services get new schemas first. */
 function createSchemaState({ readSources, dataDir, gatewaySwapMs, print }: SchemaStateOptions) {
-  /** In use: those of the start, then the last published ones. */
+  /** In use by the gateway: those of the start, then the last published ones. */
   let serving: Schemas = schemasOf(readSources());
-  /** May have failed. */
+  /** Successful or not. */
   let lastComposition: Composed | undefined;
   /** The last schemas that composed. They may not be published yet. */
   let lastValid: Schemas | undefined;

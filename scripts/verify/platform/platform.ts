@@ -80,7 +80,7 @@ export interface PlatformOptions {
   readonly replicas: Partial<Readonly<Record<PartName, number>>>;
   /** Whether the databases of the services that run have the rows of `npm run seed`. */
   readonly isSeeded: boolean;
-  /** Additional variables of each process. */
+  /** Additional variables of each process, which also replace those that the platform sets. */
   readonly environment?: (part: PartName) => Environment;
   /** Starts the replicas of a service in another way, for example behind a host name or a proxy. */
   readonly place?: Partial<Readonly<Record<ServiceName, (start: StartReplica) => Promise<PlacedService>>>>;

@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 
 /**
- * Kills a process and its direct children with SIGKILL, as postgres.ts does for a crash of the server. The process is stopped first, so that it
- * can neither start another child nor react to the end of a child.
+ * Kills a process and its direct children with SIGKILL: postgres.ts crashes the server with it. The process is stopped (SIGSTOP) first, so that
+ * it can neither start another child nor react to the end of a child.
  * @throws Error if the process does not exist.
  */
 export function killWithChildren(pid: number): void {

@@ -13,6 +13,7 @@ export interface JourneyCheckOptions {
  * Sends each request of the journey (journey.ts) once, one after the other, for the verification compose. Checks the status of each response and
  * one value of its body.
  * @returns the number of requests, and a description of each response that is not as expected.
+ * @throws Error if a request gets no response.
  */
 export async function checkJourney({ graphqlUrl, restUrl, token, run }: JourneyCheckOptions) {
   // Only the audit of lost writes (audit.ts) needs the confirmed comments, and it does not run here.

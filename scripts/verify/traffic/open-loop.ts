@@ -35,7 +35,7 @@ export interface Load {
 
 /** While this many requests are in flight, further requests count as failed without being sent. */
 const inFlightMax = 2_000;
-/** Failures beyond this number of messages are counted as one kind. */
+/** After this many different messages, failures with other messages are counted together as one kind. */
 const failureKindsMax = 100;
 const failureCharsMax = 200;
 

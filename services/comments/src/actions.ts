@@ -23,11 +23,11 @@ export type CommentActions = ReturnType<typeof createCommentActions>;
 
 export interface CommentDeps {
   readonly store: CommentStore;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since 1970. */
   readonly clock?: () => number;
 }
 
-/** The error code for a deleted comment in REST, which shows no tombstones: NOT_FOUND in version 1, GONE in version 2. */
+/** The error code for a deleted comment in REST, which shows no tombstones (comments without a body): NOT_FOUND in version 1, GONE in version 2. */
 export type DeletedAs = "NOT_FOUND" | "GONE";
 
 export interface ChangeOptions {
@@ -75,8 +75,9 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
       return state;
     },
 
-    /** Includes deleted comments, which are null in `body`. */
+    /** Includes deleted comments; their `body` is null. */
     listComments: (filters: CommentFilters, request: PageRequest) => store.listComments(filters, request),
+    /** Only comments that are not deleted. */
     listVisible: (filters: CommentFilters, request: PageRequest) => store.listVisible(filters, request),
     listVisibleVersions: (filters: CommentFilters, request: PageRequest) => store.listVisibleVersions(filters, request),
     /** Includes deleted comments. The result has one page per request, in the same sequence. */

@@ -10,7 +10,7 @@ import { version2 } from "./rest/v2.ts";
 import { createCommentStore } from "./store.ts";
 
 export interface CommentsParts extends ServiceParts {
-  /** Milliseconds since the epoch; tests replace it. */
+  /** Milliseconds since 1970; `Date.now` by default, which tests replace. */
   readonly clock?: () => number;
 }
 

@@ -21,6 +21,7 @@ export function groupsOfCommentList({ postId, authorId }: CommentFilters): reado
   return ["comments"];
 }
 
+/** A comment, or its columns in a recorded change. */
 type RecordedComment = Pick<Comment, "id" | "postId" | "authorId">;
 
 /** The groups that a change of a comment invalidates. The endpoints never change its post or its author. */

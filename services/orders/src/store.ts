@@ -23,7 +23,7 @@ import { type PricedOrder, priceOrder } from "./pricing.ts";
 
 export type OrderStore = ReturnType<typeof createOrderStore>;
 
-/** Statements on orders have the alias `o`, those on products `p`. */
+/** In the statements, `o` is the table orders, `p` is products and `l` is order_lines. */
 const orderTable = defineColumns<Order>()({
   id: "id",
   customerId: "customer_id",

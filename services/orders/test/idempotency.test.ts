@@ -133,7 +133,7 @@ test("a key in quotes (structured field) equals the key without quotes, at both 
   expect(await orders.count()).toEqual(before);
   const escaped = await rest(String.raw`"a\"b\\c"`, qty);
   expect((await rest(String.raw`a"b\c`, qty)).body.id).toBe(escaped.body.id);
-  for (const key of ['"two words"', '"a", "b"', `"${"x".repeat(256)}"`]) {
+  for (const key of ['"two words"', '"a", "b"', `"${"x".repeat(256)}"`, '"unclosed', '"wrong\\escape"', '""']) {
     expect([key, (await rest(key, qty)).status]).toEqual([key, 400]);
   }
 });

@@ -111,7 +111,10 @@ export function createPostActions(store: PostStore) {
     throw toStatusError(transition.from);
   }
 
-  /** The reason why an update matched no row. A wrong version takes precedence over a wrong status. */
+  /**
+   * The reason why an update matched no row: a wrong version, or else a wrong status. If the row would match now, another request has changed it in
+   * between: that is reported as a wrong version.
+   */
   async function explainUnchanged(id: string, { status }: PostChanges, versions: Precondition): Promise<AppError> {
     const state = await findStateBatched(id);
     if (state === undefined || !allowsVersion(versions, state.rowVersion)) return toVersionError();

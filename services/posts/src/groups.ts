@@ -17,6 +17,7 @@ export function groupsOfPostList({ authorId }: Pick<PostFilters, "authorId">): r
   return isRowId(authorId) ? [`posts:by-${authorId}`] : [];
 }
 
+/** A post, or its columns in a recorded change. */
 type RecordedPost = Omit<PostState, "rowVersion">;
 
 /** The groups that a change invalidates. @param states the post before and after the change. An unpublished or missing post adds no group. */

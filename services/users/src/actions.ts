@@ -8,7 +8,7 @@ import type { PageRequest } from "@tributary/kit/lists/keyset";
 import type { NewUser, PrivatePart, User, UserChanges, UserFilters, UserState } from "./model.ts";
 import type { UserStore } from "./store.ts";
 
-/** The error code for a deactivated account: INVALID_STATE in GraphQL, which shows it; in REST, NOT_FOUND (version 1) or GONE (version 2). */
+/** The error code for a deactivated account. GraphQL shows such accounts: INVALID_STATE. REST does not: NOT_FOUND in version 1, GONE in version 2. */
 export type DeactivatedAs = "INVALID_STATE" | "GONE" | "NOT_FOUND";
 
 interface InputOptions {

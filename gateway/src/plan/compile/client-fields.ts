@@ -109,7 +109,7 @@ function toShape(
     return { kind: "enum", isNonNull, values, hidden };
   }
   if (isCompositeType(type)) {
-    // Undefined if no fetch provides the field.
+    // Undefined if no fetch provides the field: stage 5 then reads only `isNonNull` of the shape.
     const position = access?.position;
     return position ? { kind: "object", isNonNull, position } : { kind: "leaf", isNonNull, leaf: "custom" };
   }

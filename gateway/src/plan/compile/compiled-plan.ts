@@ -158,7 +158,10 @@ export interface ResponsePosition {
    * of this type is not possible at this position.
    */
   layoutOf(object: Readonly<Record<string, unknown>>, joins: Joins): ObjectLayout | undefined;
-  /** Turns planner keys and list indexes below this position into the client's response path. Stops before a field that the client did not select. */
+  /**
+   * Turns planner keys and list indexes below this position into the client's response path. Stops before a field that the client did not select, and
+   * before a negative index.
+   */
   toClientPath(steps: readonly (string | number)[]): readonly (string | number)[];
 }
 
@@ -203,7 +206,7 @@ export interface FieldAccess {
   readonly joinIndex: number;
   /** The first subgraph that provides the field. Undefined for an introspection field, and in a merged tree, where it is not known. */
   readonly service: string | undefined;
-  /** For a composite field: the position of its objects. */
+  /** The position of the objects of a composite field. Undefined for a leaf field and for an introspection field. */
   readonly position: ResponsePosition | undefined;
 }
 

@@ -254,7 +254,7 @@ function createAccessByKey(
       return createFieldAccess(provider, o.isMerged ? [] : others, undefined);
     }
     const path = [...facts.path, key];
-    // If several fetches select this composite field, only the objects of the first fetch are read. In a merged plan, all are merged into one object.
+    // Several fetches select a composite field of one object only in a merged plan (merge-detection.ts): the field's object has the data of all.
     const objectFetches = o.isMerged ? selectingFetches : [first];
     const objectSources = objectFetches.map(({ service, nodes }) => ({
       joinIndex: noJoin,

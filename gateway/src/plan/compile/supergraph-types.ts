@@ -34,8 +34,8 @@ export interface SupergraphTypes {
    */
   findDeclaredObjectType(service: string, typename: string, fieldName: string): string | undefined;
   /**
-   * Whether some subgraph has the union without this member. The planner then leaves out fields of the member, which are null without an error
-   * (client-fields.ts). False if `unionName` is not a union.
+   * Whether some subgraph has the union without this member. The planner may then select no field of the member at all, and its nullable fields are
+   * null without an error (client-fields.ts). False if `unionName` is not a union.
    */
   isPartialMember(unionName: string, typename: string): boolean;
   /**
@@ -49,6 +49,7 @@ export interface SupergraphTypes {
 const typeModifiers = /[[\]!]/g;
 
 export function createSupergraphTypes(schema: GraphQLSchema): SupergraphTypes {
+  // Has every subgraph that a query plan names.
   const graphByService = readGraphs(schema);
   const possibleTypesByName = new Map<string, ReadonlySet<string>>();
   const keyFieldsByType = new Map<string, ReadonlySet<string>>();

@@ -115,6 +115,7 @@ export function createIntrospection(o: IntrospectionOptions): Introspection {
       const cached = knownKey === undefined ? undefined : findValues(knownKey);
       if (cached) return cached;
       const { variableDefinitions = [] } = validated.operation;
+      // `{}` is for the type: stage 2 has validated the variables.
       const { coerced = {} } = getVariableValues(o.apiSchema, variableDefinitions, variables);
       const selection = selectIntrospection(o.apiSchema, plan.introspection, coerced);
       if (variableDefinitions.length === 0 && selection.key.length <= keyCharactersMax)

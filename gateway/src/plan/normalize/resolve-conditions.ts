@@ -17,7 +17,7 @@ import { Rejection } from "../../errors/rejections.ts";
 /**
  * Returns the operation without `@skip`, `@include` and named fragments. A selection set may become empty.
  * @param coerced the coerced values of the variables in `@skip` and `@include`.
- * @throws Rejection BAD_USER_INPUT if a condition is null.
+ * @throws Rejection BAD_USER_INPUT if one of these values is null.
  */
 export function resolveConditionsAndFragments(
   document: DocumentNode,
@@ -110,7 +110,7 @@ function createResolver(fragments: FragmentsByName, coerced: Readonly<Record<str
   return resolve;
 }
 
-/** Adds the selections to `into`, in an inline fragment if it has a type condition or directives. */
+/** Adds the selections, if any, to `into`: in an inline fragment if there is a type condition or a directive, else directly. */
 export function addFragment(
   typeCondition: NameNode | undefined,
   directives: readonly DirectiveNode[],

@@ -22,7 +22,7 @@ export interface PlannerPool {
   load(supergraphSdl: string): Promise<SupergraphPlanner>;
   /** The number of operations and large introspections that wait for a worker. */
   countQueuedJobs(): number;
-  /** Terminates the workers. Running and queued jobs settle as failed. */
+  /** Terminates the workers. Operations that run or wait are rejected: their jobs settle as `worker-lost` or `not-started`. */
   close(): Promise<void>;
 }
 

@@ -12,8 +12,8 @@ export interface RejectedOperations {
 interface RejectedOperationsOptions {
   readonly entriesMax: number;
   /**
-   * How long an operation is rejected after its first failure. Each further failure doubles the time, up to `ttlMsMax`. It is short at first,
-   * because planning may also have been slow on a busy machine, for example when the gateway has just started.
+   * How long an operation is rejected after its first failure. Each further failure doubles the time, up to `ttlMsMax`; a success does not reset it.
+   * It is short at first, because planning may also have been slow on a busy machine, for example when the gateway has just started.
    */
   readonly ttlMsMin: number;
   readonly ttlMsMax: number;

@@ -53,7 +53,7 @@ export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
     o.onReplaced(lost);
     const delayMs = restartDelayMsAfter(lossesInARow);
     lossesInARow++;
-    // Unreferenced: jobs that wait for the worker have timers.
+    // Unreferenced, so that it does not keep the process alive. If jobs wait for the worker, their own timers do.
     restartTimer = setTimeout(start, delayMs).unref();
   }
 
@@ -66,7 +66,7 @@ export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
     return { worker, job, isStartJob: startJob !== undefined };
   }
 
-  /** Runs jobs until there is none or the worker is lost. Does nothing if it is running already. */
+  /** Runs jobs until there is none or the worker is lost; for the next worker, `start` calls it again. Does nothing if it is running already. */
   async function work(): Promise<void> {
     if (isWorking) return;
     isWorking = true;

@@ -100,8 +100,8 @@ function groupMovedFields(draft: SupergraphDraft, syntheticFields: SyntheticFiel
 }
 
 /**
- * Whether the field is on an interface object, which is an interface in the supergraph. A virtual subgraph has the object types of the interface instead, and one object type cannot stand
- * for two interface objects.
+ * Whether the field is on an interface object, which is an interface in the supergraph. A virtual subgraph has the object types of the interface
+ * instead, and one object type cannot stand for two interface objects.
  */
 function isOnInterface({ types }: SupergraphDraft, { typeName }: RequiringField): boolean {
   return types.get(typeName)?.node.kind === Kind.INTERFACE_TYPE_DEFINITION;
@@ -110,6 +110,7 @@ function isOnInterface({ types }: SupergraphDraft, { typeName }: RequiringField)
 function isLeaf({ types }: SupergraphDraft, { typeName, fieldName }: RequiringField): boolean {
   const field = fieldNodeOf(types.get(typeName)?.members.get(fieldName));
   const kind = field && types.get(namedTypeOf(field.type))?.node.kind;
+  // Undefined for a built-in scalar, which the supergraph does not define.
   return kind === undefined || kind === Kind.SCALAR_TYPE_DEFINITION || kind === Kind.ENUM_TYPE_DEFINITION;
 }
 

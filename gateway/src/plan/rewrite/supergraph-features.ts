@@ -35,8 +35,8 @@ const unsupported: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Rejects supergraphs with unsupported features. Directives that protect data must not be ignored. A link is recognized by its arguments,
- * because a supergraph may rename `@link` too.
+ * Rejects supergraphs with unsupported features. Directives that protect data must not be ignored. A link is recognized by its argument (`url` of
+ * `@link`, `feature` of the older `@core`), because a supergraph may rename `@link` too.
  * @throws Error that names each feature and the reason.
  */
 export function rejectUnsupportedFeatures({ definitions }: DocumentNode): void {
@@ -85,9 +85,9 @@ export function listIneffectiveDirectives(supergraph: Schema): IneffectiveDirect
   });
   const linkedFeatures = [...(features?.allFeatures() ?? [])].filter((feature) => !isEffective(feature));
   const linkUrls = linkedFeatures.map(({ url }) => String(url));
-  const withoutName = linkUrls.filter((url) => !applied.some((directive) => directive.startsWith(`${url}#`)));
+  const urlsWithoutUse = linkUrls.filter((url) => !applied.some((directive) => directive.startsWith(`${url}#`)));
   return {
-    federation: [...applied, ...withoutName].filter(isFederation),
+    federation: [...applied, ...urlsWithoutUse].filter(isFederation),
     custom: applied.filter((directive) => !isFederation(directive)),
   };
 }

@@ -63,6 +63,7 @@ export function addVirtualSubgraph(
     moved.flatMap(({ typeName }) => findImplementations(draft, graph, typeName, contents)),
   );
   const query = draft.types.get(draft.queryType);
+  // The virtual subgraph has the query type, but none of its fields.
   if (query) joinType(query, query, { graph, virtual, fields: new Map() });
   for (const [typeName, fields] of contents) {
     const model = draft.types.get(typeName);

@@ -19,9 +19,9 @@ export interface EntityCacheOptions {
   readonly feedKey: string;
   /** A read that must see a write waits for the feed: up to a tenth of this time, and at most 50 ms (kit/src/consistency/feeds.ts). */
   readonly requestTimeoutMs: number;
-  /** The name of a subgraph in `services` and `feedUrls`. */
+  /** The name of a subgraph in `services` and `feedUrls`: `LINE_ITEMS` for `line-items`. */
   readonly nameOf: (subgraph: string) => string;
-  /** The name in observations of a service that has this name in `feedUrls`. */
+  /** The name in observations of a service that has this name in `feedUrls`: `line-items` for `LINE_ITEMS`. */
   readonly serviceOf: (name: string) => string;
   readonly observe: GatewayObserver;
   /** A monotonic clock. Default: `performance.now`. */

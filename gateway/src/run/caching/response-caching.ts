@@ -23,8 +23,8 @@ export interface SubgraphCaching {
    */
   readonly entities: Readonly<Record<string, readonly (readonly string[] | null)[]>> | undefined;
   /**
-   * True for a service of this platform: `seconds` holds only while its change feed reports every change. While the feed is down, a result is fresh for
-   * a shorter time (`feedDownMsMax` in subgraph-cache.ts).
+   * True for a service of this platform: `seconds` holds only while its change feed reports every change. While the feed is down, a result is fresh
+   * for a shorter time (`feedDownMsMax` in subgraph-cache.ts).
    */
   readonly needsFeed: boolean;
 }
@@ -61,7 +61,7 @@ export function createCachingCollector(): CachingCollector {
 
 /**
  * Reads the declaration of a subgraph: `extensions.cache` of a service of this platform (kit/src/graphql/cache-metadata.ts), or a public
- * `Cache-Control` with `extensions.apolloCacheTags` of any other subgraph.
+ * `Cache-Control` with `extensions.apolloCacheTags` of any other subgraph. Without tags, such a response can be stored too, in no cache group.
  * @returns undefined if there is no declaration: nothing of the response may be stored.
  */
 export function readSubgraphCaching(
@@ -95,13 +95,18 @@ function isEntityGroups(entities: unknown): entities is NonNullable<SubgraphCach
 /** Finds the first of these directives in a list that is separated by commas, with its seconds. */
 const maxAgePattern = /(?:^|,)(?:s-maxage|max-age)=(\d{1,9})(?:,|$)/;
 
-/** How long caches may store a response with this `Cache-Control`. Undefined unless it is public. */
+/** Responses with one of these must not be stored, or not be reused without validation (RFC 9111, 5.2.2), which the entity cache cannot do. */
+const forbiddingDirectives: ReadonlySet<string> = new Set(["no-store", "no-cache", "private"]);
+
+/** How long caches may reuse a response with this `Cache-Control`. Undefined unless it is public. */
 function readPublicSeconds(cacheControl = ""): number | undefined {
   const directives = cacheControl
     .toLowerCase()
     .split(",")
     .map((directive) => directive.trim());
   if (!directives.includes("public")) return undefined;
+  const isForbidden = directives.some((directive) => forbiddingDirectives.has(directive.split("=", 1)[0] ?? ""));
+  if (isForbidden) return undefined;
   // `s-maxage` overrides `max-age` in shared caches (RFC 9111, 5.2.2.10): in reverse order it comes first, so the pattern finds it first.
   const reversed = directives.toSorted().reverse().join(",");
   const [, seconds] = maxAgePattern.exec(reversed) ?? [];

@@ -46,7 +46,7 @@ export interface SubgraphCache {
   startFill(settledWrites: number): Fill;
   /** Stores a result unless it may be older than a known change, has too many groups, or needs a feed that the subgraph does not have. */
   put(fill: Fill, storable: Storable): void;
-  /** Notes that the result depends on the caller, or cannot be shared. For ten seconds, callers with credentials use them at once. */
+  /** Notes that the result depends on the caller or cannot be shared. For 10 s, it is fetched with the caller's credentials (if any) at once. */
   mark(key: string): void;
   isMarked(key: string): boolean;
   /** Reports how many results a request reads from the cache, fetches without credentials, and fetches with credentials because they are marked. */
@@ -83,6 +83,7 @@ export interface CacheParts {
   readonly ownWrites: Map<string, readonly ServiceWrite[]>;
   /** Removes the results of a service; those in flight will not be stored. */
   readonly invalidate: (service: string) => void;
+  /** `isUp` returns undefined for a service without a feed. */
   readonly feeds: Feeds;
   readonly shortTexts: (text: string) => string;
   /** Until when a key is marked. */

@@ -14,7 +14,7 @@ interface ScrapedValue {
 }
 
 export interface SeriesTable<Series> extends ScrapedMetric {
-  /** The series with these labels. Its first use creates it, and at zero the series with the other expected values. */
+  /** The series with these labels. Its first use creates it, and (at zero) the series with the other `expected` values of its labels. */
   of(labels: Labels<string>): Series;
   /** See `Metrics.announce`. */
   announce(labels: Labels<string>): void;

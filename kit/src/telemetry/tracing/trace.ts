@@ -46,7 +46,7 @@ export interface Span {
   child(name: string, options?: SpanOptions): Span;
   rename(name: string): void;
   set(name: AttributeName, value: AttributeValue): void;
-  /** Marks the span as failed. @param type from a small set, such as a code; never an error's message. */
+  /** Marks the span as failed. A later call replaces the type. @param type from a small set, such as a code; never an error's message. */
   fail(type: string): void;
   /** A second call has no effect. */
   end(): void;

@@ -16,9 +16,9 @@ import type { CacheMetadata } from "../../graphql/cache-metadata.ts";
 import type { TestService } from "../service.ts";
 import type { Read, Representation } from "./cases.ts";
 
-// The GraphQL responses of a service that caches may store. For each call of a root field: one response with all selections that caches may store. For
-// each entity: one read for each selection, so that the groups of one field do not hide that another lacks a group. One request reads all selections
-// of all entities of a type: the cache metadata are separate for each `_entities` field and each entity.
+// The GraphQL responses of a service that caches may store. For each call of a root field: one response with all selections that caches may store.
+// For each entity: one read for each selection, so that the groups of one field do not hide that another lacks a group. One request reads all
+// selections of all entities of a type: the cache metadata are separate for each `_entities` field and each entity.
 
 export interface GraphqlReadCases {
   readonly schema: URL;

@@ -3,14 +3,14 @@ import { readStored, store } from "./storage.js";
 
 const receiptHeader = "Consistency-Token";
 const receiptsKey = "tributary:receipts";
-/** A request has at most so many receipts. */
+/** The server accepts at most this number of receipts in a request. */
 const receiptsMax = 8;
 
 /**
  * `fetch` with the receipts of this tab's earlier writes, unless the request has other receipts. It remembers the receipt of the response.
  *
- * A server whose keys have been replaced cannot read a receipt and responds with 400 before it does anything: then the receipts are forgotten, and the
- * request is sent once more without them.
+ * A server whose keys have been replaced cannot read a receipt and responds with 400 before it does anything: then the receipts are forgotten, and
+ * the request is sent once more without them.
  * @param {string} url
  * @param {RequestInit & { headers: Headers }} init
  */
@@ -33,7 +33,7 @@ function readReceipts() {
 }
 
 /**
- * Those of parallel requests remain: a new receipt includes only what its own request has sent.
+ * Receipts that parallel requests have received remain: the receipt of a response includes only the receipts that its own request has sent.
  * @param {readonly string[]} sent
  * @param {readonly string[]} received
  */

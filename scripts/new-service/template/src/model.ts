@@ -45,7 +45,7 @@ export interface ParentPageRequest {
   readonly parentThingId: string;
   /** 1 to 101: one more than requested, to find out whether there is a next page. */
   readonly limit: number;
-  /** The id of the last spare gadget of the previous page; null for the first page. */
+  /** The id of the last spare gadget of the previous page, from a cursor, so it is well-formed; null for the first page. */
   readonly afterId: string | null;
 }
 
@@ -88,7 +88,7 @@ export type SpareGadgetChange = ChangesOf<typeof spareGadgetFields>;
 export const readNewInput = (input: unknown): NewSpareGadget => parseShape(createInput, input);
 /** Reads a REST body. @throws AppError BAD_USER_INPUT with every problem. */
 export const readNewBody = (body: unknown): NewSpareGadget => parseShape(newSpareGadget, body);
-/** @throws AppError BAD_USER_INPUT with every problem. */
+/** Reads GraphQL input and REST bodies. @throws AppError BAD_USER_INPUT with every problem. */
 export const readChangedFields = (input: unknown): SpareGadgetChange => parseShape(spareGadgetChange, input);
 /** A malformed id in a filter is accepted: no row has it, so the list is empty. @throws AppError BAD_USER_INPUT for an unknown sort order. */
 export const readListFilters = (input: unknown): SpareGadgetFilters => parseShape(filters, input);

@@ -92,7 +92,8 @@ export function createValue(type: GraphQLOutputType, place: MockPlace): unknown 
   const nullable = getNullableType(type);
   if (isListType(nullable)) return createList(nullable.ofType, place, undefined);
   if (!isLeafType(nullable)) return createObject(nullable, { ...place, given: undefined });
-  const isNull = nullable === type && pickNumber(`${place.seed} null`, nullEvery) === 0;
+  const isNullable = !isNonNullType(type);
+  const isNull = isNullable && pickNumber(`${place.seed} null`, nullEvery) === 0;
   return isNull ? null : createLeaf(nullable, place.fieldName, place.seed);
 }
 
@@ -163,7 +164,10 @@ function createKeyValue(type: GraphQLObjectType, name: string, ordinal: number):
   return field.name === "Int" ? number : createLeaf(field, name, `${type.name} ${number}`);
 }
 
-/** A page of a list (Relay Cursor Connections). The paging arguments do not change the list, so the pages of a list fit together. */
+/**
+ * A page of a list (Relay Cursor Connections). The paging arguments do not change the list, so the pages of a list fit together. `last` and `before`
+ * have no effect.
+ */
 function createConnection(type: GraphQLObjectType, place: MockPlace): MockObject {
   const { fieldName, field, args, context } = place;
   const { first, after, last: _last, before: _before, ...filter } = args;

@@ -14,8 +14,8 @@ import { verifyQueries } from "./queries.ts";
 /** A check besides the faults: a short outage on newly started processes. */
 const outageName = "short-outage";
 /**
- * How long the healthy platform is watched. A rule with a window and a `for` of 15 min, which are shortened to 30 s each, can fire in this time. A rule
- * with longer times may not.
+ * How long the healthy platform is watched: long enough for a rule with a window of 15 min and a `for` of 15 min, each shortened to 30 s. A rule
+ * with longer times may not fire in this time.
  */
 const healthyMs = 60_000;
 const requestTimeoutMs = 30_000;
@@ -58,12 +58,13 @@ cause no notification. Every query of every dashboard must return data. Before t
 otherwise Debian's packages, which are installed (as root) and not started as services. It takes a quarter of an hour. Use an idle machine: on
 a busy one the platform is slow, and alerts report it.`,
   options,
+  // With `--control`: then the claims with "fails" must not hold.
   control: "no fault is injected",
   async run(run) {
     const programs = findOrInstallPrograms(run.options.programs, run.print);
     for (const { claim, holds, output } of checkFiles(programs)) {
       if (!holds) run.print(output);
-      // With `--control` too, the files are valid.
+      // With `--control` too, the files must be valid.
       run.claim(claim, holds, { control: "holds" });
     }
     const { only } = run.options;
@@ -86,10 +87,10 @@ async function verifyOutage(run: AlertRun, programs: MonitoringPrograms): Promis
   run.onCleanup(stop);
   const { logs } = run.options;
   const { platform, monitoring } = await startMonitoredPlatform({ run: { onCleanup }, programs, logs, factor: 1 });
-  for (const { level, ratio, observed } of await runOutage(platform, monitoring, run.isControl)) {
+  for (const { objective, ratio, observed } of await runOutage(platform, monitoring, run.isControl)) {
     const { count, failed } = observed;
     const byClients = `clients observed ${(failed / count).toFixed(4)}, ${failed} of ${count} requests`;
-    run.claim(`Prometheus records the error ratio of a short outage, ${level}`, isRatioOf(ratio, observed), {
+    run.claim(`Prometheus records the error ratio of a short outage, ${objective}`, isRatioOf(ratio, observed), {
       measured: `${ratio?.toFixed(4) ?? "none"} recorded, ${byClients}`,
       control: "fails",
     });

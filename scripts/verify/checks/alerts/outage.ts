@@ -84,7 +84,7 @@ export function isRatioOf(ratio: number | undefined, { count, failed }: Observed
 /** An error ratio that Prometheus recorded, and what clients observed. */
 export interface RecordedRatio {
   /** The endpoint and the level of its objective, such as "gateway completeness". */
-  readonly level: string;
+  readonly objective: string;
   /** Undefined if none was recorded. */
   readonly ratio: number | undefined;
   readonly observed: ObservedRequests;
@@ -121,7 +121,7 @@ export async function runOutage(
     const [series] = await monitoring.query(query, nowSeconds, nowSeconds);
     const [, value] = series?.values.at(-1) ?? [];
     const ratio = value === undefined ? undefined : Number(value);
-    return { level: `${endpoint} ${level}`, ratio, observed };
+    return { objective: `${endpoint} ${level}`, ratio, observed };
   };
   return [await readRatio("gateway", "completeness", graphql), await readRatio("rest-proxy", "availability", rest)];
 }

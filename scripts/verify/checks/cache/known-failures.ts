@@ -2,7 +2,7 @@
 import type { Subject } from "./subjects.ts";
 
 export interface KnownFailure {
-  /** Why these failures are correct or accepted, with the RFC section. Begins with the suite's kind of test. `off`: deliberately not done. */
+  /** Why these failures are correct or accepted, with the RFC section. Begins with the `kind` of SuiteTest. `off`: deliberately not done. */
   readonly reason: string;
   readonly ids: readonly string[];
   /** The subject whose tests fail. Default: both. */

@@ -4,7 +4,7 @@ import type { Balancer } from "../../platform/balancer.ts";
 import { checkJourney } from "../../traffic/journey-check.ts";
 import { defineVerification, SkippedError, type VerificationRun } from "../../verification.ts";
 import { type FurtherStep, rolloutOptions, type Rollout, type RolloutReplica, runRollout } from "../rollout/rollout.ts";
-import { tryCommand } from "./command.ts";
+import { runCommand, tryCommand } from "./command.ts";
 import {
   type Container,
   countRestarts,
@@ -36,8 +36,9 @@ import { describeShare, isFair, measureShares } from "./traffic-shares.ts";
 
 /** Gateway and REST proxy look names up every five seconds: after this time both know the address of a replica that has started again. */
 const dnsRefreshMs = 6_000;
-/** A frozen container that is not restarted within this time counts as never restarted. */
+/** Without a restart of the frozen container in this time the verification ends with an error. The claimed limit, 75 s, is in rollout.ts. */
 const frozenTimeoutMs = 120_000;
+/** Measurements of the load before the restarts, until no request fails: the machine may still be busy with the start of the containers. */
 const baselineTriesMax = 10;
 const rotationTimeoutMs = 10_000;
 const rotationPollMs = 50;
@@ -53,6 +54,7 @@ traffic, and restarts each container under load, one after the other: no request
 of another (SIGSTOP), which must be restarted and ready within 75 s, and removes one replica of posts. Needs Docker; without it the check is
 skipped.`,
   options: { ...rolloutOptions, perSecond: { ...rolloutOptions.perSecond, fallback: 16 } },
+  // With `--control`: then the claim of rollout.ts that no request fails must not hold, and the others are not judged.
   control: "kills each container instead of stopping it",
   async run(run) {
     const missing = await ensureRequirements();
@@ -75,6 +77,7 @@ skipped.`,
     const token = await fetchWriterToken(project);
     await checkJobs(project, run);
     printWithDuration("docker-compose.yml is up");
+    // `run` is part of the texts and keys that the journey writes.
     const journey = await checkJourney({ ...urls, token, run: "journey" });
     for (const fault of journey.faults) print(`  ${fault}`);
     claim(
@@ -260,7 +263,7 @@ async function waitForJobs({ name }: Project) {
   const containersByJob = await Promise.all(jobNames.map((job) => listContainers(name, job)));
   const ids = containersByJob.flat().map(({ id }) => id);
   // Prints one exit code in each line.
-  const { out } = await tryCommand(["docker", "wait", ...ids]);
+  const out = await runCommand(["docker", "wait", ...ids]);
   const exitCodes = out.trim().split("\n").map(Number);
   const seedId = ids.at(-1) ?? "";
   const { out: seedLog } = await tryCommand(["docker", "logs", "--tail", "1", seedId]);

@@ -34,6 +34,7 @@ const fairnessMin = 0.3;
 
 /** Sends reads through the gateway, then through the REST proxy, and measures what each replica receives. */
 export async function measureShares(options: SharesOptions): Promise<readonly TrafficShare[]> {
+  // Only writes use `run` and `confirm`, and no writes are sent here.
   const { graphql, rest } = createJourney({ token: options.token, run: "shares", confirm: () => {} });
   const sharesOfGateway = await measurePart("gateway", graphql.reads, options);
   const sharesOfRestProxy = await measurePart("rest-proxy", rest.reads, options);

@@ -39,6 +39,7 @@ valid against the schema of the subgraph that receives it. A difference is print
     },
     case: { kind: "text", placeholder: "NAME", why: "only cases whose names contain NAME" },
   },
+  // With `--control`, instead of the repository's gateway: the claims about single cases are then printed, and not judged.
   control: "tests an unmodified Apollo Gateway, whose data differs for some operations",
   async run({ options, isControl, print, claim }) {
     const { operations, seed, case: namePart = "" } = options;

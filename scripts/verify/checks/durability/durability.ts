@@ -31,6 +31,7 @@ is confirmed. Then every confirmed order must be in the database exactly once, a
       why: "each round kills the service once, and PostgreSQL once",
     },
   },
+  // Broken on purpose with `--control`: then the claims with "fails" must not hold, and those without `control` are not judged.
   control: "PostgreSQL runs with synchronous_commit = off and loses confirmed orders",
   async run({ options, isControl, print, claim, onCleanup }) {
     const platform = await startPlatform({ run: { onCleanup }, isSeeded: false, replicas: { orders: 1 } });
@@ -71,7 +72,7 @@ is confirmed. Then every confirmed order must be in the database exactly once, a
 /** Kills the service, then PostgreSQL, each after some orders. @returns one line about the restarts. */
 async function killBoth(platform: Platform, buyers: Buyers, isControl: boolean): Promise<string> {
   const { postgres } = platform;
-  // The orders service does not start with synchronous_commit = off, so the control sets it to off once the service runs, and to on just
+  // The orders service refuses to start with synchronous_commit = off, so the control sets it to off once the service runs, and to on just
   // before the service starts again.
   const setSynchronousCommit = async (value: "on" | "off") => {
     await postgres.query("postgres", `alter system set synchronous_commit = ${value}`);

@@ -23,6 +23,7 @@ type WriteKind = "recorded" | "plain";
 export const writeCostPart: FreshnessPart = {
   name: "write-cost",
   purpose: "recording a change costs a write little, and an idle feed costs the database little",
+  // Broken on purpose with `--control`: then the claims with "fails" must not hold, and those without `control` are not judged.
   control: "each change is recorded 20 times",
   async run({ isControl, claim, print, onCleanup }) {
     const platform = await startPlatform({

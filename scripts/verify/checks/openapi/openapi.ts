@@ -19,6 +19,7 @@ export const openapi = defineVerification({
   description: `Lints the documents in supergraph/openapi with Redocly's \`recommended-strict\`, and with Spectral's and OWASP's rules. Errors, warnings and
 hints are faults. The linters are installed separately, in tools/openapi-lint.`,
   options: {},
+  // With `--control`, instead of linting the documents themselves: the linters must find each of these faults.
   control: "lints copies of a document, each with another fault",
   async run({ isControl, print, claim, onCleanup }) {
     const problem = installTool(lintersFolder);

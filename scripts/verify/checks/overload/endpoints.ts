@@ -87,7 +87,7 @@ export interface RequestOptions {
   readonly isSmall?: boolean;
 }
 
-/** A served response has 1,000 items, from the REST proxy compressed; or one item (small). An error is shorter. */
+/** A long response has 1,000 or more items, from the REST proxy compressed, and an error is shorter. A small one has one item and any length. */
 const bodyBytesMin = { gateway: 50_000, restProxy: 1_000, small: 1 };
 
 /** A request to the endpoint. The load process replaces `uniqueMark` each time it sends the request, so that no cache serves it. */

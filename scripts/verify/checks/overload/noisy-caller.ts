@@ -31,6 +31,7 @@ const burstSeconds = 12;
 export const noisyCallerPart: OverloadPart = {
   name: "noisy-caller",
   purpose: "a caller at 10 times its limit does not slow down another caller",
+  // Broken on purpose with `--control`: then the claims with "fails" must not hold.
   control: "no rate limits and ADMISSION=false",
   async run(run) {
     await checkNoisyCaller("gateway", run);

@@ -12,10 +12,13 @@ import { checkRefusedInputs } from "./refused-input-load.ts";
 import { refusedInputs } from "./refused-inputs.ts";
 
 const warmUpRequests = 500;
+/** Enough that one of them delays the other client of Apollo Gateway. */
+const controlInputs = 10;
 
 export const refusedInputsPart: OverloadPart = {
   name: "refused-inputs",
   purpose: "four clients that send refused inputs in a closed loop delay another client by at most 100 ms",
+  control: "Apollo Gateway gets the first of the inputs",
   async run(run) {
     const { gatewayPrefix } = pinOwnProcess();
     const folder = mkdtempSync(join(tmpdir(), "tributary-refused-"));
@@ -24,7 +27,7 @@ export const refusedInputsPart: OverloadPart = {
     run.onCleanup(() => library.close());
     startDiscardingRequests(library, run);
     const gateway = await startTestedGateway({
-      kind: "tributary",
+      kind: run.isControl ? "apollo" : "tributary",
       supergraphSdl: library.supergraphSdl,
       supergraphFile: join(folder, "supergraph.graphql"),
       environment: {},
@@ -43,7 +46,7 @@ async function sendInputs(gateway: TestedGateway, run: PartRun): Promise<void> {
   await checkRefusedInputs(
     {
       gatewayUrl: gateway.url,
-      inputs: refusedInputs,
+      inputs: run.isControl ? refusedInputs.slice(0, controlInputs) : refusedInputs,
       seconds: run.options.inputSeconds,
       send: () => sendRegular(client),
       measureTurn: async () => (await gateway.measureLoop()).cpuMaxMs,

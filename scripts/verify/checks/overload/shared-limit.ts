@@ -19,7 +19,7 @@ const loadSeconds = 10;
 const connectMs = 3_000;
 
 const outageCallers = 10;
-/** Requests per second of each caller, one to each of the four processes: below the 300/min ÷ 4 that each process grants without the store. */
+/** Requests per second of each caller, one to each of the four processes: below the 300/min ÷ 4 that each grants while the store is unavailable. */
 const outagePerSecond = 4;
 /** How long the store runs before the outage, is stopped, and runs after it. */
 const phaseMs = 4_000;
@@ -28,6 +28,7 @@ const outagePattern = /^tributary_rate_limit_store_unavailable(?:\{[^}]*\})? 1/m
 export const sharedLimitPart: OverloadPart = {
   name: "shared-limit",
   purpose: "two gateways and two REST proxies share the limit of a caller, also when the store fails and returns",
+  // Broken on purpose with `--control`: then the claims with "fails" must not hold, and those without `control` are not judged.
   control: "no store",
   async run(run) {
     const program = findStoreProgram();

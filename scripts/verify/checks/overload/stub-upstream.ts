@@ -6,10 +6,10 @@ import { createHttpReader } from "../../../../bench/load/http-reader.ts";
 
 /** Items in a GraphQL response: the gateway reads and writes each item. */
 const itemsInResult = 1_000;
-/** Items in a REST response: the REST proxy compresses the response. */
-const itemsInBody = 1_000;
+/** Items in a REST response: the REST proxy compresses the response. So many that its capacity is below `capacityMax` in pressure.ts. */
+const itemsInBody = 1_500;
 
-/** Fields of Query in `stubTypeDefs`, by priority. No name contains another name, since the stub searches the request body for them. */
+/** Fields of Query in `stubTypeDefs`, by priority. The stub searches the request body for them, so no name contains another one in the same case. */
 export const stubFields = { normal: "items", critical: "urgentItems", background: "backgroundItems" } as const;
 
 export const stubTypeDefs = `

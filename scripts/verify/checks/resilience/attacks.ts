@@ -79,6 +79,7 @@ const attacks: readonly Attack[] = [
     perSecond: 5,
     write: (n) => `{ a${n}: books { ${"author { books { title } } ".repeat(600)} } }`,
   },
+  // The second argument is the depth, which determines the planning time.
   { name: "operations with a long planning time", perSecond: 4, write: (n) => writeHeavyOperation(n, 2) },
   { name: "operations that exceed the planning deadline", perSecond: 1, write: (n) => writeHeavyOperation(n, 4) },
 ];

@@ -94,6 +94,7 @@ export async function runCheck(
   let failedClaims = 0;
   const claim = (text: string, holds: boolean, measured: string) => {
     if (!holds) failedClaims++;
+    // With `--control` the claim is printed, and not judged: only `failedClaims` is.
     run.claim(text, holds, { measured });
   };
   run.print(`\n${check.name}: ${check.purpose}`);

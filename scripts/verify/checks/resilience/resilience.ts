@@ -44,6 +44,7 @@ ${checks.map(({ name, purpose }) => `  ${name.padEnd(15)}${purpose}`).join("\n")
     },
     ...sizes,
   },
+  // With `--control`, instead of the repository's gateway. `runCheck` (check.ts) claims the fault.
   control: "tests an unmodified Apollo Gateway, in which most checks must find a fault",
   async run(run) {
     const { description, gatewayPrefix } = pinOwnProcess();

@@ -68,7 +68,7 @@ export async function startTestedGateway({
   environment,
   commandPrefix,
 }: TestedGatewayOptions): Promise<TestedGateway> {
-  publish(supergraphFile, supergraphSdl);
+  replaceFile(supergraphFile, supergraphSdl);
   const monitorArguments = ["--expose-gc", "--import", new URL("monitor.ts", import.meta.url).href];
   const commandLine = [...commandPrefix, process.execPath, ...monitorArguments, ...nodeArguments[kind]];
   const [command = process.execPath, ...args] = commandLine;
@@ -92,8 +92,8 @@ export async function startTestedGateway({
 }
 
 /** Replaces the file atomically by rename, so that the gateway never reads a part of it. */
-function publish(file: string, supergraphSdl: string): void {
-  writeFileSync(`${file}.new`, supergraphSdl);
+function replaceFile(file: string, text: string): void {
+  writeFileSync(`${file}.new`, text);
   renameSync(`${file}.new`, file);
 }
 
@@ -129,7 +129,7 @@ function createTestedGateway(child: ChildProcess, log: GatewayLog, supergraphFil
     },
     async publish(supergraphSdl) {
       const expectedLoads = countLoads(log) + 1;
-      publish(supergraphFile, supergraphSdl);
+      replaceFile(supergraphFile, supergraphSdl);
       const loaded = log.until(() => countLoads(log) >= expectedLoads);
       await withTimeout(loadTimeoutMs, loaded, () => `Supergraph ${expectedLoads} is not loaded`);
     },

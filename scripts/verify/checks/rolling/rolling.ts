@@ -54,6 +54,7 @@ may fail, and at most the writes that were in flight. Finally (on Linux) the add
       why: "writes the output of each process into this folder, one file each",
     },
   },
+  // With `--control`: then the claim of rollout.ts that no request fails must not hold, and the others are not judged.
   control: "kills each process instead of draining it",
   async run(run) {
     const { options, print, onCleanup } = run;

@@ -1,5 +1,5 @@
-// Loaded into the gateway's and the REST proxy's process before their code (test-dns.ts): names in NAMES_FILE resolve to the addresses in that file.
-// Other names are resolved as usual.
+// Loaded by NODE_OPTIONS (test-dns.ts) into the gateway's and the REST proxy's process before their code: names in NAMES_FILE resolve to the
+// addresses in that file. Other names are resolved as usual.
 import type { LookupAddress } from "node:dns";
 import dns from "node:dns/promises";
 import { readFileSync } from "node:fs";

@@ -36,9 +36,9 @@ export interface Rollout {
   /** The replicas that are killed after the restarts. */
   readonly killed: readonly RolloutReplica[];
   readonly furtherSteps: readonly FurtherStep[];
-  /** The time until gateway and REST proxy know the new address of a replica that was killed. */
+  /** The wait after a killed replica is ready again: by then gateway and REST proxy know its new address. */
   readonly addressRefreshMs: number;
-  /** How often the traffic before the restarts is measured until no request fails: the machine may still be busy with the start. */
+  /** How often at most the traffic before the restarts is measured until no request fails: the machine may still be busy with the start. */
   readonly baselineTriesMax: number;
 }
 

@@ -1,4 +1,5 @@
-// The request and response bodies that the OpenAPI documents show. A test sends the requests to the running service.
+// The request and response bodies that the OpenAPI documents show. A test sends the requests to the running service and compares each response,
+// except for the members that openapi.ts lists as `varies`.
 import { commentFields } from "../model.ts";
 import type { CommentChangeV1, CommentChangeV2, NewCommentV1, NewCommentV2 } from "./read.ts";
 import type { CommentV1, CommentV2 } from "./schemas.ts";

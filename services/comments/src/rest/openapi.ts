@@ -127,6 +127,7 @@ function getComment(schemas: VersionSchemas): OperationDocument {
       {
         name: "comment",
         summary: "A comment",
+        // The test first sends the example of `addComment`; its `Location` replaces `/comments/…` in this path.
         follows: "addComment",
         path: "/comments/1",
         status: 200,

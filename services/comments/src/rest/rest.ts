@@ -29,6 +29,7 @@ export interface RestDeps {
 
 /** The differences between the versions of the REST endpoint. */
 export interface RestVersion {
+  /** The version number and a hash of sample bodies: parts of every ETag. */
   readonly projection: Projection;
   readonly deletedAs: DeletedAs;
   toJson(comment: VisibleComment): unknown;

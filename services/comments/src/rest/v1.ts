@@ -7,6 +7,7 @@ import type { RestVersion } from "./rest.ts";
 import { sampleComments } from "./samples.ts";
 import type { CommentV1 } from "./schemas.ts";
 
+/** `respondsWith` compares the members with the OpenAPI schema at compile time. */
 const toCommentV1 = respondsWith<CommentV1>()((comment: VisibleComment) => ({
   id: comment.id,
   postId: comment.postId,

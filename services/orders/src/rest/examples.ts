@@ -1,4 +1,5 @@
-// The request and response bodies that the OpenAPI documents show. A test sends the requests to the running service.
+// The request and response bodies that the OpenAPI documents show. A test sends the requests to the running service and compares each response,
+// except for the members that openapi.ts lists as `varies`.
 import type { NewOrderV1, NewOrderV2 } from "./read.ts";
 import type { OrderV1, OrderV2, ProductV1, ProductV2 } from "./schemas.ts";
 

@@ -161,6 +161,7 @@ function getOrder(schemas: VersionSchemas): OperationDocument {
         name: "ownOrder",
         summary: "Ada's order",
         as: "ada",
+        // The test first sends the example of `placeOrder`; its `Location` replaces `/orders/…` in this path.
         follows: "placeOrder",
         path: "/orders/019c4a5e-8c00-7c1d-9f3a-2b6d7e8f9a0b",
         status: 200,

@@ -38,7 +38,10 @@ export function readNewOrderV2(body: unknown, keyHeader: string | undefined): Ne
   return { lines, idempotencyKey };
 }
 
-/** Calls `run`. If it throws OUT_OF_STOCK, renames `quantity` in the problems' pointers to the version's field name. */
+/**
+ * Calls `run`. The problems of OUT_OF_STOCK (pricing.ts) point to `quantity`, the model's name: replaces this name by the version's. Any other error
+ * already has the version's names.
+ */
 export async function withQuantityName<T>(quantityName: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
@@ -61,7 +64,7 @@ function renameQuantity(error: AppError, quantityName: string): AppError {
 
 const emptyBody = z.strictObject({}).optional();
 
-/** @throws AppError BAD_USER_INPUT for a body with any member. */
+/** Accepts no body, or an empty object. @throws AppError BAD_USER_INPUT for any other body. */
 export function requireEmptyBody(body: unknown): void {
   parseShape(emptyBody, body);
 }

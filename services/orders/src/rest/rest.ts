@@ -28,6 +28,7 @@ export interface RestDeps {
 
 /** The differences between the versions of the REST endpoint. */
 export interface RestVersion {
+  /** The version number and a hash of sample bodies: parts of every ETag. */
   readonly orderProjection: Projection;
   readonly productProjection: Projection;
   /** The name of the field with a line's quantity. */

@@ -1,7 +1,7 @@
 // The resolvers of this subgraph: they read arguments, call actions, load entities by id through the request's DataLoaders, and return
 // references ({ id }) to entities of other services.
-// Authorization is in actions.ts. A mutation passes its input as `() => read…(input)`, which the action calls only after it has checked the
-// caller's scopes, so UNAUTHENTICATED and FORBIDDEN take precedence over errors in the input.
+// Authorization is in actions.ts. A mutation with more input than an id passes it as `() => read…(input)`, which the action calls only after it has
+// checked the caller's scopes, so UNAUTHENTICATED and FORBIDDEN take precedence over errors in the input.
 import { readConnectionRequest, readFirst, toConnection } from "@tributary/kit/lists/connection";
 import { nameList } from "@tributary/kit/lists/cursor";
 import type { ListPage } from "@tributary/kit/lists/keyset";
@@ -43,7 +43,7 @@ export const resolvers: Resolvers = {
     },
     postsConnection: async ({ id }, { first, after, status }, { identity, actions, cursors, loaders }, info) => {
       const filters = readPostFilters({ status });
-      // Not the name of Query.posts: REST writes cursors for that list that lead backwards, which this list does not support.
+      // Another name than that of Query.posts: REST writes backward cursors for that list, and this field does not support them.
       const list = nameList("User.posts", { id, status: filters.status });
       const connectionRequest = readConnectionRequest({ first, after }, cursors, list);
       const request = actions.toAuthorPageRequest(identity, id, filters, connectionRequest);

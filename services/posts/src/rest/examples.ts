@@ -1,4 +1,5 @@
-// The request and response bodies that the OpenAPI documents show. A test sends the requests to the running service.
+// The request and response bodies that the OpenAPI documents show. A test sends the requests to the running service and compares each response,
+// except for the members that openapi.ts lists as `varies`.
 import { postFields } from "../model.ts";
 import type { NewPostV1, NewPostV2, PostChangesV1, PostChangesV2 } from "./read.ts";
 import type { PostV1, PostV2 } from "./schemas.ts";
@@ -6,7 +7,9 @@ import type { PostV1, PostV2 } from "./schemas.ts";
 /** The examples of one version. */
 interface PostExamples<ResponseBody, NewBody, ChangesBody> {
   readonly published: ResponseBody;
+  /** A new post: its id follows those of the seeded posts. */
   readonly draft: { readonly body: NewBody; readonly response: ResponseBody };
+  /** Post 2, whose title the example of `updatePost` changes. */
   readonly renamed: { readonly body: ChangesBody; readonly response: ResponseBody };
 }
 

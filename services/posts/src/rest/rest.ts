@@ -28,6 +28,7 @@ export interface RestDeps {
 
 /** The differences between the versions of the REST endpoint. */
 export interface RestVersion {
+  /** The version number and a hash of sample bodies: parts of every ETag. */
   readonly projection: Projection;
   toJson(post: Post): unknown;
   /** @throws AppError BAD_USER_INPUT with every problem. */

@@ -1,5 +1,5 @@
 // The documented bodies of requests and responses in both versions, for openapi.ts. The running service imports only their types, and validates by
-// model.ts and read.ts.
+// model.ts and read.ts. `documentsRequestBody` compares each schema of a request with the type in read.ts, at compile time.
 import { documentChanges, documentFields, documentNewFields } from "@tributary/kit/openapi/field-schemas";
 import { opaqueId, responseText, timestamp, withTextLimits } from "@tributary/kit/openapi/schemas";
 import { documentsRequestBody } from "@tributary/kit/rest/documented-bodies";
@@ -10,7 +10,7 @@ import type { NewPostV1, NewPostV2, PostChangesV1, PostChangesV2 } from "./read.
 const textInput = withTextLimits(postBody, { min: 0, max: 60_000 }).meta({
   description: "The text: at most 60,000 characters, and 60,000 bytes as JSON (UTF-8, without the quotes).",
 });
-/** Posts from before the limit of 60,000 characters are longer. */
+/** Posts from before the limit of 60,000 characters have up to 100,000. */
 const textOutput = responseText(100_000, "It begins with a loom.");
 
 const commonFields = {

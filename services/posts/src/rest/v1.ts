@@ -7,6 +7,7 @@ import type { RestVersion } from "./rest.ts";
 import { samplePosts } from "./samples.ts";
 import type { PostV1 } from "./schemas.ts";
 
+/** `respondsWith` compares the members with the OpenAPI schema at compile time. */
 const toPostV1 = respondsWith<PostV1>()((post: Post) => ({
   id: post.id,
   ...postFields.of(post),

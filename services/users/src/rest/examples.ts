@@ -1,4 +1,5 @@
-// The request and response bodies that the OpenAPI documents show. A test sends the requests to the running service.
+// The request and response bodies that the OpenAPI documents show. A test sends the requests to the running service and compares each response,
+// except for the members that openapi.ts lists as `varies`.
 import { userFields } from "../model.ts";
 import type { NewUserV1, NewUserV2, UserChangesV1, UserChangesV2 } from "./read.ts";
 import type { UserV1, UserV2 } from "./schemas.ts";

@@ -21,6 +21,7 @@ export interface RestDeps {
 
 /** The differences between the versions of the REST endpoint. */
 export interface RestVersion {
+  /** The version number and a hash of sample bodies: parts of every ETag. */
   readonly projection: Projection;
   /** The error code for a deactivated account. */
   readonly deactivatedAs: "NOT_FOUND" | "GONE";

@@ -7,7 +7,10 @@ import type { RestVersion } from "./rest.ts";
 import { renderSamples } from "./samples.ts";
 import type { UserV1 } from "./schemas.ts";
 
-/** The private fields email and prefs are null for callers who may not read them. */
+/**
+ * The private fields email and prefs are null for callers who may not read them. `respondsWith` compares the members with the OpenAPI schema at
+ * compile time.
+ */
 const toUserV1 = respondsWith<UserV1>()((user: User, seesPrivate: boolean) => ({
   id: user.id,
   ...userFields.of(user),

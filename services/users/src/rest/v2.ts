@@ -7,7 +7,7 @@ import type { RestVersion } from "./rest.ts";
 import { renderSamples } from "./samples.ts";
 import type { UserV2 } from "./schemas.ts";
 
-/** `private` is absent for callers who may not read it. */
+/** `private` is absent for callers who may not read it. `respondsWith` compares the members with the OpenAPI schema at compile time. */
 const toUserV2 = respondsWith<UserV2>()((user: User, seesPrivate: boolean) => {
   const publicPart = {
     id: user.id,

@@ -1,5 +1,6 @@
 // The documentation of the REST routes: requests, responses and examples in each version. `npm run generate` and the tests read it; the running
-// service does not, and validates by model.ts. A test sends the requests of the examples to the running service.
+// service does not, and validates by model.ts. A test sends the requests of the examples to the running service and compares each response, except
+// for the members in `varies`.
 import type { OperationDocument, ServiceDocuments } from "@tributary/kit/openapi/openapi";
 // BEGIN parent
 import { anyId } from "@tributary/kit/openapi/schemas";
@@ -100,6 +101,7 @@ const getOne: OperationDocument = {
     {
       name: "one",
       summary: "One by its id",
+      // The test first sends the example of `createSpareGadget`; its `Location` replaces this path.
       follows: "createSpareGadget",
       path: "/spare-gadgets/1",
       status: 200,

@@ -5,6 +5,7 @@ import { type SpareGadget, spareGadgetFields } from "../model.ts";
 import type { RestVersion } from "./rest.ts";
 import type { SpareGadgetBody } from "./schemas.ts";
 
+/** `respondsWith` compares the members with the OpenAPI schema at compile time. */
 const toJson = respondsWith<SpareGadgetBody>()((row: SpareGadget) => ({
   id: row.id,
   // BEGIN parent
