@@ -7,6 +7,8 @@ import { createServer } from "node:net";
 const lowestPort = 20_000;
 const highestPort = 32_767;
 const attemptsMax = 100;
+/** Module state, since a port that was returned remains free until its listener is opened: no second caller in this process may get it. */
+const returnedPorts = new Set<number>();
 
 /** Whether no process listens on this port of `host` at this moment. */
 export function isPortFree(port: number, host = "127.0.0.1"): Promise<boolean> {
@@ -18,15 +20,19 @@ export function isPortFree(port: number, host = "127.0.0.1"): Promise<boolean> {
 }
 
 /**
- * Finds a free port between 20000 and 32767.
+ * Finds a free port between 20000 and 32767, which no call in this process has returned before.
  * @param offset the port this far above has to be free too; 0 requires no second one.
  * @throws Error after 100 ports in use.
  */
 export async function pickFreePort(host = "127.0.0.1", offset = 0): Promise<number> {
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
     const port = randomInt(lowestPort, highestPort + 1 - offset);
-    if (!(await isPortFree(port, host))) continue;
-    if (offset === 0 || (await isPortFree(port + offset, host))) return port;
+    const ports = offset === 0 ? [port] : [port, port + offset];
+    if (ports.some((each) => returnedPorts.has(each))) continue;
+    // Before the first `await`, so that no concurrent call tries the same port.
+    for (const each of ports) returnedPorts.add(each);
+    const areFree = await Promise.all(ports.map((each) => isPortFree(each, host)));
+    if (!areFree.includes(false)) return port;
   }
   throw new Error(`No free port on ${host} between ${lowestPort} and ${highestPort} in ${attemptsMax} attempts.`);
 }

@@ -30,6 +30,11 @@ test("a chosen port is free and below those of outgoing connections", async () =
   expect(await isPortFree(port)).toBe(true);
 });
 
+test("no port is chosen twice, although the first listener is not open yet", async () => {
+  const ports = await Promise.all(Array.from({ length: 600 }, () => pickFreePort()));
+  expect(new Set(ports).size).toBe(600);
+});
+
 test("a port with a listener is not free", async () => {
   const port = await pickFreePort();
   const server = createServer().listen(port, "127.0.0.1");
