@@ -105,7 +105,7 @@ function decideWritesResults(conditions: WritingConditions): BenchmarkArguments[
 
 export function takesPart(contender: Contender, workload: Workload): boolean {
   if (contender.workloads) return contender.workloads.includes(workload.name);
-  return !workload.isSpecial;
+  return !workload.isOptIn;
 }
 
 /** Selects items by comma-separated names; all if `names` is undefined. */

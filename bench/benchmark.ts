@@ -66,7 +66,7 @@ export interface Workload {
   readonly title: string;
   readonly requests: readonly LoadRequest[];
   /** Whether only the contenders that name the workload take part in it. */
-  readonly isSpecial?: boolean;
+  readonly isOptIn?: boolean;
   /** Sent once each before the warm-up, to fill the caches. Defaults to `requests`. */
   readonly primingRequests?: readonly LoadRequest[];
   /** Whether the requests have `If-None-Match` with the ETag of an earlier response, and the expected status is 304 instead of 200. */

@@ -83,6 +83,7 @@ function formatWorkload(
   { title, name }: Workload,
   { contenders, cells, failures, memoryReference = "" }: BenchmarkRun,
 ): string {
+  // The memory of the contender with this name is the target of ours.
   const rssBytesMax = summarize(cells, name, memoryReference)?.rssBytes;
   const rows: (readonly string[])[] = [];
   for (const contender of contenders) {
@@ -164,7 +165,7 @@ function formatPair(pairs: readonly Pair[], { baselineRatioMax }: Contender): re
   ];
 }
 
-/** The event loop's pauses under a workload that has a probe. */
+/** The event loop's pauses under a workload that has a probe: measured inside the process (elapsed and CPU time), and by the probe from outside. */
 function formatPauses({ name, title }: Workload, { contenders, cells }: BenchmarkRun): string {
   const rows: (readonly string[])[] = [];
   for (const contender of contenders) {
@@ -198,6 +199,7 @@ export function formatProgress(cell: Cell): string {
   if (otherCpuShare > reportedOtherCpuShareMin) {
     results.push(`other processes used ${toPercent(otherCpuShare)} of its core`);
   }
+  // All others were canned: computing takes the load's core from the measurement.
   if (computed > 0) results.push(`${computed} subgraph responses were computed`);
   return `${workload} ${contender} #${round}: ${results.join(", ")}`;
 }

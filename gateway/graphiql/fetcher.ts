@@ -19,7 +19,7 @@ export interface FetcherOptions {
   readonly authorization: () => Promise<string | undefined>;
 }
 
-/** Of a body that is not JSON, in the message for the reader of the page. */
+/** How much of an unexpected response body the error message on the page quotes. */
 const excerptCharactersMax = 200;
 
 /**

@@ -80,7 +80,10 @@ interface SubgraphErrors extends RequestIds {
   readonly kind: "subgraph-errors";
   readonly service: string;
   readonly replica: string;
-  /** The code that clients get for the first error that is not meant for them. Undefined if all errors are: the response is then no failure. */
+  /**
+   * The code that clients get instead of the first error that is masked. Undefined if no error is masked, such as for BAD_USER_INPUT: the response is
+   * then no failure of the service.
+   */
   readonly code: string | undefined;
   readonly count: number;
   /** At most the first 20 errors. */
@@ -121,7 +124,7 @@ type PlanObservation =
   | { readonly kind: "planner-replaced"; readonly reason: string; readonly cause: unknown }
   | { readonly kind: "plan-cache-hit" }
   | { readonly kind: "plan-cache-miss" }
-  /** The least recently used entry was evicted. */
+  /** An entry that was not used recently was evicted. */
   | { readonly kind: "cache-evicted"; readonly cache: CacheName };
 
 /** `isMerged`: responses are merged into one tree, which is slower than joining (run/merge.ts). */
@@ -141,7 +144,7 @@ type EntityCacheObservation =
       readonly service: string;
       readonly results: Readonly<Record<EntityLookup, number>>;
     }
-  /** A request without credentials is repeated with them: not all of its results are the same for every caller. */
+  /** The cache fetches without credentials first. This request is repeated with them: not all of its results are the same for every caller. */
   | { readonly kind: "entity-cache-repeat"; readonly service: string }
   /** While the feed of a subgraph is down, its cached results are used for two seconds. */
   | FeedStateObservation;

@@ -77,8 +77,9 @@ function fileIn(dataDir: string): string {
 }
 
 /**
- * Replaces the file of a supervisor that has ended, and returns the processes that it lists. Another start may do the same at this time, so the moved
- * file is read again, and put back if it is the other start's. `linkSync`, unlike a rename, fails if the other start has created its file.
+ * Replaces the file of a supervisor that has ended, and returns the processes that it lists. Another start may do the same at this time:
+ * - Its file may be there already when this start moves `file` away. The moved file is therefore read again, and put back if its supervisor runs.
+ * - Its file may appear after this start has moved `file` away. `linkSync`, unlike a rename, fails then.
  */
 function replaceStaleFile(file: string, supervisor: ProcessIdentity, info: RunInfo): readonly PartIdentity[] {
   const previousRun = readRun(file);

@@ -34,9 +34,8 @@ interface PathStep {
 }
 
 /**
- * Visits all objects at paths of planner keys, through lists too. An entity is visited several times if it is joined to several objects. Nulls are
- * skipped, and so are values that do not fit their type, which stage 5 reports. The recursion is never deeper than the plan, whatever a subgraph
- * sends.
+ * Visits all objects at paths of planner keys, through lists too. An entity is visited several times if it is joined to several objects. Nulls,
+ * scalars and lists deeper than the type are skipped; stage 5 reports them. The recursion is never deeper than the plan, whatever a subgraph sends.
  */
 export function visitTargets({ root, position, joins }: ResponseTree, paths: Paths, visit: VisitTarget): void {
   walk(root, position, position.listDepth, pathTreeOf(paths), joins, visit);

@@ -13,7 +13,7 @@ export interface PendingResponseList {
   add(response: ServerResponse): void;
   /**
    * From now on the last pending response of each connection, and every response that is added later, has `Connection: close` (RFC 9112, 9.6), so
-   * that no client sends a request on a connection that is about to be closed.
+   * that no client sends a request on a connection that is about to be closed. The server calls it at the start of a drain.
    */
   closeConnections(): void;
   count(): number;

@@ -9,7 +9,7 @@ export interface ParsedQuery {
 
 const emptyQuery: ParsedQuery = { values: new Map(), problems: [] };
 const problemsMax = 100;
-/** A longer name of a client is cut in the response. */
+/** A longer name of a parameter is cut in the response. */
 const nameCharsMax = 64;
 
 /**

@@ -25,7 +25,7 @@ export function respondWithProblem(error: unknown, exchange: Exchange, observe: 
   const clientError = isExpected ? error : new AppError("INTERNAL_SERVER_ERROR", internalErrorMessage);
   record.code = clientError.code;
   if (clientError instanceof ServiceFailure) record.failedReplica = clientError.replica;
-  // `addVersionHeaders` in route/version.ts adds this `Vary` only after a version was chosen.
+  // After a version was chosen, `addVersionHeaders` in route/version.ts has added this `Vary`; for a 406 none was chosen.
   if (clientError.code === "NOT_ACCEPTABLE") proxyHeaders.vary.push("Accept");
   writeProblem(response, clientError, { instance: instanceOf(url), requestId }, listProxyHeaders(proxyHeaders));
 }

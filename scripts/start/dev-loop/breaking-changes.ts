@@ -24,7 +24,7 @@ export function createBreakingChangeWarner({
   print,
 }: BreakingChangeOptions): (graph: GraphState) => Promise<void> {
   let cachedBase: { readonly commit: string; readonly state: PlatformState | undefined } | undefined;
-  /** The id of the last warning, or the text of the last failure. Empty while no change breaks clients. */
+  /** The id of the last warning, or the text of the last failure: neither is printed again at once. Empty while no change breaks clients. */
   let lastWarningId = "";
 
   async function compare(now: GraphState): Promise<void> {
@@ -76,6 +76,7 @@ async function describeBreakingChanges({
   const fileErrors = accepted.ok ? [] : accepted.errors;
   const today = new Date().toISOString().slice(0, 10);
   const changes = await findSchemaChanges(before, now);
+  // `breaking` are the changes that `npm run check` rejects, `unlisted` those of them without an entry in the file.
   const { breaking, errors: entryErrors, unlisted } = applyAcceptedChanges(changes, acceptedEntries, today);
   if (breaking.length === 0) return { id: "", lines: [] };
   const problems = [...entryErrors, ...fileErrors];

@@ -63,6 +63,7 @@ export function createDevLoop(options: DevLoopOptions): DevLoop {
   return {
     async start() {
       state = "applying";
+      // The first call of `applyChanges` composes whatever is on disk, also for an empty batch.
       currentBatch = applyBatch([]);
       await currentBatch;
     },

@@ -112,9 +112,9 @@ export interface NewUser extends z.output<typeof newUser> {
 /** An undefined field remains, a null field is cleared; the same applies to each preference. */
 export type UserChanges = z.output<typeof userChanges>;
 
-/** Reads GraphQL input; rest/read.ts reads REST bodies. @throws AppError BAD_USER_INPUT with every problem. */
+/** Reads GraphQL input; rest/read.ts reads REST bodies, which contain no idempotency key. @throws AppError BAD_USER_INPUT with every problem. */
 export const readNewUser = (input: unknown): NewUser => parseShape(createUserInput, input);
-/** Reads GraphQL input and bodies of REST version 1; rest/read.ts reads version 2. @throws AppError BAD_USER_INPUT with every problem. */
+/** Reads GraphQL input and bodies of REST version 1, which have the same members; rest/read.ts reads version 2. @throws AppError BAD_USER_INPUT with every problem. */
 export const readUserChanges = (input: unknown): UserChanges => parseShape(userChanges, input);
 /** @throws AppError BAD_USER_INPUT with every problem. */
 export const readUserFilters = (input: unknown): UserFilters => parseShape(filters, input);

@@ -67,8 +67,8 @@ export function createQueryPlanner(supergraphSdl: string): QueryPlanner {
     return restorePlan(planner.buildQueryPlan(operation, { overrideConditions }), additions);
   }
 
-  // A virtual subgraph can hide the only path to a field: the other fields are then planned. Without virtual subgraphs, an operation with an
-  // unresolvable field is rejected.
+  // A virtual subgraph can hide the only path to a field that exists in the published supergraph: the other fields are then planned. Without virtual
+  // subgraphs, no subgraph can resolve such a field, and the plan has no `node`: the operation is rejected.
   const planPart = virtualSubgraphs.size > 0 ? planResolvableParts : planIfResolvable;
   return {
     apiSdl,

@@ -16,7 +16,7 @@ export const cache = defineVerification({
 shared cache of the REST proxy alone, and against the whole REST proxy with its production settings. Compares the failures of each with
 scripts/verify/checks/cache/known-failures.ts.`,
   options,
-  // Broken on purpose with `--control`: then the claims with "fails" must not hold, and those without `control` are not judged.
+  // What `--control` breaks on purpose: each claim below with `control: "fails"` has to fail then, and claims without `control` are not judged.
   control: "the tests run without a working cache",
   async run(run) {
     const problem = installSuite();

@@ -31,7 +31,7 @@ is confirmed. Then every confirmed order must be in the database exactly once, a
       why: "each round kills the service once, and PostgreSQL once",
     },
   },
-  // Broken on purpose with `--control`: then the claims with "fails" must not hold, and those without `control` are not judged.
+  // What `--control` breaks on purpose: each claim below with `control: "fails"` has to fail then, and claims without `control` are not judged.
   control: "PostgreSQL runs with synchronous_commit = off and loses confirmed orders",
   async run({ options, isControl, print, claim, onCleanup }) {
     const platform = await startPlatform({ run: { onCleanup }, isSeeded: false, replicas: { orders: 1 } });

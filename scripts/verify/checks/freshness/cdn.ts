@@ -25,7 +25,7 @@ export const cdnPart: FreshnessPart = {
   name: "cdn",
   purpose:
     "Varnish serves GET /graphql by hash and REST reads, and the new value within 2 s of a write. Needs Debian's Varnish",
-  // Broken on purpose with `--control`: then the claims with "fails" must not hold.
+  // What `--control` breaks on purpose: each claim below with `control: "fails"` has to fail then.
   control: "no purger",
   async run(run) {
     const platform = await startPlatform({

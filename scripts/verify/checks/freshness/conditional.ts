@@ -11,7 +11,7 @@ const unmatchedEtag = "none";
 export const conditionalPart: FreshnessPart = {
   name: "conditional",
   purpose: "after a change by GraphQL, GET and PATCH with If-Match by REST succeed at the first attempt",
-  // Broken on purpose with `--control`: then the claims with "fails" must not hold.
+  // What `--control` breaks on purpose: each claim below with `control: "fails"` has to fail then.
   control: "the clients send no receipts",
   async run({ options, isControl, claim, onCleanup }) {
     const platform = await startPlatform({

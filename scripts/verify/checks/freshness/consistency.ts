@@ -65,7 +65,7 @@ interface KillState {
 export const consistencyPart: FreshnessPart = {
   name: "consistency",
   purpose: "with a receipt no read is older than an acknowledged write, whatever is killed",
-  // Broken on purpose with `--control`: then the claims with "fails" must not hold, and those without `control` are not judged.
+  // What `--control` breaks on purpose: each claim below with `control: "fails"` has to fail then, and claims without `control` are not judged.
   control: "the clients send no receipts",
   async run(run) {
     const platform = await startPlatform({

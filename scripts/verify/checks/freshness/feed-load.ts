@@ -28,7 +28,7 @@ const insertChanges = `insert into feed_changes (kind, after)
 export const feedLoadPart: FreshnessPart = {
   name: "feed-load",
   purpose: `with ${changesPerSecond} changes a second, ${readersCount} readers know each of them soon`,
-  // Broken on purpose with `--control`: then the claims with "fails" must not hold, and those without `control` are not judged.
+  // What `--control` breaks on purpose: each claim below with `control: "fails"` has to fail then, and claims without `control` are not judged.
   control: "more changes than fit in a batch are written at a time",
   async run({ options, isControl, claim, print, onCleanup }) {
     const platform = await startPlatform({ run: { onCleanup }, isSeeded: false, replicas: { posts: 2 } });

@@ -20,7 +20,7 @@ const entityHitsLine =
 export const hitsPart: FreshnessPart = {
   name: "hits",
   purpose: `of ${postsCount} posts, requested by Zipf's law (${zipfExponent}) with ${writeShare * 100} % writes, the REST proxy and the gateway have most responses in their caches`,
-  // Broken on purpose with `--control`: then the claims with "fails" must not hold.
+  // What `--control` breaks on purpose: each claim below with `control: "fails"` has to fail then.
   control: "every write is published as a change of everything, so it invalidates both caches as a whole",
   async run({ isControl, claim, print, onCleanup }) {
     const platform = await startPlatform({

@@ -19,7 +19,7 @@ const sqlEvery = 10;
 export const latencyPart: FreshnessPart = {
   name: "latency",
   purpose: "without a receipt the last stale read comes shortly after the write",
-  // Broken on purpose with `--control`: then the claims with "fails" must not hold, and those without `control` are not judged.
+  // What `--control` breaks on purpose: each claim below with `control: "fails"` has to fail then, and claims without `control` are not judged.
   control: "the REST proxy has no feed",
   async run({ options, isControl, claim, print, onCleanup }) {
     const platform = await startPlatform({

@@ -23,7 +23,7 @@ type WriteKind = "recorded" | "plain";
 export const writeCostPart: FreshnessPart = {
   name: "write-cost",
   purpose: "recording a change costs a write little, and an idle feed costs the database little",
-  // Broken on purpose with `--control`: then the claims with "fails" must not hold, and those without `control` are not judged.
+  // What `--control` breaks on purpose: each claim below with `control: "fails"` has to fail then, and claims without `control` are not judged.
   control: "each change is recorded 20 times",
   async run({ isControl, claim, print, onCleanup }) {
     const platform = await startPlatform({

@@ -26,7 +26,7 @@ replica with SIGSTOP. The other replica must serve the reads, and both endpoints
     perSecond: { kind: "number", min: 10, max: 1_000, fallback: 40, why: "reads per second through each endpoint" },
     seconds: { kind: "number", min: 3, max: 600, fallback: 30, quick: 5, why: "how long the replica is frozen" },
   },
-  // Broken on purpose with `--control`: then the claims with "fails" must not hold, and those without `control` are not judged.
+  // What `--control` breaks on purpose: each claim below with `control: "fails"` has to fail then, and claims without `control` are not judged.
   control: "both replicas are frozen",
   async run({ options, isControl, claim, print, onCleanup }) {
     const replicas = { users: 2, gateway: 1, "rest-proxy": 1 };

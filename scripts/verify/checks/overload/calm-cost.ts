@@ -68,7 +68,7 @@ export const calmCostPart: OverloadPart = {
   name: "calm-cost",
   purpose:
     "caller identity and admission, in the gateway also rate limits, make a request at most 3 % dearer, a REST cache hit with a token 5 %",
-  // Broken on purpose with `--control`: then the claims with "fails" must not hold.
+  // What `--control` breaks on purpose: each claim below with `control: "fails"` has to fail then.
   control: "the gateway without its fast path, the REST proxy without stored responses",
   async run(run) {
     const issuer = await startTestIssuer();

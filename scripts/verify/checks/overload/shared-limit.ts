@@ -28,7 +28,7 @@ const outagePattern = /^tributary_rate_limit_store_unavailable(?:\{[^}]*\})? 1/m
 export const sharedLimitPart: OverloadPart = {
   name: "shared-limit",
   purpose: "two gateways and two REST proxies share the limit of a caller, also when the store fails and returns",
-  // Broken on purpose with `--control`: then the claims with "fails" must not hold, and those without `control` are not judged.
+  // What `--control` breaks on purpose: each claim below with `control: "fails"` has to fail then, and claims without `control` are not judged.
   control: "no store",
   async run(run) {
     const program = findStoreProgram();

@@ -28,7 +28,7 @@ to a write must include that write, also from the proxy's cache. Other replicas 
       why: "reads and writes, every fifth a write",
     },
   },
-  // Broken on purpose with `--control`: then the claims with "fails" must not hold.
+  // What `--control` breaks on purpose: each claim below with `control: "fails"` has to fail then.
   control: "writes go to the services, so the proxy's cache does not see them",
   async run({ options, isControl, print, claim, onCleanup }) {
     const platform = await startPlatform({

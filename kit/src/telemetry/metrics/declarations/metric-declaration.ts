@@ -12,8 +12,8 @@ export interface MetricDeclaration {
   /** Upper bounds, ascending, in the unit of the name. */
   readonly buckets?: readonly number[];
   /**
-   * Values of a label that are known before the first event: each is exported as 0 from the start, or as soon as the values of the other
-   * labels are known (`Metrics.announce`, or an event with them). Other values are possible.
+   * Values of a label that are known before the first event: each is exported as 0. For a metric with further labels this begins when the process
+   * knows a value of these, from `Metrics.announce` or the first event with it. Other values are possible.
    */
   readonly expected?: Readonly<Record<string, readonly (string | number)[]>>;
 }
