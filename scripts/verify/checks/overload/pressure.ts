@@ -5,6 +5,7 @@ import { createRequest, type EndpointKind, interleave, type Priority } from "./e
 import type { LoadPhase, LoadReport, PhaseReport, RequestTemplate } from "./load-job.ts";
 import { type LoadTestbed, startLoadTestbed, type TestedProcess } from "./load-testbed.ts";
 import type { OverloadPart, PartRun } from "./part.ts";
+import type { ClaimOptions } from "../../verification.ts";
 import { describePhase, type PhaseSummary, summarize } from "./phase-summary.ts";
 
 const capacityMax = 1_500;
@@ -302,9 +303,11 @@ function claimSteps(steps: readonly LoadStep[], { calm, emptyHandlerSeconds }: P
 }
 
 function claimGoodput(loadFactor: number, { goodPerSecond, kinds }: PhaseSummary, bound: number, run: PartRun): void {
+  // At 2x the REST proxy needs no admission: it saves the time of compression, since responses that would wait too long for it are sent uncompressed.
+  const inControl: ClaimOptions = loadFactor > 2 ? { control: "fails" } : {};
   run.claim(`goodput at ${loadFactor}x is at least 90 % of the bound`, goodPerSecond >= goodputShareMin * bound, {
     measured: `${goodPerSecond.toFixed(0)}/s, ${toPercent(goodPerSecond / bound)} of ${bound.toFixed(0)}/s`,
-    control: "fails",
+    ...inControl,
   });
   const { good, sent } = kinds["critical"] ?? { good: 0, sent: 0 };
   run.claim(
@@ -312,7 +315,7 @@ function claimGoodput(loadFactor: number, { goodPerSecond, kinds }: PhaseSummary
     sent > 0 && good >= criticalShareMin * sent,
     {
       measured: `${toPercent(good / sent)} of ${sent}`,
-      control: "fails",
+      ...inControl,
     },
   );
 }
