@@ -2,7 +2,7 @@
 import { createDisconnectSignal } from "@tributary/kit/http/abort-source";
 import { AppError } from "@tributary/kit/errors/app-error";
 import { writeProblem } from "@tributary/kit/http/problem";
-import { withoutHeaders } from "@tributary/kit/http/raw-headers";
+import { forEachHeader, withoutHeaders } from "@tributary/kit/http/raw-headers";
 import { readRequestId } from "@tributary/kit/http/request-id";
 import { decodeRawHeaders } from "@tributary/kit/upstream/transport";
 import { createBufferedTransport, openPool } from "@tributary/kit/upstream/undici-transport";
@@ -29,7 +29,11 @@ const connectionHeaders = [
  * Written by the remote's REST proxy; the local REST proxy adds its own. Headers such as the remote's `Consistency-Token` are not listed,
  * because the local REST proxy never forwards them.
  */
-const proxyHeaders = ["ratelimit", "ratelimit-policy", "deprecation", "sunset", "link", "cache-status", "date"];
+const proxyHeaders = ["ratelimit", "ratelimit-policy", "deprecation", "sunset", "cache-status", "date"];
+/** The only link that a REST proxy writes. The services write the others, those to the pages of a list. */
+const successorLink = /;\s*rel="?successor-version\b/;
+/** The comma between the links of one `Link` line. A URL may contain commas too. */
+const linkSeparator = /,\s*(?=<)/;
 
 const droppedRequestHeaders = new Set([...connectionHeaders, "accept-encoding", "expect"]);
 const droppedResponseHeaders = new Set([...connectionHeaders, ...proxyHeaders]);
@@ -67,9 +71,27 @@ export function createRestForwarder(origin: string): RestForwarder & { close(): 
         writeProblem(response, error, { instance: url.split("?", 1)[0], requestId });
         return;
       }
-      const headers = withoutHeaders(decodeRawHeaders(result.rawHeaders), (name) => droppedResponseHeaders.has(name));
-      response.writeHead(result.status, headers).end(result.body);
+      response.writeHead(result.status, toServiceHeaders(decodeRawHeaders(result.rawHeaders))).end(result.body);
     },
     close: () => upstream.close(),
   };
+}
+
+/** The headers that the service itself sent, from those of the remote's REST proxy. */
+function toServiceHeaders(proxied: readonly string[]): string[] {
+  const headers: string[] = [];
+  forEachHeader(proxied, (name, value) => {
+    const lowerName = name.toLowerCase();
+    if (droppedResponseHeaders.has(lowerName)) return;
+    const remaining = lowerName === "link" ? withoutSuccessor(value) : value;
+    if (remaining !== "") headers.push(name, remaining);
+  });
+  return headers;
+}
+
+function withoutSuccessor(links: string): string {
+  return links
+    .split(linkSeparator)
+    .filter((link) => !successorLink.test(link))
+    .join(", ");
 }
