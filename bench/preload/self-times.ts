@@ -6,7 +6,7 @@ import { formatTable } from "../report/tables.ts";
 type CallFrame = Profiler.ProfileNode["callFrame"];
 
 const repository = new URL("../..", import.meta.url).href;
-/** The start of a path (`toPath`): `@scope/name`, or the first folder. */
+/** The start of a path (`toPath`): `@scope/name`, the first folder, or `node` of a module such as `node:http`. */
 const packageOrFolder = /^(?:@[^/]+\/)?[^/:]+/;
 const packagesMax = 15;
 const functionsMax = 40;

@@ -28,8 +28,8 @@ export function readFirst(first: number | null | undefined): number {
 }
 
 /**
- * Reads the arguments of a connection field. Connections write only forward cursors, but a backward cursor of REST is valid here if its list
- * has the same name. An empty `after` counts as omitted.
+ * Reads the arguments of a connection field. Connections write only forward cursors. A backward cursor that REST has written for a list of the same
+ * name is valid too: the page then ends before its item. An empty `after` counts as omitted.
  * @param listName from `nameList`.
  * @throws AppError BAD_USER_INPUT, INVALID_CURSOR.
  */

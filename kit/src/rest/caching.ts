@@ -17,7 +17,8 @@ export interface RepresentationMetadata {
 
 /**
  * Whether a response of the route to a query with these parameters can differ by caller and may be cached. It is computed before the request
- * can be rejected, so that problem documents and 304s have the same `Vary`. If it is false, a response can still have the `audience` `caller`.
+ * can be rejected: if it is true, `rest-endpoint.ts` adds `Vary: Authorization` to every response, also to problem documents and 304s. If it is false,
+ * a single response can still be for its caller only (`RepresentationMetadata.audience`).
  */
 export function doesVaryByCaller(route: RouteDeclaration, queryNames: ReadonlySet<string>): boolean {
   return route.cache === "private" || (route.privateWith ?? []).some((name) => queryNames.has(name));

@@ -8,8 +8,8 @@ import { findHeader } from "@tributary/kit/http/raw-headers";
 export interface Validators {
   readonly etag: string | undefined;
   /**
-   * `Last-Modified`. Without it, the end of the second in `Date` (RFC 9111, 4.3.2): within that second the resource may have changed again, after
-   * another client got the response before the change.
+   * `Last-Modified`. Without it, one second after `Date` (RFC 9111, 4.3.2), which has no fractions: a client may have got another response earlier in
+   * the same second, before the resource changed.
    */
   readonly lastModifiedMs: number | undefined;
 }

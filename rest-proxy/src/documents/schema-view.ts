@@ -68,7 +68,7 @@ function viewField({ name, schema, required, description, place }: Field, view: 
   </li>`;
 }
 
-/** Composition writes the description of a nullable property into the alternative that is not null. */
+/** In the OpenAPI documents, the description of a nullable property is in the alternative that is not null. */
 function descriptionOf(schema: Schema): string | undefined {
   return schema.description ?? nonNullOf(schema)?.description;
 }

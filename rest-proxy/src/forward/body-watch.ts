@@ -50,7 +50,7 @@ export function watchBody(body: Readable, { pending, signal, readerExtraMs, onCl
     pending.finish(isServiceLate ? "failure" : toBodyOutcome(body), body.errored);
     onClosed();
   };
-  // With an `error` listener, `body.errored` distinguishes a broken body from a body that its reader destroyed.
+  // Without a listener, the `error` event of a broken body would end the process. `finish` reads the error from `body.errored`.
   body.on("error", () => {});
   if (body.closed) finish();
   else body.once("close", finish);

@@ -55,7 +55,10 @@ export function rejectUnsupportedFeatures({ definitions }: DocumentNode): void {
 
 /** Directives of a supergraph that have no effect in this gateway. The gateway logs them. */
 export interface IneffectiveDirectives {
-  /** Apollo's directives, by link URL such as `https://specs.apollo.dev/cost/v0.1#@listSize`; without `#@…` if `@join__directive` applies them. */
+  /**
+   * Apollo's directives, by link URL such as `https://specs.apollo.dev/cost/v0.1#@listSize`. A linked feature none of whose directives is applied by
+   * its name has its URL alone: `@join__directive` may apply them.
+   */
   readonly federation: readonly string[];
   /** Directives of subgraph teams, added by `@composeDirective`. */
   readonly custom: readonly string[];

@@ -71,7 +71,7 @@ export function findChanges(
 }
 
 export function describeResult(result: SuiteResults[string] | undefined): string {
-  if (result === undefined) return "the suite has no such test";
+  if (result === undefined) return "no result: the suite has no such test, or did not run it";
   if (result === true) return "passes";
   const [failureKind, message] = result;
   return `${failureKind}: ${message}`;

@@ -19,6 +19,7 @@ const toCommentV1 = respondsWith<CommentV1>()((comment: VisibleComment) => ({
 }));
 
 export const version1: RestVersion = {
+  // Part of each ETag of this version. It changes when the code writes the samples differently.
   projection: createProjection(1, sampleComments.map(toCommentV1)),
   // A deleted comment is 404 in version 1, 410 in version 2.
   deletedAs: "NOT_FOUND",

@@ -19,6 +19,7 @@ const toCommentV2 = respondsWith<CommentV2>()((comment: VisibleComment) => ({
 }));
 
 export const version2: RestVersion = {
+  // Part of each ETag of this version. It changes when the code writes the samples differently.
   projection: createProjection(2, sampleComments.map(toCommentV2)),
   deletedAs: "GONE",
   toJson: toCommentV2,

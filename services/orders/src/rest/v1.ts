@@ -33,6 +33,7 @@ const toProductV1 = respondsWith<ProductV1>()(({ sku, title, priceMinor, currenc
 }));
 
 export const version1: RestVersion = {
+  // The projections are part of each ETag of this version. They change when the code writes the samples differently.
   orderProjection: createProjection(
     1,
     sampleOrders.map(([order, lines]) => toOrderV1(order, lines)),

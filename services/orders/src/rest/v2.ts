@@ -30,6 +30,7 @@ const toProductV2 = respondsWith<ProductV2>()(({ sku, title, priceMinor, currenc
 }));
 
 export const version2: RestVersion = {
+  // The projections are part of each ETag of this version. They change when the code writes the samples differently.
   orderProjection: createProjection(
     2,
     sampleOrders.map(([order, lines]) => toOrderV2(order, lines)),

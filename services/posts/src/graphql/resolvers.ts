@@ -36,6 +36,7 @@ export const resolvers: Resolvers = {
     // `after` is a post id here, not a cursor: this field is a plain list of published posts, not a connection.
     posts: async ({ id }, { first, after }, { identity, actions, loaders }, info) => {
       const position = after ? ({ direction: "next", id: after } as const) : undefined;
+      // Without a status, these filters select published posts.
       const filters = readPostFilters({});
       const request = actions.toAuthorPageRequest(identity, id, filters, { limit: readFirst(first), position });
       const page: ListPage<LoadedPost> = await loaders[extentOf(info)].pageOfAuthor.load(request);

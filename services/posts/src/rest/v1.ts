@@ -20,6 +20,7 @@ const toPostV1 = respondsWith<PostV1>()((post: Post) => ({
 }));
 
 export const version1: RestVersion = {
+  // Part of each ETag of this version. It changes when the code writes the samples differently.
   projection: createProjection(1, samplePosts.map(toPostV1)),
   toJson: toPostV1,
   readNewPost: readNewPostV1,

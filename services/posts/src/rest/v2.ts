@@ -20,6 +20,7 @@ const toPostV2 = respondsWith<PostV2>()((post: Post) => ({
 }));
 
 export const version2: RestVersion = {
+  // Part of each ETag of this version. It changes when the code writes the samples differently.
   projection: createProjection(2, samplePosts.map(toPostV2)),
   toJson: toPostV2,
   readNewPost: readNewPostV2,

@@ -22,6 +22,7 @@ const toUserV1 = respondsWith<UserV1>()((user: User, seesPrivate: boolean) => ({
 }));
 
 export const version1: RestVersion = {
+  // Part of each ETag of this version. It changes when the code writes the samples differently.
   projection: createProjection(1, renderSamples(toUserV1)),
   deactivatedAs: "NOT_FOUND",
   emailPointer: "#/email",

@@ -21,6 +21,7 @@ const toUserV2 = respondsWith<UserV2>()((user: User, seesPrivate: boolean) => {
 });
 
 export const version2: RestVersion = {
+  // Part of each ETag of this version. It changes when the code writes the samples differently.
   projection: createProjection(2, renderSamples(toUserV2)),
   deactivatedAs: "GONE",
   emailPointer: "#/private/email",

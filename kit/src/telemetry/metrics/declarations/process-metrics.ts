@@ -78,7 +78,7 @@ export const rateLimitMetrics = {
   },
   tributary_rate_limit_lease_misses_total: {
     kind: "counter",
-    help: "Charges rejected because the process had no lease for them, though the shared limit was not known to be used up.",
+    help: "Charges rejected for lack of a lease while the shared limit may have had units left.",
     labels: ["endpoint", "class"],
     expected: { class: ["reads", "writes"] },
   },
