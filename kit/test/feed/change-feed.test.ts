@@ -92,12 +92,14 @@ test("a feed that neither has subscribers nor commits does not connect", async (
 
 test("a backlog of old changes is trimmed completely", async () => {
   await database.database.rows("fill", "insert into feed_changes (kind) select 'thing' from generate_series(1, 6000)");
-  for (let n = 0; n < 2; n++) {
+  const trim = async () => {
     await makeTrimDue(database);
     startFeed().feed.onCommit();
     await expect.poll(() => isTrimDue()).toBe(false);
-  }
-  await expect.poll(() => countChanges()).toBe(0);
+    return countChanges();
+  };
+  // Repeated: a trim keeps what is newer than the oldest transaction of the cluster, which can be one of another test file.
+  await expect.poll(trim).toBe(0);
 });
 
 test("a feed reports about how many changes its outbox has", async () => {
