@@ -26,8 +26,7 @@ replica with SIGSTOP. The other replica must serve the reads, and both endpoints
     perSecond: { kind: "number", min: 10, max: 1_000, fallback: 40, why: "reads per second through each endpoint" },
     seconds: { kind: "number", min: 3, max: 600, fallback: 30, quick: 5, why: "how long the replica is frozen" },
   },
-  // What `--control` breaks on purpose: each claim below with `control: "fails"` has to fail then, and claims without `control` are not judged.
-  control: "both replicas are frozen",
+  control: "both replicas are frozen", // Then each claim with `control: "fails"` has to fail; others are not judged.
   async run({ options, isControl, claim, print, onCleanup }) {
     const replicas = { users: 2, gateway: 1, "rest-proxy": 1 };
     const platform = await startPlatform({ run: { onCleanup }, isSeeded: true, replicas });
