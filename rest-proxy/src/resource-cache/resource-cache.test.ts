@@ -1,3 +1,4 @@
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { brotliDecompressSync } from "node:zlib";
@@ -157,6 +158,22 @@ test("responses that wait for a thread are compressed too", async () => {
   const fetchCompressed = createCompression({ compressionsMax: 8, threadsMax: 1 }).wrap(fetch, "br");
   const responses = await Promise.all(Array.from({ length: 8 }, () => fetchCompressed(get())));
   for (const { headers } of responses) expect(headers).toContain("Content-Encoding");
+});
+
+test("at most threadsMax responses are compressed at once, and the wait of the others is known", async () => {
+  const { fetch } = origin(200, json, JSON.stringify("long ".repeat(100_000)));
+  const compression = createCompression({ compressionsMax: 8, threadsMax: 1 });
+  let isPending = true;
+  const responses = Array.from({ length: 4 }, () => compression.wrap(fetch, "br")(get()));
+  const settled = Promise.all(responses).finally(() => (isPending = false));
+  let longestMs = 0;
+  while (isPending) {
+    longestMs = Math.max(longestMs, compression.queueDelayMs());
+    await nextIteration();
+  }
+  await settled;
+  expect(longestMs).toBeGreaterThan(0);
+  expect(compression.queueDelayMs()).toBe(0);
 });
 
 test("beyond compressionsMax a response is uncompressed, with Vary", async () => {
