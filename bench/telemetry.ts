@@ -37,7 +37,7 @@ export const telemetryBenchmark: Benchmark = {
   windowMs: 10_000,
 };
 
-/** Turns on metrics, and traces of one request in a hundred, the default rate once a collector is configured. */
+/** Turns on metrics, and traces of one request in a hundred, the default rate once a collector is configured. May cost 10 % CPU time. */
 function addTelemetry(name: string, baseline: Contender, workloads: readonly string[]): Contender {
   return {
     ...baseline,

@@ -13,6 +13,7 @@ export function median(numbers: readonly number[]): number {
  */
 export function medianInterval(numbers: readonly number[]): readonly [low: number, high: number] {
   const sorted = Float64Array.from(numbers).sort();
+  // n/2 numbers are expected below the median, with a standard deviation of √n/2.
   const numbersPerSideOutside = Math.floor((sorted.length - normalQuantile975 * Math.sqrt(sorted.length)) / 2);
   const lowIndex = Math.max(0, numbersPerSideOutside);
   const low = sorted[lowIndex];

@@ -132,6 +132,7 @@ export function createStages(options: RestProxyOptions): Stages {
     charges: createRestCharges(callerLimits),
     admission: createAdmission({
       isOn: options.admission,
+      // Responses wait for a compression thread outside of the event loop, so admission would not notice this queue.
       queueDelayMs: compression.queueDelayMs,
       observer: observers?.admission,
     }),

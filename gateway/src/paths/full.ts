@@ -61,6 +61,7 @@ export function createFullPath({
 
   async function readGet(exchange: GatewayExchange): Promise<GraphqlRequest> {
     const { headers, url = "/" } = exchange.request;
+    // A cacheable GET names a stored query by its hash: it cannot change data, and caches and browsers send it without special headers.
     if (!isCacheableGet(exchange.request)) rejectCrossSite(headers);
     const rejection = await pipeline.identify(exchange);
     if (rejection) throw rejection;

@@ -3,8 +3,8 @@
 //
 // The steps for a variant that is not compiled yet, in this order:
 //   normalize       resolves `@skip` and `@include`, inlines fragments, and gives aliases a prefix
-//   plan            gets the query plan from plan-cache.ts, also if another document has the same normalized operation, or else from the planner pool
-//                   (planner/), whose workers run Apollo's planner (rewrite/)
+//   plan            gets the query plan of the normalized operation from plan-cache.ts. If it is not there, a worker of the planner pool (planner/)
+//                   runs Apollo's planner
 //   compile         prepares the query plan for execution
 // `__schema` and `__type` are not planned: at the start of stage 4, introspection/ executes them over the API schema.
 import type { QueryPlan } from "@apollo/query-planner";
@@ -35,7 +35,7 @@ export interface PlanStage {
    * Returns the compiled plan, or a promise of it if the variant is not compiled yet.
    * @param variables as the client sent them, validated, without defaults.
    * @param traceId chooses the override labels.
-   * @throws Rejection (the promise rejects) OPERATION_NOT_RESOLVABLE; BAD_USER_INPUT if a condition is null; or as SupergraphPlanner.plan.
+   * @throws Rejection (the promise rejects) OPERATION_NOT_RESOLVABLE; BAD_USER_INPUT if a condition is null; or one of the planner pool, such as OPERATION_TOO_COMPLEX.
    */
   plan(validated: ValidatedOperation, variables: Variables, traceId: string): CompiledPlan | Promise<CompiledPlan>;
   /** The query plan as a JSON value, for developers. Nothing is compiled. Parameters and errors as `plan`. */
@@ -69,7 +69,7 @@ interface Variant {
 /** Adds the bytes of one variant to the size of its operation's document in the operation store. */
 interface Retention {
   add(bytes: number): void;
-  /** Subtracts all bytes that were added. Later calls of both functions do nothing. */
+  /** Subtracts all bytes that were added. Later calls of both functions do nothing: a plan that was evicted can still be in use. */
   release(): void;
 }
 
@@ -83,6 +83,7 @@ export function createPlanStage(options: PlanOptions): PlanStage {
     retention: Retention,
   ): Promise<CompiledPlan> {
     const { client, plan } = await queryPlanFor(validated, conditions, combination);
+    // `compile` reports the size of the plan, and later of each object layout that requests add to it.
     const compiled = options.compile(client, plan, retention.add);
     options.onCompiled(compiled);
     return compiled;

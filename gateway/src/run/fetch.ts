@@ -41,7 +41,7 @@ interface SentRequest {
   readonly body: string;
   readonly isMutation: boolean;
   readonly authorization: string | undefined;
-  /** Whether the result needs the subgraph's caching metadata; `body` then has the extension that requests it. */
+  /** Whether the subgraph's caching metadata is read from the response; `body` has the extension that requests it. */
   readonly wantsCaching: boolean;
 }
 
@@ -70,7 +70,7 @@ export function createFetch(o: FetchOptions, scope: RequestScope, isReadOnly: bo
     if (!sharing) return sendRead(scope.signal);
     const { service, body, authorization } = request;
     const { receipts } = scope;
-    // Both counts only grow, so two sums are equal only if both counts are.
+    // Both counts only grow, so the sum is the same at two times only if both counts are.
     const knownChanges = clientOf(service).writes.settled + changesCount;
     let isSender = false;
     const result = sharing.share({ service, body, authorization, knownChanges, receipts }, scope.signal, (signal) => {
@@ -88,7 +88,8 @@ export function createFetch(o: FetchOptions, scope: RequestScope, isReadOnly: bo
   }
 
   function readCached(service: string, cacheable: CacheableRead): Promise<FetchResult> {
-    // The deadline can pass while the entity cache waits for a feed, and between the request without credentials and the one with them.
+    // cached-fetch.ts can send two requests: one without credentials, and one with them for results that depend on the caller. The deadline can
+    // pass between them, and while the entity cache waits for a feed.
     const asAborted = () => Promise.resolve(abortedFetch(scope.signal.reason));
     return readThroughCache(cacheable, {
       scope,
@@ -107,8 +108,8 @@ export function createFetch(o: FetchOptions, scope: RequestScope, isReadOnly: bo
   }
 
   if (!caching) return fetch;
-  // Caches may store the client's response, so every result needs caching metadata. A cacheable request is sent by `readPublic`, which adds
-  // the extension itself.
+  // Caches may store the client's response, so every result needs caching metadata. A cacheable request is sent by `readPublic`, which adds the
+  // extension itself; `readOwn` is not called, because such a client request has no credentials.
   return async (request) => {
     const result = await fetch(request.cacheable ? request : { ...request, body: withCacheMetadata(request.body) });
     caching.add(result.kind === "graphql" ? result.caching : undefined);

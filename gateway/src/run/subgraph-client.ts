@@ -10,7 +10,7 @@ import type { WriteCount } from "./write-counts.ts";
 
 export interface SubgraphClient {
   readonly name: string;
-  /** Counts this process's mutations to the subgraph, of all generations. `post` increments it. */
+  /** Counts the mutations to the subgraph that this process has sent and that have ended, of all generations. `post` increments it. */
   readonly writes: Readonly<WriteCount>;
   /** Posts one GraphQL request. Never rejects: failures are replies too. */
   post(body: string, o: PostOptions): Promise<HttpReply>;

@@ -9,8 +9,8 @@ const rows = 2;
  */
 const columns = 2_048;
 /**
- * Upper bounds of all buckets but the last, in milliseconds of the decayed sum: that of a caller that constantly uses 10 ms per second is 14.4 ms
- * (half-life / ln 2).
+ * Upper bounds of all buckets but the last, in milliseconds of the decayed sum. If a caller constantly uses 10 ms per second, its sum is 14.4 ms: what
+ * it uses per second, times half-life / ln 2 (1.44 s).
  */
 const bucketBoundsMs = [5, 10, 20, 40, 80, 160, 320];
 

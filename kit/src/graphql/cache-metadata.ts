@@ -53,7 +53,10 @@ export function createCacheRecord(seconds: number): CacheRecord {
   /** Whether no part of the response may be stored, not even an entity. */
   let isAllForbidden = false;
 
-  /** From the root, the path of an entity is the response name of its `_entities` field, then its index. Undefined for any other path. */
+  /**
+   * The entity that contains the field. From the root, the path of an entity is the response name of its `_entities` field, then its index. Undefined
+   * for any other path. graphql-js links a path from the field to the root, so the last two keys of the loop are the first two of the path.
+   */
   function entityAt(path: Path): GroupRecord | undefined {
     let rootKey = path.key;
     let keyBelowRoot: Path["key"] | undefined;

@@ -12,6 +12,7 @@ import {
   joinHeaderLines,
   listHeaderValues,
   parseTokens,
+  splitLinks,
   withoutHeaders,
 } from "./raw-headers.ts";
 import { readRequestId } from "./request-id.ts";
@@ -46,6 +47,12 @@ test("each line is visited with its name as it was sent", () => {
 test("tokens are in lower case; empty elements are ignored (RFC 9110, 5.6.1)", () => {
   expect(parseTokens("Keep-Alive, , X-Hop,")).toEqual(["keep-alive", "x-hop"]);
   expect(parseTokens(undefined)).toEqual([]);
+});
+
+test("links are separated by commas, which their URLs may contain too", () => {
+  const links = ["</a,b>; rel=next", '</c>; rel="prev"', "</d>"];
+  expect(splitLinks(links.join(", "))).toEqual(links);
+  expect(splitLinks(links.join(","))).toEqual(links);
 });
 
 test.each([

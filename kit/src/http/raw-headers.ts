@@ -53,6 +53,11 @@ export function forEachHeader(headers: readonly string[], visit: (name: string, 
   for (let index = 0; index < headers.length; index += 2) visit(headers[index] ?? "", headers[index + 1] ?? "");
 }
 
+/** The links of one `Link` line (RFC 8288, section 3). They end at a comma before the next `<`, because a URL may contain commas too. */
+export function splitLinks(line: string): string[] {
+  return line.split(/,\s*(?=<)/);
+}
+
 /** The members of one value that lists tokens, such as that of `Vary` or `Connection`, in lower case. Not for fields with quoted strings. */
 export function parseTokens(value: string | undefined): string[] {
   if (value === undefined) return [];

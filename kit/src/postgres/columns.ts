@@ -21,6 +21,7 @@ interface Columns<Row extends object> {
 
   /**
    * The columns and values of an `insert`, built once and used for every row: a field of `New` that is missing in `fields` does not compile.
+   * Called twice, `insertion<New>()(fields)`, since TypeScript either infers all type parameters of a call or none.
    * @param expressions for values that are not written as they are.
    */
   insertion<New extends ColumnValues<Row, New>>(): <Field extends keyof New & keyof Row & string>(
@@ -53,8 +54,8 @@ type EveryOf<Field, Listed> = [Exclude<Field, Listed>] extends [never]
   : { readonly missing: Exclude<Field, Listed> };
 
 /**
- * Declares the columns of a table. Each field of the row type needs its column: a missing or surplus one does not compile. A column is SQL: a name
- * that is a reserved word, such as `user`, needs its quotes.
+ * Declares the columns of a table. Each field of the row type needs its column: a missing one does not compile, nor does a surplus one, whose type is
+ * `never`. A column is SQL: a name that is a reserved word, such as `user`, needs its quotes.
  * @example defineColumns<Post>()({ id: "id", authorId: "author_id" })
  */
 export function defineColumns<Row extends object>() {

@@ -168,7 +168,7 @@ export function createDatabase(options: DatabaseOptions): PooledDatabase {
 function createReachabilityChecks() {
   const pending = new Set<() => void>();
   return {
-    /** Called after every statement that succeeds: resolves all pending checks with true. */
+    /** Called after every successful statement outside of a transaction, and every commit: resolves all pending checks with true. */
     confirmAll: () => pending.forEach((confirm) => confirm()),
     /** @param runStatement runs the check's own statement. If it fails before another statement succeeds, the check resolves with false. */
     check(runStatement: () => Promise<unknown>): Promise<boolean> {

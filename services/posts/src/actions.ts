@@ -13,6 +13,7 @@ import { batchLookups } from "@tributary/kit/lists/batched-lookup";
 import type { ListPage, PageRequest } from "@tributary/kit/lists/keyset";
 import {
   type BriefPost,
+  changesFormatAlone,
   type StatusTransition,
   statusTransitions,
   type NewPost,
@@ -85,8 +86,7 @@ export function createPostActions(store: PostStore) {
       // Conditions are evaluated before the content (RFC 9110, 13.2.1).
       if (!allowsVersion(versions, before.rowVersion)) throw toVersionError();
       const changes = input();
-      const changesFormatAlone = changes.format !== undefined && changes.text === undefined;
-      if (changesFormatAlone) requireText(before);
+      if (changesFormatAlone(changes)) requireText(before);
       const post = await store.updatePost(id, changes, versions);
       if (post !== undefined) return { before, post };
       throw await explainUnchanged(id, changes, versions);
@@ -205,7 +205,6 @@ function toStatusError(statuses: readonly PostStatus[]): AppError {
   return new AppError("INVALID_STATE", `The post must be ${statusNames} for this change.`);
 }
 
-/** A change of the format alone needs an existing text. */
 function requireText({ text }: Post): void {
   if (text !== null) return;
   throw invalidInput([

@@ -111,6 +111,11 @@ export interface PostChanges extends ChangesOf<typeof postFields> {
   readonly status?: PostStatus | undefined;
 }
 
+/** Such a change needs an existing text. */
+export function changesFormatAlone({ format, text }: PostChanges): boolean {
+  return format !== undefined && text === undefined;
+}
+
 export const defaultFormat: ContentFormat = "PLAIN";
 
 /** 60,000 bytes of JSON fit into a REST request body of 64 KiB. Posts from before this limit have up to 100,000 characters. */

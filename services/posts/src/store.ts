@@ -8,6 +8,7 @@ import type { Database, Writer } from "@tributary/kit/postgres/postgres";
 import { matchesWords, toWordPrefixQuery } from "@tributary/kit/postgres/word-search";
 import {
   type BriefPost,
+  changesFormatAlone,
   type StatusTransition,
   type NewPost,
   type Post,
@@ -196,7 +197,8 @@ function createChanges(database: Database) {
     },
 
     /**
-     * Changes a post if the precondition accepts the row's version, and the new status can follow the current one.
+     * Changes a post if the precondition accepts the row's version, the new status can follow the current one, and the post has a text if its format
+     * alone changes.
      * Without changes it writes `title = title`, to check the precondition: the version of a row increases only if the row differs.
      * @returns undefined if no post matches.
      */
@@ -204,6 +206,7 @@ function createChanges(database: Database) {
       const values: unknown[] = [id, only === null ? null : onlyRowIds(only), onlyRowIds(not)];
       const wheres = ["id = $1", "($2::bigint[] is null or row_version = any($2))", "row_version <> all($3::bigint[])"];
       const { published, status, ...contents } = changes;
+      if (changesFormatAlone(changes)) wheres.push("body is not null");
       // `assignments` also appends the new values to `values`, after $3.
       const sets = [...table.assignments(contents, values)];
       if (published === true) sets.push(`status = 'PUBLISHED', ${setPublishedAt}`);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { anyVersion } from "@tributary/kit/http/etag";
 import type { Database } from "@tributary/kit/postgres/postgres";
 import { createTestDatabase, type TestDatabase } from "@tributary/kit/testing/database";
 import type { AuthorPageRequest } from "../src/model.ts";
@@ -134,6 +135,15 @@ test("the database repeats the model's limits", async () => {
   for (const [index, text] of rejected.entries()) {
     await expect(scratch.database.rows(`rejected-${index}`, text)).rejects.toThrow("violates check constraint");
   }
+});
+
+test("the format alone changes only while the post has a text", async () => {
+  const store = createPostStore(scratch.database);
+  await store.updatePost("1", { text: null, format: "PLAIN" }, anyVersion);
+  expect(await store.updatePost("1", { format: "MARKDOWN" }, anyVersion)).toBeUndefined();
+  expect(await store.findPosts(["1"])).toMatchObject([{ text: null, format: "PLAIN" }]);
+  await store.updatePost("1", { text: "Text." }, anyVersion);
+  expect(await store.updatePost("1", { format: "MARKDOWN" }, anyVersion)).toMatchObject({ format: "MARKDOWN" });
 });
 
 interface Statement {

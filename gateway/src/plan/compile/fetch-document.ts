@@ -67,7 +67,7 @@ function findFields({ selections }: SelectionSetNode, path: readonly string[]): 
 function findFieldsOf(selection: SelectionNode, path: readonly string[]): readonly FieldNode[] {
   const [step, ...rest] = path;
   if (selection.kind === Kind.INLINE_FRAGMENT) {
-    // Only fragments that narrow the type are a step of the path.
+    // A path contains a fragment only if it narrows the type. The fields of any other fragment are searched with the same path.
     const isStep = step === `... on ${selection.typeCondition?.name.value}`;
     return findFields(selection.selectionSet, isStep ? rest : path);
   }

@@ -2,7 +2,7 @@
 import { createDisconnectSignal } from "@tributary/kit/http/abort-source";
 import { AppError } from "@tributary/kit/errors/app-error";
 import { writeProblem } from "@tributary/kit/http/problem";
-import { forEachHeader, withoutHeaders } from "@tributary/kit/http/raw-headers";
+import { forEachHeader, splitLinks, withoutHeaders } from "@tributary/kit/http/raw-headers";
 import { readRequestId } from "@tributary/kit/http/request-id";
 import { decodeRawHeaders } from "@tributary/kit/upstream/transport";
 import { createBufferedTransport, openPool } from "@tributary/kit/upstream/undici-transport";
@@ -32,8 +32,6 @@ const connectionHeaders = [
 const proxyHeaders = ["ratelimit", "ratelimit-policy", "deprecation", "sunset", "cache-status", "date"];
 /** The only link that a REST proxy writes. The services write the others, those to the pages of a list. */
 const successorLink = /;\s*rel="?successor-version\b/;
-/** The comma between the links of one `Link` line. A URL may contain commas too. */
-const linkSeparator = /,\s*(?=<)/;
 
 const droppedRequestHeaders = new Set([...connectionHeaders, "accept-encoding", "expect"]);
 const droppedResponseHeaders = new Set([...connectionHeaders, ...proxyHeaders]);
@@ -89,9 +87,7 @@ function toServiceHeaders(proxied: readonly string[]): string[] {
   return headers;
 }
 
-function withoutSuccessor(links: string): string {
-  return links
-    .split(linkSeparator)
-    .filter((link) => !successorLink.test(link))
-    .join(", ");
+function withoutSuccessor(line: string): string {
+  const links = splitLinks(line).filter((link) => !successorLink.test(link));
+  return links.join(", ");
 }

@@ -40,7 +40,7 @@ export function summarize(phase: PhaseReport | undefined): PhaseSummary {
   };
 }
 
-/** A line for the phase, and one for each kind of request. */
+/** A line for the phase, with the CPU time of the tested process and the lag of the load process, and one for each kind of request. */
 export function describePhase({ name, seconds, lagMs, cpuSeconds, kinds }: PhaseReport): string {
   const cpuPercent = ((100 * cpuSeconds) / seconds).toFixed(0);
   const phaseLine = `${name}, ${seconds} s, ${cpuPercent} % CPU, lag ${lagMs.toFixed(1)} ms`;

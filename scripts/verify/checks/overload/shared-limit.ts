@@ -19,7 +19,10 @@ const loadSeconds = 10;
 const connectMs = 3_000;
 
 const outageCallers = 10;
-/** Requests per second of each caller, one to each of the four processes: below the 300/min ÷ 4 that each grants while the store is unavailable. */
+/**
+ * Requests per second of each caller, one to each of the four processes: 60 per minute at each process, which grants 75 (a quarter of the limit) while
+ * the store is unavailable.
+ */
 const outagePerSecond = 4;
 /** How long the store runs before the outage, is stopped, and runs after it. */
 const phaseMs = 4_000;
@@ -109,10 +112,7 @@ async function checkStoreRestart(
   run.claim("the processes use the store again", !outagesAtEnd.some(Boolean), { measured: outagesAtEnd.join(", ") });
 }
 
-/**
- * One request of each caller to each process. The load sends the list in turn, so consecutive requests go to different processes. If callers and
- * processes were only paired in turn, each of the ten callers would use two processes.
- */
+/** One request of each caller to each process. The load sends the list in turn, so consecutive requests go to different processes. */
 function createCallerRequests(processes: readonly TestedProcess[]): readonly RequestTemplate[] {
   const callers = Array.from({ length: outageCallers }, (_, index) => `127.0.1.${index + 1}`);
   const requests: RequestTemplate[] = [];

@@ -33,6 +33,7 @@ export const memoryCheck: ResilienceCheck = {
     const gateway = await context.startGateway(library.supergraphSdl, {
       NODE_OPTIONS: `--max-old-space-size=${heapMbMax}`,
       PROFILE: "production",
+      // Keys that the production profile requires.
       ...endpointKeys,
       RATE_LIMIT_READS_PER_MINUTE: "0",
       TRUSTED_PROXIES: "none",
@@ -60,7 +61,7 @@ interface MemoryOperation {
   readonly variables?: object;
 }
 
-/** The requests use them in turn. `n` is the number of the request. */
+/** The requests use them in turn. `n` is the number of the turn. */
 const operationWriters: readonly ((n: number) => MemoryOperation)[] = [
   // A document over three subgraphs, and one with variables.
   (n) => ({ query: `{ a${n}: books { title stars author { name books { title } } } }` }),
@@ -94,7 +95,8 @@ function many(count: number, write: (index: number) => string): string {
 /** Sends a request with a new `authorization`, so that no fetch is shared. @returns what is wrong with the response, or undefined. */
 async function sendNew(client: GraphqlClient, requestNumber: number): Promise<string | undefined> {
   const writeOperation = operationWriters[requestNumber % operationWriters.length];
-  const { query, variables = {} } = writeOperation?.(requestNumber) ?? { query: "" };
+  const turn = Math.floor(requestNumber / operationWriters.length);
+  const { query, variables = {} } = writeOperation?.(turn) ?? { query: "" };
   const { status, text } = await client.send(query, { variables, authorization: `caller ${requestNumber}` });
   const isComplete = status === 200 && text.startsWith('{"data":{');
   return isComplete ? undefined : `${status} ${text}`;

@@ -2,7 +2,7 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { isMainThread } from "node:worker_threads";
 
-/** Measurements since the parent's last request. A pause is the time between two samples (`resolutionMs`), longer if the event loop was busy. */
+/** Measurements since the parent's last request. A pause is the time between two samples: `resolutionMs`, or more if the event loop was busy. */
 export interface LoopReport {
   /** Event loop delays in wall time, in milliseconds, including the resolution. Other processes on the machine increase them. */
   readonly p99Ms: number;
@@ -92,6 +92,7 @@ function createPauses() {
   return {
     sample() {
       const pause = endPause();
+      // The two clocks are read one after the other, and have different resolutions: CPU time can seem longer than wall time.
       const cpuMs = Math.min(pause.wallMs, pause.cpuMs);
       if (pause.wallMs > pauseMsMax) longCount++;
       if (cpuMs > pauseMsMax) cpuLongCount++;

@@ -36,7 +36,10 @@ const newUserV2 = z
     ...privateFields,
   }));
 
-/** RFC 7396 applies to nested objects too: absent members remain, and null for the object clears all of them. */
+/**
+ * RFC 7396 applies to nested objects too: absent members remain, and null for the object clears all of them. `url` itself cannot be null: an avatar
+ * without a URL is no avatar.
+ */
 const userChangesV2 = z
   .strictObject({
     ...userFields.changed,

@@ -2,8 +2,9 @@ import type { RouteDeclaration } from "@tributary/kit/rest/routes";
 import { freshSeconds } from "../groups.ts";
 
 /**
- * For responses to anonymous clients. Browsers revalidate each time, because no invalidation reaches them. The REST proxy follows every write;
- * `sharedSeconds` is short for other shared caches, which follow none. `staleIfErrorSeconds` limits how long a deactivated account is shown.
+ * For responses to anonymous clients, which are public although the routes are `private`: only callers with a token can get private fields. Browsers
+ * revalidate each time, because no invalidation reaches them. The REST proxy follows every write; `sharedSeconds` is short for other shared caches,
+ * which follow none. `staleIfErrorSeconds` limits how long a deactivated account is shown.
  */
 const freshness = {
   browserSeconds: 0,
