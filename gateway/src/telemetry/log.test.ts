@@ -73,10 +73,10 @@ describe("the log of observations", () => {
     const about = { requestId: "r", traceId: "t", service: "users", replica: "a", code: "SUBGRAPH_TIMEOUT" } as const;
     for (let i = 0; i < 100; i++) observe({ kind: "subgraph-fetch-failed", ...about, cause: new Error("late") });
     for (let i = 0; i < 100; i++)
-      observe({ kind: "lookup-failed", service: "users", host: "users", cause: new Error() });
+      observe({ kind: "dns-lookup-failed", service: "users", host: "users", cause: new Error() });
     expect(lines.map(([, fields]) => (fields as GatewayObservation).kind ?? fields)).toMatchObject([
       { observation: "subgraph-fetch-failed", reason: "SUBGRAPH_TIMEOUT" },
-      { observation: "lookup-failed", replica: "users" },
+      { observation: "dns-lookup-failed", replica: "users" },
     ]);
   });
 

@@ -41,7 +41,7 @@ describe("metrics of observations", () => {
     });
     count({ kind: "retry-over-budget", service: "users", replica });
     count({ kind: "replica-ejected", service: "users", replica, pauseMs: 1_000, cause });
-    count({ kind: "lookup-failed", service: "users", host: "users", cause });
+    count({ kind: "dns-lookup-failed", service: "users", host: "users", cause });
     count({ kind: "supergraph-loaded", id: "a", subgraphs: ["users", "posts"], tookMs: 3 });
     count({ kind: "supergraph-rejected", id: "b", cause });
     const text = await metrics.write();

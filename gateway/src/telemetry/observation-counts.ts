@@ -73,7 +73,7 @@ function countReplicas(metrics: Metrics<typeof gatewayMetrics>, ejected: Ejected
     if (observation.kind === "retried") retries.add({ subgraph: observation.service });
     if (observation.kind === "retry-over-budget") retriesOverBudget.add({ subgraph: observation.service });
     if (observation.kind === "subgraph-response-invalid") invalid.add({ subgraph: observation.service });
-    if (observation.kind === "lookup-failed") lookupFailures.add({ subgraph: observation.service });
+    if (observation.kind === "dns-lookup-failed") lookupFailures.add({ subgraph: observation.service });
     if (observation.kind === "replica-restored" || observation.kind === "replica-removed") {
       ejected.restore(observation.service, observation.replica);
     }

@@ -13,7 +13,7 @@ const failureMessages = {
   "subgraph-response-invalid": "a subgraph's response does not fit the schema; further such responses are counted",
   "values-rejected": "values of a subgraph do not fit the schema; further such responses are counted",
   "token-keys-failed": "token keys could not be fetched; further failures are counted",
-  "lookup-failed": "the name of a subgraph's host cannot be resolved; its last addresses remain in use",
+  "dns-lookup-failed": "the name of a subgraph's host cannot be resolved; its last addresses remain in use",
 } as const;
 
 /** The states of feeds are logged by `createFeedStateObserver`, as in all processes. */
@@ -71,7 +71,7 @@ const logLines: Record<
 export function createObservationLog(log: Log, failures: FailureLog): (observation: LoggedObservation) => void {
   return (observation) => {
     if (observation.kind === "library-log") return log[observation.level](observation.text);
-    if (observation.kind === "lookup-failed")
+    if (observation.kind === "dns-lookup-failed")
       return reportFailure(failures, { ...observation, replica: observation.host }, "LOOKUP_FAILED");
     if (observation.kind === "token-keys-failed")
       return reportFailure(

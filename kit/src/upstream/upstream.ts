@@ -100,7 +100,7 @@ export type UpstreamObservation =
     }
   /** `replica` failed or is slow, and the request is not sent again: the retry budget is used up. */
   | { readonly kind: "retry-over-budget"; readonly replica: string }
-  | { readonly kind: "lookup-failed"; readonly host: string; readonly cause: unknown };
+  | { readonly kind: "dns-lookup-failed"; readonly host: string; readonly cause: unknown };
 
 export interface UpstreamOptions<Connection> {
   /** http(s) URLs of the replicas, at least one. Each address of a host name is a replica. */
@@ -183,7 +183,7 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
       resolveEveryMs: o.resolveEveryMs,
       nowMs,
       onResolved: this.#replicas.update,
-      onLookupFailed: (host, cause) => observe({ kind: "lookup-failed", host, cause }),
+      onLookupFailed: (host, cause) => observe({ kind: "dns-lookup-failed", host, cause }),
     });
     this.#budget = createRetryBudget(o.retryBudget ?? defaultRetryBudget(requestsMax), nowMs);
     this.#latencies = createLatencyWindow(nowMs);

@@ -67,7 +67,7 @@ test("a request to a name without an address is refused, and the lookup reported
     resolveHost: () => Promise.reject(new Error("ENOTFOUND")),
   });
   expect(await upstream.send(read)).toMatchObject({ kind: "failed", reason: "refused" });
-  expect(seen).toEqual([{ kind: "lookup-failed", host: "service.test", cause: expect.any(Error) }]);
+  expect(seen).toEqual([{ kind: "dns-lookup-failed", host: "service.test", cause: expect.any(Error) }]);
 });
 
 test("the operating system finds localhost, whichever address family the replica listens on", async () => {

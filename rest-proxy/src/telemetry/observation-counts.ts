@@ -26,7 +26,7 @@ export function createObservationCounts(metrics: Metrics<typeof restMetrics>): O
         return retries.add({ service: observation.service });
       case "retry-over-budget":
         return retriesOverBudget.add({ service: observation.service });
-      case "lookup-failed":
+      case "dns-lookup-failed":
         return lookupFailures.add({ service: observation.service });
       case "replica-ejected":
         ejections.add({ service: observation.service });

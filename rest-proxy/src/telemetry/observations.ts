@@ -101,12 +101,12 @@ function withErr({ cause, ...fields }: { readonly cause: unknown }): Readonly<Re
   return { ...fields, err: cause };
 }
 
-type FailureKind = "service-failed" | "lookup-failed" | "refresh-failed" | "token-keys-failed";
+type FailureKind = "service-failed" | "dns-lookup-failed" | "refresh-failed" | "token-keys-failed";
 /** An observation that is reported to the failure log, which counts repetitions. */
 type FailureObservation = Extract<LoggedObservation, { kind: FailureKind }>;
 
 function isFailure(observation: LoggedObservation): observation is FailureObservation {
-  return ["service-failed", "lookup-failed", "refresh-failed", "token-keys-failed"].includes(observation.kind);
+  return ["service-failed", "dns-lookup-failed", "refresh-failed", "token-keys-failed"].includes(observation.kind);
 }
 
 function reportFailure(failures: FailureLog, observation: FailureObservation): void {
@@ -117,7 +117,7 @@ function reportFailure(failures: FailureLog, observation: FailureObservation): v
       const failure = { service, replica, reason: code };
       return failures.report(failure, details, "service did not respond; further failures are counted");
     }
-    case "lookup-failed": {
+    case "dns-lookup-failed": {
       const failure = { service: observation.service, replica: observation.host, reason: "LOOKUP_FAILED" };
       const message = "DNS lookup of a service failed; its last addresses are still used";
       return failures.report(failure, details, message);

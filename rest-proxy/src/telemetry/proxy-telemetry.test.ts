@@ -224,7 +224,7 @@ test("observations about replicas and truncated responses are counted by service
   count({ kind: "retried", replica, reason: "reset", status: undefined, service: "things" });
   count({ kind: "retry-over-budget", replica, service: "things" });
   count({ kind: "replica-ejected", replica, pauseMs: 1_000, cause, service: "things" });
-  count({ kind: "lookup-failed", host: "things", cause, service: "things" });
+  count({ kind: "dns-lookup-failed", host: "things", cause, service: "things" });
   count({ kind: "response-truncated", service: "things", reason: "GATEWAY_TIMEOUT", ...about });
   count({ kind: "response-truncated", reason: "GATEWAY_TIMEOUT", ...about });
   expectLines(await metrics.write(), [
@@ -270,7 +270,7 @@ test("failures of the platform are logged as warnings or errors, input of client
   observe({ kind: "retried", replica, reason: "reset", status: undefined, service: "things" });
   observe({ kind: "replica-ejected", replica, pauseMs: 1_000, cause: new Error("reset"), service: "things" });
   observe({ kind: "replica-restored", replica, service: "things" });
-  observe({ kind: "lookup-failed", host: "things", cause: new Error("ENOTFOUND"), service: "things" });
+  observe({ kind: "dns-lookup-failed", host: "things", cause: new Error("ENOTFOUND"), service: "things" });
   observe({ kind: "refresh-failed", service: "things", key: "/v1/things/1", cause: new Error("refused") });
   observe({ kind: "old-versions", usage: [{ version: 1, client: "shop", route: "getThing", requests: 7 }] });
   observe({ kind: "bug", cause: new Error("broken"), ...aboutRequest });

@@ -215,7 +215,7 @@ test.runIf(process.platform === "linux")(
 test("a service whose name has no address is a bad gateway", async () => {
   const { client, seen } = open(["http://service.test"], { resolveHost: () => Promise.reject(new Error("ENOTFOUND")) });
   expect(await outcomeOf(client.sendByUndici(read))).toBe("BAD_GATEWAY");
-  expect(seen).toMatchObject([{ kind: "lookup-failed", host: "service.test", service: "things" }]);
+  expect(seen).toMatchObject([{ kind: "dns-lookup-failed", host: "service.test", service: "things" }]);
 });
 
 testBothTransports("an IPv6 address works, and is sent in Host with its brackets", async (transport) => {
