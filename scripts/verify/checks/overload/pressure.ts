@@ -96,8 +96,11 @@ async function checkPressure(kind: EndpointKind, run: PartRun): Promise<void> {
   const criticalPerSecond = criticalShare * goodputBound(highestFactor, rejectionSecondsMax, capacity);
   const load = createMixedLoad(testbed, tested, criticalPerSecond, run);
   const calmPerSecond = calmShare * capacity.perSecond;
+  // In the first seconds of a new load V8's helper thread optimizes code and collects garbage, on the core of the process: some responses take 100 ms
+  // or more. That is no part of calm.
+  const settlingSeconds = Math.max(rampSeconds, run.options.seconds);
   const calmReport = await load.run([
-    load.createPhase("before calm", calmPerSecond, rampSeconds, true),
+    load.createPhase("before calm", calmPerSecond, settlingSeconds, true),
     load.createPhase("calm", calmPerSecond, run.options.seconds),
   ]);
   const calm = summarize(calmReport.phases[1]);
