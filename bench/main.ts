@@ -15,6 +15,7 @@ import type { BenchmarkRun, CellFailure } from "./report/summary.ts";
 import { formatProgress, formatReport } from "./report/tables.ts";
 import { restBenchmark } from "./rest.ts";
 import { telemetryBenchmark } from "./telemetry.ts";
+import { pinThisProcess } from "./testbed/pinned-process.ts";
 import { startTestbed, type Testbed } from "./testbed/testbed.ts";
 
 const benchmarks = new Map([
@@ -38,6 +39,8 @@ async function main([name = "", ...words]: readonly string[]): Promise<void> {
   if (args === undefined) return;
   if (process.platform !== "linux") throw new Error("The benchmark needs Linux: it reads /proc and pins with taskset.");
   const { contenders, skipped } = installContenders(args.contenders);
+  // The contenders have core 0 alone: the database of the posts service is started by this process.
+  pinThisProcess(1);
   const hasDatabase = contenders.some(({ requires }) => requires === "posts database");
   const testbed = await startTestbed({ hasDatabase });
   const { cells, failures } = await measureAll({ ...args, contenders }, testbed);

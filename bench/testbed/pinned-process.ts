@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, type StdioOptions } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn, type StdioOptions } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import type { ContenderCommand } from "../benchmark.ts";
@@ -56,6 +56,11 @@ export function startPinned(options: PinnedOptions): PinnedProcess {
       clearTimeout(killTimer);
     },
   };
+}
+
+/** Pins this process, and each process that it starts afterwards other than by `startPinned`. */
+export function pinThisProcess(core: 0 | 1): void {
+  execFileSync("taskset", ["-acp", String(core), String(process.pid)]);
 }
 
 /** Starts a script of the benchmark on core 1, with an IPC channel. @param script path below `bench/`. */

@@ -1,5 +1,5 @@
 import { buildSubgraphSchema } from "@apollo/subgraph";
-import { execute, parse } from "graphql";
+import { execute, GraphQLScalarType, parse } from "graphql";
 import { expect, test } from "vitest";
 import { createCacheRecord, recordCacheMetadata, watchIdentity } from "./cache-metadata.ts";
 import { resolveEntitiesSeparately } from "./entities.ts";
@@ -13,7 +13,8 @@ interface Context {
 
 const typeDefs = parse(`
   type Query { note: Note }
-  type Note @key(fields: "id") { id: ID! text: String replies: [Note] late: String mine: Boolean }
+  scalar Day
+  type Note @key(fields: "id") { id: ID! text: String written: Day replies: [Note] late: String mine: Boolean }
 `);
 const resolvers = {
   Query: { note: () => Promise.resolve({ id: "1" }) },
@@ -22,8 +23,13 @@ const resolvers = {
       Promise.resolve(id === "0" ? null : { id, text: `text ${id}` }),
     replies: () => Promise.resolve([{ id: "8" }, { id: "9" }]),
     late: ({ id }: { readonly id: string }) => (id === "2" ? Promise.resolve("late") : "early"),
+    written: () => new Date(0),
     mine: (_: unknown, __: unknown, { identity }: Context) => identity.kind === "user",
   },
+  Day: new GraphQLScalarType<string, string>({
+    name: "Day",
+    serialize: (value) => (value as Date).toISOString().slice(0, 10),
+  }),
 };
 const schema = buildSubgraphSchema([
   {
@@ -72,6 +78,12 @@ test.each([
   `{ note { late mine } _entities(representations: ${list("1")}) { ... on Note { text } } }`,
 ])("a read of the identity forbids to store anything of %s", async (query) => {
   expect(await metadataOf(query)).toBeUndefined();
+});
+
+test("a scalar type among the resolvers stays as it is", async () => {
+  const { data, errors } = await execute({ schema, document: parse("{ note { written } }"), contextValue: {} });
+  expect(errors).toBeUndefined();
+  expect(data).toEqual({ note: { written: "1970-01-01" } });
 });
 
 function list(...ids: readonly string[]): string {

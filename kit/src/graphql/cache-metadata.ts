@@ -1,7 +1,7 @@
 // Which responses of a subgraph caches may store, for the gateway's entity cache and for HTTP caches in front of the gateway. The gateway sends
 // `extensions.cacheMetadata` with a query. It gets `extensions.cache` if the response, or an entity in it, is the same for every caller and its cache
 // groups are known. subgraph-endpoint.ts connects this module to Apollo Server.
-import type { GraphQLResolveInfo } from "graphql";
+import { type GraphQLResolveInfo, isType } from "graphql";
 import type { Identity } from "../identity/tokens.ts";
 
 /** What a cache must know of a response, in its `extensions.cache`. */
@@ -125,6 +125,11 @@ export function recordCacheMetadata(resolvers: object, fieldGroups: FieldGroups)
   const unusedCoordinates = new Set(Object.keys(fieldGroups));
   const recordingResolvers: Record<string, unknown> = {};
   for (const [type, fields] of Object.entries(resolvers)) {
+    // A GraphQLScalarType: its functions are no resolvers.
+    if (isType(fields)) {
+      recordingResolvers[type] = fields;
+      continue;
+    }
     const recordingFields: Record<string, unknown> = {};
     for (const [field, resolver] of Object.entries(fields as ResolverMap)) {
       const coordinate = `${type}.${field}`;

@@ -18,7 +18,7 @@ export interface Counter<L extends string> {
 export interface Gauge<L extends string> {
   set(labels: Labels<L>, value: number): void;
   add(labels: Labels<L>, by: number): void;
-  /** Sets the gauge at each scrape. A gauge has one `read`: a later call replaces it. */
+  /** Sets the gauge at each scrape, after its series are removed (announced ones are set to 0). A gauge has one `read`: a later call replaces it. */
   onScrape(read: (gauge: Gauge<L>) => void): void;
 }
 
