@@ -16,7 +16,10 @@ export interface CellFailure {
   readonly problem: string;
 }
 
-/** The target for the longest pause of the event loop under a workload with a probe, measured inside the process. */
+/**
+ * The target for the longest pause of the event loop under a workload with a probe (a second client, whose small requests are timed), measured inside
+ * the process.
+ */
 export const loopPauseMsMax = 20;
 
 /** CPU time per request, in microseconds. */
@@ -52,6 +55,7 @@ function summarizePauses(rounds: readonly Cell[]) {
   const loopPauses = rounds.map(({ preloadReport }) => preloadReport as LoopPauses);
   return {
     insideMaxMs: Math.max(...loopPauses.map(({ maxMs }) => maxMs)),
+    // The CPU time of the longest pause: other processes do not affect it.
     workMaxMs: Math.max(...loopPauses.map(({ workMaxMs }) => workMaxMs)),
     probeMaxMs: Math.max(...rounds.map(({ probeMs }) => probeMs?.max ?? 0)),
     probeP99Ms: median(rounds.map(({ probeMs }) => probeMs?.p99 ?? 0)),
@@ -76,7 +80,7 @@ export function findCpuRatio(target: CpuRatioTarget, workload: string, cells: re
   return ratios.length === 0 ? undefined : median(ratios);
 }
 
-/** Formats "12× ✓ (≥ 9)" or "1.16× ✗ (≤ 1.15)", "2.1×" without a target, "–" without a measurement. */
+/** Formats "12× ✓ (≥ 9)" or "1.16× ✗ (≤ 1.15)", "2.10×" without a target, "–" without a measurement. */
 export function formatRatio(target: CpuRatioTarget, workload: string, cells: readonly Cell[]): string {
   const ratio = findCpuRatio(target, workload, cells);
   const min = target.min?.[workload];

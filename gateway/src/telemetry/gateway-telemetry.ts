@@ -48,6 +48,7 @@ export async function createGatewayTelemetry(
 ): Promise<GatewayTelemetry> {
   const telemetry = await createTelemetry({ name: "gateway", declarations: metricsOf.gateway, config, supergraph });
   const { log, metrics, trace } = telemetry;
+  // Logs the first of equal failures in full, and counts further ones; `close` logs the last counts.
   const failures = createFailureLog(log);
   announceLabels(telemetry, config);
   return {
@@ -76,7 +77,7 @@ function announceLabels({ metrics }: Telemetry<typeof metricsOf.gateway>, config
   for (const operation of listKnownValues(config.knownOperations)) metrics.announce({ operation });
 }
 
-/** The observer that all modules get: it counts and logs each observation. @param followed the services that have a feed. */
+/** The observer that all modules get: it counts and logs each observation. @param followed the services whose change feed the gateway follows. */
 function createObserver(
   { log, metrics }: Telemetry<typeof metricsOf.gateway>,
   failures: FailureLog,

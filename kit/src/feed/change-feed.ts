@@ -152,7 +152,8 @@ class OutboxFeed implements ChangeFeed {
         this.#hasCommitted = false;
         await outbox.notify();
       }
-      // Without subscribers nothing is read. A new subscriber resumes at its own position (`#startSubscribers`).
+      // Without subscribers nothing is read. A new subscriber resumes at its own position (`#startSubscribers`): then the first read, without a
+      // position, only finds the present position, and its event has no receiver.
       position = this.#hasSubscribers ? await this.#sendChanges(outbox, position) : undefined;
       const isTrimDue = startedAtMs - trimmedAtMs >= trimIntervalMs;
       if (isTrimDue) {

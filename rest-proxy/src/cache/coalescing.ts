@@ -65,8 +65,6 @@ export interface SharedFetches {
    * fetch may have another one.
    */
   start(lookup: CacheLookup, varyKey: VaryKey, isValidation: boolean): SharedFetch;
-  /** No further request joins the shared fetches of this key that are in flight. The clients that have joined get the response. */
-  stopJoining(key: string): void;
   /** Aborts all shared fetches and waits until `finish` or `fail` was called for each. */
   close(): Promise<void>;
 }
@@ -91,16 +89,11 @@ export function createSharedFetches({
   const byKey = Object.create(null) as Record<string, ListedFetch[]>;
   const all = new InFlightList<SharedFetch>();
 
-  /** Has no effect if `stopJoining` has removed the fetch from the list already. */
   function unlist(key: string, listed: ListedFetch): void {
     const others = (byKey[key] ?? []).filter((other) => other !== listed);
     if (others.length > 0) byKey[key] = others;
-    else deleteKey(key);
-  }
-
-  function deleteKey(key: string): void {
     // oxlint-disable-next-line typescript/no-dynamic-delete -- a dictionary, and as fast as a Map
-    delete byKey[key];
+    else delete byKey[key];
   }
 
   function isUsableBy({ fetch, varyKey, sent }: ListedFetch, { varyValueOf }: CacheLookup): boolean {
@@ -138,7 +131,6 @@ export function createSharedFetches({
       const item = all.add(fetch);
       return fetch;
     },
-    stopJoining: deleteKey,
     async close() {
       const fetches = all.items();
       const ended = fetches.map((fetch) => fetch.outcome.catch(() => {}));

@@ -45,14 +45,14 @@ export function invalidatedBy(
 
 export interface InvalidateOptions {
   readonly store: Store;
-  readonly sharedFetches: { stopJoining(key: string): void };
   readonly invalidationLog: InvalidationLog;
   readonly observe: (observation: CacheObservation) => void;
 }
 
 export interface Invalidate {
   /**
-   * Invalidates stored responses. The responses to reads in flight are not stored, and no further request joins these reads. Invalidating a group
+   * Invalidates stored responses. The responses to reads in flight are not stored, and no further request joins these reads, because
+   * `InvalidationLog.isOutdated` is true for them. Invalidating a group
    * does not invalidate the other groups of its responses (RFC 9875, 2.2.1).
    */
   invalidate(what: Invalidation): void;
@@ -63,7 +63,7 @@ export interface Invalidate {
   invalidateOrigin(origin: string): void;
 }
 
-export function createInvalidate({ store, sharedFetches, invalidationLog, observe }: InvalidateOptions): Invalidate {
+export function createInvalidate({ store, invalidationLog, observe }: InvalidateOptions): Invalidate {
   /** @param entries the number of entries that were valid before. */
   const report = (entries: number) => {
     if (entries > 0) observe({ kind: "invalidated", entries });
@@ -73,11 +73,9 @@ export function createInvalidate({ store, sharedFetches, invalidationLog, observ
     let invalidatedEntries = 0;
     for (const key of keys) {
       invalidationLog.noteKey(key);
-      sharedFetches.stopJoining(key);
       invalidatedEntries += store.invalidateKey(key);
     }
-    // Requests do not join reads of a noted group: `SharedFetches.find` calls `isOutdated`. A note has no origin: a read of another origin that has
-    // an equal group counts as outdated too, which costs a request.
+    // A note has no origin: a read of another origin that has an equal group counts as outdated too, which costs a request.
     for (const group of groups) {
       invalidationLog.noteGroup(group);
       invalidatedEntries += store.invalidateGroup(group, origin);
@@ -97,8 +95,9 @@ export function createInvalidate({ store, sharedFetches, invalidationLog, observ
 export interface InvalidationLog {
   /**
    * Call it when a read is sent to the origin: gives the read its position in the order of the notes.
-   * @param validationSentAtMs the present time in milliseconds since 1970, if a client's `no-cache` causes the read; otherwise undefined. The
-   * read then has a higher position than all earlier reads, so `Store.put` does not replace its response by the response to an earlier read.
+   * @param validationSentAtMs the present time in milliseconds since 1970, if a client's `no-cache` causes the read; otherwise undefined. Other
+   * reads have the position of the last note, so two of them can have the same; such a read gets a new one, above those of all earlier reads, so that
+   * `Store.put` does not replace its response by the response to an earlier read.
    */
   startRead(read: { readonly origin: string; readonly key: string }, validationSentAtMs?: number): SentRead;
   /** Marks the present: `isSentAfter` (entry.ts) is true for reads that are sent from now on, and false for all earlier ones. */

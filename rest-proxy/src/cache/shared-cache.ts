@@ -78,7 +78,7 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
   const store = new Store(options, ({ bytes }) => observe({ kind: "evicted", bytes }));
   const invalidationLog = createInvalidationLog({ notesMax });
   const sharedFetches = createSharedFetches({ invalidationLog, nowMs });
-  const { invalidate, invalidateOrigin } = createInvalidate({ store, sharedFetches, invalidationLog, observe });
+  const { invalidate, invalidateOrigin } = createInvalidate({ store, invalidationLog, observe });
   const reads = createReads({
     name,
     nowMs,

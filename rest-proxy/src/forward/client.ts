@@ -82,7 +82,10 @@ export interface ServiceClientOptions extends Pick<
   readonly requestsMax: number;
   /** For everything: DNS lookup, connection, retries, the whole body. 1 to 2^31 - 1. */
   readonly timeoutMs: number;
-  /** From the start of the request until the client has read its response. A value below `timeoutMs` counts as `timeoutMs`. */
+  /**
+   * From the start of the request until the client has read its response: a slow client may take longer than the service. A value below `timeoutMs`
+   * counts as `timeoutMs`.
+   */
   readonly readTimeoutMs: number;
   /** Until a connection is established, TLS included. Default 1,000. */
   readonly connectTimeoutMs?: number;
@@ -115,6 +118,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       const { status, body, rawHeaders, pendingBody: pending } = response;
       observed?.responded(status);
       const onClosed = () => observed?.closed();
+      // A body that has arrived as a whole is not pending: only the memory of this process is read.
       if (pending && body instanceof Readable) watchBody(body, { pending, signal, readerExtraMs, onClosed });
       else onClosed();
       return { status, headers: toClientHeaders(decodeRawHeaders(rawHeaders)), body };

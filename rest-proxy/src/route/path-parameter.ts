@@ -1,5 +1,5 @@
 // Path parameters: route-table.ts decodes them from the client's path and encodes them for the canonical path.
-/** 1 to 256 characters as sent, of RFC 3986's `pchar` without `;`: some servers end a path at a semicolon. */
+/** 1 to 256 characters or percent-encoded bytes, of RFC 3986's `pchar` without `;`: some servers end a path at a semicolon. */
 const segmentPattern = /^(?:[A-Za-z0-9._~!$&'()*+,=:@-]|%[0-9A-Fa-f]{2}){1,256}$/;
 
 /** `%41`, `%2e`, …: unreserved characters, which never need encoding (RFC 3986, 2.3). */

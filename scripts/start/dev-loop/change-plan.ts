@@ -57,6 +57,5 @@ function toPosix(path: string): string {
 /** The watched folders, relative to the repository's root. A service's whole folder is watched, for its schema and migrations. */
 export const watchedFolders: readonly string[] = [
   "kit/src",
-  "supergraph",
   ...parts.map(({ name, folder }) => (isService(name) ? folder : `${folder}/src`)),
 ];

@@ -21,7 +21,7 @@ interface IntrospectedPlan {
 
 export interface Introspection {
   /**
-   * The values of an operation's introspection fields, by the aliases of `IntrospectionFields`. Undefined if the operation has none; synchronous
+   * The values of an operation's introspection fields, by the aliases that normalization gave them. Undefined if the operation has none; synchronous
    * for a cached or small response.
    * @param variables as provided and validated.
    * @throws Rejection INTROSPECTION_TOO_LARGE; SERVICE_UNAVAILABLE if too many large responses are pending; or as SupergraphPlanner.introspect.
@@ -53,7 +53,7 @@ const pauseMsMax = 200;
 const pendingMax = 32;
 /** The size of the cache, as a number of responses of the greatest length. */
 const longestResponsesCached = 4;
-/** A longer key is not stored with its plan but computed for each request, because the size of the document in the operation store omits keys. */
+/** A longer key is not stored with its plan but computed for each request: the operation store, which limits memory, does not count keys. */
 const keyCharactersMax = 4_000;
 const entriesMax = 10_000;
 /** The estimated size of a cache entry besides its key and its JSON. */

@@ -19,7 +19,7 @@ export interface WholeResult {
   readonly parts: readonly StoredResult[];
   /** The earliest time at which a part expires (`confirmedMsOf`), by the process's monotonic clock. */
   readonly freshUntilMs: number;
-  /** When the parts were last marked as used. */
+  /** When subgraph-cache.ts last marked the parts as used, so that the entity store does not evict them. */
   usedAtMs: number;
 }
 

@@ -55,7 +55,7 @@ interface FileCheck {
   readonly output: string;
 }
 
-/** Checks the unchanged configuration files with promtool and amtool. */
+/** Checks the configuration files with promtool and amtool: as they are in production, apart from the service discovery of Kubernetes. */
 export function checkFiles({ promtool, amtool }: MonitoringPrograms): readonly FileCheck[] {
   const folder = mkdtempSync(join(tmpdir(), "tributary-check-alerts-"));
   try {

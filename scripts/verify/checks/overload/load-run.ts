@@ -36,7 +36,7 @@ export async function runLoad(job: LoadJob): Promise<LoadReport> {
 
 interface RunState {
   readonly connections: LoadConnections;
-  /** The reason of the first failed request of the job; empty for none. */
+  /** The reason of the first failed request of the job; empty for none. The reason of a request that has not failed is empty too. */
   firstFailure: string;
 }
 
@@ -75,7 +75,10 @@ async function runPhase(phase: LoadPhase, job: LoadJob, state: RunState): Promis
 /** @param dueMs the latency counts from this time. @param onEnd called once, also if the request fails. */
 type SendNext = (dueMs: number, onEnd: () => void) => void;
 
-/** Sends requests at fixed times. @returns the longest time between a request's due time and its sending. */
+/**
+ * Sends requests at fixed times. @returns the longest time between a request's due time and its sending. In a ramp, whose latencies are not used, it
+ * does not matter.
+ */
 function runOpenLoop({ seconds, perSecond = 0 }: LoadPhase, sendNext: SendNext): Promise<number> {
   const startMs = performance.now();
   const total = Math.round(perSecond * seconds);
@@ -111,7 +114,7 @@ async function runClosedLoop({ seconds, connections = 1 }: LoadPhase, sendNext: 
   return 0;
 }
 
-/** Replaces `uniqueMark` in a copy of the request. @param markIndex -1: the request does not contain it. */
+/** Replaces `uniqueMark` in a copy of the request by a number of the same length. @param markIndex -1: the request does not contain it. */
 function insertUniqueNumber(bytes: Buffer, markIndex: number): Buffer {
   if (markIndex === -1) return bytes;
   const unique = Buffer.from(bytes);

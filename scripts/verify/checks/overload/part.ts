@@ -10,7 +10,7 @@ export const partOptions = {
     max: 600,
     fallback: 10,
     quick: 2,
-    why: "seconds for which each load is measured, after a ramp that is not",
+    why: "seconds for which each load is measured, after a ramp that is not measured",
   },
   inputSeconds: {
     kind: "number",

@@ -12,19 +12,20 @@ import { checkRefusedInputs } from "./refused-input-load.ts";
 import { refusedInputs } from "./refused-inputs.ts";
 
 const warmUpRequests = 500;
-/** Enough that one of them delays the other client of Apollo Gateway. */
+/** How many inputs the control sends: enough that at least one of them makes Apollo Gateway delay the other client, which sends no refused input. */
 const controlInputs = 10;
 
 export const refusedInputsPart: OverloadPart = {
   name: "refused-inputs",
   purpose: "four clients that send refused inputs in a closed loop delay another client by at most 100 ms",
-  control: "Apollo Gateway gets the first of the inputs",
+  control: "Apollo Gateway gets the first ten inputs",
   async run(run) {
     const { gatewayPrefix } = pinOwnProcess();
     const folder = mkdtempSync(join(tmpdir(), "tributary-refused-"));
     run.onCleanup(() => rmSync(folder, { recursive: true, force: true }));
     const library = await startLibrary();
     run.onCleanup(() => library.close());
+    // The test subgraphs record the requests that they get, which would use more and more memory.
     startDiscardingRequests(library, run);
     const gateway = await startTestedGateway({
       kind: run.isControl ? "apollo" : "tributary",

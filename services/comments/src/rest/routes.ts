@@ -2,8 +2,8 @@ import type { RouteDeclaration } from "@tributary/kit/rest/routes";
 import { freshSeconds } from "../groups.ts";
 
 /**
- * Browsers revalidate soon, because no invalidation reaches them. The REST proxy follows every write; `sharedSeconds` is short for other shared
- * caches, which follow none.
+ * Browsers revalidate soon, because no invalidation reaches them. The REST proxy follows every write; `sharedSeconds` is low because other shared
+ * caches follow none.
  */
 const freshness = {
   browserSeconds: 2,

@@ -3,7 +3,7 @@ import { freshSeconds } from "../groups.ts";
 
 /**
  * For products. Browsers revalidate each time, because their cache would show the stock from before the user's order. The REST proxy follows every
- * order; `sharedSeconds` is short for other shared caches, which follow none.
+ * order; `sharedSeconds` is low because other shared caches follow none.
  */
 const freshness = {
   browserSeconds: 0,

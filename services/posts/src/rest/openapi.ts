@@ -34,7 +34,7 @@ const schemasV1: VersionSchemas = {
   list: bareList,
   newPost: newPostV1,
   changes: postChangesV1,
-  statusChange: "`published` publishes it (`true`) or archives it (`false`)",
+  statusChange: "`published` publishes it (`true`), or archives it if it is published (`false`)",
   examples: examplesV1,
 };
 
@@ -54,7 +54,7 @@ const statusFilter = postStatus.meta({
   description:
     "Any value other than `PUBLISHED` requires a token: authors see their own posts, the scope `posts:read:all` shows all.",
 });
-/** Members whose values the test of the examples ignores. */
+/** Members whose values the test of the examples ignores: of a post that an example writes, and of a seeded post, whose contents are random too. */
 const volatile = ["id", "createdAt", "updatedAt", "publishedAt"];
 const volatileInPosts = [...volatile, "body", "content", "author", "authorId", ...postFields.names];
 

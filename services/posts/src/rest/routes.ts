@@ -2,8 +2,8 @@ import type { RouteDeclaration } from "@tributary/kit/rest/routes";
 import { freshSeconds } from "../groups.ts";
 
 /**
- * Browsers revalidate soon, because no invalidation reaches them. The REST proxy follows every write; `sharedSeconds` is short for other shared
- * caches, which follow none. While the service is down, a stale post does no harm.
+ * Browsers revalidate soon, because no invalidation reaches them. The REST proxy follows every write; `sharedSeconds` is low because other shared
+ * caches follow none. While the service is down, a stale post does no harm.
  */
 const freshness = {
   browserSeconds: 2,

@@ -3,8 +3,8 @@ import { freshSeconds } from "../groups.ts";
 
 /**
  * For responses to anonymous clients, which are public although the routes are `private`: only callers with a token can get private fields. Browsers
- * revalidate each time, because no invalidation reaches them. The REST proxy follows every write; `sharedSeconds` is short for other shared caches,
- * which follow none. `staleIfErrorSeconds` limits how long a deactivated account is shown.
+ * revalidate each time, because no invalidation reaches them. The REST proxy follows every write; `sharedSeconds` is low because other shared caches
+ * follow none. `staleIfErrorSeconds` limits how long a deactivated account is shown.
  */
 const freshness = {
   browserSeconds: 0,
