@@ -24,7 +24,7 @@ const sharedTypes = new Set([
 
 /**
  * Generates the resolver types of one service from its schema. They satisfy the repository's tsconfig: enums become unions (erasable
- * syntax), type imports are marked and end in .ts, and a nullable field may also be undefined. Every property is readonly.
+ * syntax), type imports are marked and end in .ts, and a nullable field may also be undefined. Properties of objects are readonly.
  * @throws Error if a mapper names a type that the schema does not define, or a custom scalar has no type.
  */
 export async function generateResolverTypes(sdl: string, config: CodegenConfig): Promise<string> {

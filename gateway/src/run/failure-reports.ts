@@ -17,7 +17,10 @@ export interface FailureReportOptions {
 /** The most errors or paths of one response that are logged. */
 const reportedMax = 20;
 
-/** The reports of one fetch. They contain kinds, codes and redacted paths, and no text of the response. */
+/**
+ * The reports of one fetch. They contain kinds, codes and redacted paths, the identity of the operation, and no text of the response. `record` is
+ * undefined if metrics, traces and the access log are all off.
+ */
 export function createFailureReports(
   { observe, redactPath }: FailureReportOptions,
   service: string,

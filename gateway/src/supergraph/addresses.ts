@@ -12,7 +12,7 @@ interface Subgraph {
 
 export interface Addresses {
   readonly subgraphs: readonly Subgraph[];
-  /** Variables `SUBGRAPH_URL_…`, `SUBGRAPH_KEY_CHECK_…` and `ENTITY_CACHE_…` that name no subgraph of this supergraph, most likely by a typo. */
+  /** Variables `SUBGRAPH_URL_…`, `SUBGRAPH_KEY_CHECK_…` and `ENTITY_CACHE_…=on` that name no subgraph of this supergraph, most likely by a typo. */
   readonly unknownVariables: readonly string[];
 }
 
@@ -20,7 +20,7 @@ export interface Addresses {
 export interface SubgraphSettings {
   /** `SUBGRAPH_URL_<NAME>`: http(s) URLs. */
   readonly subgraphUrls: Readonly<Record<string, readonly string[]>>;
-  /** `SUBGRAPH_KEY_CHECK_<NAME>`: false switches the check off. */
+  /** `SUBGRAPH_KEY_CHECK_<NAME>`: false for `off`. */
   readonly subgraphKeyChecks: Readonly<Record<string, boolean>>;
   /** `ENTITY_CACHE_<NAME>`: the `<NAME>` of each subgraph whose results are cached. */
   readonly entityCacheConfig?: { readonly services: ReadonlySet<string> } | undefined;

@@ -67,7 +67,10 @@ export async function createGatewayTelemetry(
   };
 }
 
-/** Exposes the series of known label values with 0, before the first request. Subgraphs are announced with each supergraph. */
+/**
+ * Exposes the series of known label values with 0, before the first request. Subgraphs are announced with each supergraph; further names of operations
+ * are learned from requests (request-observer.ts).
+ */
 function announceLabels({ metrics }: Telemetry<typeof metricsOf.gateway>, config: Config): void {
   for (const code of Object.keys(codes) as ClientCode[]) {
     metrics.announce({ code });

@@ -29,7 +29,7 @@ const scopePattern = /^[!#-[\]-~]+(?: [!#-[\]-~]+)*$/;
 const secondsPattern = /^\d{1,6}$/;
 
 /**
- * Reads a token request. `user` is the name of a demo user or a user id; `scope` is a space-separated list (absent: the user's default
+ * Reads a token request. `user` is the name or id of a demo user, or any other user id; `scope` is a space-separated list (absent: the user's default
  * scopes; empty: none); `expires_in` is in seconds, 1 to 86,400, 3,600 by default.
  * Any scope is granted to any user, also a scope that the platform does not know.
  * @param body the fields of a form or a JSON object; a form has numbers as strings.

@@ -8,8 +8,8 @@ export interface PageRequest {
   /** Undefined: from the beginning. */
   readonly position?: CursorPosition | undefined;
   /**
-   * Set by REST only, whose list responses are cut at this size (rest/lists.ts). A store with large rows may stop reading rows at this size; other
-   * stores ignore it.
+   * Set by REST only, whose list responses are cut at this size (rest/lists.ts). A store with large rows may stop after
+   * the row that exceeds this size: REST cuts there, and sets `hasNext` or `hasPrev`. Other stores ignore it.
    */
   readonly bytesMax?: number | undefined;
 }

@@ -51,13 +51,13 @@ export interface InvalidateOptions {
 
 export interface Invalidate {
   /**
-   * Invalidates stored responses. The responses to reads in flight are not stored, and no further request joins these reads, because
-   * `InvalidationLog.isOutdated` is true for them. Invalidating a group
-   * does not invalidate the other groups of its responses (RFC 9875, 2.2.1).
+   * Invalidates stored responses: those with a strong ETag remain for validation, others are removed. The responses to reads in flight are not
+   * stored, and no further request joins these reads, because `InvalidationLog.isOutdated` is true for them. Invalidating a group does not invalidate
+   * the other groups of its responses (RFC 9875, 2.2.1).
    */
   invalidate(what: Invalidation): void;
   /**
-   * Does the same for all responses of an origin, and removes the stored ones: after a crash of its database or a restored backup, an ETag may
+   * Does the same for all responses of an origin, and removes all stored ones: after a crash of its database or a restored backup, an ETag may
    * identify another state than before, so a 304 proves nothing.
    */
   invalidateOrigin(origin: string): void;

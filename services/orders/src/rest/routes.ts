@@ -38,7 +38,7 @@ export const routes = [
     path: "/orders/:id",
     versions: [1, 2],
     cache: "private",
-    // Buyers read an order to learn whether it was placed.
+    // Buyers read an order to learn whether it was placed. Writes are critical by default, other reads normal.
     priority: "critical",
     summary: "One order",
   },
