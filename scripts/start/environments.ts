@@ -89,6 +89,7 @@ function partVariables(name: PartName, context: PartContext): Record<string, str
       FEED_KEYS: secrets.feedKey,
       CONSISTENCY_KEYS: secrets.consistencyKey,
       ROUTES_FILE: publishedFiles(dataDir).routes,
+      // The REST proxy derives the address of each feed from that of its service.
       ...serviceUrls(ports),
       ...missingFeeds(substitutes),
     };

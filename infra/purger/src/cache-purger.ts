@@ -26,7 +26,7 @@ export interface CachePurger {
   readonly url: string;
   purgeGroups(service: string, groups: readonly string[]): void;
   purgeService(service: string): void;
-  /** Whether the cache accepted the last request, and all purges of whole services. False before the first request. */
+  /** Whether the cache accepted the last request, and each purge that `purgeService` added. False before the first request. */
   isUpToDate(): boolean;
   /** Tags that wait for a request. */
   size(): number;
@@ -62,7 +62,7 @@ class QueuedCachePurger implements CachePurger {
   readonly #running: Promise<void>;
   /** Requests that failed since the last one that the cache accepted. Undefined before the first request. */
   #failureCount: number | undefined;
-  /** The tags of services whose purge the cache has not accepted yet. */
+  /** The tags that `purgeService` added and the cache has not accepted yet. After an overflow the queue adds such tags too; these are not counted. */
   readonly #unpurgedServiceTags = new Set<string>();
   /** Ends the wait for new tags. Without effect while nothing waits. */
   #endWait = () => {};

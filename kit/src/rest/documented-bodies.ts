@@ -15,7 +15,7 @@ export function respondsWith<Body>() {
 
 /**
  * The documented schema of a request body. It does not compile unless it accepts the same members, of the same types, as the schema that reads the
- * body at run time.
+ * body at run time, whose input type is `Input`.
  * @example documentsRequestBody<NewPostV1>()(z.strictObject({ title: titleInput }))
  */
 export function documentsRequestBody<Input>() {

@@ -45,7 +45,7 @@ export function createClientFields(
   for (const [responseName, [field]] of collectFields(clientSets, applies, responseNameOf)) {
     if (!field) continue; // Only for the type: each response name has a field.
     const isTypename = field.name.value === "__typename";
-    // If `typename` is an interface, the object's type is not known, and its `__typename` cannot be written.
+    // If `typename` is an interface, the object's type is not known, so `__typename` has no constant: stage 5 (shape) finds no value for it.
     const isKnownTypename = isTypename && isObjectType(o.types.schema.getType(typename));
     const fieldAccess = isTypename ? undefined : access(o.clientKeyOf(field));
     const separator = fields.length > 0 ? "," : "{";
@@ -75,7 +75,7 @@ function withNullsIfUnplanned(fields: readonly ClientField[]): readonly ClientFi
 
 /** `__typename: String!` (GraphQL spec, "Type Name Introspection"), for an object whose type is not known. */
 const typenameShape: OutputShape = { kind: "leaf", leaf: "String", isNonNull: true };
-/** For fields that neither schema has. */
+/** For fields that no candidate of `createShapes` has. */
 const anyValue: OutputShape = { kind: "leaf", leaf: "custom", isNonNull: false };
 const introspectionShape: OutputShape = { kind: "json", isNonNull: false };
 
