@@ -174,7 +174,7 @@ function hasIdempotencyKey(headers: readonly string[]): boolean {
   return false;
 }
 
-/** Headers that the transport sets for each attempt, and `Expect`, since the body is sent at once. */
+/** `Host` and the remaining time, which each attempt gets (kit/src/upstream), and `Expect`, since the body is sent at once. */
 const setPerAttempt: ReadonlySet<string> = new Set(["expect", "host", deadlineHeader]);
 
 /** Removes hop-by-hop headers (RFC 9110, 7.6.1), headers that are set for each attempt, and the trace if each attempt has its own span. */

@@ -186,7 +186,7 @@ function parseConnectionNames(connection: string | undefined): ReadonlySet<strin
 
 /**
  * Node, and so each service, rejects a request with a target and headers of more than 16 KiB. 1 KiB less, for the headers that are added after this
- * check: the cache's conditions, and `Host`, the deadline and the trace by the transport.
+ * check: the cache's conditions, and `Host`, the deadline and the trace for each attempt (kit/src/upstream).
  */
 const forwardedBytesMax = 15_360;
 
