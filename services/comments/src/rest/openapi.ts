@@ -226,7 +226,10 @@ function deletedCodeOf({ deletedAs }: VersionSchemas): readonly "GONE"[] {
   return deletedAs === "GONE" ? ["GONE"] : [];
 }
 
-/** The OpenAPI operations of this service. `npm run generate` merges the operations of all services into one document per version. */
+/**
+ * The OpenAPI operations of this service. A route without an operation does not compile; one without an operation for each of its versions fails in
+ * `npm run generate`, which merges the operations of all services into one document per version.
+ */
 export const documents: ServiceDocuments<typeof routes> = {
   tag: { name: "Comments", description: "Comments on posts." },
   operations: {

@@ -246,7 +246,10 @@ function getProduct(schemas: VersionSchemas): OperationDocument {
   };
 }
 
-/** The OpenAPI operations of this service. `npm run generate` merges the operations of all services into one document per version. */
+/**
+ * The OpenAPI operations of this service. A route without an operation does not compile; one without an operation for each of its versions fails in
+ * `npm run generate`, which merges the operations of all services into one document per version.
+ */
 export const documents: ServiceDocuments<typeof routes> = {
   tag: { name: "Orders", description: "The catalogue of print editions, and orders." },
   operations: {

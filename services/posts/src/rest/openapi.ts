@@ -236,7 +236,10 @@ function transitionCodeOf({ version }: VersionSchemas): readonly "INVALID_STATE"
   return version === 1 ? [] : ["INVALID_STATE"];
 }
 
-/** The OpenAPI operations of this service. `npm run generate` merges the operations of all services into one document per version. */
+/**
+ * The OpenAPI operations of this service. A route without an operation does not compile; one without an operation for each of its versions fails in
+ * `npm run generate`, which merges the operations of all services into one document per version.
+ */
 export const documents: ServiceDocuments<typeof routes> = {
   tag: { name: "Posts", description: "Drafts, published and archived posts." },
   operations: {

@@ -197,7 +197,10 @@ function deactivatedCodeOf({ deactivatedAs }: VersionSchemas): readonly "GONE"[]
   return deactivatedAs === "GONE" ? ["GONE"] : [];
 }
 
-/** The OpenAPI operations of this service. `npm run generate` merges the operations of all services into one document per version. */
+/**
+ * The OpenAPI operations of this service. A route without an operation does not compile; one without an operation for each of its versions fails in
+ * `npm run generate`, which merges the operations of all services into one document per version.
+ */
 export const documents: ServiceDocuments<typeof routes> = {
   tag: { name: "Users", description: "User accounts." },
   operations: {
