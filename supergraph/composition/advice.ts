@@ -4,7 +4,7 @@ import { priorityClasses, priorityDirectiveUrl } from "@tributary/kit/admission/
 
 const deprecate = 'mark it @deprecated(reason: "Use …"), and remove it when no client uses it.';
 
-/** How to avoid a breaking change, by graphql-inspector's change type. */
+/** How to avoid a breaking change, or one that is only dangerous and reported without failing the check, by graphql-inspector's change type. */
 const adviceByType: Readonly<Record<string, string>> = {
   [ChangeType.FieldRemoved]: `keep the field, ${deprecate}`,
   [ChangeType.FieldTypeChanged]: `add a field of the new type beside this one, keep this one, ${deprecate}`,

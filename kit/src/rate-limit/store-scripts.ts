@@ -35,7 +35,7 @@ return { granted, reset_ms }
  * set back, is removed too.
  * - KEYS[1]: a sorted set of processes by the time of their last report, in milliseconds.
  * - ARGV: the id of this process; the milliseconds after which a process without a report is removed.
- * - Returns the number of processes, by which each divides the quota.
+ * - Returns the number of processes, by which each divides the quota for the size of its leases, and for its share while the store is unavailable.
  */
 export const presenceScript = createScript(`
 local time = redis.call('TIME')

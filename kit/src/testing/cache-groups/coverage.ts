@@ -54,5 +54,6 @@ function findRouteCases(routes: readonly RouteDeclaration[], request: string): r
 function hasCase(tables: CacheGroupsCases["tables"], { table, column }: TestedColumn): boolean {
   const tableCases = tables[table];
   if (tableCases === undefined) return false;
+  // `hidden`: no response that shared caches may store has data of the table.
   return tableCases === "hidden" || Object.hasOwn(tableCases.update, column);
 }

@@ -26,6 +26,7 @@ export function createContextFactory({ actions, cursors, moneyFormat }: ContextP
     actions,
     cursors,
     moneyFormat,
+    // Not every loader checks permissions: loaders.ts says which.
     loaders: createLoaders(actions, identity),
   });
 }
