@@ -55,7 +55,7 @@ function summarizePauses(rounds: readonly Cell[]) {
   const loopPauses = rounds.map(({ preloadReport }) => preloadReport as LoopPauses);
   return {
     insideMaxMs: Math.max(...loopPauses.map(({ maxMs }) => maxMs)),
-    // The CPU time of the longest pause: other processes do not affect it.
+    // The longest CPU time between two iterations of the event loop, which other processes do not affect.
     workMaxMs: Math.max(...loopPauses.map(({ workMaxMs }) => workMaxMs)),
     probeMaxMs: Math.max(...rounds.map(({ probeMs }) => probeMs?.max ?? 0)),
     probeP99Ms: median(rounds.map(({ probeMs }) => probeMs?.p99 ?? 0)),

@@ -58,9 +58,9 @@ export function startPinned(options: PinnedOptions): PinnedProcess {
   };
 }
 
-/** Pins this process, and each process that it starts afterwards other than by `startPinned`. */
+/** Pins all threads of this process, and each process that it starts afterwards other than by `startPinned`. @throws Error without `taskset`. */
 export function pinThisProcess(core: 0 | 1): void {
-  execFileSync("taskset", ["-acp", String(core), String(process.pid)]);
+  execFileSync("taskset", ["-acp", String(core), String(process.pid)], { stdio: "ignore" });
 }
 
 /** Starts a script of the benchmark on core 1, with an IPC channel. @param script path below `bench/`. */

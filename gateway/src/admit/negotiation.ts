@@ -3,7 +3,10 @@
 import { chooseMediaType } from "@tributary/kit/http/accept";
 import { type ResponseType, responseTypes } from "../response.ts";
 
-/** The GraphQL media type with the highest quality in `Accept`; of equal ones the more specific, then the first in `Accept`. Undefined if the client accepts none, which the full path rejects with 406. */
+/**
+ * The GraphQL media type with the highest quality in `Accept`; of equal ones the more specific, then the first in `Accept`. Undefined if the client
+ * accepts none, which the full path rejects with 406.
+ */
 export function preferResponseType(accept: string | undefined): ResponseType | undefined {
   return chooseMediaType(accept, responseTypes);
 }

@@ -1,10 +1,10 @@
 // For the verification resilience and the part refused-inputs of overload: pins the gateway under test to the first core, and this process, in which
 // the clients and the subgraphs run, to the second core, so that the two processes do not slow each other.
-import { execFileSync } from "node:child_process";
 import { availableParallelism } from "node:os";
+import { pinThisProcess } from "../../../bench/testbed/pinned-process.ts";
 
 const gatewayCore = "0";
-const clientCore = "1";
+const clientCore = 1;
 
 export interface Cores {
   readonly description: string;
@@ -16,7 +16,7 @@ export interface Cores {
 export function pinOwnProcess(): Cores {
   try {
     if (availableParallelism() < 2) throw new Error("one core");
-    execFileSync("taskset", ["-a", "-c", "-p", clientCore, String(process.pid)], { stdio: "ignore" });
+    pinThisProcess(clientCore);
     return {
       description: `gateway on core ${gatewayCore}, clients and subgraphs on core ${clientCore}`,
       gatewayPrefix: ["taskset", "-c", gatewayCore],

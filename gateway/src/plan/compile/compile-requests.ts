@@ -153,7 +153,7 @@ function describeMutation(
   const sets = documents.map(({ selected }) => selected);
   const fetched = collectFields(sets, () => true, responseNameOf);
   const index = rootKeys.findIndex((key) => fetched.has(key));
-  // -1 (not found) would be a bug of the planner. With 0, the request is sent even if an earlier field has made `data`
-  // null.
+  // -1 (not found) would be a bug of the planner. With 0, the request is sent even if an earlier field has made
+  // `data` null.
   return { isMutation: true, rootFieldsBefore: Math.max(index, 0) };
 }

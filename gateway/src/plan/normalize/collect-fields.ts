@@ -1,6 +1,5 @@
-// Collects the fields of selection sets by key (GraphQL spec, "CollectFields"), for compile/ and planner-keys.ts when
-// a plan is made, and for introspection/ also in requests.
-// resolve-conditions.ts has resolved `@skip`, `@include` and named fragments before.
+// Collects the fields of selection sets by key (GraphQL spec, "CollectFields"), for compile/ and planner-keys.ts when a plan is
+// made, and for introspection/ also in requests. resolve-conditions.ts has resolved `@skip`, `@include` and named fragments before.
 import { type FieldNode, Kind, type SelectionSetNode } from "graphql";
 
 export type FieldsByKey = ReadonlyMap<string, readonly FieldNode[]>;

@@ -1,6 +1,7 @@
 /**
  * The shared cache as a server in front of any HTTP origin, without the REST proxy. The public test suite http-tests/cache-tests runs against this
- * server and against the REST proxy (`npm run verify:cache`). Unlike in the REST proxy, a client's `Cache-Control` counts in full, and heuristic freshness applies to every response.
+ * server and against the REST proxy (`npm run verify:cache`). Unlike in the REST proxy, a client's `Cache-Control` counts in full, and heuristic
+ * freshness applies to every response.
  */
 import {
   Agent,
