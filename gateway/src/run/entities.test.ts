@@ -141,7 +141,7 @@ describe("representations", () => {
         : [{ text: `"__typename":"${typename}"`, value: { kind: "constant" } } as const, ...fields];
     const tree = { root: { users }, position, joins: [] };
     const plan = { variable: "representations", entitiesKey: "_entities", group: 0, fieldsOf, singleKeyOf };
-    const { text, indexOf, count } = writeRepresentations(tree, [["users"]], plan);
+    const { text, indexOf, count } = writeRepresentations(tree, [[{ key: "users", types: undefined }]], plan);
     const sent = JSON.parse(`[${text}]`) as readonly Json[];
     return { sent, count, indexes: users.map((user) => indexOf(user)) };
   }

@@ -1,6 +1,7 @@
 // Stage 4 of 5: run. Turns the errors of one fetch into field errors with paths in the response to the client. accept-response.ts uses it for a
 // fetch that failed, and for a response with errors or with entities that cannot be used.
 import type { CompiledFetch } from "../plan/compile/compiled-plan.ts";
+import type { FetchPath } from "../plan/compile/fetch-path.ts";
 import type { RepresentationSet } from "./representations.ts";
 import type { FetchFailureCode } from "./subgraph-client.ts";
 import type { ResponsePath, SubgraphError } from "./subgraph-response.ts";
@@ -159,11 +160,11 @@ function toPlannerKey(step: string | number): string | number {
 }
 
 /** The start of a path of planner keys, up to and including the key of the first list or null: further steps may not exist in the response. */
-function pathToFirstList({ root, position, joins }: ResponseTree, path: readonly string[]): readonly string[] {
+function pathToFirstList({ root, position, joins }: ResponseTree, path: FetchPath): readonly string[] {
   const steps: string[] = [];
   let currentPosition = position;
   let object = root;
-  for (const key of path) {
+  for (const { key } of path) {
     const access = currentPosition.layoutOf(object, joins)?.access(key);
     steps.push(key);
     const value = access?.read(object, joins);

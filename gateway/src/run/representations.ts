@@ -10,6 +10,7 @@ import type {
   RepresentationPlan,
   SingleKey,
 } from "../plan/compile/compiled-plan.ts";
+import type { FetchPath } from "../plan/compile/fetch-path.ts";
 import type { MemoSource } from "./caching/memoize-by-source.ts";
 import { type ResponseTree, visitTargets } from "./targets.ts";
 
@@ -37,7 +38,7 @@ export interface FirstObject {
   readonly layout: ObjectLayout;
 }
 
-type Paths = readonly (readonly string[])[];
+type Paths = readonly FetchPath[];
 
 /** The representations of all objects at these paths. */
 export function writeRepresentations(tree: ResponseTree, paths: Paths, plan: RepresentationPlan): RepresentationSet {

@@ -1,6 +1,7 @@
 // Stage 4 of 5: run. Finds the objects that a fetch is for (its targets): from the root of the response, along the paths of the fetch, through the
 // data that is joined so far.
 import type { FieldAccess, Joins, ObjectLayout, ResponsePosition } from "../plan/compile/compiled-plan.ts";
+import { acceptsType, type FetchPath, type PathStep } from "../plan/compile/fetch-path.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -15,26 +16,31 @@ export interface ResponseTree {
   readonly joins: Joins;
 }
 
-type Paths = readonly (readonly string[])[];
+type Paths = readonly FetchPath[];
 
-/** The paths of a fetch as a prefix tree: a common prefix is walked once. */
+/** The paths of a fetch that lead to a position, with the steps that they have in common already taken. */
 interface PathTree {
-  /** Whether a path ends here. */
-  isTarget: boolean;
-  /** By planner key. */
-  readonly children: Map<string, PathTree>;
-  /** The children that are composite fields of objects with this layout. Computed once per layout. */
-  stepsFrom(layout: ObjectLayout): readonly PathStep[];
+  /** What the paths say of objects with this layout. Computed once per layout. */
+  branchOf(layout: ObjectLayout): PathBranch;
 }
 
-interface PathStep {
+interface PathBranch {
+  /** Whether a path ends at the object. */
+  readonly isTarget: boolean;
+  /** The composite fields of the object through which paths lead on. */
+  readonly steps: readonly BranchStep[];
+}
+
+interface BranchStep {
+  /** A planner key. */
+  readonly key: string;
   readonly access: FieldAccess;
   readonly nextPosition: ResponsePosition;
   readonly nextPaths: PathTree;
 }
 
 /**
- * Visits all objects at paths of planner keys, through lists too. An entity is visited several times if it is joined to several objects. Nulls,
+ * Visits all objects at the end of the paths, through lists too. An entity is visited several times if it is joined to several objects. Nulls,
  * scalars and lists deeper than the type are skipped; stage 5 reports them. The recursion is never deeper than the plan, whatever a subgraph sends.
  */
 export function visitTargets({ root, position, joins }: ResponseTree, paths: Paths, visit: VisitTarget): void {
@@ -61,10 +67,10 @@ function walk(
   const layout = position.layoutOf(object, joins);
   // No object of this type is possible at the position.
   if (!layout) return;
-  if (paths.isTarget) visit(object, layout, position);
-  const steps = paths.stepsFrom(layout);
+  const { isTarget, steps } = paths.branchOf(layout);
+  if (isTarget) visit(object, layout, position);
   for (let i = 0; i < steps.length; i++) {
-    const { access, nextPosition, nextPaths } = steps[i] as PathStep;
+    const { access, nextPosition, nextPaths } = steps[i] as BranchStep;
     walk(access.read(object, joins), nextPosition, nextPosition.listDepth, nextPaths, joins, visit);
   }
 }
@@ -73,45 +79,36 @@ const pathTrees = new WeakMap<Paths, PathTree>();
 
 /** Built once for each compiled fetch, whose `paths` is the key. */
 function pathTreeOf(paths: Paths): PathTree {
-  const tree = pathTrees.get(paths) ?? buildPathTree(paths);
+  const tree = pathTrees.get(paths) ?? createPathTree(paths, 0);
   pathTrees.set(paths, tree);
   return tree;
 }
 
-function buildPathTree(paths: Paths): PathTree {
-  const root = createPathTree();
-  for (const path of paths) {
-    let tree = root;
-    for (const key of path) {
-      const child = tree.children.get(key) ?? createPathTree();
-      tree.children.set(key, child);
-      tree = child;
-    }
-    tree.isTarget = true;
-  }
-  return root;
-}
+/** @param stepCount how many steps of the paths lead to the position. */
+function createPathTree(paths: Paths, stepCount: number): PathTree {
+  const branches = new Map<ObjectLayout, PathBranch>();
 
-function createPathTree(): PathTree {
-  const children = new Map<string, PathTree>();
-  const stepsByLayout = new Map<ObjectLayout, readonly PathStep[]>();
-
-  function listSteps(layout: ObjectLayout): readonly PathStep[] {
-    const steps: PathStep[] = [];
-    for (const [key, nextPaths] of children) {
+  function createBranch(layout: ObjectLayout): PathBranch {
+    const pathsHere = paths.filter((path) => {
+      const lastStep = path[stepCount - 1];
+      return lastStep === undefined || acceptsType(lastStep, layout.typename);
+    });
+    const longerPaths = pathsHere.filter(({ length }) => length > stepCount);
+    const steps: BranchStep[] = [];
+    for (const [key, pathsBelow] of Map.groupBy(longerPaths, (path) => (path[stepCount] as PathStep).key)) {
       const access = layout.access(key);
-      if (access?.position) steps.push({ access, nextPosition: access.position, nextPaths });
+      if (!access?.position) continue;
+      const nextPaths = createPathTree(pathsBelow, stepCount + 1);
+      steps.push({ key, access, nextPosition: access.position, nextPaths });
     }
-    return steps;
+    return { isTarget: longerPaths.length < pathsHere.length, steps };
   }
 
   return {
-    isTarget: false,
-    children,
-    stepsFrom(layout) {
-      const steps = stepsByLayout.get(layout) ?? listSteps(layout);
-      stepsByLayout.set(layout, steps);
-      return steps;
+    branchOf(layout) {
+      const branch = branches.get(layout) ?? createBranch(layout);
+      branches.set(layout, branch);
+      return branch;
     },
   };
 }
@@ -125,40 +122,32 @@ export interface LocatedObject {
 }
 
 /** Lists the objects that `visitTargets` visits, once for each of their paths. Slower, so field-errors.ts uses it only after an error. */
-export function locateTargets(tree: ResponseTree, paths: Paths): readonly LocatedObject[] {
-  return paths.flatMap((path) => locateTargetsAt(tree, path));
-}
-
-function locateTargetsAt({ root, position, joins }: ResponseTree, path: readonly string[]): readonly LocatedObject[] {
+export function locateTargets({ root, position, joins }: ResponseTree, paths: Paths): readonly LocatedObject[] {
   const located: LocatedObject[] = [];
-  /** @param keyIndex of the next key in `path`. @param pathHere from the root to the value, with list indexes. */
+  /** @param pathHere from the root to the value, with list indexes. */
   const locate = (
     value: unknown,
     positionHere: ResponsePosition,
     listDepth: number,
-    keyIndex: number,
+    pathsHere: PathTree,
     pathHere: LocatedObject["path"],
   ): void => {
     if (typeof value !== "object" || value === null) return;
     if (Array.isArray(value)) {
       if (listDepth === 0) return;
       for (const [i, entry] of (value as readonly unknown[]).entries()) {
-        locate(entry, positionHere, listDepth - 1, keyIndex, [...pathHere, i]);
+        locate(entry, positionHere, listDepth - 1, pathsHere, [...pathHere, i]);
       }
       return;
     }
     const object = value as Json;
     const layout = positionHere.layoutOf(object, joins);
     if (!layout) return;
-    const key = path[keyIndex];
-    if (key === undefined) {
-      located.push({ object, layout, position: positionHere, path: pathHere });
-      return;
-    }
-    const access = layout.access(key);
-    if (!access?.position) return;
-    locate(access.read(object, joins), access.position, access.position.listDepth, keyIndex + 1, [...pathHere, key]);
+    const { isTarget, steps } = pathsHere.branchOf(layout);
+    if (isTarget) located.push({ object, layout, position: positionHere, path: pathHere });
+    for (const { key, access, nextPosition, nextPaths } of steps)
+      locate(access.read(object, joins), nextPosition, nextPosition.listDepth, nextPaths, [...pathHere, key]);
   };
-  locate(root, position, position.listDepth, 0, []);
+  locate(root, position, position.listDepth, pathTreeOf(paths), []);
   return located;
 }

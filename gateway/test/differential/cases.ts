@@ -2,6 +2,8 @@ import type { SupergraphCase } from "./supergraph-case.ts";
 import { abstractSpread } from "./cases/abstract-spread.ts";
 import { argumentValues } from "./cases/argument-values.ts";
 import { batchedEntities } from "./cases/batched-entities.ts";
+import { branches } from "./cases/branches.ts";
+import { branchesInterfaceObject } from "./cases/branches-interface-object.ts";
 import { deduplicatedErrors } from "./cases/deduplicated-errors.ts";
 import { falsyKeys } from "./cases/falsy-keys.ts";
 import { federation1 } from "./cases/federation-1.ts";
@@ -55,6 +57,8 @@ export const supergraphCases: readonly SupergraphCase[] = [
   abstractSpread,
   argumentValues,
   batchedEntities,
+  branches,
+  branchesInterfaceObject,
   deduplicatedErrors,
   falsyKeys,
   federation1,

@@ -5,6 +5,7 @@ import { type FieldNode, OperationTypeNode } from "graphql";
 import { collectFields, responseNameOf } from "../normalize/collect-fields.ts";
 import { clientVariableOf } from "../normalize/normalize.ts";
 import type { CompiledFetch, CompiledRequest, PlanStep, RepresentationPlan } from "./compiled-plan.ts";
+import type { FetchPath } from "./fetch-path.ts";
 import { createFetchDocument, type FetchDocument, findRenamedFields } from "./fetch-document.ts";
 import { type FetchSchedule, type PlannedFetch, scheduleFetches } from "./fetch-schedule.ts";
 import { createKeyChecks, type KeyCheckOptions, type StoppedKeyAdditions } from "./key-checks.ts";
@@ -109,7 +110,7 @@ export function compileRequests(
 
 /** A fetch with the positions of all its duplicates. */
 interface DistinctFetch extends Pick<PlannedFetch, "node"> {
-  readonly paths: (readonly string[])[];
+  readonly paths: FetchPath[];
 }
 
 /**
@@ -133,7 +134,8 @@ function deduplicateFetches(batch: readonly PlannedFetch[]): readonly DistinctFe
 function createRepresentationGroups(): (fetch: DistinctFetch) => number {
   const groups = new Map<string, number>();
   return ({ node, paths }) => {
-    const key = JSON.stringify([paths, node.requires, node.inputRewrites]);
+    const positions = paths.map((path) => path.map(({ key, types }) => [key, types && [...types]]));
+    const key = JSON.stringify([positions, node.requires, node.inputRewrites]);
     const group = groups.get(key) ?? groups.size;
     groups.set(key, group);
     return group;

@@ -24,6 +24,7 @@
 //   join          The data of one fetch, found by the object to which it belongs. Responses of subgraphs are shared between requests and never
 //                 changed, so the data of an entity fetch is not merged into the entity; it is looked up when a field is read.
 import type { OperationTypeNode, SelectionSetNode } from "graphql";
+import type { FetchPath } from "./fetch-path.ts";
 
 /**
  * Any number of client requests use one compiled plan at once. It is immutable with two exceptions: layouts, and the positions below them, are added
@@ -82,8 +83,8 @@ export interface CompiledFetch {
   /** The index of its data in the run's joins: its index in `CompiledPlan.fetches`. */
   readonly joinIndex: number;
   readonly service: string;
-  /** The positions of the objects to which its data belongs, as planner keys from the root. An entity may occur at several. */
-  readonly paths: readonly (readonly string[])[];
+  /** The positions of the objects to which its data belongs. An entity may occur at several. */
+  readonly paths: readonly FetchPath[];
   /** The selection of the operation, or of an entity for an entity fetch. */
   readonly selected: SelectionSetNode;
   /** Undefined for a fetch of root fields. Otherwise it is an entity fetch. */

@@ -1,10 +1,11 @@
 // Schedules the fetches of a query plan for compile-requests.ts: the order in which they are sent, and which of them share one request.
 import type { FetchNode, PlanNode } from "@apollo/query-planner";
+import { type FetchPath, readFetchPath } from "./fetch-path.ts";
 
 export interface PlannedFetch {
   readonly node: FetchNode;
-  /** The position of the objects to which the data belongs: planner keys from the root, without list indexes. */
-  readonly path: readonly string[];
+  /** The position of the objects to which the data belongs. */
+  readonly path: FetchPath;
 }
 
 export type FetchSchedule =
@@ -25,12 +26,12 @@ export function scheduleFetches(node: PlanNode): FetchSchedule {
   return countBatches(byLevel) < countBatches(asPlanned) ? byLevel : asPlanned;
 }
 
-function toSchedule(node: PlanNode, path: readonly string[]): FetchSchedule {
+function toSchedule(node: PlanNode, path: FetchPath): FetchSchedule {
   switch (node.kind) {
     case "Fetch":
       return { kind: "batch", fetches: [{ node, path }] };
     case "Flatten":
-      return toSchedule(node.node, [...path, ...withoutListSteps(node.path)]);
+      return toSchedule(node.node, [...path, ...readFetchPath(node.path)]);
     case "Sequence":
       return { kind: "sequence", parts: node.nodes.map((child) => toSchedule(child, path)) };
     case "Parallel": {
@@ -46,10 +47,10 @@ function toSchedule(node: PlanNode, path: readonly string[]): FetchSchedule {
 }
 
 /** Lists the fetches by level: level n has the n-th fetch of each parallel branch. By the planner's sequences, a fetch needs earlier levels only. */
-function toLevels(node: PlanNode, path: readonly string[]): readonly (readonly PlannedFetch[])[] {
+function toLevels(node: PlanNode, path: FetchPath): readonly (readonly PlannedFetch[])[] {
   switch (node.kind) {
     case "Flatten":
-      return toLevels(node.node, [...path, ...withoutListSteps(node.path)]);
+      return toLevels(node.node, [...path, ...readFetchPath(node.path)]);
     case "Sequence":
       return node.nodes.flatMap((child) => toLevels(child, path));
     case "Parallel": {
@@ -64,11 +65,6 @@ function toLevels(node: PlanNode, path: readonly string[]): readonly (readonly P
       // `toSchedule` has thrown for these.
       return [];
   }
-}
-
-/** A Flatten node's path has `@` for each list. */
-function withoutListSteps(path: readonly (string | number)[]): readonly string[] {
-  return path.filter((step): step is string => typeof step === "string" && step !== "@");
 }
 
 /** One batch per subgraph. A fetch of root fields has its own batch: the planner has already merged what can be merged. */

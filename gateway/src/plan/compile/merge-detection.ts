@@ -3,22 +3,26 @@
 // one tree instead (../../run/merge.ts). A leaf field selected twice is no problem: it is read from either fetch.
 import { type FieldNode, Kind, type SelectionSetNode } from "graphql";
 import type { CompiledFetch } from "./compiled-plan.ts";
-import { fetchesAt } from "./positions.ts";
 import type { SupergraphTypes } from "./supergraph-types.ts";
+
+/** For each step from the root to an object: the possible object types there. Undefined for all types. The first element is for the root. */
+type TypesByStep = readonly (ReadonlySet<string> | undefined)[];
 
 /** What one fetch selects of the objects at a position. */
 interface SelectionAt {
   /** The fetch, or `fetchOfParent`. */
   readonly joinIndex: number;
   readonly set: SelectionSetNode;
+  /** Of the objects to which the selection belongs. */
+  readonly types: TypesByStep;
 }
 
 /** A composite field as one fetch selects it. */
 interface CompositeField {
   /** The fetch, or `fetchOfParent`. */
   readonly joinIndex: number;
-  /** The object types to which the selection applies. Undefined for all. */
-  readonly typenames: ReadonlySet<string> | undefined;
+  /** Of the objects that have the field. */
+  readonly types: TypesByStep;
   readonly selectionSet: SelectionSetNode;
 }
 
@@ -29,9 +33,7 @@ interface CompositeField {
 const fetchOfParent = -1;
 
 /**
- * Whether two fetches select the same composite field of one object. False is always correct; true may be wrong, which only costs copies, because
- * type conditions around the parent fields are not compared. If one fetch selects `... on Book { shop { owner { name } } }`, and another is joined
- * only to the shop of a `Film` and selects `owner { age }`, the result is true, although these are different owners.
+ * Whether two fetches select the same composite field of one object. False is always correct.
  * @param keyOf the planner key of a field in a fetch's selection. Fields with equal keys at one position are the same field of the response.
  */
 export function needsMerging(
@@ -39,24 +41,37 @@ export function needsMerging(
   types: SupergraphTypes,
   keyOf: (field: FieldNode) => string,
 ): boolean {
-  const selectionsAt = (path: readonly string[]): readonly SelectionAt[] =>
-    fetchesAt(fetches, path).map(({ joinIndex, selected }) => ({ joinIndex, set: selected }));
-
-  function hasSharedField(selections: readonly SelectionAt[], path: readonly string[]): boolean {
+  function hasSharedField(selections: readonly SelectionAt[], keys: readonly string[]): boolean {
     const fieldsByKey = new Map<string, CompositeField[]>();
-    for (const { joinIndex, set } of selections)
-      collectCompositeFields(set, joinIndex, undefined, types, keyOf, fieldsByKey);
+    for (const selection of selections) collectCompositeFields(selection, types, keyOf, fieldsByKey);
     for (const [key, fields] of fieldsByKey) {
       if (hasSharedPair(fields)) return true;
-      const pathBelow = [...path, key];
-      const selectionsOfParents = fields.map(({ selectionSet }) => ({ joinIndex: fetchOfParent, set: selectionSet }));
-      const selectionsBelow = [...selectionsOfParents, ...selectionsAt(pathBelow)];
-      if (hasSharedField(selectionsBelow, pathBelow)) return true;
+      const keysBelow = [...keys, key];
+      const selectionsOfParents = fields.map((field): SelectionAt => ({
+        joinIndex: fetchOfParent,
+        set: field.selectionSet,
+        types: [...field.types, undefined],
+      }));
+      if (hasSharedField([...selectionsOfParents, ...selectionsAt(fetches, keysBelow)], keysBelow)) return true;
     }
     return false;
   }
 
-  return hasSharedField(selectionsAt([]), []);
+  return hasSharedField(selectionsAt(fetches, []), []);
+}
+
+/** The selections of the fetches that are joined to objects at this position; at the root, of the fetches of root fields. */
+function selectionsAt(fetches: readonly CompiledFetch[], keys: readonly string[]): readonly SelectionAt[] {
+  return fetches.flatMap(({ joinIndex, selected, paths }) => {
+    const pathsHere = paths.filter(
+      (path) => path.length === keys.length && path.every(({ key }, i) => key === keys[i]),
+    );
+    return pathsHere.map((path) => ({
+      joinIndex,
+      set: selected,
+      types: [undefined, ...path.map((step) => step.types)],
+    }));
+  });
 }
 
 /** @param fields with equal keys. */
@@ -67,31 +82,33 @@ function hasSharedPair(fields: readonly CompositeField[]): boolean {
   });
 }
 
-/** Whether two fetches select the field of one object type. */
+/** Whether two fetches can select the field of one object. */
 function isShared(one: CompositeField, other: CompositeField): boolean {
   if (one.joinIndex === other.joinIndex) return false;
-  if (one.typenames === undefined || other.typenames === undefined) return true;
-  return intersect(one.typenames, other.typenames).size > 0;
+  return one.types.every((types, step) => haveCommonType(types, other.types[step]));
 }
 
-/** Adds the composite fields of the selection set to `into`, by planner key. */
+function haveCommonType(one: ReadonlySet<string> | undefined, other: ReadonlySet<string> | undefined): boolean {
+  return one === undefined || other === undefined || intersect(one, other).size > 0;
+}
+
+/** Adds the composite fields of the selection to `into`, by planner key. */
 function collectCompositeFields(
-  { selections }: SelectionSetNode,
-  joinIndex: number,
-  typenames: ReadonlySet<string> | undefined,
+  { joinIndex, set, types: typesByStep }: SelectionAt,
   types: SupergraphTypes,
   keyOf: (field: FieldNode) => string,
   into: Map<string, CompositeField[]>,
 ): void {
-  for (const selection of selections) {
+  for (const selection of set.selections) {
     // Does not occur: normalize.ts inlines named fragments, and the planner creates none.
     if (selection.kind === Kind.FRAGMENT_SPREAD) continue;
     if (selection.kind === Kind.INLINE_FRAGMENT) {
-      const narrowed = narrow(typenames, selection.typeCondition?.name.value, types);
-      collectCompositeFields(selection.selectionSet, joinIndex, narrowed, types, keyOf, into);
+      const narrowed = narrow(typesByStep.at(-1), selection.typeCondition?.name.value, types);
+      const inFragment = { joinIndex, set: selection.selectionSet, types: typesByStep.with(-1, narrowed) };
+      collectCompositeFields(inFragment, types, keyOf, into);
     } else if (selection.selectionSet) {
       const key = keyOf(selection);
-      const field: CompositeField = { joinIndex, typenames, selectionSet: selection.selectionSet };
+      const field: CompositeField = { joinIndex, types: typesByStep, selectionSet: selection.selectionSet };
       const sameKey = into.get(key);
       if (sameKey) sameKey.push(field);
       else into.set(key, [field]);

@@ -28,6 +28,7 @@ import {
   type ObjectLayout,
   type ResponsePosition,
 } from "./compiled-plan.ts";
+import { acceptsType, type FetchPath } from "./fetch-path.ts";
 import { createFieldAccess, type FieldProvider } from "./field-access.ts";
 import type { SupergraphTypes } from "./supergraph-types.ts";
 
@@ -52,10 +53,17 @@ interface IntrospectionJoin {
   readonly findAlias: IntrospectionFields["findAlias"];
 }
 
+/** One step from the root to a position. */
+interface PositionStep {
+  /** A planner key. */
+  readonly key: string;
+  /** The type of the objects at this step. Undefined at the last step: the position has objects of any of its types. */
+  readonly typename: string | undefined;
+}
+
 /** What is known of a position when it is created. */
 interface PositionFacts {
-  /** Planner keys from the root. */
-  readonly path: readonly string[];
+  readonly path: readonly PositionStep[];
   /** The type of the field whose objects these are. */
   readonly type: GraphQLCompositeType;
   /** How many lists are around the objects: the list levels of the field's type. */
@@ -101,20 +109,29 @@ export function createRootPosition(
   return createPosition({ path: [], type, listDepth: 0, sources: joinedSources(o, []), clientSets }, o);
 }
 
-/** The fetches that are joined to the objects at this path, in the plan's order; for `[]` the fetches of root fields. Merge detection uses it too. */
-export function fetchesAt(fetches: readonly CompiledFetch[], path: readonly string[]): readonly CompiledFetch[] {
-  return fetches.filter(({ paths }) =>
-    paths.some((fetchPath) => fetchPath.length === path.length && fetchPath.every((key, i) => key === path[i])),
-  );
-}
-
-/** The sources that are joined to the objects at a path. In a merged plan, the objects themselves have the data of all fetches. */
-function joinedSources({ fetches, isMerged }: PositionOptions, path: readonly string[]): readonly PositionSource[] {
-  return fetchesAt(fetches, path).map(({ joinIndex, service, selected }) => ({
+/**
+ * The sources that are joined to the objects at a position, in the plan's order; at the root, the fetches of root fields. In a merged plan, the
+ * objects themselves have the data of all fetches.
+ */
+function joinedSources(
+  { fetches, isMerged }: PositionOptions,
+  position: readonly PositionStep[],
+): readonly PositionSource[] {
+  const joined = fetches.filter(({ paths }) => paths.some((path) => leadsTo(path, position)));
+  return joined.map(({ joinIndex, service, selected }) => ({
     joinIndex: isMerged ? noJoin : joinIndex,
     service,
     sets: [selected],
   }));
+}
+
+/** Whether a fetch with this path is for objects at the position. */
+function leadsTo(path: FetchPath, position: readonly PositionStep[]): boolean {
+  if (path.length !== position.length) return false;
+  return path.every((step, i) => {
+    const { key, typename } = position[i] as PositionStep;
+    return step.key === key && (typename === undefined || acceptsType(step, typename));
+  });
 }
 
 function createPosition(facts: PositionFacts, o: PositionOptions): ResponsePosition {
@@ -224,6 +241,7 @@ function createAccessByKey(
     fields: collectFields(sets, applies, o.fetchKeyOf),
   }));
   const accessByKey = new Map<string, FieldAccess | undefined>();
+  const lastStep = facts.path.length - 1;
 
   function listSelectingFetches(key: string): readonly SelectingFetch[] {
     const selectingFetches: SelectingFetch[] = [];
@@ -253,7 +271,10 @@ function createAccessByKey(
     if (!isCompositeType(type) || !field.selectionSet) {
       return createFieldAccess(provider, o.isMerged ? [] : others, undefined);
     }
-    const path = [...facts.path, key];
+    const path = [
+      ...facts.path.map((step, i) => (i === lastStep ? { ...step, typename } : step)),
+      { key, typename: undefined },
+    ];
     // Several fetches select a composite field of one object only in a merged plan (merge-detection.ts): the field's object has the data of all.
     const objectFetches = o.isMerged ? selectingFetches : [first];
     const objectSources = objectFetches.map(({ service, nodes }) => ({
@@ -289,7 +310,7 @@ function createIntrospectionAccess(
   { types, introspection }: PositionOptions,
 ): FieldAccess | undefined {
   if (!introspection || typename !== types.schema.getQueryType()?.name) return undefined;
-  const alias = introspection.findAlias([...path, key]);
+  const alias = introspection.findAlias([...path.map((step) => step.key), key]);
   if (alias === undefined) return undefined;
   const provider: FieldProvider = { joinIndex: introspection.joinIndex, key: alias, service: undefined };
   return createFieldAccess(provider, [], undefined);

@@ -3,6 +3,7 @@
 import type { DirectiveNode, DocumentNode } from "graphql";
 import { chooseAliasPrefix, choosePrefix } from "../normalize/normalize.ts";
 import { findOverrideLabels, type OverrideLabels } from "./override-labels.ts";
+import { createBranchSeparator, type SeparateBranches } from "./separate-branches.ts";
 import { separateRequires, type VirtualSubgraphs } from "./separate-requires.ts";
 import { isNamed, isResolvable } from "./supergraph-directives.ts";
 import { parseSupergraph, type SupergraphDraft, toSupergraphDocument } from "./supergraph-draft.ts";
@@ -13,6 +14,7 @@ export interface PlannerSupergraph {
   readonly document: DocumentNode;
   readonly syntheticFields: SyntheticFields;
   readonly virtualSubgraphs: VirtualSubgraphs;
+  readonly separateBranches: SeparateBranches;
   readonly overrideLabels: OverrideLabels;
   /** The prefix that `normalize` gives to aliases. No name of a published field or of a synthetic field begins with it. */
   readonly aliasPrefix: string;
@@ -29,7 +31,14 @@ export function createPlannerSupergraph(supergraphSdl: string): PlannerSupergrap
   const syntheticFields = addSyntheticFields(draft, choosePrefix("s", fieldNames));
   const virtualSubgraphs = separateRequires(draft, syntheticFields);
   const aliasPrefix = chooseAliasPrefix(fieldNames);
-  return { document: toSupergraphDocument(draft), syntheticFields, virtualSubgraphs, overrideLabels, aliasPrefix };
+  return {
+    document: toSupergraphDocument(draft),
+    syntheticFields,
+    virtualSubgraphs,
+    separateBranches: createBranchSeparator(draft, virtualSubgraphs),
+    overrideLabels,
+    aliasPrefix,
+  };
 }
 
 /** To return to a subgraph, for example after a `@requires`, the planner uses the first key of the type there, even if it is not resolvable. */

@@ -44,8 +44,8 @@ describe("the query planner", () => {
 
   test("only one anonymous operation is planned", () => {
     const planner = createQueryPlanner(supergraph({ one: "type Query { a: Int }" }));
-    expect(() => planner.plan("query Named { a }")).toThrow("Only one anonymous operation can be planned");
-    expect(() => planner.plan("{ a } fragment F on Query { a }")).toThrow("Only one anonymous operation");
+    expect(() => planner.plan("query Named { a }")).toThrow("Not one anonymous operation");
+    expect(() => planner.plan("{ a } fragment F on Query { a }")).toThrow("Not one anonymous operation");
   });
 
   const chain = {

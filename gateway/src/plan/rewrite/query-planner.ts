@@ -2,10 +2,10 @@
 //
 // Once per supergraph: planner-supergraph.ts changes the supergraph (override-labels, synthetic-fields, separate-requires).
 // For each operation, in this order: split-mutation (one operation per root field), plan-resolvable (fields that no subgraph can resolve),
-// executable-directives (names and defaults), Apollo's planner, restore-plan (the published names).
+// executable-directives (names and defaults), Apollo's planner, separate-branches (of interface objects), restore-plan (the published names).
 import { operationFromDocument, Supergraph } from "@apollo/federation-internals";
 import { type PlanNode, QueryPlanner as ApolloQueryPlanner, type QueryPlan } from "@apollo/query-planner";
-import { type DocumentNode, Kind, type OperationDefinitionNode, parse, printSchema } from "graphql";
+import { type DocumentNode, Kind, type OperationDefinitionNode, printSchema } from "graphql";
 import type { RootFieldPriorities } from "../../parse/operation-priority.ts";
 import {
   createDirectiveDefaults,
@@ -21,6 +21,7 @@ import { createPlannerSupergraph } from "./planner-supergraph.ts";
 import { restorePlan } from "./restore-plan.ts";
 import { findRootFieldPriorities } from "./root-field-priorities.ts";
 import { splitMutation } from "./split-mutation.ts";
+import { parseOperation } from "./supergraph-draft.ts";
 import { type IneffectiveDirectives, listIneffectiveDirectives, supportedFeatures } from "./supergraph-features.ts";
 
 export interface QueryPlanner {
@@ -52,7 +53,8 @@ patchFetchMerging();
 /** @throws Error if the supergraph is invalid, or needs a feature that the gateway does not support. */
 export function createQueryPlanner(supergraphSdl: string): QueryPlanner {
   const plannerSupergraph = createPlannerSupergraph(supergraphSdl);
-  const { document, aliasPrefix, overrideLabels, syntheticFields, virtualSubgraphs } = plannerSupergraph;
+  const { document, aliasPrefix, overrideLabels, syntheticFields, virtualSubgraphs, separateBranches } =
+    plannerSupergraph;
   const supergraph = validateSupergraph(supergraphSdl);
   const apiSdl = withExecutableDirectives(writeApi(supergraph), document);
   const plannerNames = chooseDirectiveNames(document);
@@ -64,7 +66,8 @@ export function createQueryPlanner(supergraphSdl: string): QueryPlanner {
   function planOne(definition: OperationDefinitionNode, overrideConditions: Map<string, boolean>): QueryPlan {
     const definitions = [renameDirectives(addDirectiveDefaults(definition), plannerNames)];
     const operation = operationFromDocument(schema, { kind: Kind.DOCUMENT, definitions }, { validate: false });
-    return restorePlan(planner.buildQueryPlan(operation, { overrideConditions }), additions);
+    const plan = planner.buildQueryPlan(operation, { overrideConditions });
+    return restorePlan(separateBranches(plan), additions);
   }
 
   // A virtual subgraph can hide the only path to a field that exists in the published supergraph: the other fields are then planned. Without virtual
@@ -100,15 +103,11 @@ function writeApi(supergraph: Supergraph): string {
 function buildPlanner(document: DocumentNode) {
   const options = { supportedFeatures: new Set(supportedFeatures), validateSupergraph: false };
   const supergraph = Supergraph.build(withoutForeignLinks(document), options);
-  const planner = new ApolloQueryPlanner(supergraph, { debug: { pathsLimit: pathsMax } });
+  const planner = new ApolloQueryPlanner(supergraph, {
+    typeConditionedFetching: true,
+    debug: { pathsLimit: pathsMax },
+  });
   return { planner, schema: supergraph.apiSchema() };
-}
-
-function parseOperation(operationText: string): OperationDefinitionNode {
-  const [operation, ...others] = parse(operationText, { noLocation: true }).definitions;
-  if (operation?.kind !== Kind.OPERATION_DEFINITION || operation.name || others.length > 0)
-    throw new Error("Only one anonymous operation can be planned");
-  return operation;
 }
 
 /** Joins the plans of a mutation's root fields. */

@@ -34,7 +34,8 @@ function restoreNode(node: PlanNode | SubscriptionNode, additions: SupergraphAdd
     case "Fetch":
       return restoreFetch(node, additions);
     case "Flatten":
-      return { ...node, node: restoreNode(node.node, additions) };
+      // With `typeConditionedFetching`, paths begin with an empty step for the root.
+      return { ...node, path: node.path.filter((step) => step !== ""), node: restoreNode(node.node, additions) };
     case "Sequence":
     case "Parallel":
       return { ...node, nodes: node.nodes.map((child) => restoreNode(child, additions)) };

@@ -7,6 +7,7 @@ import {
   type InputValueDefinitionNode,
   isTypeDefinitionNode,
   Kind,
+  type OperationDefinitionNode,
   OperationTypeNode,
   type SelectionSetNode,
   parse,
@@ -102,9 +103,15 @@ export function implementsInterface(type: TypeDraft | undefined, interfaceName: 
 
 /** Parses a field set, the argument of `@key`, `@requires` and `@provides`. */
 export function parseFieldSet(text: string): SelectionSetNode {
-  const [operation] = parse(`{${text}}`, { noLocation: true }).definitions;
-  if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error(`Not a field set: ${text}`);
-  return operation.selectionSet;
+  return parseOperation(`{${text}}`).selectionSet;
+}
+
+/** @throws Error unless the text is one anonymous operation. */
+export function parseOperation(text: string): OperationDefinitionNode {
+  const [operation, ...others] = parse(text, { noLocation: true }).definitions;
+  if (operation?.kind !== Kind.OPERATION_DEFINITION || operation.name || others.length > 0)
+    throw new Error("Not one anonymous operation");
+  return operation;
 }
 
 export function printFieldSet(selectionSet: SelectionSetNode): string {

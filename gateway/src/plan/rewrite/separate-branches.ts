@@ -1,0 +1,188 @@
+// Separates the branches of an entity fetch below an interface object. An example is `{ pals { f ... on Dog { g } } }`, where the interface object's
+// `f` requires `p` and its `g` requires `q`: the planner selects `q` of dogs only, but plans one fetch of `f` and `g` whose representations need
+// both `p` and `q`, so no other pal would be requested. For the types of a subgraph, the planner separates branches itself
+// (`typeConditionedFetching`). query-planner.ts calls it for each plan, before restore-plan.ts.
+import type { FetchNode, PlanNode, QueryPlan, QueryPlanSelectionNode } from "@apollo/query-planner";
+import {
+  Kind,
+  type OperationDefinitionNode,
+  print,
+  type SelectionNode,
+  type SelectionSetNode,
+  stripIgnoredCharacters,
+  visit,
+} from "graphql";
+import type { VirtualSubgraphs } from "./separate-requires.ts";
+import { argumentOf, isJoin, isNamed, resolvableKeysOf, stringOf } from "./supergraph-directives.ts";
+import { parseFieldSet, parseOperation, type SupergraphDraft, type TypeDraft } from "./supergraph-draft.ts";
+
+/** Returns the plan, with parallel fetches instead of a fetch of several branches. */
+export type SeparateBranches = (plan: QueryPlan) => QueryPlan;
+
+/** The `@requires` of a field on an interface object; "" for any other field. */
+type RequirementOf = (typename: string, fieldName: string) => string;
+
+/** Names of fields, each with the names of the fields selected in it. Type conditions are left out. */
+type NameTree = Map<string, NameTree>;
+
+/** @param draft the planner's supergraph. */
+export function createBranchSeparator(draft: SupergraphDraft, virtualSubgraphs: VirtualSubgraphs): SeparateBranches {
+  const graphByService = readGraphs(draft);
+
+  function createRequirementOf(service: string, graph: string): RequirementOf {
+    const isFieldJoin = isJoin("join__field", graph);
+    return (typename, fieldName) => {
+      const type = draft.types.get(typename);
+      const isInterfaceObject =
+        virtualSubgraphs.get(service)?.interfaceObjects.has(typename) || isInterfaceObjectIn(type, graph);
+      const fieldJoin = isInterfaceObject ? type?.members.get(fieldName)?.directives.find(isFieldJoin) : undefined;
+      return (fieldJoin && stringOf(fieldJoin, "requires")) ?? "";
+    };
+  }
+
+  function separateFetch(fetch: FetchNode): PlanNode {
+    const { serviceName, requires = [], operation } = fetch;
+    const graph = graphByService.get(serviceName);
+    const typeConditions = new Set(requires.flatMap(typeConditionOf));
+    // With one type condition, the same fields are required of all objects.
+    if (graph === undefined || typeConditions.size < 2) return fetch;
+    const whole = parseOperation(operation);
+    const requirementOf = createRequirementOf(serviceName, graph);
+    const requirements = listRequirements(whole, requirementOf);
+    if (requirements.length < 2) return fetch;
+    const keys = [...typeConditions].flatMap((name) => resolvableKeysOf(draft.types.get(name), graph));
+    const required = toNameTree(requirements);
+    const nodes = requirements.map((requirement): FetchNode => {
+      const needed = toNameTree([...keys, requirement]);
+      return {
+        ...fetch,
+        ...selectBranch(whole, (typename, name) => requirementOf(typename, name) === requirement),
+        requires: keepNeeded(requires, needed, required),
+      };
+    });
+    return { kind: "Parallel", nodes };
+  }
+
+  function separateIn(node: PlanNode): PlanNode {
+    if (node.kind === "Fetch") return separateFetch(node);
+    if (node.kind === "Flatten") return { ...node, node: separateIn(node.node) };
+    if (node.kind === "Sequence" || node.kind === "Parallel") return { ...node, nodes: node.nodes.map(separateIn) };
+    return node;
+  }
+
+  return (plan) => (plan.node && plan.node.kind !== "Subscription" ? { ...plan, node: separateIn(plan.node) } : plan);
+}
+
+/** By the name of the subgraph: its value of `join__Graph`. */
+function readGraphs({ types }: SupergraphDraft): ReadonlyMap<string, string> {
+  const graphByService = new Map<string, string>();
+  for (const [graph, { directives }] of types.get("join__Graph")?.members ?? []) {
+    const service = directives.filter(isNamed("join__graph")).map((directive) => stringOf(directive, "name"))[0];
+    if (service !== undefined) graphByService.set(service, graph);
+  }
+  return graphByService;
+}
+
+function isInterfaceObjectIn(type: TypeDraft | undefined, graph: string): boolean {
+  const joins = type?.directives.filter(isJoin("join__type", graph)) ?? [];
+  return joins.some((join) => argumentOf(join, "isInterfaceObject") === true);
+}
+
+function typeConditionOf(selection: QueryPlanSelectionNode): readonly string[] {
+  return selection.kind === "InlineFragment" && selection.typeCondition !== undefined ? [selection.typeCondition] : [];
+}
+
+/** Whether the branch has this field of the entities. */
+type IsSelected = (typename: string, fieldName: string) => boolean;
+
+/** The different requirements of the fields of the entities, in the order of their first fields. */
+function listRequirements(operation: OperationDefinitionNode, requirementOf: RequirementOf): readonly string[] {
+  const requirements = new Set<string>();
+  selectFields(operation, (typename, name) => {
+    requirements.add(requirementOf(typename, name));
+    return true;
+  });
+  return [...requirements];
+}
+
+/** The operation with the fields of one branch, and the variables that they use. */
+function selectBranch(
+  operation: OperationDefinitionNode,
+  isSelected: IsSelected,
+): Pick<FetchNode, "operation" | "variableUsages"> {
+  const branch = selectFields(operation, isSelected);
+  const used = new Set<string>();
+  visit(branch.selectionSet, { Variable: ({ name }) => void used.add(name.value) });
+  const variableDefinitions = branch.variableDefinitions?.filter(({ variable }) => used.has(variable.name.value)) ?? [];
+  // The planner does not list the variable of the representations.
+  const variableUsages = [...used].filter((name) => name !== "representations");
+  return { operation: stripIgnoredCharacters(print({ ...branch, variableDefinitions })), variableUsages };
+}
+
+/** Filters the fields of the entities, besides `__typename`. Fragments without another field are left out. */
+function selectFields(operation: OperationDefinitionNode, isSelected: IsSelected): OperationDefinitionNode {
+  return withSelections(
+    operation,
+    operation.selectionSet.selections.map((entities) =>
+      entities.kind === Kind.FIELD && entities.selectionSet
+        ? withSelections(
+            entities,
+            entities.selectionSet.selections.flatMap((fragment) => selectInFragment(fragment, isSelected)),
+          )
+        : entities,
+    ),
+  );
+}
+
+function selectInFragment(fragment: SelectionNode, isSelected: IsSelected): readonly SelectionNode[] {
+  if (fragment.kind !== Kind.INLINE_FRAGMENT) return [fragment];
+  const typename = fragment.typeCondition?.name.value ?? "";
+  const { selections } = fragment.selectionSet;
+  const fields = selections.filter((one) => one.kind !== Kind.FIELD || one.name.value !== "__typename");
+  const selected = fields.filter((one) => isSelected(typename, one.kind === Kind.FIELD ? one.name.value : ""));
+  if (selected.length === 0) return [];
+  const others = selections.filter((one) => !fields.includes(one));
+  return [withSelections(fragment, [...others, ...selected])];
+}
+
+function withSelections<N extends { readonly selectionSet?: SelectionSetNode | undefined }>(
+  node: N,
+  selections: readonly SelectionNode[],
+): N {
+  return { ...node, selectionSet: { kind: Kind.SELECTION_SET, selections } };
+}
+
+/** @param sets field sets: the arguments of `@key` and `@requires`. */
+function toNameTree(sets: readonly string[]): NameTree {
+  const tree: NameTree = new Map();
+  for (const set of sets) if (set !== "") addNames(parseFieldSet(set), tree);
+  return tree;
+}
+
+function addNames({ selections }: SelectionSetNode, tree: NameTree): void {
+  for (const selection of selections) {
+    if (selection.kind === Kind.INLINE_FRAGMENT) addNames(selection.selectionSet, tree);
+    if (selection.kind !== Kind.FIELD) continue;
+    const below: NameTree = tree.get(selection.name.value) ?? new Map();
+    tree.set(selection.name.value, below);
+    if (selection.selectionSet) addNames(selection.selectionSet, below);
+  }
+}
+
+/** Removes the fields of representations that only other branches require. Fields that no branch requires remain, such as `__typename`. */
+function keepNeeded(
+  selections: readonly QueryPlanSelectionNode[],
+  needed: NameTree,
+  required: NameTree,
+): QueryPlanSelectionNode[] {
+  return selections.flatMap((selection): QueryPlanSelectionNode[] => {
+    if (selection.kind === "InlineFragment")
+      return [{ ...selection, selections: keepNeeded(selection.selections, needed, required) }];
+    const requiredBelow = required.get(selection.name);
+    if (!requiredBelow) return [selection];
+    const neededBelow = needed.get(selection.name);
+    if (!neededBelow) return [];
+    if (!selection.selections) return [selection];
+    return [{ ...selection, selections: keepNeeded(selection.selections, neededBelow, requiredBelow) }];
+  });
+}
