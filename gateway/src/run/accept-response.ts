@@ -118,7 +118,10 @@ function storeJoin(join: SourceJoin, fetch: CompiledFetch, run: RunState, o: Acc
 /** Lists all target objects before it changes one of them. Each target gets its own copy of the data. */
 function mergeIntoTargets(fetch: CompiledFetch, run: RunState, o: AcceptOptions, join: Join): void {
   const targets = new Set<Record<string, unknown>>();
-  visitTargets({ ...run, position: run.plan.root }, fetch.paths, (object) => void targets.add(object));
+  visitTargets({ ...run, position: run.plan.root }, fetch.paths, (object) => {
+    // Stage 5 reports the absent fields of these.
+    if (!join.leftOut?.has(object)) targets.add(object);
+  });
   for (const target of targets) {
     mergeCopy(target, join.find(target) ?? nullsFor(fetch.selected), fetch.renames, o.mergeRules);
   }

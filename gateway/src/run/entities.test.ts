@@ -242,7 +242,14 @@ describe("entities", () => {
       acceptsEntity: (_, typename) => typename === "Admin",
     };
     const firstObjects = [{ ...ada, id: requested }, grace].map((object) => ({ object, layout }));
-    const representations = { text: "", count: 2, textOf: () => "", indexOf: () => undefined, firstObjects };
+    const representations = {
+      text: "",
+      count: 2,
+      textOf: () => "",
+      indexOf: () => undefined,
+      firstObjects,
+      leftOut: undefined,
+    };
     const data = list === undefined ? {} : { _entities: list };
     const entities = readEntities(
       fetch as CompiledFetch,

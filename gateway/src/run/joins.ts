@@ -15,11 +15,15 @@ export function joinToAll(data: Json): SourceJoin {
 }
 
 /** @param entities one for each representation; undefined for a missing or rejected entity. */
-export function joinEntities({ indexOf }: RepresentationSet, entities: readonly (Json | undefined)[]): SourceJoin {
+export function joinEntities(
+  { indexOf, leftOut }: RepresentationSet,
+  entities: readonly (Json | undefined)[],
+): SourceJoin {
   return {
     find(object) {
       const index = indexOf(object);
       return index === undefined ? undefined : entities[index];
     },
+    leftOut,
   };
 }

@@ -1,14 +1,16 @@
 // Stage 4 of 5: run. Writes the representations that an entity fetch sends, one for each distinct set of key values. run.ts calls it at most once per
 // client request for each group of fetches with the same representations, when the fetches that the group depends on are complete.
 import { stringifyDeepJson } from "@tributary/kit/json/deep-json";
-import type {
-  RepresentationFieldsOf,
-  Joins,
-  ObjectLayout,
-  ResponsePosition,
-  RepresentationField,
-  RepresentationPlan,
-  SingleKey,
+import {
+  type FieldAccess,
+  type Joins,
+  noJoin,
+  type ObjectLayout,
+  type RepresentationField,
+  type RepresentationFieldsOf,
+  type RepresentationPlan,
+  type ResponsePosition,
+  type SingleKey,
 } from "../plan/compile/compiled-plan.ts";
 import type { FetchPath } from "../plan/compile/fetch-path.ts";
 import type { MemoSource } from "./caching/memoize-by-source.ts";
@@ -31,6 +33,12 @@ export interface RepresentationSet extends MemoSource {
   indexOf(object: Json): number | undefined;
   /** For each representation, the first object for which it is sent: the returned entity must have this object's keys (entities.ts). */
   readonly firstObjects: readonly FirstObject[];
+  /**
+   * The objects without a representation although the fetches for its fields succeeded: no fetch selected a required field of the object, or a
+   * subgraph omitted it. If the client selects a field that only this fetch provides, stage 5 reports FIELD_NOT_PROVIDED. Undefined without such
+   * objects. An object is not among them if a required field is missing because its own entity is null, or because its fetch failed.
+   */
+  readonly leftOut: ReadonlySet<object> | undefined;
 }
 
 export interface FirstObject {
@@ -57,6 +65,7 @@ function writeFastCase(tree: ResponseTree, paths: Paths, plan: RepresentationPla
   let singleKey: SingleKey | undefined;
   let isFastCase = true;
   let text = "";
+  let leftOut: Set<object> | undefined;
 
   visitTargets(tree, paths, (object, layout) => {
     if (!isFastCase) return;
@@ -74,6 +83,7 @@ function writeFastCase(tree: ResponseTree, paths: Paths, plan: RepresentationPla
     // For the type only: the first object has set `singleKey`.
     if (!singleKey) return;
     const value = object[singleKey.key];
+    if (value === undefined) (leftOut ??= new Set()).add(object);
     if (value === undefined || indexOfValue.has(value)) return;
     if (typeof value === "object" && value !== null) {
       // The general case compares objects and lists by their JSON.
@@ -94,6 +104,7 @@ function writeFastCase(tree: ResponseTree, paths: Paths, plan: RepresentationPla
     textOf: (index) => (singleKey ? writeSingleKey(singleKey, firstObjects[index]?.object[singleKey.key]) : ""),
     indexOf: (object) => (key === undefined ? undefined : indexOfValue.get(object[key])),
     firstObjects,
+    leftOut,
   };
 }
 
@@ -106,6 +117,7 @@ function writeGeneralCase(tree: ResponseTree, paths: Paths, plan: Representation
   const indexes = new Map<object, number>();
   const firstObjects: FirstObject[] = [];
   const texts: string[] = [];
+  let leftOut: Set<object> | undefined;
   const findOrAddIndex = createKeyIndex();
   let last: { readonly layout: ObjectLayout; readonly fields: readonly RepresentationField[] | undefined } | undefined;
 
@@ -113,9 +125,12 @@ function writeGeneralCase(tree: ResponseTree, paths: Paths, plan: Representation
     // Objects of one layout are mostly adjacent.
     if (last?.layout !== layout) last = { layout, fields: plan.fieldsOf(layout) };
     const { fields } = last;
-    if (!fields || indexes.has(object)) return;
-    const values = readValues(fields, object, tree.joins);
-    if (values === undefined) return;
+    if (indexes.has(object)) return;
+    const values = fields && readValues(fields, object, tree.joins);
+    if (!fields || values === undefined) {
+      if (isLeftOut(fields, object, tree.joins)) (leftOut ??= new Set()).add(object);
+      return;
+    }
     const index = findOrAddIndex(layout, values, texts.length);
     indexes.set(object, index);
     const isWrittenAlready = index < texts.length;
@@ -129,7 +144,41 @@ function writeGeneralCase(tree: ResponseTree, paths: Paths, plan: Representation
     textOf: (index) => texts[index] ?? "",
     indexOf: (object) => indexes.get(object),
     firstObjects,
+    leftOut,
   };
+}
+
+/**
+ * Whether an object without a representation is left out (`RepresentationSet.leftOut`).
+ * @param fields see RepresentationFieldsOf.
+ */
+function isLeftOut(fields: readonly RepresentationField[] | undefined, object: Json, joins: Joins): boolean {
+  if (!fields) return true;
+  return fields.some(({ value: source }) => {
+    if (source.kind === "constant") return false;
+    const { access } = source;
+    const value = access.read(object, joins);
+    if (value === undefined) return isInputLeftOut(access, object, joins);
+    if (source.kind === "leaf" || value === null) return false;
+    const nested = listNested(value);
+    return nested.some((entry) => {
+      const layout = access.position?.layoutOf(entry, joins);
+      return layout === undefined || isLeftOut(source.fieldsOf(layout), entry, joins);
+    });
+  });
+}
+
+function isInputLeftOut({ joinIndex }: FieldAccess, object: Json, joins: Joins): boolean {
+  if (joinIndex === noJoin) return true;
+  const join = joins[joinIndex];
+  // The entity has been returned without the field, or its fetch had left it out too.
+  return join !== undefined && (join.find(object) !== undefined || join.leftOut?.has(object) === true);
+}
+
+/** The objects of a value: the value itself, or those of a list and of lists within it. */
+function listNested(value: unknown): readonly Json[] {
+  if (Array.isArray(value)) return value.flatMap(listNested);
+  return typeof value === "object" && value !== null ? [value as Json] : [];
 }
 
 /**
@@ -213,9 +262,9 @@ function writeValue(
   const object = value as Json;
   const layout = position?.layoutOf(object, joins);
   if (!layout) return undefined;
-  // Sent as `{}`: an object of a type to which no required field applies, as Apollo Gateway does, and an object with a field that no fetch provides.
-  const fields = fieldsOf(layout) ?? [];
-  const values = readValues(fields, object, joins);
+  // Without fields it is sent as `{}`, as Apollo Gateway does: no required field applies to its type.
+  const fields = fieldsOf(layout);
+  const values = fields && readValues(fields, object, joins);
   return values && writeObject(fields, values);
 }
 

@@ -16,7 +16,7 @@ import type { EntityCache } from "./caching/entity-cache.ts";
 import { isRequestedEntity } from "./entities.ts";
 import { createFetch, type FetchOptions, type SendFetch } from "./fetch.ts";
 import type { FieldError } from "./field-errors.ts";
-import { joinToAll, type SourceJoin } from "./joins.ts";
+import { joinEntities, joinToAll, type SourceJoin } from "./joins.ts";
 import { type RepresentationSet, writeRepresentations } from "./representations.ts";
 import type { RequestScope } from "./request-scope.ts";
 import type { FetchResult } from "./subgraph-response.ts";
@@ -107,7 +107,13 @@ async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<
   const { service, isMutation, mayRepeat, fetches } = request;
   const sets = fetches.map((fetch) => representationsOf(fetch, run));
   const hasAnyTarget = fetches.some((fetch, i) => hasTarget(fetch, sets[i], run));
-  if (!hasAnyTarget) return;
+  if (!hasAnyTarget) {
+    for (const [i, { joinIndex }] of fetches.entries()) {
+      const set = sets[i];
+      if (set?.leftOut) run.joins[joinIndex] = joinEntities(set, []);
+    }
+    return;
+  }
   const cache = run.entityCache?.of(service);
   const post = (text: RequestText) => {
     const body = bodyOf(request, text, sets, run);

@@ -108,7 +108,7 @@ function writeFields(fields: readonly ClientField[], object: Json, writer: Write
     const isWritten =
       access?.plainKey === undefined
         ? writeComputedField(field, object, writer)
-        : writeFieldValue(holder, value, shape, writer);
+        : writeFieldValue(value, access.joinIndex, object, shape, writer);
     if (!isWritten) return false;
   }
   writer.depth = depth;
@@ -119,17 +119,22 @@ function writeFields(fields: readonly ClientField[], object: Json, writer: Write
 /** A field whose value is computed by `access.read`, or that no fetch provides. */
 function writeComputedField({ access, shape }: ClientField, object: Json, writer: Writer): boolean {
   if (access === undefined) return recordProblem("FIELD_NOT_PROVIDED", shape, writer);
-  const holder = access.joinIndex < 0 ? object : writer.joins[access.joinIndex]?.find(object);
-  return writeFieldValue(holder, access.read(object, writer.joins), shape, writer);
+  return writeFieldValue(access.read(object, writer.joins), access.joinIndex, object, shape, writer);
+}
+
+function writeFieldValue(value: unknown, joinIndex: number, object: Json, shape: OutputShape, writer: Writer): boolean {
+  return value === undefined ? writeAbsentField(joinIndex, object, shape, writer) : writeValue(value, shape, writer);
 }
 
 /**
- * A requested field that is absent from a response is an error of the subgraph. Without a holder, the field is null: its fetch or
- * entity has failed and stage 4 has recorded the error, or the subgraph returned null for the entity, which is no error.
+ * A requested field that is absent from a response is an error of the subgraph. Without an error, the field is null if the subgraph returned null
+ * for the entity, and if its fetch or entity has failed: stage 4 has recorded that error.
  */
-function writeFieldValue(holder: Json | undefined, value: unknown, shape: OutputShape, writer: Writer): boolean {
-  if (value === undefined && holder) return recordProblem("SUBGRAPH_INVALID_RESPONSE", shape, writer);
-  return writeValue(value, shape, writer);
+function writeAbsentField(joinIndex: number, object: Json, shape: OutputShape, writer: Writer): boolean {
+  const join = joinIndex < 0 ? undefined : writer.joins[joinIndex];
+  const holder = joinIndex < 0 ? object : join?.find(object);
+  if (holder) return recordProblem("SUBGRAPH_INVALID_RESPONSE", shape, writer);
+  return join?.leftOut?.has(object) ? recordProblem("FIELD_NOT_PROVIDED", shape, writer) : writeNull(shape, writer);
 }
 
 function writeValue(value: unknown, shape: OutputShape, writer: Writer): boolean {

@@ -40,7 +40,8 @@ export async function findDifference(
   live: RunningCase,
   { operationCount, seed, aliases, compare, shrink = true }: DifferentialOptions,
 ): Promise<Difference | undefined> {
-  const operations = generateOperations(live.schema, { aliases, argumentValues: supergraphCase.argumentValues ?? {} });
+  const { argumentValues = {}, hasBranches = false } = supergraphCase;
+  const operations = generateOperations(live.schema, { aliases, argumentValues, mayBranch: hasBranches });
   let last: Difference | undefined;
   let triesLeft = smallerTriesMax;
   const property = fc.asyncProperty(operations, async (operation) => {

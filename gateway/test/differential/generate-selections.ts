@@ -7,6 +7,7 @@ import {
   isAbstractType,
   isCompositeType,
   isLeafType,
+  isObjectType,
   isUnionType,
 } from "graphql";
 import type { Dice } from "./dice.ts";
@@ -20,6 +21,8 @@ export type Aliases = "plain" | "colliding";
 export interface GeneratorOptions {
   readonly aliases: Aliases;
   readonly argumentValues: ArgumentValues;
+  /** For every other operation: fields of interfaces and unions are mostly selected in fragments on object types, several for each. */
+  readonly mayBranch?: boolean;
 }
 
 /** Fields within fields, and fragments within fragments since the last field. */
@@ -38,6 +41,7 @@ interface Fragment {
 const depthMax = 5;
 const nestingMax = 3;
 const selectionsMax = 4;
+const branchesMin = 3;
 /** Fragments that are spread again and again within one another must not grow beyond what a gateway takes. */
 const repeatedFieldsMax = 30;
 const oddAliases = [
@@ -63,23 +67,27 @@ export function createSelectionWriter(schema: GraphQLSchema, dice: Dice, o: Gene
     (type): type is GraphQLCompositeType => isCompositeType(type) && !type.name.startsWith("__"),
   );
   const aliases = o.aliases === "plain" ? ["x", "y"] : [...fieldNames(composites), ...oddAliases];
+  const branches = o.mayBranch === true && dice.chance(50);
   const chooseAlias = (name: string) => (dice.chance(30) ? dice.pick(aliases) : name);
 
   /** `place` is the way of response names to here; selections that are merged there must not contradict one another. */
   function writeSelectionSet(type: GraphQLCompositeType, place: string, level: Level): string {
-    const count = 1 + dice.roll(selectionsMax);
+    const isBranching = branches && isAbstractType(type);
+    const count = isBranching ? branchesMin + dice.roll(branchesMin) : 1 + dice.roll(selectionsMax);
     const selections = Array.from({ length: count }, () => writeSelection(type, place, level));
     return `{ ${selections.join(" ")} }`;
   }
 
   function writeSelection(type: GraphQLCompositeType, place: string, level: Level): string {
-    const fragmentChance = isUnionType(type) ? 80 : isAbstractType(type) ? 45 : 20;
+    const fragmentChance = isUnionType(type) ? 80 : isAbstractType(type) ? (branches ? 70 : 45) : branches ? 0 : 20;
     if (level.nesting < nestingMax && dice.chance(fragmentChance)) return writeFragment(type, place, level);
     if (type === schema.getQueryType() && dice.chance(6)) return writeSchemaField(type, place);
     const fields = isUnionType(type) ? [] : Object.values(type.getFields());
     const open = level.depth < depthMax ? fields : fields.filter((field) => isLeafType(getNamedType(field.type)));
     if (open.length === 0 || dice.chance(10)) return writeTypename(type, place);
-    const field = dice.pick(open);
+    const composite = open.filter((one) => !isLeafType(getNamedType(one.type)));
+    const leadsOn = branches && composite.length > 0 && composite.length * 2 > open.length;
+    const field = dice.pick(leadsOn ? composite : open);
     const once = writeField(type, field, place, level);
     // The same field with other arguments, under another name if need be.
     return field.args.length > 0 && dice.chance(25) ? `${once} ${writeField(type, field, place, level)}` : once;
@@ -90,7 +98,8 @@ export function createSelectionWriter(schema: GraphQLSchema, dice: Dice, o: Gene
       const again = findRepeatable(type, place);
       if (again) return `...${again.name}${writeDirectives()}`;
     }
-    const condition = dice.pick([type, ...composites.filter((other) => doTypesOverlap(schema, type, other))]);
+    const overlapping = composites.filter((other) => doTypesOverlap(schema, type, other));
+    const condition = dice.pick(branches ? overlapping.filter(isObjectType) : [type, ...overlapping]);
     const { text, claims } = responseNames.record(() =>
       writeSelectionSet(condition, place, { depth, nesting: nesting + 1 }),
     );

@@ -11,6 +11,8 @@ export interface SupergraphCase {
   readonly reset?: () => void;
   /** Values for generated arguments, by argument name: some exist in the data, some do not. */
   readonly argumentValues?: Readonly<Record<string, readonly unknown[]>>;
+  /** Generated operations select different fields in the branches of interfaces and unions. */
+  readonly hasBranches?: boolean;
   /** Why several results of a generated operation are valid: then only the two paths are compared. */
   readonly ambiguous?: string;
   /** Why the errors of generated operations have other null paths than the monolith's. */

@@ -135,9 +135,9 @@ export interface SingleKey {
 }
 
 /**
- * The fields of the representation, never an empty list. Undefined in three cases: no required field applies to the type, no fetch provides a
- * required field, or the fields contain no whole key. Objects of this layout are then not requested. An object nested in a representation needs no
- * key, and is sent as `{}` in the first two cases.
+ * The fields of the representation. Undefined if no fetch provides a required field, or if the fields contain no whole key: objects of this layout
+ * are not requested. An object nested in a representation needs no key: it has an empty list, and is sent as `{}`, if no required field applies to
+ * its type.
  */
 export type RepresentationFieldsOf = (layout: ObjectLayout) => readonly RepresentationField[] | undefined;
 
@@ -240,4 +240,6 @@ export type Joins = readonly (Join | undefined)[];
 export interface Join {
   /** The data that the fetch returned for this object. Undefined if it returned none, or has not responded yet. */
   find(object: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> | undefined;
+  /** The objects that the fetch was not sent for, although its input has arrived (`RepresentationSet.leftOut`). */
+  readonly leftOut?: ReadonlySet<object> | undefined;
 }

@@ -104,7 +104,7 @@ function collectCompositeFields(
     if (selection.kind === Kind.FRAGMENT_SPREAD) continue;
     if (selection.kind === Kind.INLINE_FRAGMENT) {
       const narrowed = narrow(typesByStep.at(-1), selection.typeCondition?.name.value, types);
-      const inFragment = { joinIndex, set: selection.selectionSet, types: typesByStep.with(-1, narrowed) };
+      const inFragment = { joinIndex, set: selection.selectionSet, types: [...typesByStep.slice(0, -1), narrowed] };
       collectCompositeFields(inFragment, types, keyOf, into);
     } else if (selection.selectionSet) {
       const key = keyOf(selection);

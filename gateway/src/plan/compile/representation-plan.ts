@@ -27,8 +27,9 @@ export function compileRepresentationFields(
   { serviceName, requires = [], inputRewrites = [] }: FetchNode,
   types: SupergraphTypes,
 ): Pick<RepresentationPlan, "fieldsOf" | "singleKeyOf"> {
+  // Without any field, no required field applies to the type.
   const hasWholeKey = (keys: ReadonlySet<string>, { typename }: ObjectLayout) =>
-    types.hasWholeKey(serviceName, typename, keys);
+    keys.size > 0 && types.hasWholeKey(serviceName, typename, keys);
   const fieldsOf = createFieldsOf(requires, inputRewrites, types, hasWholeKey);
   const singleKeys = new Map<ObjectLayout, SingleKey | undefined>();
   return {
@@ -68,7 +69,6 @@ function findSingleKey(fields: readonly RepresentationField[] = []): SingleKey |
  * @param rewrites set values and rename fields, the deepest first. If several concern one field, the last one counts. The planner creates rewrites
  * for `@interfaceObject`, and ../rewrite/restore-plan.ts for synthetic fields and virtual subgraphs.
  * @param isRequested whether objects with these fields are requested. Always true for nested objects.
- * @returns a function that returns undefined in three cases (see RepresentationFieldsOf), and never an empty list.
  */
 function createFieldsOf(
   requires: readonly QueryPlanSelectionNode[],
@@ -88,7 +88,6 @@ function createFieldsOf(
       if (!field) return undefined;
       fields.push(field);
     }
-    if (fields.length === 0) return undefined;
     return isRequested(new Set(selected.keys()), layout) ? fields : undefined;
   }
 

@@ -23,7 +23,7 @@ interface Kid {
 }
 
 /** A required field that the gateway did not send is visible in the value. */
-const describe = (value: unknown) => (value === undefined ? "not sent" : String(value));
+const describe = (value: number | null | undefined) => (value === undefined ? "not sent" : String(value));
 const computed = {
   f: ({ p }: Kid) => `f${describe(p)}`,
   g: ({ q }: Kid) => `g${describe(q)}`,
@@ -100,6 +100,7 @@ export const branches: SupergraphCase = {
     },
   },
   argumentValues: { by: [2, 3] },
+  hasBranches: true,
   stockDiffers: {
     plain: "fields below one branch are lost if another branch requires other fields",
     colliding: "the same, and an alias with the name of a required field is taken for that field",
