@@ -13,7 +13,10 @@ import { type FieldProblem, isDataNull, writeData } from "./write-data.ts";
 export interface ShapedBody {
   /** JSON in UTF-8. */
   readonly body: Buffer;
-  /** The values that became null since they do not fit the schema, for the log: the first 100, without those that follow from a field error. */
+  /**
+   * The values that became null since they do not fit the schema, for the log: the first 100, without those that follow from a field error or are the
+   * client's fault.
+   */
   readonly problems: readonly FieldProblem[];
   /** Undefined: a response without errors. */
   readonly summary: ResultSummary | undefined;
@@ -21,6 +24,8 @@ export interface ShapedBody {
 
 /** The index in the body of the first byte of the data. */
 const dataStart = '{"data":'.length;
+
+const nullArgumentMessage = "A variable of this field is null where the schema expects a value.";
 
 /** One buffer for all responses: each is written in one synchronous call. */
 const out = new JsonBytes();
@@ -43,7 +48,7 @@ export function writeResponseBody(plan: CompiledPlan, { root, joins, fieldErrors
     summary: { outcome, codes: errors.map(({ extensions }) => extensions.code) },
     // Without the `{` of the body.
     body: Buffer.concat([bodyStart, body.subarray(1)]),
-    problems: newProblems,
+    problems: newProblems.filter(({ code }) => code !== "BAD_USER_INPUT"),
   };
 }
 
@@ -66,7 +71,7 @@ function isNull(body: Buffer): boolean {
 }
 
 function toProblemError({ path, code, service }: FieldProblem): ClientError {
-  const { message } = codes[code];
+  const message = code === "BAD_USER_INPUT" ? nullArgumentMessage : codes[code].message;
   // SUBGRAPH_INVALID_RESPONSE is the subgraph's fault. A value that does not fit may be the schema's, so the subgraph is not named.
   const isNamed = service !== undefined && code === "SUBGRAPH_INVALID_RESPONSE";
   const extensions = isNamed ? { code, service } : { code };

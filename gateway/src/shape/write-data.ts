@@ -10,10 +10,13 @@ import { writeLeaf } from "./leaf.ts";
 type Json = Readonly<Record<string, unknown>>;
 type Path = readonly (string | number)[];
 
-/** A value that became null, since it is missing, does not fit the schema, or is a null in a non-null field. */
+/** A value that became null, since it is missing, does not fit the schema, is a null in a non-null field, or its field has a null argument. */
 export interface FieldProblem {
   readonly path: Path;
-  readonly code: Extract<ClientCode, "INVALID_FIELD_VALUE" | "SUBGRAPH_INVALID_RESPONSE" | "FIELD_NOT_PROVIDED">;
+  readonly code: Extract<
+    ClientCode,
+    "BAD_USER_INPUT" | "INVALID_FIELD_VALUE" | "SUBGRAPH_INVALID_RESPONSE" | "FIELD_NOT_PROVIDED"
+  >;
   /** The subgraph that sent the value; undefined if it is not known. */
   readonly service: string | undefined;
 }
@@ -117,8 +120,8 @@ function writeFields(fields: readonly ClientField[], object: Json, writer: Write
 }
 
 /** A field whose value is computed by `access.read`, or that no fetch provides. */
-function writeComputedField({ access, shape }: ClientField, object: Json, writer: Writer): boolean {
-  if (access === undefined) return recordProblem("FIELD_NOT_PROVIDED", shape, writer);
+function writeComputedField({ access, shape, isRejected }: ClientField, object: Json, writer: Writer): boolean {
+  if (access === undefined) return recordProblem(isRejected ? "BAD_USER_INPUT" : "FIELD_NOT_PROVIDED", shape, writer);
   const holder = access.joinIndex < 0 ? object : writer.joins[access.joinIndex]?.find(object);
   return writeFieldValue(holder, access.read(object, writer.joins), shape, writer);
 }

@@ -24,6 +24,8 @@ export interface ClientFieldOptions {
   readonly findApiType: (name: string) => GraphQLNamedType | undefined;
   /** The planner key of a client's field. */
   readonly clientKeyOf: (field: FieldNode) => string;
+  /** The client's fields that are an error: no fetch provides them, and they are not read. */
+  readonly rejectedFields: ReadonlySet<FieldNode>;
 }
 
 /**
@@ -47,13 +49,15 @@ export function createClientFields(
     const isTypename = field.name.value === "__typename";
     // If `typename` is an interface, the object's type is not known, so `__typename` has no constant: stage 5 (shape) finds no value for it.
     const isKnownTypename = isTypename && isObjectType(o.types.schema.getType(typename));
-    const fieldAccess = isTypename ? undefined : access(o.clientKeyOf(field));
+    const isRejected = o.rejectedFields.has(field);
+    const fieldAccess = isTypename || isRejected ? undefined : access(o.clientKeyOf(field));
     const separator = fields.length > 0 ? "," : "{";
     fields.push({
       responseName,
       nameToken: createAsciiToken(`${separator}${JSON.stringify(responseName)}:`),
       constant: isKnownTypename ? createAsciiToken(JSON.stringify(typename)) : undefined,
       access: fieldAccess,
+      isRejected,
       shape: shapeOf(field, fieldAccess),
     });
   }
@@ -68,7 +72,7 @@ function withNullsIfUnplanned(fields: readonly ClientField[]): readonly ClientFi
   const isPlanned = fields.some(({ access }) => access !== undefined);
   if (isPlanned) return fields;
   return fields.map((field) => {
-    const isUnchanged = field.constant !== undefined || field.shape.isNonNull;
+    const isUnchanged = field.constant !== undefined || field.shape.isNonNull || field.isRejected;
     return isUnchanged ? field : { ...field, constant: nullToken };
   });
 }

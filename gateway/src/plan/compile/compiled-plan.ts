@@ -187,6 +187,8 @@ export interface ClientField {
   readonly constant: AsciiToken | undefined;
   /** Undefined if no fetch provides the field. */
   readonly access: FieldAccess | undefined;
+  /** Whether the field is an error, since a non-null argument is null. */
+  readonly isRejected: boolean;
   readonly shape: OutputShape;
 }
 
