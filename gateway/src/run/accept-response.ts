@@ -120,18 +120,9 @@ function mergeIntoTargets(fetch: CompiledFetch, run: RunState, o: AcceptOptions,
   const targets = new Set<Record<string, unknown>>();
   visitTargets({ ...run, position: run.plan.root }, fetch.paths, (object) => void targets.add(object));
   for (const target of targets) {
-    mergeCopy(target, join.find(target) ?? nullsFor(fetch.selected), fetch.renames, o.mergeRules);
+    const data = join.find(target);
+    if (data) mergeCopy(target, data, fetch.renames, o.mergeRules);
   }
-}
-
-/** The fields of a missing entity, all null: stage 5 reports an absent field as an invalid response of the subgraph. */
-function nullsFor({ selections }: SelectionSetNode): Json {
-  const nulls = selections.map((selection): Json => {
-    if (selection.kind === Kind.INLINE_FRAGMENT) return nullsFor(selection.selectionSet);
-    if (selection.kind !== Kind.FIELD || selection.name.value === "__typename") return {};
-    return { [(selection.alias ?? selection.name).value]: null };
-  });
-  return Object.assign({}, ...nulls);
 }
 
 /**

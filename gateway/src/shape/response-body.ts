@@ -13,10 +13,7 @@ import { type FieldProblem, isDataNull, writeData } from "./write-data.ts";
 export interface ShapedBody {
   /** JSON in UTF-8. */
   readonly body: Buffer;
-  /**
-   * The values that became null since they do not fit the schema, for the log: the first 100, without those that follow from a field error or are the
-   * client's fault.
-   */
+  /** For the log, the first 100: values that do not fit the schema and fields without a value, unless their nulls follow from a field error. */
   readonly problems: readonly FieldProblem[];
   /** Undefined: a response without errors. */
   readonly summary: ResultSummary | undefined;
@@ -25,7 +22,11 @@ export interface ShapedBody {
 /** The index in the body of the first byte of the data. */
 const dataStart = '{"data":'.length;
 
-const nullArgumentMessage = "A variable of this field is null where the schema expects a value.";
+/** Problems that are no fault of a subgraph. A subgraph may return null for an entity: it does not exist, or this client may not read it. */
+const messages: Partial<Record<FieldProblem["code"], string>> = {
+  BAD_USER_INPUT: "A variable of this field is null where the schema expects a value.",
+  NOT_FOUND: "The object of this field is not available.",
+};
 
 /** One buffer for all responses: each is written in one synchronous call. */
 const out = new JsonBytes();
@@ -41,14 +42,15 @@ export function writeResponseBody(plan: CompiledPlan, { root, joins, fieldErrors
   const newProblems = withoutPropagatedNulls(problems, fieldErrors);
   const errors = [...fieldErrors.map(toClientError), ...newProblems.map(toProblemError)];
   const unlistedCount = problemCount - problems.length;
-  if (unlistedCount > 0) errors.push(toCountError(unlistedCount));
+  const lastProblem = problems.at(-1);
+  if (unlistedCount > 0 && lastProblem) errors.push(toCountError(unlistedCount, lastProblem));
   const outcome = isNull(body) ? "failed" : "partial";
   const bodyStart = Buffer.from(`{"errors":${JSON.stringify(errors)},`);
   return {
     summary: { outcome, codes: errors.map(({ extensions }) => extensions.code) },
     // Without the `{` of the body.
     body: Buffer.concat([bodyStart, body.subarray(1)]),
-    problems: newProblems.filter(({ code }) => code !== "BAD_USER_INPUT"),
+    problems: newProblems.filter(({ code }) => messages[code] === undefined),
   };
 }
 
@@ -71,17 +73,16 @@ function isNull(body: Buffer): boolean {
 }
 
 function toProblemError({ path, code, service }: FieldProblem): ClientError {
-  const message = code === "BAD_USER_INPUT" ? nullArgumentMessage : codes[code].message;
+  const message = messages[code] ?? codes[code].message;
   // SUBGRAPH_INVALID_RESPONSE is the subgraph's fault. A value that does not fit may be the schema's, so the subgraph is not named.
   const isNamed = service !== undefined && code === "SUBGRAPH_INVALID_RESPONSE";
   const extensions = isNamed ? { code, service } : { code };
   return path.length > 0 ? { message, path, extensions } : { message, extensions };
 }
 
-/** The entry for the problems that are not listed. */
-function toCountError(count: number): ClientError {
-  const code = "INVALID_FIELD_VALUE";
-  return { message: `${count} more values do not fit the schema.`, extensions: { code } };
+/** The entry for the problems that are not listed. They mostly have one cause, so it has the code of the last one that is listed. */
+function toCountError(count: number, { code }: FieldProblem): ClientError {
+  return { message: `${count} more fields have an error.`, extensions: { code } };
 }
 
 /**

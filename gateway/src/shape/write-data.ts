@@ -10,12 +10,12 @@ import { writeLeaf } from "./leaf.ts";
 type Json = Readonly<Record<string, unknown>>;
 type Path = readonly (string | number)[];
 
-/** A value that became null, since it is missing, does not fit the schema, is a null in a non-null field, or its field has a null argument. */
+/** A field that became null with an error of stage 5. */
 export interface FieldProblem {
   readonly path: Path;
   readonly code: Extract<
     ClientCode,
-    "BAD_USER_INPUT" | "INVALID_FIELD_VALUE" | "SUBGRAPH_INVALID_RESPONSE" | "FIELD_NOT_PROVIDED"
+    "BAD_USER_INPUT" | "INVALID_FIELD_VALUE" | "SUBGRAPH_INVALID_RESPONSE" | "FIELD_NOT_PROVIDED" | "NOT_FOUND"
   >;
   /** The subgraph that sent the value; undefined if it is not known. */
   readonly service: string | undefined;
@@ -111,7 +111,7 @@ function writeFields(fields: readonly ClientField[], object: Json, writer: Write
     const isWritten =
       access?.plainKey === undefined
         ? writeComputedField(field, object, writer)
-        : writeFieldValue(holder, value, shape, writer);
+        : writeFieldValue(holder, value, field, writer);
     if (!isWritten) return false;
   }
   writer.depth = depth;
@@ -120,28 +120,32 @@ function writeFields(fields: readonly ClientField[], object: Json, writer: Write
 }
 
 /** A field whose value is computed by `access.read`, or that no fetch provides. */
-function writeComputedField({ access, shape, isRejected }: ClientField, object: Json, writer: Writer): boolean {
+function writeComputedField(field: ClientField, object: Json, writer: Writer): boolean {
+  const { access, shape, isRejected } = field;
   if (access === undefined) return recordProblem(isRejected ? "BAD_USER_INPUT" : "FIELD_NOT_PROVIDED", shape, writer);
   const holder = access.joinIndex < 0 ? object : writer.joins[access.joinIndex]?.find(object);
-  return writeFieldValue(holder, access.read(object, writer.joins), shape, writer);
+  return writeFieldValue(holder, access.read(object, writer.joins), field, writer);
 }
 
 /**
  * A requested field that is absent from a response is an error of the subgraph. Without a holder, the field is null: its fetch or
- * entity has failed and stage 4 has recorded the error, or the subgraph returned null for the entity, which is no error.
+ * entity has failed and stage 4 has recorded the error, or the subgraph returned null for the entity, which is an error only if the field is non-null.
+ * In a merged tree, which does not have the service of a field, both cases are the second one: it is the frequent one.
  */
-function writeFieldValue(holder: Json | undefined, value: unknown, shape: OutputShape, writer: Writer): boolean {
-  if (value === undefined && holder) return recordProblem("SUBGRAPH_INVALID_RESPONSE", shape, writer);
-  return writeValue(value, shape, writer);
+function writeFieldValue(holder: Json | undefined, value: unknown, { access, shape }: ClientField, writer: Writer) {
+  if (value !== undefined) return writeValue(value, shape, writer);
+  const isAbsent = holder !== undefined && access?.service !== undefined;
+  if (isAbsent) return recordProblem("SUBGRAPH_INVALID_RESPONSE", shape, writer);
+  return writeNull("NOT_FOUND", shape, writer);
 }
 
 function writeValue(value: unknown, shape: OutputShape, writer: Writer): boolean {
-  if (value === null || value === undefined) return writeNull(shape, writer);
+  if (value === null || value === undefined) return writeNull("INVALID_FIELD_VALUE", shape, writer);
   switch (shape.kind) {
     case "leaf":
       return writeLeaf(value, shape.leaf, writer.out) || recordProblem("INVALID_FIELD_VALUE", shape, writer);
     case "enum":
-      if (shape.hidden.has(value)) return writeNull(shape, writer);
+      // A value that the API schema lacks (`@inaccessible`) has the same error as one that the supergraph lacks, so the error does not disclose it.
       if (!shape.values.has(value)) return recordProblem("INVALID_FIELD_VALUE", shape, writer);
       writer.out.writeText(value as string);
       return true;
@@ -188,16 +192,13 @@ function writeObject(value: unknown, shape: ObjectShape, writer: Writer): boolea
   }
   const layout = shape.position.layoutOf(value as Json, writer.joins);
   if (!layout) return recordProblem("SUBGRAPH_INVALID_RESPONSE", shape, writer);
-  if (!layout.isInApiSchema) return writeNull(shape, writer);
+  if (!layout.isInApiSchema) return recordProblem("INVALID_FIELD_VALUE", shape, writer);
   return writeFields(layout.fields, value as Json, writer);
 }
 
-/**
- * Writes null for a null value, and for a valid value that is hidden from clients (`@inaccessible`). In a non-null position both have the same code,
- * because another code would disclose that the hidden value exists.
- */
-function writeNull(shape: OutputShape, writer: Writer): boolean {
-  return shape.isNonNull ? recordProblem("INVALID_FIELD_VALUE", shape, writer) : writeNullIfNullable(shape, writer);
+/** @param code of the error in a non-null position. */
+function writeNull(code: FieldProblem["code"], shape: OutputShape, writer: Writer): boolean {
+  return shape.isNonNull ? recordProblem(code, shape, writer) : writeNullIfNullable(shape, writer);
 }
 
 /** Writes null and returns true if the type is nullable. Otherwise returns false. */

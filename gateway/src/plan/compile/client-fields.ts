@@ -94,34 +94,20 @@ function createShapes(typename: string, positionType: string, o: ClientFieldOpti
     if (field.name.value === "__typename") return typenameShape;
     const definitions = candidates.map((type) => type.getFields()[field.name.value]);
     const definition = definitions.find((candidate) => candidate !== undefined);
-    return definition ? toShape(definition.type, access, o.types) : anyValue;
+    return definition ? toShape(definition.type, access) : anyValue;
   };
 }
 
-function toShape(
-  type: GraphQLOutputType,
-  access: FieldAccess | undefined,
-  types: SupergraphTypes,
-  isNonNull = false,
-): OutputShape {
-  if (isNonNullType(type)) return toShape(type.ofType, access, types, true);
-  if (isListType(type)) return { kind: "list", isNonNull, of: toShape(type.ofType, access, types) };
-  if (isEnumType(type)) {
-    const values = new Set(valuesOf(type));
-    const supergraphValues = valuesOf(types.schema.getType(type.name));
-    const hidden = new Set(supergraphValues.filter((value) => !values.has(value)));
-    return { kind: "enum", isNonNull, values, hidden };
-  }
+function toShape(type: GraphQLOutputType, access: FieldAccess | undefined, isNonNull = false): OutputShape {
+  if (isNonNullType(type)) return toShape(type.ofType, access, true);
+  if (isListType(type)) return { kind: "list", isNonNull, of: toShape(type.ofType, access) };
+  if (isEnumType(type)) return { kind: "enum", isNonNull, values: new Set(type.getValues().map(({ name }) => name)) };
   if (isCompositeType(type)) {
     // Undefined if no fetch provides the field: stage 5 then reads only `isNonNull` of the shape.
     const position = access?.position;
     return position ? { kind: "object", isNonNull, position } : { kind: "leaf", isNonNull, leaf: "custom" };
   }
   return { kind: "leaf", isNonNull, leaf: toLeafKind(type.name) };
-}
-
-function valuesOf(type: GraphQLNamedType | undefined): readonly string[] {
-  return isEnumType(type) ? type.getValues().map(({ name }) => name) : [];
 }
 
 function toLeafKind(name: string): LeafKind {
