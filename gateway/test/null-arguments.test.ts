@@ -131,7 +131,7 @@ describe("a null in a non-null argument", () => {
       data: null,
       errors: [badInput("post")],
     });
-    expect(written).toEqual(["1", "2", "3"]);
+    expect(new Set(written)).toEqual(new Set(["1", "2", "3"]));
   });
 
   test.each(["{ first { id @tone(name: $i) } }", "@tone(name: $i) { first { id } }"])(

@@ -222,7 +222,7 @@ test("missing entities are errors of their non-null fields only, all with one co
   library.ratings.fault = respondWith({ data: { _entities: many.map(() => null) } });
   gateway.observations.length = 0;
   const nullable = await gateway.send("{ books { title stars } }");
-  expect(nullable.body).toEqual({ data: { books: Array(120).fill({ title: "T", stars: null }) } });
+  expect(nullable.body).toEqual({ data: { books: many.map(({ title }) => ({ title, stars: null })) } });
   const { body } = await gateway.send("{ books { title comments } }");
   expect(body.data.books).toEqual(Array(120).fill(null));
   const codes = body.errors.map(({ extensions }: { extensions: { code: string } }) => extensions.code);

@@ -1,6 +1,6 @@
 // Stage 4 of 5: run. Joins the data of a response to the objects that the fetch was for, and records the field errors of missing data. run.ts calls
 // it once for each fetch that was sent.
-import { Kind, type SelectionSetNode } from "graphql";
+import { Kind } from "graphql";
 import type { CompiledFetch, CompiledPlan, Join, Joins } from "../plan/compile/compiled-plan.ts";
 import { readEntities } from "./entities.ts";
 import { createFailureReports, type FailedResult, type FailureReportOptions } from "./failure-reports.ts";
