@@ -43,7 +43,7 @@ export interface SupergraphStages {
   explain(operation: ValidatedOperation, variables: Variables, traceId: string): Promise<unknown>;
   /** Plans and compiles an operation before clients send it to this generation, for each combination of override labels. */
   prepare(operation: ValidatedOperation, variables: Variables): Promise<void>;
-  /** The values of `@skip` and `@include` variables for which an operation has been planned. */
+  /** The values of `@skip` and `@include` variables, and nulls in non-null arguments, for which an operation has been planned. */
   conditionsOf(operation: ValidatedOperation): readonly Variables[];
   readonly sizeOfIntrospection: Introspection["size"];
 }
@@ -86,7 +86,7 @@ export function createSupergraphStages(o: SupergraphStagesOptions): SupergraphSt
   const onCompiled = ({ isMerged, fetches }: CompiledPlan) =>
     o.observe({ kind: "plan-compiled", isMerged, fetchCount: fetches.length });
   const listCombinations = createOverrideCombinations(o);
-  const planStage = createPlanStage({ aliasPrefix, plan: o.plan, compile, onCompiled, listCombinations });
+  const planStage = createPlanStage({ apiSchema, aliasPrefix, plan: o.plan, compile, onCompiled, listCombinations });
   const introspection = createIntrospection({
     apiSchema,
     ...o.introspection,

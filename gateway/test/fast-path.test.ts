@@ -291,6 +291,7 @@ describe("both paths", () => {
       ["a persisted query with a wrong hash", post({ query: "{ books { isbn } }", ...persisted("{ whoAmI }") })],
       ["a query by GET", get("/graphql?query={whoAmI}", ["Apollo-Require-Preflight", "1"])],
       ["a GET without a CSRF header", get("/graphql?query={whoAmI}")],
+      ["a GET with a content type", get("/graphql?query={whoAmI}", ["Content-Type", "message/external-body"])],
       [
         "a mutation by GET",
         get(`/graphql?query=${encodeURIComponent('mutation{addBook(title:"x"){isbn}}')}`, [

@@ -6,6 +6,7 @@ import { request as undiciRequest } from "undici";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type RunningGateway, readGraphqlResponse, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
+import { sendRaw } from "./helpers/raw-http.ts";
 
 const tight = { ALIASES_MAX: "20", DIRECTIVES_MAX: "20", LIST_ENTRIES_MAX: "20" };
 
@@ -243,6 +244,36 @@ describe("GET", () => {
     expect(response.body.errors[0].extensions.code).toBe("CSRF_PREVENTED");
     expect(sent()).toBe(0);
   });
+
+  test.each([
+    "Content-Type: message/external-body",
+    "Content-Type: x",
+    "Content-Type:",
+    "Content-Type: application/graphql",
+    "Content-Type: TEXT/PLAIN",
+    "Content-Type: application/json, text/plain",
+    "Content-Type: application/json\r\nContent-Type: text/plain",
+    "Content-Type: text/plain\r\nApollo-Require-Preflight: 1",
+  ])("with a content type other than JSON is 415, also by hash: %j", async (lines) => {
+    const hash = "0".repeat(64);
+    const extensions = encodeURIComponent(`{"persistedQuery":{"version":1,"sha256Hash":"${hash}"}}`);
+    for (const search of ["query={whoAmI}", `extensions=${extensions}`]) {
+      const response = await sendRaw(
+        url,
+        `GET /graphql?${search} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${lines}\r\n\r\n`,
+      );
+      expect(response).toMatch(/^HTTP\/1\.1 415 .*"code":"UNSUPPORTED_MEDIA_TYPE"/s);
+    }
+    expect(sent()).toBe(0);
+  });
+
+  test.each(["application/json", "Application/JSON; charset=utf-8"])(
+    "with the content type %s needs no CSRF header",
+    async (type) => {
+      const response = await fetch(`${url}?query={whoAmI}`, { headers: { "content-type": type } });
+      expect(await response.json()).toEqual({ data: { whoAmI: "anonymous" } });
+    },
+  );
 
   test.each([
     ["plain", { query: 'mutation { addBook(title: "x") { isbn } }' }],

@@ -3,6 +3,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { composeSupergraph, type RunningSubgraph, startSubgraph } from "./helpers/subgraphs.ts";
 
+const oldToy = { __typename: "Toy", id: "1", tag: "old", part: { of: "old" } };
+const newToy = { __typename: "Toy", id: "1", tag: "new", part: { of: "new" } };
+const oldText = { __typename: "Text", id: "1", head: "old" };
+
 let old: RunningSubgraph;
 let stars: RunningSubgraph;
 let replica: RunningSubgraph;
@@ -13,10 +17,37 @@ beforeAll(async () => {
   old = await startSubgraph({
     name: "old",
     typeDefs: `
-      type Query { posts: [Post!]! feed: String plain: Int }
+      type Query {
+        posts: [Post!]! feed: String plain: Int
+        item: Item items: [Item!] anything: Anything named: Named box: Box page: Page
+      }
       type Post @key(fields: "id") { id: ID! title: String likes: Int @shareable }
+      interface Item { id: ID! tag: String part: Part }
+      interface Named implements Item { id: ID! tag: String part: Part }
+      union Anything = Toy | Pen
+      type Toy implements Item & Named @key(fields: "id") { id: ID! tag: String part: Part }
+      type Pen implements Item @key(fields: "id") { id: ID! tag: String part: Part }
+      type Part @shareable { of: String }
+      type Box @key(fields: "id") { id: ID! }
+      interface Page @key(fields: "id") { id: ID! head: String }
+      type Text implements Page @key(fields: "id") { id: ID! head: String }
     `,
-    resolvers: { Query: { posts: () => [{ id: "1", title: "old", likes: 1 }], feed: () => "old", plain: () => 1 } },
+    resolvers: {
+      Query: {
+        posts: () => [{ id: "1", title: "old", likes: 1 }],
+        feed: () => "old",
+        plain: () => 1,
+        item: () => oldToy,
+        items: () => [oldToy, { __typename: "Pen", id: "2", tag: "pen", part: { of: "pen" } }],
+        anything: () => oldToy,
+        named: () => oldToy,
+        box: () => ({ id: "1" }),
+        page: () => oldText,
+      },
+      Page: { __resolveReference: () => oldText },
+      Text: { __resolveReference: () => oldText },
+      Toy: { __resolveReference: () => oldToy },
+    },
   });
   // A labelled field can be required only if a third subgraph has it too: composition checks each value of a label separately.
   replica = await startSubgraph({
@@ -27,9 +58,18 @@ beforeAll(async () => {
   stars = await startSubgraph({
     name: "stars",
     typeDefs: `
+      type Query { starPage: Page }
+      type Page @key(fields: "id") @interfaceObject { id: ID! }
+      interface Item { id: ID! tag: String }
+      type Toy implements Item @key(fields: "id") { id: ID! tag: String @external }
+      type Box @key(fields: "id") { id: ID! item: Item @external label: String @requires(fields: "item { tag }") }
       type Post @key(fields: "id") { id: ID! likes: Int @external stars: String @requires(fields: "likes") }
     `,
-    resolvers: { Post: { stars: ({ likes }: { likes: number }) => "*".repeat(likes) } },
+    resolvers: {
+      Query: { starPage: () => ({ id: "1" }) },
+      Box: { label: ({ item }: { item: { tag: string } }) => item.tag },
+      Post: { stars: ({ likes }: { likes: number }) => "*".repeat(likes) },
+    },
   });
 });
 afterAll(async () => {
@@ -102,17 +142,57 @@ describe("a label of another form", () => {
   });
 });
 
+describe("a field with a label that is selected through", () => {
+  const part = "tag part { of }";
+  test.each([
+    ["an interface", `{ item { ${part} } }`],
+    ["its type", `{ item { ... on Toy { ${part} } } }`],
+    ["a list of an interface with several types", `{ items { ${part} } }`],
+    ["a union", `{ anything { ... on Item { ${part} } } }`],
+    ["an interface that implements another one", `{ named { ${part} } item { ... on Named { ${part} } } }`],
+    ["an interface below an entity", `{ box { item { ${part} } } }`],
+    ["an interface of the new subgraph", `{ newItem { ${part} } }`],
+    ["an interface by @requires", "{ box { label } }"],
+    ["an interface entity", "{ page { head } }"],
+    ["an interface object", "{ starPage { head } }"],
+  ])("%s follows the label", async (_, query) => {
+    for (const [labels, expected] of [
+      ["alpha", "old"],
+      ["beta", "new"],
+    ] as const) {
+      await start("beta", { OVERRIDE_LABELS: labels });
+      const { body } = await gateway.send(query);
+      const values = leavesOf(body.data).filter((value) => value !== "pen");
+      expect(body.errors).toBeUndefined();
+      expect(new Set(values)).toEqual(new Set([expected]));
+      if (expected === "old") await Promise.all([gateway.drain(), next.close()]);
+    }
+  });
+
+  function leavesOf(value: unknown): readonly unknown[] {
+    return typeof value === "object" && value !== null ? Object.values(value).flatMap(leavesOf) : [value];
+  }
+});
+
 /** A gateway over the former subgraph and a new one that overrides some of its fields with this label. */
 async function start(label: string, environment: Record<string, string> = {}): Promise<void> {
   const moved = `@override(from: "old", label: "${label}")`;
   next = await startSubgraph({
     name: "new",
     typeDefs: `
-      type Query { feed: String ${moved} }
+      type Query { feed: String ${moved} newItem: Item }
       type Post @key(fields: "id") { id: ID! title: String ${moved} likes: Int @shareable ${moved} }
+      interface Item { id: ID! tag: String part: Part }
+      type Toy implements Item @key(fields: "id") { id: ID! tag: String ${moved} part: Part ${moved} }
+      type Part @shareable { of: String }
+      type Box @key(fields: "id") { id: ID! item: Item }
+      type Text @key(fields: "id") { id: ID! head: String ${moved} }
     `,
     resolvers: {
-      Query: { feed: () => "new" },
+      Query: { feed: () => "new", newItem: () => newToy },
+      Toy: { __resolveReference: () => newToy },
+      Box: { __resolveReference: () => ({ id: "1", item: newToy }) },
+      Text: { __resolveReference: () => ({ ...oldText, head: "new" }) },
       Post: { __resolveReference: ({ id }: { id: string }) => ({ id, title: "new", likes: 2 }) },
     },
   });

@@ -216,6 +216,21 @@ test("a null that only follows from a failed fetch has no further error, and an 
   ]);
 });
 
+test("missing entities are errors of their non-null fields only, all with one code, and are not logged", async () => {
+  const many = Array.from({ length: 120 }, (_, i) => ({ __typename: "Book", isbn: `b${i}`, title: "T" }));
+  library.books.fault = respondWith({ data: { books: many } });
+  library.ratings.fault = respondWith({ data: { _entities: many.map(() => null) } });
+  gateway.observations.length = 0;
+  const nullable = await gateway.send("{ books { title stars } }");
+  expect(nullable.body).toEqual({ data: { books: many.map(({ title }) => ({ title, stars: null })) } });
+  const { body } = await gateway.send("{ books { title comments } }");
+  expect(body.data.books).toEqual(Array(120).fill(null));
+  const codes = body.errors.map(({ extensions }: { extensions: { code: string } }) => extensions.code);
+  expect(codes).toEqual(Array(101).fill("NOT_FOUND"));
+  expect(body.errors.at(-1).message).toBe("20 more fields have an error.");
+  expect(gateway.observations.filter(({ kind }) => kind === "values-rejected")).toEqual([]);
+});
+
 test("a long list of errors is cut, and the others are counted", async () => {
   const many = Array.from({ length: 80 }, (_, i) => ({ __typename: "Book", isbn: `b${i}`, title: "T" }));
   library.books.fault = respondWith({ data: { books: many } });

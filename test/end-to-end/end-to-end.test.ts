@@ -259,8 +259,10 @@ describe("privacy", () => {
     const commentId = added.body.data.addComment.comment.id;
     const query = `{ post(id: ${id}) { title } comment(id: ${commentId}) { post { title } } user(id: 1) { posts(first: 100) { id } } }`;
     for (const token of [undefined, await platform.tokenOf("2")]) {
-      const data = (await platform.graphql(query, token === undefined ? {} : { token })).body.data;
+      const { data, errors } = (await platform.graphql(query, token === undefined ? {} : { token })).body;
       expect(data).toMatchObject({ post: null, comment: { post: null } });
+      const message = "The object of this field is not available.";
+      expect(errors).toEqual([{ message, path: ["comment", "post", "title"], extensions: { code: "NOT_FOUND" } }]);
       expect(data.user.posts).not.toContainEqual({ id });
       expect((await platform.rest("GET", `/v1/posts/${id}`, token === undefined ? {} : { token })).status).toBe(404);
     }

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from "node:http";
 import type { BoundedMap } from "@tributary/kit/collections/bounded-map";
 import { isCacheableGet, readSearchParameters } from "../admit/cacheable-get.ts";
-import { rejectCrossSite } from "../admit/csrf.ts";
+import { rejectContentType, rejectCrossSite } from "../admit/csrf.ts";
 import type { GatewayExchange } from "../admit/exchange.ts";
 import type { OperationAdmission } from "../admit/operation-admission.ts";
 import { preferResponseType } from "../admit/negotiation.ts";
@@ -60,12 +60,13 @@ export function createFullPath({
   };
 
   async function readGet(exchange: GatewayExchange): Promise<GraphqlRequest> {
-    const { headers, url = "/" } = exchange.request;
+    const { request } = exchange;
+    rejectContentType(request);
     // A cacheable GET names a stored query by its hash: it cannot change data, and caches and browsers send it without special headers.
-    if (!isCacheableGet(exchange.request)) rejectCrossSite(headers);
+    if (!isCacheableGet(request)) rejectCrossSite(request);
     const rejection = await pipeline.identify(exchange);
     if (rejection) throw rejection;
-    return readGraphqlSearch(readSearchParameters(url));
+    return readGraphqlSearch(readSearchParameters(request.url ?? "/"));
   }
 
   function readPost(exchange: GatewayExchange, received: ReceivedParameters | undefined): Promise<GraphqlRequest> {

@@ -1,5 +1,5 @@
 // Stage 3 of 5: plan. Finds or creates the compiled plan of an operation, once per request. A *variant* is the plan for one combination of the
-// values of `@skip`/`@include` variables and of override labels (progressive `@override`).
+// values of `@skip`/`@include` variables, of nulls in non-null arguments, and of override labels (progressive `@override`).
 //
 // The steps for a variant that is not compiled yet, in this order:
 //   normalize       resolves `@skip` and `@include`, inlines fragments, and gives aliases a prefix
@@ -13,14 +13,14 @@ import { Rejection } from "../errors/rejections.ts";
 import type { ValidatedOperation } from "../parse/validated-operation.ts";
 import type { Compile } from "./compile/compile.ts";
 import type { CompiledPlan } from "./compile/compiled-plan.ts";
-import { normalize } from "./normalize/normalize.ts";
+import { normalize, type NormalizeOptions } from "./normalize/normalize.ts";
+import { listStrictVariables } from "./normalize/null-arguments.ts";
 import { chooseCombination, type OverrideCombination } from "./override-combinations.ts";
 import { listConditionVariables } from "./normalize/resolve-conditions.ts";
 
 type Variables = Readonly<Record<string, unknown>>;
 
-export interface PlanOptions {
-  readonly aliasPrefix: string;
+export interface PlanOptions extends NormalizeOptions {
   /** Plans the text of a normalized operation. Returns a `QueryPlan` as JSON. */
   readonly plan: (operationText: string, enabledLabels: readonly string[]) => Promise<string>;
   readonly compile: Compile;
@@ -35,14 +35,14 @@ export interface PlanStage {
    * Returns the compiled plan, or a promise of it if the variant is not compiled yet.
    * @param variables as the client sent them, validated, without defaults.
    * @param traceId chooses the override labels.
-   * @throws Rejection (the promise rejects) OPERATION_NOT_RESOLVABLE; BAD_USER_INPUT if a condition is null; or one of the planner pool, such as OPERATION_TOO_COMPLEX.
+   * @throws Rejection (the promise rejects) OPERATION_NOT_RESOLVABLE; BAD_USER_INPUT if a condition or an argument of a directive is null; or one of the planner pool, such as OPERATION_TOO_COMPLEX.
    */
   plan(validated: ValidatedOperation, variables: Variables, traceId: string): CompiledPlan | Promise<CompiledPlan>;
   /** The query plan as a JSON value, for developers. Nothing is compiled. Parameters and errors as `plan`. */
   explain(validated: ValidatedOperation, variables: Variables, traceId: string): Promise<unknown>;
   /** Plans and compiles the variants for these variables and all combinations of override labels, before clients request them. */
   prepare(validated: ValidatedOperation, variables: Variables): Promise<void>;
-  /** The values of `@skip` and `@include` variables for which the operation has variants. */
+  /** The values of the variables that select variants, for which the operation has variants. */
   conditionsOf(validated: ValidatedOperation): readonly Variables[];
 }
 
@@ -50,14 +50,21 @@ export interface PlanStage {
 const variantsMax = 64;
 
 interface Variants {
-  /** The variables of `@skip` and `@include`. */
-  readonly conditionNames: readonly string[];
+  /** The variables that select the variant. */
+  readonly names: readonly SelectingVariable[];
   readonly combinations: readonly OverrideCombination[];
   /** By `conditionValues` and the labels that are true. In order of creation. */
   readonly byKey: Map<string, Variant>;
 }
 
+interface SelectingVariable {
+  readonly name: string;
+  /** Whether it occurs in `@skip` or `@include`. Otherwise in a non-null argument, and it matters only whether it is null. */
+  readonly isCondition: boolean;
+}
+
 interface Variant {
+  /** The values of conditions, and null for those other variables that are null. */
   readonly conditions: Variables;
   /** The values of the conditions, joined by commas: equal for variants that differ only in labels. */
   readonly conditionValues: string;
@@ -82,29 +89,30 @@ export function createPlanStage(options: PlanOptions): PlanStage {
     combination: OverrideCombination,
     retention: Retention,
   ): Promise<CompiledPlan> {
-    const { client, plan } = await queryPlanFor(validated, conditions, combination);
+    const { normalized, plan } = await queryPlanFor(validated, conditions, combination);
     // `compile` reports the size of the plan, and later of each object layout that requests add to it.
-    const compiled = options.compile(client, plan, retention.add);
+    const compiled = options.compile(normalized, plan, retention.add);
     options.onCompiled(compiled);
     return compiled;
   }
 
-  /** @returns the query plan, and as `client` the client's normalized operation, which `compile` also needs. */
+  /** @returns the query plan, and the normalized operation, which `compile` also needs. */
   async function queryPlanFor(validated: ValidatedOperation, conditions: Variables, { labels }: OverrideCombination) {
-    const { client, planned } = normalize(validated.document, validated.operation, conditions, options.aliasPrefix);
+    const normalized = normalize(validated.document, validated.operation, conditions, options);
+    const { planned } = normalized;
     // No fetch is needed: the operation selects only introspection fields, and `__typename` at the root.
-    if (!planned) return { client, plan: { kind: "QueryPlan" } satisfies QueryPlan };
+    if (!planned) return { normalized, plan: { kind: "QueryPlan" } satisfies QueryPlan };
     const planJson = await options.plan(print(planned), labels);
     const plan = JSON.parse(planJson) as QueryPlan;
     // No subgraph has a path to some field (rewrite/plan-resolvable.ts).
     if (!plan.node) throw new Rejection("OPERATION_NOT_RESOLVABLE");
-    return { client, plan };
+    return { normalized, plan };
   }
 
   function variantsOf(validated: ValidatedOperation): Variants {
     const known = variantsByOperation.get(validated);
     if (known) return known;
-    const variants = createVariants(validated, options.listCombinations(validated));
+    const variants = createVariants(validated, options);
     variantsByOperation.set(validated, variants);
     return variants;
   }
@@ -112,11 +120,11 @@ export function createPlanStage(options: PlanOptions): PlanStage {
   function planVariant(
     validated: ValidatedOperation,
     variables: Variables,
-    { conditionNames, byKey }: Variants,
+    { names, byKey }: Variants,
     combination: OverrideCombination,
   ): CompiledPlan | Promise<CompiledPlan> {
-    const conditions = readConditions(validated.operation, conditionNames, variables);
-    const conditionValues = conditionNames.map((name) => String(conditions[name])).join();
+    const conditions = readConditions(validated.operation, names, variables);
+    const conditionValues = names.map(({ name }) => String(conditions[name])).join();
     const key = combination.labels.length === 0 ? conditionValues : `${conditionValues} ${combination.labels.join()}`;
     const cached = byKey.get(key);
     if (cached) return cached.plan;
@@ -132,8 +140,8 @@ export function createPlanStage(options: PlanOptions): PlanStage {
       return planVariant(validated, variables, variants, chooseCombination(variants.combinations, traceId));
     },
     async explain(validated, variables, traceId) {
-      const { conditionNames, combinations } = variantsOf(validated);
-      const conditions = readConditions(validated.operation, conditionNames, variables);
+      const { names, combinations } = variantsOf(validated);
+      const conditions = readConditions(validated.operation, names, variables);
       const { plan } = await queryPlanFor(validated, conditions, chooseCombination(combinations, traceId));
       return plan;
     },
@@ -191,27 +199,33 @@ function createRetention(validated: ValidatedOperation): Retention {
   };
 }
 
-function createVariants(
-  { document, operation }: ValidatedOperation,
-  combinations: readonly OverrideCombination[],
-): Variants {
-  return { conditionNames: listConditionVariables(document, operation), combinations, byKey: new Map() };
+function createVariants(validated: ValidatedOperation, { apiSchema, listCombinations }: PlanOptions): Variants {
+  const { document, operation } = validated;
+  const conditions = new Set(listConditionVariables(document, operation));
+  const strict = listStrictVariables(document, operation, apiSchema);
+  const names = [...new Set([...conditions, ...strict])].map((name) => ({ name, isCondition: conditions.has(name) }));
+  return { names, combinations: listCombinations(validated), byKey: new Map() };
 }
 
-/** The coerced values: a variable that the client did not send has its default, or else null (GraphQL spec, "CoerceVariableValues"). */
+/** The coerced values: a variable that the client did not send has its default (GraphQL spec, "CoerceVariableValues"). A condition without is null. */
 function readConditions(
   { variableDefinitions = [] }: OperationDefinitionNode,
-  names: readonly string[],
+  names: readonly SelectingVariable[],
   variables: Variables,
 ): Variables {
   if (names.length === 0) return {};
-  const values = names.map((name) => [name, coercedValueOf(name, variableDefinitions, variables)]);
-  return Object.fromEntries(values) as Variables;
+  const values: [string, unknown][] = [];
+  for (const { name, isCondition } of names) {
+    const value = Object.hasOwn(variables, name) ? variables[name] : readDefault(name, variableDefinitions);
+    if (isCondition || value === null) values.push([name, value ?? null]);
+  }
+  return Object.fromEntries(values);
 }
 
-function coercedValueOf(name: string, definitions: readonly VariableDefinitionNode[], variables: Variables): unknown {
-  if (Object.hasOwn(variables, name)) return variables[name];
+/** The default of a variable if it is Boolean or null. */
+function readDefault(name: string, definitions: readonly VariableDefinitionNode[]): boolean | null | undefined {
   const definition = definitions.find(({ variable }) => variable.name.value === name);
   const defaultValue = definition?.defaultValue;
-  return defaultValue?.kind === Kind.BOOLEAN ? defaultValue.value : null;
+  if (defaultValue?.kind === Kind.NULL) return null;
+  return defaultValue?.kind === Kind.BOOLEAN ? defaultValue.value : undefined;
 }

@@ -1,6 +1,6 @@
 // Stage 4 of 5: run. Joins the data of a response to the objects that the fetch was for, and records the field errors of missing data. run.ts calls
 // it once for each fetch that was sent.
-import { Kind, type SelectionSetNode } from "graphql";
+import { Kind } from "graphql";
 import type { CompiledFetch, CompiledPlan, Join, Joins } from "../plan/compile/compiled-plan.ts";
 import { readEntities } from "./entities.ts";
 import { createFailureReports, type FailedResult, type FailureReportOptions } from "./failure-reports.ts";
@@ -23,6 +23,7 @@ export interface RunState {
   /** The merged tree if the plan is merged; else an empty object that responses are joined to. */
   readonly root: Record<string, unknown>;
   readonly joins: (SourceJoin | undefined)[];
+  lacksEntities: boolean;
   readonly fieldErrors: FieldError[];
   /** Becomes false with the first response that is not shared, not complete or not valid (`RunResult.isShared`). */
   isShared: boolean;
@@ -123,18 +124,10 @@ function mergeIntoTargets(fetch: CompiledFetch, run: RunState, o: AcceptOptions,
     if (!join.leftOut?.has(object)) targets.add(object);
   });
   for (const target of targets) {
-    mergeCopy(target, join.find(target) ?? nullsFor(fetch.selected), fetch.renames, o.mergeRules);
+    const data = join.find(target);
+    if (data) mergeCopy(target, data, fetch.renames, o.mergeRules);
+    else run.lacksEntities = true;
   }
-}
-
-/** The fields of a missing entity, all null: stage 5 reports an absent field as an invalid response of the subgraph. */
-function nullsFor({ selections }: SelectionSetNode): Json {
-  const nulls = selections.map((selection): Json => {
-    if (selection.kind === Kind.INLINE_FRAGMENT) return nullsFor(selection.selectionSet);
-    if (selection.kind !== Kind.FIELD || selection.name.value === "__typename") return {};
-    return { [(selection.alias ?? selection.name).value]: null };
-  });
-  return Object.assign({}, ...nulls);
 }
 
 /**

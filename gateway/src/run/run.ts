@@ -29,6 +29,10 @@ export interface RunResult {
   readonly root: Json;
   /** By `joinIndex`; the index after the last fetch has the values of introspection fields. A merged plan has no joins of fetches. */
   readonly joins: readonly (SourceJoin | undefined)[];
+  /**
+   * True if the plan is merged and a subgraph returned null for an entity: a field that is absent from the merged tree may be a field of that entity.
+   */
+  readonly lacksEntities: boolean;
   readonly fieldErrors: readonly FieldError[];
   /**
    * True if all data came, complete and valid, from responses that other client requests got too, or if nothing was fetched: values that are
@@ -40,7 +44,11 @@ export interface RunResult {
 export interface RunOptions extends FetchOptions, AcceptOptions {
   readonly stoppedKeyAdditions: StoppedKeyAdditions;
   /** Whether, with the data fetched so far, a null in one of the first `fieldCount` root fields propagates to `data`. */
-  readonly isDataNull: (plan: CompiledPlan, fetched: Pick<RunResult, "root" | "joins">, fieldCount: number) => boolean;
+  readonly isDataNull: (
+    plan: CompiledPlan,
+    fetched: Omit<RunResult, "fieldErrors" | "isShared">,
+    fieldCount: number,
+  ) => boolean;
 }
 
 /**
@@ -72,6 +80,7 @@ export function createRunStage(o: RunOptions): RunStage {
       scope,
       root: {},
       joins: [],
+      lacksEntities: false,
       fieldErrors: [],
       representations: [],
       isShared: o.sharing !== undefined && !plan.isMerged && !introspected,

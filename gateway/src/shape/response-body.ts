@@ -8,12 +8,12 @@ import type { RunResult } from "../run/run.ts";
 import type { ResponsePath } from "../run/subgraph-response.ts";
 import { type ClientError, toClientError } from "./client-error.ts";
 import { JsonBytes } from "./json-bytes.ts";
-import { type FieldProblem, isDataNull, writeData } from "./write-data.ts";
+import { type FetchedData, type FieldProblem, isDataNull, writeData } from "./write-data.ts";
 
 export interface ShapedBody {
   /** JSON in UTF-8. */
   readonly body: Buffer;
-  /** The values that became null since they do not fit the schema, for the log: the first 100, without those that follow from a field error. */
+  /** For the log, the first 100: values that do not fit the schema and fields without a value, unless their nulls follow from a field error. */
   readonly problems: readonly FieldProblem[];
   /** Undefined: a response without errors. */
   readonly summary: ResultSummary | undefined;
@@ -22,28 +22,36 @@ export interface ShapedBody {
 /** The index in the body of the first byte of the data. */
 const dataStart = '{"data":'.length;
 
+/** Problems that are no fault of a subgraph. A subgraph may return null for an entity: it does not exist, or this client may not read it. */
+const messages: Partial<Record<FieldProblem["code"], string>> = {
+  BAD_USER_INPUT: "A variable of this field is null where the schema expects a value.",
+  NOT_FOUND: "The object of this field is not available.",
+};
+
 /** One buffer for all responses: each is written in one synchronous call. */
 const out = new JsonBytes();
 
 /** Writes the data first, since its errors are known only then, and puts the errors before it. */
-export function writeResponseBody(plan: CompiledPlan, { root, joins, fieldErrors }: RunResult): ShapedBody {
+export function writeResponseBody(plan: CompiledPlan, result: RunResult): ShapedBody {
+  const { fieldErrors } = result;
   out.rewind(0);
   out.writeRaw('{"data":');
-  const { problems, problemCount } = writeData(plan, root, joins, out);
+  const { problems, problemCount } = writeData(plan, result, out);
   out.writeRaw("}");
   const body = out.take();
   if (fieldErrors.length === 0 && problemCount === 0) return { body, problems, summary: undefined };
   const newProblems = withoutPropagatedNulls(problems, fieldErrors);
   const errors = [...fieldErrors.map(toClientError), ...newProblems.map(toProblemError)];
   const unlistedCount = problemCount - problems.length;
-  if (unlistedCount > 0) errors.push(toCountError(unlistedCount));
+  const lastProblem = problems.at(-1);
+  if (unlistedCount > 0 && lastProblem) errors.push(toCountError(unlistedCount, lastProblem));
   const outcome = isNull(body) ? "failed" : "partial";
   const bodyStart = Buffer.from(`{"errors":${JSON.stringify(errors)},`);
   return {
     summary: { outcome, codes: errors.map(({ extensions }) => extensions.code) },
     // Without the `{` of the body.
     body: Buffer.concat([bodyStart, body.subarray(1)]),
-    problems: newProblems,
+    problems: newProblems.filter(({ code }) => messages[code] === undefined),
   };
 }
 
@@ -51,11 +59,7 @@ export function writeResponseBody(plan: CompiledPlan, { root, joins, fieldErrors
  * Whether `data` is null already after the first `fieldCount` root fields: then the run of a mutation sends no further fetches. Uses the buffer for
  * bodies, because no body is being written during a run.
  */
-export function isDataNullSoFar(
-  plan: CompiledPlan,
-  fetched: Pick<RunResult, "root" | "joins">,
-  fieldCount: number,
-): boolean {
+export function isDataNullSoFar(plan: CompiledPlan, fetched: FetchedData, fieldCount: number): boolean {
   out.rewind(0);
   return isDataNull(plan, fetched, fieldCount, out);
 }
@@ -66,17 +70,16 @@ function isNull(body: Buffer): boolean {
 }
 
 function toProblemError({ path, code, service }: FieldProblem): ClientError {
-  const { message } = codes[code];
+  const message = messages[code] ?? codes[code].message;
   // SUBGRAPH_INVALID_RESPONSE is the subgraph's fault. A value that does not fit may be the schema's, so the subgraph is not named.
   const isNamed = service !== undefined && code === "SUBGRAPH_INVALID_RESPONSE";
   const extensions = isNamed ? { code, service } : { code };
   return path.length > 0 ? { message, path, extensions } : { message, extensions };
 }
 
-/** The entry for the problems that are not listed. */
-function toCountError(count: number): ClientError {
-  const code = "INVALID_FIELD_VALUE";
-  return { message: `${count} more values do not fit the schema.`, extensions: { code } };
+/** The entry for the problems that are not listed. They mostly have one cause, so it has the code of the last one that is listed. */
+function toCountError(count: number, { code }: FieldProblem): ClientError {
+  return { message: `${count} more fields have an error.`, extensions: { code } };
 }
 
 /**

@@ -4,19 +4,26 @@
 // current path.
 import type { ClientCode } from "../errors/codes.ts";
 import type { ClientField, CompiledPlan, Joins, OutputShape } from "../plan/compile/compiled-plan.ts";
+import type { RunResult } from "../run/run.ts";
 import type { JsonBytes } from "./json-bytes.ts";
 import { writeLeaf } from "./leaf.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 type Path = readonly (string | number)[];
 
-/** A value that became null, since it is missing, does not fit the schema, or is a null in a non-null field. */
+/** A field that became null with an error of stage 5. */
 export interface FieldProblem {
   readonly path: Path;
-  readonly code: Extract<ClientCode, "INVALID_FIELD_VALUE" | "SUBGRAPH_INVALID_RESPONSE" | "FIELD_NOT_PROVIDED">;
+  readonly code: Extract<
+    ClientCode,
+    "BAD_USER_INPUT" | "INVALID_FIELD_VALUE" | "SUBGRAPH_INVALID_RESPONSE" | "FIELD_NOT_PROVIDED" | "NOT_FOUND"
+  >;
   /** The subgraph that sent the value; undefined if it is not known. */
   readonly service: string | undefined;
 }
+
+/** The part of the run's result that is written. */
+export type FetchedData = Pick<RunResult, "root" | "joins" | "lacksEntities">;
 
 export interface WrittenData {
   readonly problems: readonly FieldProblem[];
@@ -32,6 +39,8 @@ type ObjectShape = OutputShape & { kind: "object" };
 interface Writer {
   readonly out: JsonBytes;
   readonly joins: Joins;
+  /** See RunResult. */
+  readonly lacksEntities: boolean;
   /** The current response path is the first `depth` elements; the others are from earlier fields. */
   readonly path: (string | number)[];
   depth: number;
@@ -41,9 +50,10 @@ interface Writer {
   problemCount: number;
 }
 
-/** Writes the data as JSON, or `null` if a null propagates to it. `root` and `joins` are those of the run's result. */
-export function writeData({ root: position }: CompiledPlan, root: Json, joins: Joins, out: JsonBytes): WrittenData {
-  const writer = createWriter(joins, out);
+/** Writes the data as JSON, or `null` if a null propagates to it. */
+export function writeData({ root: position }: CompiledPlan, fetched: FetchedData, out: JsonBytes): WrittenData {
+  const { root, joins } = fetched;
+  const writer = createWriter(fetched, out);
   const start = out.length;
   const layout = position.layoutOf(root, joins);
   if (!layout || !writeFields(layout.fields, root, writer)) {
@@ -56,20 +66,21 @@ export function writeData({ root: position }: CompiledPlan, root: Json, joins: J
 /** Whether a null in one of the first `fieldCount` root fields propagates to `data`. Writes the fields to find out, and rewinds. */
 export function isDataNull(
   { root: position }: CompiledPlan,
-  { root, joins }: { readonly root: Json; readonly joins: Joins },
+  fetched: FetchedData,
   fieldCount: number,
   out: JsonBytes,
 ): boolean {
+  const { root, joins } = fetched;
   const fields = position.layoutOf(root, joins)?.fields.slice(0, fieldCount) ?? [];
   const nonNullFields = fields.filter(({ shape }) => shape.isNonNull);
   const start = out.length;
-  const isWritten = writeFields(nonNullFields, root, createWriter(joins, out));
+  const isWritten = writeFields(nonNullFields, root, createWriter(fetched, out));
   out.rewind(start);
   return !isWritten;
 }
 
-function createWriter(joins: Joins, out: JsonBytes): Writer {
-  return { out, joins, path: [], depth: 0, service: undefined, problems: [], problemCount: 0 };
+function createWriter({ joins, lacksEntities }: FetchedData, out: JsonBytes): Writer {
+  return { out, joins, lacksEntities, path: [], depth: 0, service: undefined, problems: [], problemCount: 0 };
 }
 
 /*
@@ -108,7 +119,7 @@ function writeFields(fields: readonly ClientField[], object: Json, writer: Write
     const isWritten =
       access?.plainKey === undefined
         ? writeComputedField(field, object, writer)
-        : writeFieldValue(value, access.joinIndex, object, shape, writer);
+        : writeFieldValue(value, field, access.joinIndex, object, writer);
     if (!isWritten) return false;
   }
   writer.depth = depth;
@@ -117,33 +128,42 @@ function writeFields(fields: readonly ClientField[], object: Json, writer: Write
 }
 
 /** A field whose value is computed by `access.read`, or that no fetch provides. */
-function writeComputedField({ access, shape }: ClientField, object: Json, writer: Writer): boolean {
-  if (access === undefined) return recordProblem("FIELD_NOT_PROVIDED", shape, writer);
-  return writeFieldValue(access.read(object, writer.joins), access.joinIndex, object, shape, writer);
+function writeComputedField(field: ClientField, object: Json, writer: Writer): boolean {
+  const { access, shape, isRejected } = field;
+  if (access === undefined) return recordProblem(isRejected ? "BAD_USER_INPUT" : "FIELD_NOT_PROVIDED", shape, writer);
+  return writeFieldValue(access.read(object, writer.joins), field, access.joinIndex, object, writer);
 }
 
-function writeFieldValue(value: unknown, joinIndex: number, object: Json, shape: OutputShape, writer: Writer): boolean {
-  return value === undefined ? writeAbsentField(joinIndex, object, shape, writer) : writeValue(value, shape, writer);
+function writeFieldValue(
+  value: unknown,
+  { shape }: ClientField,
+  joinIndex: number,
+  object: Json,
+  writer: Writer,
+): boolean {
+  return value === undefined ? writeAbsentField(shape, joinIndex, object, writer) : writeValue(value, shape, writer);
 }
 
 /**
- * A requested field that is absent from a response is an error of the subgraph. Without an error, the field is null if the subgraph returned null
- * for the entity, and if its fetch or entity has failed: stage 4 has recorded that error.
+ * A requested field that is absent from a response is an error of the subgraph. Without an object that a fetch has returned, the field is null: its
+ * fetch or entity has failed and stage 4 has recorded the error, or the subgraph returned null for the entity, which is an error only if the field is
+ * non-null.
  */
-function writeAbsentField(joinIndex: number, object: Json, shape: OutputShape, writer: Writer): boolean {
+function writeAbsentField(shape: OutputShape, joinIndex: number, object: Json, writer: Writer): boolean {
   const join = joinIndex < 0 ? undefined : writer.joins[joinIndex];
+  if (join?.leftOut?.has(object)) return recordProblem("FIELD_NOT_PROVIDED", shape, writer);
   const holder = joinIndex < 0 ? object : join?.find(object);
-  if (holder) return recordProblem("SUBGRAPH_INVALID_RESPONSE", shape, writer);
-  return join?.leftOut?.has(object) ? recordProblem("FIELD_NOT_PROVIDED", shape, writer) : writeNull(shape, writer);
+  const isAbsent = holder !== undefined && !writer.lacksEntities;
+  return isAbsent ? recordProblem("SUBGRAPH_INVALID_RESPONSE", shape, writer) : writeNull("NOT_FOUND", shape, writer);
 }
 
 function writeValue(value: unknown, shape: OutputShape, writer: Writer): boolean {
-  if (value === null || value === undefined) return writeNull(shape, writer);
+  if (value === null || value === undefined) return writeNull("INVALID_FIELD_VALUE", shape, writer);
   switch (shape.kind) {
     case "leaf":
       return writeLeaf(value, shape.leaf, writer.out) || recordProblem("INVALID_FIELD_VALUE", shape, writer);
     case "enum":
-      if (shape.hidden.has(value)) return writeNull(shape, writer);
+      // A value that the API schema lacks (`@inaccessible`) has the same error as one that the supergraph lacks, so the error does not disclose it.
       if (!shape.values.has(value)) return recordProblem("INVALID_FIELD_VALUE", shape, writer);
       writer.out.writeText(value as string);
       return true;
@@ -190,16 +210,13 @@ function writeObject(value: unknown, shape: ObjectShape, writer: Writer): boolea
   }
   const layout = shape.position.layoutOf(value as Json, writer.joins);
   if (!layout) return recordProblem("SUBGRAPH_INVALID_RESPONSE", shape, writer);
-  if (!layout.isInApiSchema) return writeNull(shape, writer);
+  if (!layout.isInApiSchema) return recordProblem("INVALID_FIELD_VALUE", shape, writer);
   return writeFields(layout.fields, value as Json, writer);
 }
 
-/**
- * Writes null for a null value, and for a valid value that is hidden from clients (`@inaccessible`). In a non-null position both have the same code,
- * because another code would disclose that the hidden value exists.
- */
-function writeNull(shape: OutputShape, writer: Writer): boolean {
-  return shape.isNonNull ? recordProblem("INVALID_FIELD_VALUE", shape, writer) : writeNullIfNullable(shape, writer);
+/** @param code of the error in a non-null position. */
+function writeNull(code: FieldProblem["code"], shape: OutputShape, writer: Writer): boolean {
+  return shape.isNonNull ? recordProblem(code, shape, writer) : writeNullIfNullable(shape, writer);
 }
 
 /** Writes null and returns true if the type is nullable. Otherwise returns false. */

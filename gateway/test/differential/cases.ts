@@ -27,6 +27,7 @@ import { keysNotSelected } from "./cases/keys-not-selected.ts";
 import { keysReentry } from "./cases/keys-reentry.ts";
 import { singleMembers } from "./cases/single-members.ts";
 import { missingEntities } from "./cases/missing-entities.ts";
+import { missingInMerge } from "./cases/missing-in-merge.ts";
 import { missingInBetween } from "./cases/missing-in-between.ts";
 import { mutations } from "./cases/mutations.ts";
 import { overrideLabels } from "./cases/override-labels.ts";
@@ -83,6 +84,7 @@ export const supergraphCases: readonly SupergraphCase[] = [
   singleMembers,
   missingEntities,
   missingInBetween,
+  missingInMerge,
   mutations,
   overrideLabels,
   overrideRequires,

@@ -24,6 +24,8 @@ export interface ClientFieldOptions {
   readonly findApiType: (name: string) => GraphQLNamedType | undefined;
   /** The planner key of a client's field. */
   readonly clientKeyOf: (field: FieldNode) => string;
+  /** The client's fields that are an error: no fetch provides them, and they are not read. */
+  readonly rejectedFields: ReadonlySet<FieldNode>;
 }
 
 /**
@@ -47,13 +49,15 @@ export function createClientFields(
     const isTypename = field.name.value === "__typename";
     // If `typename` is an interface, the object's type is not known, so `__typename` has no constant: stage 5 (shape) finds no value for it.
     const isKnownTypename = isTypename && isObjectType(o.types.schema.getType(typename));
-    const fieldAccess = isTypename ? undefined : access(o.clientKeyOf(field));
+    const isRejected = o.rejectedFields.has(field);
+    const fieldAccess = isTypename || isRejected ? undefined : access(o.clientKeyOf(field));
     const separator = fields.length > 0 ? "," : "{";
     fields.push({
       responseName,
       nameToken: createAsciiToken(`${separator}${JSON.stringify(responseName)}:`),
       constant: isKnownTypename ? createAsciiToken(JSON.stringify(typename)) : undefined,
       access: fieldAccess,
+      isRejected,
       shape: shapeOf(field, fieldAccess),
     });
   }
@@ -68,7 +72,7 @@ function withNullsIfUnplanned(fields: readonly ClientField[]): readonly ClientFi
   const isPlanned = fields.some(({ access }) => access !== undefined);
   if (isPlanned) return fields;
   return fields.map((field) => {
-    const isUnchanged = field.constant !== undefined || field.shape.isNonNull;
+    const isUnchanged = field.constant !== undefined || field.shape.isNonNull || field.isRejected;
     return isUnchanged ? field : { ...field, constant: nullToken };
   });
 }
@@ -90,34 +94,20 @@ function createShapes(typename: string, positionType: string, o: ClientFieldOpti
     if (field.name.value === "__typename") return typenameShape;
     const definitions = candidates.map((type) => type.getFields()[field.name.value]);
     const definition = definitions.find((candidate) => candidate !== undefined);
-    return definition ? toShape(definition.type, access, o.types) : anyValue;
+    return definition ? toShape(definition.type, access) : anyValue;
   };
 }
 
-function toShape(
-  type: GraphQLOutputType,
-  access: FieldAccess | undefined,
-  types: SupergraphTypes,
-  isNonNull = false,
-): OutputShape {
-  if (isNonNullType(type)) return toShape(type.ofType, access, types, true);
-  if (isListType(type)) return { kind: "list", isNonNull, of: toShape(type.ofType, access, types) };
-  if (isEnumType(type)) {
-    const values = new Set(valuesOf(type));
-    const supergraphValues = valuesOf(types.schema.getType(type.name));
-    const hidden = new Set(supergraphValues.filter((value) => !values.has(value)));
-    return { kind: "enum", isNonNull, values, hidden };
-  }
+function toShape(type: GraphQLOutputType, access: FieldAccess | undefined, isNonNull = false): OutputShape {
+  if (isNonNullType(type)) return toShape(type.ofType, access, true);
+  if (isListType(type)) return { kind: "list", isNonNull, of: toShape(type.ofType, access) };
+  if (isEnumType(type)) return { kind: "enum", isNonNull, values: new Set(type.getValues().map(({ name }) => name)) };
   if (isCompositeType(type)) {
     // Undefined if no fetch provides the field: stage 5 then reads only `isNonNull` of the shape.
     const position = access?.position;
     return position ? { kind: "object", isNonNull, position } : { kind: "leaf", isNonNull, leaf: "custom" };
   }
   return { kind: "leaf", isNonNull, leaf: toLeafKind(type.name) };
-}
-
-function valuesOf(type: GraphQLNamedType | undefined): readonly string[] {
-  return isEnumType(type) ? type.getValues().map(({ name }) => name) : [];
 }
 
 function toLeafKind(name: string): LeafKind {

@@ -79,9 +79,10 @@ describe("a compiled plan", () => {
     const supergraphSdl = compose();
     const planner = createQueryPlanner(supergraphSdl);
     const types = createSupergraphTypes(buildSupergraphSchema(parse(supergraphSdl)));
+    const apiSchema = buildSchema(planner.apiSdl);
     const compilePlan = createCompiler({
       types,
-      apiSchema: buildSchema(planner.apiSdl),
+      apiSchema,
       aliasPrefix: planner.aliasPrefix,
       checksKeys: () => true,
       stoppedKeyAdditions: createStoppedKeyAdditions(),
@@ -89,8 +90,9 @@ describe("a compiled plan", () => {
     const document = parse(source);
     const operation = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
     if (!operation) throw new Error("The document has no operation");
-    const { client, planned } = normalize(document, operation, {}, planner.aliasPrefix);
-    const plan = compilePlan(client, planned ? planner.plan(print(planned)) : { kind: "QueryPlan" }, () => {});
+    const normalized = normalize(document, operation, {}, { apiSchema, aliasPrefix: planner.aliasPrefix });
+    const { planned } = normalized;
+    const plan = compilePlan(normalized, planned ? planner.plan(print(planned)) : { kind: "QueryPlan" }, () => {});
     return { ...plan, requests: plan.steps ? listRequests(plan.steps) : [] };
   }
 
@@ -320,6 +322,7 @@ describe("positions of a response", () => {
         fetches: fetches.map((one, joinIndex) => Object.assign(one, { joinIndex, service: `s${joinIndex}` })),
         isMerged: false,
         clientKeyOf: responseNameOf,
+        rejectedFields: new Set(),
         fetchKeyOf: responseNameOf,
         introspection: undefined,
         addRetainedBytes: () => {},

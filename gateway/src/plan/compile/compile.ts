@@ -10,6 +10,7 @@ import {
 } from "graphql";
 import { findIntrospectionFields } from "../introspection/introspection-fields.ts";
 import { collectFields, responseNameOf } from "../normalize/collect-fields.ts";
+import type { NormalizedOperation } from "../normalize/normalize.ts";
 import { createPlannerKeys, type PlannerKeys } from "../normalize/planner-keys.ts";
 import { compileRequests, type RequestCompilerOptions } from "./compile-requests.ts";
 import type { CompiledFetch, CompiledPlan, PlanStep } from "./compiled-plan.ts";
@@ -22,13 +23,12 @@ export interface CompilerOptions extends RequestCompilerOptions {
 }
 
 /**
- * @param client the client's operation, `@skip`, `@include` and named fragments resolved.
  * @param plan without a node if the operation selects nothing but `__typename`, `__schema` and `__type` at the root.
  * @param addRetainedBytes adds to the size of the operation's document in the operation store. Called once now, and for each layout
  * that is created later.
  */
 export type Compile = (
-  client: OperationDefinitionNode,
+  normalized: Pick<NormalizedOperation, "client" | "rejectedFields">,
   plan: QueryPlan,
   addRetainedBytes: (bytes: number) => void,
 ) => CompiledPlan;
@@ -40,7 +40,7 @@ export type Compile = (
 const retainedBytes = { plan: 2_000, fetch: 4_000, selection: 400, character: 4 } as const;
 
 export function createCompiler(o: CompilerOptions): Compile {
-  return (client, plan, addRetainedBytes) => {
+  return ({ client, rejectedFields }, plan, addRetainedBytes) => {
     const rootType = o.types.schema.getRootType(client.operation);
     if (!rootType) throw new Error(`The supergraph has no ${client.operation}s`);
     // Planner keys identify a field in the client's operation (`clientKeyOf`) and in the plan's fetches, which may rename it (`fetchKeyOf`).
@@ -49,7 +49,7 @@ export function createCompiler(o: CompilerOptions): Compile {
     const rootKeys = listRootKeys(client, rootType, clientKeyOf, o.types);
     const { steps, fetches, fetchKeyOf } = compileRequests(plan.node && requirePlanNode(plan.node), rootKeys, o);
     const isMerged = needsMerging(fetches, o.types, fetchKeyOf);
-    const introspection = findIntrospectionFields(client, clientKeyOf);
+    const introspection = findIntrospectionFields(client, clientKeyOf, rejectedFields);
     addRetainedBytes(estimateBytes(client, fetches, steps));
 
     // Layouts, and the positions below the root, are created while the plan runs.
@@ -60,6 +60,7 @@ export function createCompiler(o: CompilerOptions): Compile {
         fetches,
         isMerged,
         clientKeyOf,
+        rejectedFields,
         fetchKeyOf,
         // The values of the introspection fields are one more join, after the joins of the fetches.
         introspection: introspection && { joinIndex: fetches.length, findAlias: introspection.findAlias },

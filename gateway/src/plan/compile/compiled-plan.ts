@@ -170,7 +170,7 @@ export interface ResponsePosition {
 export interface ObjectLayout {
   /** An object type, or an interface if the object's type is not known. */
   readonly typename: string;
-  /** If false, the objects are null for clients. True also for an interface of the API schema, if the object's type is not known. */
+  /** If false, the objects are null for clients, with an error. True also for an interface of the API schema, if the object's type is not known. */
   readonly isInApiSchema: boolean;
   /** The client's fields, in the client's order. Created at the first read. */
   readonly fields: readonly ClientField[];
@@ -188,6 +188,8 @@ export interface ClientField {
   readonly constant: AsciiToken | undefined;
   /** Undefined if no fetch provides the field. */
   readonly access: FieldAccess | undefined;
+  /** Whether the field is an error, since a non-null argument is null. */
+  readonly isRejected: boolean;
   readonly shape: OutputShape;
 }
 
@@ -226,9 +228,8 @@ export type OutputShape =
 interface EnumShape {
   readonly kind: "enum";
   readonly isNonNull: boolean;
+  /** The values of the API schema. */
   readonly values: ReadonlySet<unknown>;
-  /** Values that subgraphs may send, but that the API schema does not have. */
-  readonly hidden: ReadonlySet<unknown>;
 }
 
 /** `custom`: any JSON value. */

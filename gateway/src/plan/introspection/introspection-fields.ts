@@ -13,11 +13,13 @@ export interface IntrospectionFields {
 /**
  * @param operation with named fragments resolved.
  * @param keyOf the key of a field in the paths.
+ * @param rejectedFields are left out.
  * @returns undefined for an operation without introspection fields.
  */
 export function findIntrospectionFields(
   { selectionSet }: OperationDefinitionNode,
   keyOf: (field: FieldNode) => string,
+  rejectedFields: ReadonlySet<FieldNode> = new Set(),
 ): IntrospectionFields | undefined {
   const nodesByPath = new Map<string, FieldNode[]>();
 
@@ -25,7 +27,7 @@ export function findIntrospectionFields(
     for (const selection of selections) {
       if (selection.kind === Kind.INLINE_FRAGMENT) search(selection.selectionSet, path);
       // A leaf field is no introspection field, and has none below it.
-      if (selection.kind !== Kind.FIELD || !selection.selectionSet) continue;
+      if (selection.kind !== Kind.FIELD || !selection.selectionSet || rejectedFields.has(selection)) continue;
       const fieldPath = [...path, keyOf(selection)];
       if (isIntrospectionField(selection)) addTo(nodesByPath, fieldPath.join("/"), selection);
       else search(selection.selectionSet, fieldPath);

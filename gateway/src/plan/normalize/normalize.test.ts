@@ -1,4 +1,5 @@
 import {
+  buildSchema,
   type FieldNode,
   Kind,
   type OperationDefinitionNode,
@@ -65,9 +66,11 @@ describe("a normalized operation", () => {
     expect(chooseAliasPrefix(["a_name", "a1_", "a3_x"])).toBe("a2_");
   });
 
+  // Read only if a variable is null.
+  const apiSchema = buildSchema("type Query { a: Int }");
   const normalized = (text: string, coerced: Readonly<Record<string, unknown>> = {}) => {
     const document = parse(text);
-    return normalize(document, operationOf(text), coerced, "a_");
+    return normalize(document, operationOf(text), coerced, { apiSchema, aliasPrefix: "a_" });
   };
   const planned = (text: string, coerced?: Readonly<Record<string, unknown>>) => {
     const operation = normalized(text, coerced).planned;

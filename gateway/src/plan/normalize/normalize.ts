@@ -6,6 +6,7 @@ import {
   type DirectiveNode,
   type DocumentNode,
   type FieldNode,
+  type GraphQLSchema,
   Kind,
   type OperationDefinitionNode,
   type SelectionNode,
@@ -14,6 +15,7 @@ import {
   type VariableNode,
   visit,
 } from "graphql";
+import { findRejectedFields } from "./null-arguments.ts";
 import { createPlannerKeys, type PlannerKeys } from "./planner-keys.ts";
 import { addFragment, noDirectives, resolveConditionsAndFragments, selectionSetOf } from "./resolve-conditions.ts";
 
@@ -25,24 +27,34 @@ export interface NormalizedOperation {
   readonly client: OperationDefinitionNode;
   /**
    * The operation for the planner: without a name, fragment definitions, `@skip` and `@include`, its aliases with the prefix, and without the
-   * fields that the gateway executes itself (`__typename` at the root, `__schema` and `__type`). Undefined if no field remains.
+   * fields that the gateway executes itself (`__typename` at the root, `__schema` and `__type`), and without rejected fields. Undefined if no field
+   * remains.
    */
   readonly planned: OperationDefinitionNode | undefined;
+  /** Fields of `client` that are an error, since a non-null argument is null. */
+  readonly rejectedFields: ReadonlySet<FieldNode>;
+}
+
+export interface NormalizeOptions {
+  readonly apiSchema: GraphQLSchema;
+  readonly aliasPrefix: string;
 }
 
 /**
  * The time is proportional to the number of selections with all fragments expanded, which stage 2 (parse) limits.
- * @param coerced the coerced values of the variables in `@skip` and `@include`. Other values are not read.
- * @throws Rejection BAD_USER_INPUT if a condition is null.
+ * @param coerced the coerced values of the variables in `@skip` and `@include`, and null for other variables that are null.
+ * @throws Rejection BAD_USER_INPUT if a condition, or a non-null argument of another directive, is null.
  */
 export function normalize(
   document: DocumentNode,
   operation: OperationDefinitionNode,
   coerced: Readonly<Record<string, unknown>>,
-  aliasPrefix: string,
+  { apiSchema, aliasPrefix }: NormalizeOptions,
 ): NormalizedOperation {
   const client = resolveConditionsAndFragments(document, operation, coerced);
-  return { client, planned: toPlannerOperation(client, aliasPrefix) };
+  const nullVariables = new Set(Object.keys(coerced).filter((name) => coerced[name] === null));
+  const rejectedFields = findRejectedFields(client, nullVariables, apiSchema);
+  return { client, planned: toPlannerOperation(client, rejectedFields, aliasPrefix), rejectedFields };
 }
 
 /** The client's name of a variable in the plan: the inverse of `plannerVariable`. */
@@ -64,9 +76,13 @@ export function choosePrefix(letter: string, names: Iterable<string>): string {
   }
 }
 
-function toPlannerOperation(client: OperationDefinitionNode, aliasPrefix: string): OperationDefinitionNode | undefined {
-  const names: PlannerNames = { aliasPrefix, keyOf: createPlannerKeys(client, aliasPrefix) };
-  const selections = toPlannerSelections(client.selectionSet, names, true);
+function toPlannerOperation(
+  client: OperationDefinitionNode,
+  rejectedFields: NormalizedOperation["rejectedFields"],
+  aliasPrefix: string,
+): OperationDefinitionNode | undefined {
+  const context: PlannerContext = { rejectedFields, aliasPrefix, keyOf: createPlannerKeys(client, aliasPrefix) };
+  const selections = toPlannerSelections(client.selectionSet, context, true);
   if (selections.length === 0) return undefined;
   const directives = toPlannerDirectives(client.directives, aliasPrefix);
   const planned = {
@@ -78,39 +94,44 @@ function toPlannerOperation(client: OperationDefinitionNode, aliasPrefix: string
   return { ...planned, variableDefinitions: toPlannerVariables(client.variableDefinitions, planned, aliasPrefix) };
 }
 
-/** How the client's aliases and variables are named for the planner. */
-interface PlannerNames {
+/** How the client's aliases and variables are named for the planner, and which fields it does not get. */
+interface PlannerContext extends Pick<NormalizedOperation, "rejectedFields"> {
   readonly aliasPrefix: string;
   readonly keyOf: PlannerKeys;
 }
 
 const typenameField: FieldNode = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: "__typename" } };
 
-function toPlannerSelections({ selections }: SelectionSetNode, names: PlannerNames, isRoot: boolean): SelectionNode[] {
+function toPlannerSelections(
+  { selections }: SelectionSetNode,
+  context: PlannerContext,
+  isRoot: boolean,
+): SelectionNode[] {
   const plannerSelections: SelectionNode[] = [];
   let selectsTypename = false;
   for (const selection of selections) {
     if (selection.kind === Kind.FRAGMENT_SPREAD) throw new Error("Named fragments must be resolved before planning");
     if (selection.kind === Kind.INLINE_FRAGMENT) {
-      const directives = toPlannerDirectives(selection.directives, names.aliasPrefix);
-      const inner = toPlannerSelections(selection.selectionSet, names, isRoot);
+      const directives = toPlannerDirectives(selection.directives, context.aliasPrefix);
+      const inner = toPlannerSelections(selection.selectionSet, context, isRoot);
       addFragment(selection.typeCondition?.name, directives, inner, plannerSelections);
       continue;
     }
+    if (context.rejectedFields.has(selection)) continue;
     const name = selection.name.value;
     // `__schema` and `__type` are left out at any depth, because other fields may also have the query type.
     if (name === "__typename") selectsTypename = true;
-    else if (!name.startsWith("__")) plannerSelections.push(toPlannerField(selection, names));
+    else if (!name.startsWith("__")) plannerSelections.push(toPlannerField(selection, context));
   }
   if (selectsTypename && !isRoot) plannerSelections.push(typenameField);
   return plannerSelections;
 }
 
 /** A field with an empty selection set gets `__typename`, because a document cannot contain an empty selection set. */
-function toPlannerField(field: FieldNode, names: PlannerNames): FieldNode {
+function toPlannerField(field: FieldNode, context: PlannerContext): FieldNode {
   const { name, selectionSet } = field;
-  const { aliasPrefix } = names;
-  const plannerKey = names.keyOf(field);
+  const { aliasPrefix } = context;
+  const plannerKey = context.keyOf(field);
   const unaliased: FieldNode = {
     kind: Kind.FIELD,
     name,
@@ -120,7 +141,7 @@ function toPlannerField(field: FieldNode, names: PlannerNames): FieldNode {
   const isAliased = plannerKey !== name.value;
   const leaf: FieldNode = isAliased ? { ...unaliased, alias: { kind: Kind.NAME, value: plannerKey } } : unaliased;
   if (!selectionSet) return leaf;
-  const below = toPlannerSelections(selectionSet, names, false);
+  const below = toPlannerSelections(selectionSet, context, false);
   return { ...leaf, selectionSet: selectionSetOf(below.length === 0 ? [typenameField] : below) };
 }
 

@@ -129,7 +129,7 @@ function withoutConditions(directives = noDirectives): readonly DirectiveNode[] 
   return directives.some(isCondition) ? directives.filter((directive) => !isCondition(directive)) : directives;
 }
 
-function isCondition({ name }: DirectiveNode): boolean {
+export function isCondition({ name }: DirectiveNode): boolean {
   return name.value === "skip" || name.value === "include";
 }
 

@@ -1,8 +1,17 @@
-// Finds on which labels of progressive `@override` the plan of each field depends. planner-supergraph.ts calls it once per supergraph, and
-// override-combinations.ts reads the result for each operation.
+// Progressive `@override`: finds on which labels the plan of each field depends, and makes the planner follow them through interfaces.
+// planner-supergraph.ts calls it once per supergraph, and override-combinations.ts reads the labels for each operation.
 import { type DirectiveNode, Kind, type SelectionSetNode } from "graphql";
-import { isNamed, stringOf } from "./supergraph-directives.ts";
-import { fieldNodeOf, isSameOrRelated, namedTypeOf, parseFieldSet, type SupergraphDraft } from "./supergraph-draft.ts";
+import { addExplicitJoins, argumentOf, isNamed, stringOf } from "./supergraph-directives.ts";
+import {
+  fieldNodeOf,
+  implementsInterface,
+  isSameOrRelated,
+  namedTypeOf,
+  parseFieldSet,
+  type SupergraphDraft,
+  type TypeDraft,
+} from "./supergraph-draft.ts";
+import { asExternal } from "./virtual-subgraph.ts";
 
 /** Labels by field coordinate (`Type.field`). Fields whose plan depends on no label are absent. */
 export type OverrideLabels = ReadonlyMap<string, readonly string[]>;
@@ -33,6 +42,35 @@ export function findOverrideLabels(draft: SupergraphDraft): OverrideLabels {
     }
   }
   return labelsByField;
+}
+
+/**
+ * If a type has a label on a field, makes the field external in the interfaces of the type, in the subgraphs that have the label. The planner reads
+ * labels only where it collects a field from an object type; a field that it can collect from an interface, it always collects in the subgraph where
+ * it is (query-graphs 2.14.4, `maybeAddInterfaceFieldsEdges`). If the field is external there, it collects the field from each possible type.
+ */
+export function readLabelsThroughInterfaces(draft: SupergraphDraft): void {
+  for (const type of draft.types.values()) {
+    for (const [fieldName, { directives }] of type.members) {
+      const graphs = directives.filter(isLabelled).map((join) => argumentOf(join, "graph"));
+      const interfaces = [...draft.types].filter(([name]) => graphs.length > 0 && implementsInterface(type, name));
+      for (const [, interfaceType] of interfaces) makeExternalIn(graphs, interfaceType, fieldName);
+    }
+  }
+}
+
+function makeExternalIn(graphs: readonly unknown[], type: TypeDraft, fieldName: string): void {
+  const field = type.members.get(fieldName);
+  if (!field) return;
+  const isFieldJoin = isNamed("join__field");
+  if (!field.directives.some(isFieldJoin)) addExplicitJoins(field, type);
+  field.directives = field.directives.map((directive) =>
+    isFieldJoin(directive) && graphs.includes(argumentOf(directive, "graph")) ? asExternal(directive) : directive,
+  );
+}
+
+function isLabelled(directive: DirectiveNode): boolean {
+  return isNamed("join__field")(directive) && stringOf(directive, "overrideLabel") !== undefined;
 }
 
 interface LabelledField {

@@ -2,7 +2,7 @@
 // plans would be wrong. restore-plan.ts later replaces the additions in each plan.
 import type { DirectiveNode, DocumentNode } from "graphql";
 import { chooseAliasPrefix, choosePrefix } from "../normalize/normalize.ts";
-import { findOverrideLabels, type OverrideLabels } from "./override-labels.ts";
+import { findOverrideLabels, type OverrideLabels, readLabelsThroughInterfaces } from "./override-labels.ts";
 import { createBranchSeparator, type SeparateBranches } from "./separate-branches.ts";
 import { separateRequires, type VirtualSubgraphs } from "./separate-requires.ts";
 import { isNamed, isResolvable } from "./supergraph-directives.ts";
@@ -30,6 +30,8 @@ export function createPlannerSupergraph(supergraphSdl: string): PlannerSupergrap
   putResolvableKeysFirst(draft);
   const syntheticFields = addSyntheticFields(draft, choosePrefix("s", fieldNames));
   const virtualSubgraphs = separateRequires(draft, syntheticFields);
+  // The last step: it applies to virtual subgraphs too.
+  readLabelsThroughInterfaces(draft);
   const aliasPrefix = chooseAliasPrefix(fieldNames);
   return {
     document: toSupergraphDocument(draft),

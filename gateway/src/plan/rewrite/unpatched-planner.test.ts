@@ -49,12 +49,29 @@ test("supportedFeatures: the planner supports all of them but @cacheTag by defau
   expect(added).toEqual(["https://specs.apollo.dev/cacheTag/v0.1"]);
 });
 
+test("readLabelsThroughInterfaces: the planner reads the label of a type's field, but not if it is selected of the interface", () => {
+  const key = '@key(fields: "id")';
+  const supergraphSdl = compose([
+    {
+      name: "old",
+      typeDefs: `type Query { i: I } interface I { f: Int } type T implements I ${key} { id: ID! f: Int }`,
+    },
+    { name: "new", typeDefs: `type T ${key} { id: ID! f: Int @override(from: "old", label: "on") }` },
+  ]);
+  const labels = new Map([["on", true]]);
+  expect(planUnpatched(supergraphSdl, "{ i { ... on T { f } } }", labels)).toContain('"serviceName":"new"');
+  expect(planUnpatched(supergraphSdl, "{ i { f } }", labels)).not.toContain('"serviceName":"new"');
+});
+
 /** @returns the plan as JSON. */
-function planUnpatched(supergraphSdl: string, operation: string): string {
+function planUnpatched(
+  supergraphSdl: string,
+  operation: string,
+  overrideConditions = new Map<string, boolean>(),
+): string {
   const supergraph = Supergraph.build(supergraphSdl);
-  return JSON.stringify(
-    new QueryPlanner(supergraph).buildQueryPlan(operationFromDocument(supergraph.apiSchema(), parse(operation))),
-  );
+  const parsed = operationFromDocument(supergraph.apiSchema(), parse(operation));
+  return JSON.stringify(new QueryPlanner(supergraph).buildQueryPlan(parsed, { overrideConditions }));
 }
 
 /** In a process with 100 MB: a planner that fills its heap ends the whole process, a worker thread's limit does not stop it. */

@@ -262,7 +262,8 @@ function makeExternal(member: MemberDraft | undefined, graph: string): void {
   member.directives = member.directives.map((one) => (isFieldJoin(one) ? asExternal(one) : one));
 }
 
-function asExternal(joinField: ConstDirectiveNode): ConstDirectiveNode {
+/** The `@join__field` of a field that the subgraph does not resolve. */
+export function asExternal(joinField: ConstDirectiveNode): ConstDirectiveNode {
   const withoutOthers = ["requires", "provides", "override", "overrideLabel"].reduce(
     (directive, name) => withArgument(directive, name, undefined),
     joinField,

@@ -66,13 +66,13 @@ export const missingEntities: SupergraphCase = {
       query: '{ missing: product(id: "3") { name currency } there: product(id: "1") { currency } }',
       expected: {
         data: { missing: null, there: { currency: "EUR" } },
-        errors: [{ path: ["missing", "currency"] }],
+        errors: [{ path: ["missing", "currency"], code: "NOT_FOUND" }],
       },
     },
     {
       name: "a null rises past an object that may not be null",
       query: '{ strict(id: "2") { product { currency } } }',
-      expected: { data: { strict: null }, errors: [{ path: ["strict", "product", "currency"] }] },
+      expected: { data: { strict: null }, errors: [{ path: ["strict", "product", "currency"], code: "NOT_FOUND" }] },
     },
   ],
 };

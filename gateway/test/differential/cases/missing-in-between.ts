@@ -66,7 +66,7 @@ export const missingInBetween: SupergraphCase = {
       query: "{ boxes { lid { serial } } }",
       expected: {
         data: { boxes: [{ lid: { serial: 0 } }, { lid: { serial: 2 } }, { lid: null }] },
-        errors: [{ path: ["boxes", 2, "lid", "serial"] }],
+        errors: [{ path: ["boxes", 2, "lid", "serial"], code: "NOT_FOUND" }],
       },
     },
   ],
