@@ -245,7 +245,7 @@ describe("entities", () => {
     const representations = { text: "", count: 2, textOf: () => "", indexOf: () => undefined, firstObjects };
     const data = list === undefined ? {} : { _entities: list };
     const entities = readEntities(
-      fetch as CompiledFetch,
+      { fetch: fetch as CompiledFetch, addedKeys: new Map() },
       representations,
       data,
       [],

@@ -27,7 +27,7 @@ import type { OperationTypeNode, SelectionSetNode } from "graphql";
 
 /**
  * Any number of client requests use one compiled plan at once. It is immutable with two exceptions: layouts, and the positions below them, are added
- * when objects of new types occur in the data; and added key fields are removed from request texts when key checks are stopped (key-checks.ts).
+ * when objects of new types occur in the data; and added key fields are removed from request texts while key checks are stopped (key-checks.ts).
  */
 export interface CompiledPlan {
   readonly kind: OperationTypeNode;
@@ -55,12 +55,10 @@ export interface CompiledRequest {
    */
   readonly rootFieldsBefore: number;
   /**
-   * The text to send now: without the added key fields whose checks have been stopped. The same object for each call, until another check is
-   * stopped.
+   * The text to send now: without the added key fields whose checks are stopped. The same object for each call, until a check is stopped or
+   * resumed.
    */
   currentText(): RequestText;
-  /** The text without any added key field, for a retry after the subgraph reported errors at added keys. */
-  textWithoutAddedKeys(): RequestText;
   /**
    * True if another request of the plan has the same text. If both also have the same variables, and the client's operation is a query, stage 4
    * (run) sends one of them and uses its response for both.
@@ -102,7 +100,10 @@ export interface KeyRename {
   readonly to: string;
 }
 
-/** The field of the entity must be absent, null, or equal to the value that `access` reads from the requesting object. */
+/**
+ * The field of the entity must be null, equal to the value that `access` reads from the requesting object, or, if the gateway did not add the field
+ * to the request, absent.
+ */
 export interface KeyCheck {
   readonly responseName: string;
   /** If false, letter case and surrounding white space are ignored: a subgraph may normalize a string. */
