@@ -101,6 +101,23 @@ describe("what depends on the caller", () => {
     expect(books.stars.requests).toHaveLength(before);
   });
 
+  test("the parts of a document that is rejected are fetched, stored and shared singly", async () => {
+    books.stars.fault = (response, body, ...rest) => {
+      if (!body.query.includes("secretless")) return books.respondWithMetadata(response, body, ...rest);
+      return respondJson(response, 400, '{"errors":[{"message":"No field secretless."}]}');
+    };
+    const query = "{ best { secretless } books { isbn stars } }";
+    const token = await tokenOf("ada");
+    for (const caller of [token, undefined, token])
+      expect(await read(query, caller)).toMatchObject({ data: { best: { secretless: null }, ...rated(1, 2, 3).data } });
+    const single = books.stars.requests.filter(({ body }) => !body.query.includes("secretless"));
+    expect(single.map(({ headers }) => headers.authorization)).toEqual([undefined]);
+    books.stars.requests.length = 0;
+    books.stars.fault = books.respondWithMetadata;
+    expect(await read(query)).toMatchObject({ data: { best: { secretless: "b2" }, ...rated(1, 2, 3).data } });
+    expect(books.sent()).toEqual([["b2", "anonymous"]]);
+  });
+
   test("an entity without the key that the gateway added is not stored: the key is checked again after a pause", async () => {
     const { observations } = platform.gateway;
     const { metadataOf } = books;

@@ -2,7 +2,7 @@
 // it once for each fetch that was sent.
 import { Kind, type SelectionSetNode } from "graphql";
 import type { CompiledFetch, CompiledPlan, Join, Joins } from "../plan/compile/compiled-plan.ts";
-import { type CheckedFetch, readEntities } from "./entities.ts";
+import { readEntities, type SentFetch } from "./entities.ts";
 import { createFailureReports, type FailedResult, type FailureReportOptions } from "./failure-reports.ts";
 import { createFieldErrorRecorder, type FieldError, type FieldErrorRecorder } from "./field-errors.ts";
 import { joinEntities, joinToAll, type SourceJoin } from "./joins.ts";
@@ -30,10 +30,6 @@ export interface RunState {
 
 export interface AcceptOptions extends FailureReportOptions {
   readonly mergeRules: MergeRules;
-}
-
-export interface SentFetch extends CheckedFetch {
-  readonly representations: RepresentationSet | undefined;
 }
 
 /**
@@ -130,8 +126,8 @@ function mergeIntoTargets(fetch: CompiledFetch, run: RunState, o: AcceptOptions,
   }
 }
 
-/** The fields of a missing entity, all null: stage 5 reports an absent field as an invalid response of the subgraph. */
-function nullsFor({ selections }: SelectionSetNode): Json {
+/** The fields of missing data, all null: stage 5 reports an absent field as an invalid response of the subgraph. */
+export function nullsFor({ selections }: SelectionSetNode): Json {
   const nulls = selections.map((selection): Json => {
     if (selection.kind === Kind.INLINE_FRAGMENT) return nullsFor(selection.selectionSet);
     if (selection.kind !== Kind.FIELD || selection.name.value === "__typename") return {};
@@ -149,12 +145,14 @@ function responsePartFor({ representations }: CompiledFetch, result: FetchResult
   const { entitiesKey } = representations;
   const { data, errors, replica } = result;
   const errorsOfFetch = errors.filter(({ path }) => path === undefined || path.length === 0 || path[0] === entitiesKey);
+  // Without data, an error elsewhere is a reason for this fetch too.
+  const ownErrors = data || errorsOfFetch.length > 0 ? errorsOfFetch : errors;
   return {
     kind: "graphql",
     data: data && { _entities: data[entitiesKey] ?? null },
-    errors: errorsOfFetch.map(({ message, path, extensions }) => ({
+    errors: ownErrors.map(({ message, path, extensions }) => ({
       message,
-      path: path && ["_entities", ...path.slice(1)],
+      path: path?.[0] === entitiesKey ? ["_entities", ...path.slice(1)] : undefined,
       extensions,
     })),
     replica,

@@ -1,7 +1,10 @@
 // Stage 4 of 5: run. Checks that the entities of a response are those that were requested (Apollo Federation subgraph specification,
 // `_entities`): a subgraph that returns another row must not expose it. Called by accept-response.ts for each entity fetch with data.
 import type { CompiledFetch, Joins, KeyCheck, ObjectLayout, RequestText } from "../plan/compile/compiled-plan.ts";
+import type { StoppedKeyAdditions } from "../plan/compile/key-checks.ts";
+import type { GatewayObserver } from "../observations.ts";
 import type { FirstObject, RepresentationSet } from "./representations.ts";
+import type { FetchResult } from "./subgraph-response.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -58,31 +61,75 @@ export function isRequestedEntity(
   return hasRequestedKey(entity, object, fetch.keyChecks(layout), joins, checked);
 }
 
-/** How a subgraph returned the keys that the gateway added, by the types of these keys. */
+/** A fetch whose request was sent. */
+export interface SentFetch extends CheckedFetch {
+  /** Undefined for a fetch of root fields. */
+  readonly representations: RepresentationSet | undefined;
+}
+
+interface AddedKeyOptions {
+  readonly stoppedKeyAdditions: StoppedKeyAdditions;
+  readonly observe: GatewayObserver;
+}
+
+/**
+ * Stops adding the keys of each type of which a response has an error at an added key, or an entity without it: the subgraph does not return this
+ * field. But not the keys of a type of which an entity has another key than requested: the repeated request would accept this entity.
+ * @param sent fetches of the request for which the response is not complete and valid.
+ * @returns whether keys of this request have been stopped: it is then sent again without them. Only reads have added keys.
+ */
+export function stopUnreturnedKeys(
+  result: FetchResult,
+  sent: readonly SentFetch[],
+  joins: Joins,
+  { stoppedKeyAdditions, observe }: AddedKeyOptions,
+): boolean {
+  const [first] = sent;
+  if (result.kind !== "graphql" || !first) return false;
+  // All fetches of a request have the same subgraph and the same added keys.
+  const { fetch, addedKeys } = first;
+  const findings = { missing: new Set<string>(), different: new Set<string>() };
+  for (const sentFetch of sent) checkAddedKeys(sentFetch, result.data, joins, findings);
+  for (const { path } of result.errors) {
+    // The path of an error at an added key. The second step is the index of the entity.
+    const [entitiesKey, , responseName] = path ?? [];
+    const type = addedKeys.get(`${entitiesKey}.${responseName}`);
+    if (type !== undefined) findings.missing.add(type);
+  }
+  const stopped = [...findings.missing].filter((type) => !findings.different.has(type));
+  for (const type of stopped) {
+    const { service } = fetch;
+    if (stoppedKeyAdditions.stop(service, type)) observe({ kind: "key-check-stopped", service, type });
+  }
+  return stopped.length > 0;
+}
+
+/** The types of added keys. */
 interface AddedKeyFindings {
-  /** Types of which an entity lacks an added key: the subgraph ignores the field. */
+  /** An entity lacks a key of this type. */
   readonly missing: Set<string>;
-  /** Types of which an entity has another key than the requested one. */
+  /** An entity has another key of this type than the requested one. */
   readonly different: Set<string>;
 }
 
-/** Adds what `_entities` shows of the added keys to `findings`. Entities of an impossible type are left out: `readEntities` rejects them. */
-export function checkAddedKeys(
-  checked: CheckedFetch,
-  { firstObjects }: RepresentationSet,
-  entities: readonly unknown[],
+/** Entities of an impossible type, and a list of another length, are left out: `readEntities` rejects them. */
+function checkAddedKeys(
+  sent: SentFetch,
+  data: Json | null,
   joins: Joins,
   { missing, different }: AddedKeyFindings,
 ): void {
-  const { fetch } = checked;
-  for (const [i, { object, layout }] of firstObjects.entries()) {
-    const entity = entities[i];
+  const { fetch, representations } = sent;
+  const entities = data?.[fetch.representations?.entitiesKey ?? ""];
+  if (!representations || !Array.isArray(entities) || entities.length !== representations.count) return;
+  for (const [i, { object, layout }] of representations.firstObjects.entries()) {
+    const entity: unknown = entities[i];
     if (!isObject(entity) || !isOfType(entity, layout, fetch)) continue;
     for (const check of fetch.keyChecks(layout)) {
-      const type = findAddedType(checked, check.responseName);
+      const type = findAddedType(sent, check.responseName);
       if (type === undefined) continue;
       if (entity[check.responseName] === undefined) missing.add(type);
-      else if (!hasRequestedKey(entity, object, [check], joins, checked)) different.add(type);
+      else if (!hasRequestedKey(entity, object, [check], joins, sent)) different.add(type);
     }
   }
 }

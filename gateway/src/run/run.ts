@@ -15,18 +15,17 @@ import {
   type AcceptOptions,
   memoizeWhileShared,
   type RunState,
-  type SentFetch,
 } from "./accept-response.ts";
-import { stopUnreturnedKeys } from "./added-keys.ts";
 import { createFailureReports } from "./failure-reports.ts";
 import type { EntityList, ReadParts } from "./cached-fetch.ts";
 import type { EntityCache } from "./caching/entity-cache.ts";
-import { type CheckedFetch, isRequestedEntity } from "./entities.ts";
+import { type CheckedFetch, isRequestedEntity, type SentFetch, stopUnreturnedKeys } from "./entities.ts";
 import { createFetch, type FetchOptions, type SendFetch } from "./fetch.ts";
 import type { FieldError } from "./field-errors.ts";
 import { joinToAll, type SourceJoin } from "./joins.ts";
 import { type RepresentationSet, writeRepresentations } from "./representations.ts";
 import type { RequestScope } from "./request-scope.ts";
+import { isSplit, needsSplit, repeatInParts, type SendPart, sendParts } from "./split-request.ts";
 import type { FetchResult } from "./subgraph-response.ts";
 import { type ResponseTree, visitTargets } from "./targets.ts";
 
@@ -112,7 +111,8 @@ type RepresentationSets = readonly (RepresentationSet | undefined)[];
 async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<void> {
   // After an error of a non-null field, the later fields of a mutation are not executed (GraphQL spec, "Handling Execution Errors").
   if (request.rootFieldsBefore > 0 && o.isDataNull(run.plan, run, request.rootFieldsBefore)) return;
-  const { service, isMutation, mayRepeat, fetches } = request;
+  const { service, isMutation, mayRepeat, fetches, split } = request;
+  if (split && isSplit(split)) return sendParts(split, run, createSendPart(o));
   const sets = fetches.map((fetch) => representationsOf(fetch, run));
   const hasAnyTarget = fetches.some((fetch, i) => hasTarget(fetch, sets[i], run));
   if (!hasAnyTarget) return;
@@ -133,7 +133,12 @@ async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<
     incomplete = acceptAll(result, text, fetchesLeft, run, o);
   }
   reportFailures(result, service, run, o);
+  if (incomplete && split && needsSplit(split, result)) return repeatInParts(split, result, run, createSendPart(o), o);
   for (const sent of incomplete ?? []) acceptIncomplete(result, sent, run, o);
+}
+
+function createSendPart(o: RunOptions): SendPart<Run> {
+  return (part, run) => send(part, run, o);
 }
 
 /** Accepts a response for the fetches of its request. @returns those for which it is not complete and valid; undefined if there are none. */

@@ -44,6 +44,10 @@ const logLines: Record<
     "warn",
     "a subgraph did not return the key of an entity; for a while, keys of this type are not checked",
   ],
+  "request-split": [
+    "warn",
+    "a subgraph rejected a document, but not all of its parts: they are sent singly for a minute",
+  ],
   "replica-ejected": ["warn", "replica ejected"],
   "replica-draining": ["info", "draining replica ejected"],
   "replica-restored": ["info", "replica restored"],

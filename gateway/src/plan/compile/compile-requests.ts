@@ -9,6 +9,7 @@ import { createFetchDocument, type FetchDocument, findRenamedFields } from "./fe
 import { type FetchSchedule, type PlannedFetch, scheduleFetches } from "./fetch-schedule.ts";
 import { createKeyChecks, type KeyCheckOptions, type StoppedKeyAdditions } from "./key-checks.ts";
 import { compileRepresentationFields } from "./representation-plan.ts";
+import { createRequestSplit } from "./request-split.ts";
 import { createRequestText, type FetchNames, nameFetch } from "./request-text.ts";
 
 export interface RequestCompilerOptions extends KeyCheckOptions {
@@ -55,9 +56,14 @@ export function compileRequests(
     const { head } = currentText();
     requestCountByHead.set(head, (requestCountByHead.get(head) ?? 0) + 1);
     const variableNames = new Set(distinct.flatMap(({ node }) => node.variableUsages ?? []));
+    const variables = [...variableNames].map((name) => ({ name, clientName: clientVariableOf(name, o.aliasPrefix) }));
+    // `documents` has one document for each fetch of `distinct`.
+    const requestFetches = distinct.map((fetch, i) =>
+      compileFetch(fetch, documents[i] as FetchDocument, nameFetch(i, distinct.length)),
+    );
+    const whole = { service: serviceName, isMutation, variables, fetches: requestFetches };
     return {
-      service: serviceName,
-      isMutation,
+      ...whole,
       rootFieldsBefore,
       currentText,
       // Whether another request of this plan has the same text: stage 4 (run) then sends equal requests once. A getter, because the other request may
@@ -65,11 +71,7 @@ export function compileRequests(
       get mayRepeat() {
         return (requestCountByHead.get(head) ?? 0) > 1;
       },
-      variables: [...variableNames].map((name) => ({ name, clientName: clientVariableOf(name, o.aliasPrefix) })),
-      // `documents` has one document for each fetch of `distinct`.
-      fetches: distinct.map((fetch, i) =>
-        compileFetch(fetch, documents[i] as FetchDocument, nameFetch(i, distinct.length)),
-      ),
+      split: createRequestSplit(whole, documents, o.stoppedKeyAdditions),
     };
   }
 

@@ -26,8 +26,9 @@
 import type { OperationTypeNode, SelectionSetNode } from "graphql";
 
 /**
- * Any number of client requests use one compiled plan at once. It is immutable with two exceptions: layouts, and the positions below them, are added
- * when objects of new types occur in the data; and added key fields are removed from request texts while key checks are stopped (key-checks.ts).
+ * Any number of client requests use one compiled plan at once. It is immutable with three exceptions: layouts, and the positions below them, are added
+ * when objects of new types occur in the data; added key fields are removed from request texts while key checks are stopped (key-checks.ts); and
+ * a request whose document was rejected is split for a while (`RequestSplit`).
  */
 export interface CompiledPlan {
   readonly kind: OperationTypeNode;
@@ -67,6 +68,26 @@ export interface CompiledRequest {
   readonly fetches: readonly CompiledFetch[];
   /** The client's variables that the request uses: `name` in the request's text, `clientName` in the client's operation. */
   readonly variables: readonly { readonly name: string; readonly clientName: string }[];
+  /** Undefined for a request that is never split: a mutation, and one with a single part or too many. */
+  readonly split: RequestSplit | undefined;
+}
+
+/** A read whose parts can be sent singly, if a replica of an earlier release rejects the whole document for one of them. */
+export interface RequestSplit {
+  /**
+   * The requests of its entity fetches, or of the root fields of its fetch: their fetches have the `joinIndex` of that fetch. Compiled at the first
+   * call; the same list for each call.
+   */
+  parts(): readonly CompiledRequest[];
+  /** What stage 4 (run) has found out when the document was rejected. */
+  finding: SplitFinding | undefined;
+}
+
+interface SplitFinding {
+  /** Whether one of the parts got data: the parts are then sent at once. Otherwise the rejection is final. */
+  readonly helps: boolean;
+  /** In milliseconds of the monotonic clock: then the whole document is tried again. */
+  readonly endsAtMs: number;
 }
 
 export interface RequestText {
