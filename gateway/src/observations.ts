@@ -55,8 +55,10 @@ type SupergraphObservation =
   /** A variable for one subgraph, such as SUBGRAPH_URL_POSTS, names no subgraph of the supergraph. */
   | { readonly kind: "variable-without-subgraph"; readonly variable: string }
   | { readonly kind: "override-label-without-field"; readonly label: string }
-  /** The subgraph reported an error at a key that the gateway added to its fetches. Reported once for each entity type in a generation. */
+  /** The subgraph did not return a key that the gateway added to its fetches. Reported once for each pause of an entity type. */
   | { readonly kind: "key-check-stopped"; readonly service: string; readonly type: string }
+  /** The subgraph rejected a document of several fetches or root fields, but not all of its parts: they are sent singly for a minute. */
+  | { readonly kind: "request-split"; readonly service: string }
   /** Directives without effect in this gateway: Federation's own, and those of `@composeDirective`. Reported once for each load of a supergraph. */
   | { readonly kind: "directives-without-effect" | "custom-directives"; readonly directives: readonly string[] };
 

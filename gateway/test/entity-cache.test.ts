@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { passTime } from "./helpers/clock.ts";
 import { rated, setUpEntityCache, starsOfAll } from "./helpers/entity-caching.ts";
 import { respondJson } from "./helpers/subgraphs.ts";
 
@@ -8,6 +9,7 @@ import { respondJson } from "./helpers/subgraphs.ts";
 
 const platform = setUpEntityCache();
 const { books, read, restart, tokenOf } = platform;
+afterEach(() => void vi.restoreAllMocks());
 
 describe("what is shared", () => {
   test("an entity is fetched once for all callers, without credentials", async () => {
@@ -97,6 +99,41 @@ describe("what depends on the caller", () => {
     const before = books.stars.requests.length;
     expect(await read(starsOfAll, token)).toEqual(rated(1, 2, 3));
     expect(books.stars.requests).toHaveLength(before);
+  });
+
+  test("the parts of a document that is rejected are fetched, stored and shared singly", async () => {
+    books.stars.fault = (response, body, ...rest) => {
+      if (!body.query.includes("secretless")) return books.respondWithMetadata(response, body, ...rest);
+      return respondJson(response, 400, '{"errors":[{"message":"No field secretless."}]}');
+    };
+    const query = "{ best { secretless } books { isbn stars } }";
+    const token = await tokenOf("ada");
+    for (const caller of [token, undefined, token])
+      expect(await read(query, caller)).toMatchObject({ data: { best: { secretless: null }, ...rated(1, 2, 3).data } });
+    const single = books.stars.requests.filter(({ body }) => !body.query.includes("secretless"));
+    expect(single.map(({ headers }) => headers.authorization)).toEqual([undefined]);
+    books.stars.requests.length = 0;
+    books.stars.fault = books.respondWithMetadata;
+    expect(await read(query)).toMatchObject({ data: { best: { secretless: "b2" }, ...rated(1, 2, 3).data } });
+    expect(books.sent()).toEqual([["b2", "anonymous"]]);
+  });
+
+  test("an entity without the key that the gateway added is not stored: the key is checked again after a pause", async () => {
+    const { observations } = platform.gateway;
+    const { metadataOf } = books;
+    books.metadataOf = (request) => ({ ...metadataOf(request), seconds: 600 });
+    const stopped = () => observations.filter(({ kind }) => kind === "key-check-stopped");
+    books.stars.fault = (response, body, request, resolve) =>
+      books.respondWithMetadata(response, body, request, async () =>
+        JSON.parse(JSON.stringify(await resolve()).replaceAll(/,"a_0_0_isbn":"b\d"/g, "")),
+      );
+    for (const _ of "12") expect(await read(starsOfAll)).toEqual(rated(1, 2, 3));
+    expect(books.sent()).toHaveLength(2);
+    books.stars.fault = books.respondWithMetadata;
+    passTime(60_001);
+    expect(await read(starsOfAll)).toEqual(rated(1, 2, 3));
+    expect(books.stars.requests.at(-1)?.body.query).toContain("a_0_0_isbn");
+    expect(stopped()).toHaveLength(1);
   });
 
   test("an error is not stored, has the path of its entity, and is the caller's own", async () => {

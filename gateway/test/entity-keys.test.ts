@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { passTime } from "./helpers/clock.ts";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import {
   respondJson,
@@ -29,6 +30,7 @@ beforeAll(async () => {
 /** Each test has another gateway, because a gateway remembers which key checks it has stopped. */
 afterEach(async () => {
   await gateway.drain();
+  vi.restoreAllMocks();
   for (const subgraph of [crew, pay, mails]) {
     subgraph.fault = undefined;
     subgraph.requests.length = 0;
@@ -83,11 +85,19 @@ describe("a reference resolver that does not return its non-null key", () => {
     expect((await gateway.send(query)).body).toEqual(withValues);
     expect(selectionsReceived()).toEqual([
       "...on Sailor{wage a_0_0_id:id} ...on Ship{value a_0_0_hull:hull}",
-      "...on Sailor{wage} ...on Ship{value}",
+      "...on Sailor{wage} ...on Ship{value a_0_0_hull:hull}",
       "...on Sailor{wage} ...on Ship{value a_0_0_hull:hull}",
     ]);
     pay.fault = swapShips;
     const { body } = await gateway.send(query);
+    expect(body.data.sailors).toEqual([100, 200].map((wage) => ({ wage, ship: { value: null } })));
+    expect(body.errors.map(codeOf)).toEqual(["SUBGRAPH_INVALID_RESPONSE", "SUBGRAPH_INVALID_RESPONSE"]);
+  });
+
+  test("does not hide another row of another type in the same response", async () => {
+    await start();
+    pay.fault = swapShips;
+    const { body } = await gateway.send("{ sailors { wage ship { value } } }");
     expect(body.data.sailors).toEqual([100, 200].map((wage) => ({ wage, ship: { value: null } })));
     expect(body.errors.map(codeOf)).toEqual(["SUBGRAPH_INVALID_RESPONSE", "SUBGRAPH_INVALID_RESPONSE"]);
   });
@@ -125,6 +135,26 @@ describe("a reference resolver that does not return its non-null key", () => {
     expect(pay.requests).toHaveLength(3);
   });
 
+  test("is tried again after a minute, and after twice as long if it still does not return the key", async () => {
+    await start();
+    const receivedAfter = async (ms: number) => {
+      passTime(ms);
+      pay.requests.length = 0;
+      expect((await gateway.send(wages)).body).toEqual(withWages);
+      return selectionsReceived();
+    };
+    const [withKey, withoutKey] = ["...on Sailor{wage a_0_0_id:id}", "...on Sailor{wage}"];
+    expect(await receivedAfter(0)).toEqual([withKey, withoutKey]);
+    expect(await receivedAfter(50_000)).toEqual([withoutKey]);
+    expect(await receivedAfter(10_001)).toEqual([withKey, withoutKey]);
+    expect(await receivedAfter(110_000)).toEqual([withoutKey]);
+    pay.fault = returnKeys;
+    expect(await receivedAfter(10_001)).toEqual([withKey]);
+    pay.fault = swapSailors;
+    const { body } = await gateway.send(wages);
+    expect(body.errors.map(codeOf)).toEqual(["SUBGRAPH_INVALID_RESPONSE", "SUBGRAPH_INVALID_RESPONSE"]);
+  });
+
   test("is tried again with the next supergraph", async () => {
     await start();
     await gateway.send(wages);
@@ -145,6 +175,30 @@ test("an error at a nullable key that the gateway added does not reach the clien
   };
   expect((await gateway.send("{ sailors { unread } }")).body).toEqual({
     data: { sailors: [{ unread: 9 }, { unread: 9 }] },
+  });
+});
+
+describe("a subgraph that leaves out a key that the gateway added", () => {
+  test("is sent the fetch again without the key, and later fetches do not add it", async () => {
+    await start();
+    pay.fault = respondWith((entities) => entities.map(({ wage }) => ({ wage })));
+    expect((await gateway.send(wages)).body).toEqual(withWages);
+    expect((await gateway.send(wages)).body).toEqual(withWages);
+    expect(selectionsReceived()).toEqual([
+      "...on Sailor{wage a_0_0_id:id}",
+      "...on Sailor{wage}",
+      "...on Sailor{wage}",
+    ]);
+    expect(gateway.observations).toEqual([{ kind: "key-check-stopped", service: "pay", type: "Sailor" }]);
+  });
+
+  test("must return it if another entity of the response is another row", async () => {
+    await start();
+    pay.fault = respondWith(([first, second]) => [{ ...first, a_0_0_id: "b2" }, { wage: second?.wage }]);
+    const { body } = await gateway.send(wages);
+    expect(body.data).toEqual({ sailors: [{ wage: null }, { wage: null }] });
+    expect(body.errors.map(codeOf)).toEqual(["SUBGRAPH_INVALID_RESPONSE", "SUBGRAPH_INVALID_RESPONSE"]);
+    expect(pay.requests).toHaveLength(1);
   });
 });
 
@@ -195,13 +249,30 @@ function codeOf({ extensions }: { readonly extensions: { readonly code: string }
   return extensions.code;
 }
 
+interface Entity {
+  readonly wage?: number | undefined;
+  readonly a_0_0_id?: string;
+}
+
+/** A fault that responds with other sailors than the correct ones, which have their keys. */
+function respondWith(change: (entities: readonly Entity[]) => readonly Entity[]): Fault {
+  return (response, { query, variables }) => {
+    const sent = variables["representations"] as readonly { readonly id: string }[];
+    const correct = sent.map(({ id }) => ({ wage: wageOf(id), ...(query.includes(":id") && { a_0_0_id: id }) }));
+    respondJson(response, 200, JSON.stringify({ data: { _entities: change(correct) } }));
+  };
+}
+
+const returnKeys = respondWith((entities) => entities);
+const swapSailors = respondWith((entities) => entities.toReversed());
+
 const swapShips: Fault = async (response, _body, _request, resolveCorrectly) => {
-  const { data } = await resolveCorrectly();
+  const { data, errors } = await resolveCorrectly();
   const swapped = Object.entries(data ?? {}).map(([key, entities]) => [
     key,
     JSON.stringify(entities).includes("value") ? (entities as readonly unknown[]).toReversed() : entities,
   ]);
-  respondJson(response, 200, JSON.stringify({ data: Object.fromEntries(swapped) }));
+  respondJson(response, 200, JSON.stringify({ data: Object.fromEntries(swapped), errors }));
 };
 
 function startCrew(): Promise<RunningSubgraph> {

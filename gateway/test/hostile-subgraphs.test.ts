@@ -87,6 +87,11 @@ describe("values nested deeply", () => {
   /** 100,000 levels overflow Node's stack in a recursive walk, and in JSON.stringify. */
   const levels = 100_000;
   const deepList = "[".repeat(levels) + "]".repeat(levels);
+  const respondWithLeft: Fault = (response, { query }) => {
+    // The gateway requests the key under an alias.
+    const [, alias] = /(\w+):id\b/.exec(query) ?? [];
+    respondJson(response, 200, `{"data":{"_entities":[{"${alias}":"1","left":7}]}}`);
+  };
   const deepObject = `${'{"below":'.repeat(levels)}1${"}".repeat(levels)}`;
 
   const badAnswers = [
@@ -123,7 +128,7 @@ describe("values nested deeply", () => {
   test("objects in lists of lists are completed, and deeper lists than the type has are not searched", async () => {
     const product = '{"__typename":"Product","id":"1"}';
     shop.fault = (response) => respondJson(response, 200, `{"data":{"shelves":[[${product}],[],[${product}]]}}`);
-    stock.fault = (response) => respondJson(response, 200, '{"data":{"_entities":[{"id":"1","left":7}]}}');
+    stock.fault = respondWithLeft;
     const good = await gateway.send("{ shelves { left } }");
     expect(good.body).toEqual({ data: { shelves: [[{ left: 7 }], [], [{ left: 7 }]] } });
     const sentBefore = stock.requests.length;
@@ -135,11 +140,7 @@ describe("values nested deeply", () => {
 
   test("a key nested 100,000 deep does not match, and siblings are complete", async () => {
     shop.fault = (response) => respondJson(response, 200, `{"data":{"open":true,"product":{"id":${deepList}}}}`);
-    stock.fault = (response, { query }) => {
-      // The gateway requests the key under an alias.
-      const [, alias] = /(\w+):id\b/.exec(query) ?? [];
-      respondJson(response, 200, `{"data":{"_entities":[{"${alias}":"1","left":7}]}}`);
-    };
+    stock.fault = respondWithLeft;
     const { status, body } = await gateway.send("{ product { left } open }");
     expect(status).toBe(200);
     expect(body).toMatchObject({

@@ -2,7 +2,7 @@
 // it once for each fetch that was sent.
 import { Kind } from "graphql";
 import type { CompiledFetch, CompiledPlan, Join, Joins } from "../plan/compile/compiled-plan.ts";
-import { readEntities } from "./entities.ts";
+import { readEntities, type SentFetch } from "./entities.ts";
 import { createFailureReports, type FailedResult, type FailureReportOptions } from "./failure-reports.ts";
 import { createFieldErrorRecorder, type FieldError, type FieldErrorRecorder } from "./field-errors.ts";
 import { joinEntities, joinToAll, type SourceJoin } from "./joins.ts";
@@ -33,11 +33,6 @@ export interface AcceptOptions extends FailureReportOptions {
   readonly mergeRules: MergeRules;
 }
 
-export interface SentFetch {
-  readonly fetch: CompiledFetch;
-  readonly representations: RepresentationSet | undefined;
-}
-
 /**
  * The value of `compute`. As long as `isShared` of the run is true, the value is computed once for all client requests with the same sources.
  * @param sources undefined ones are left out; without any, `compute` is called for each request.
@@ -54,27 +49,33 @@ export function memoizeWhileShared<Value>(
   return first ? memoizeBySource([first, ...others], key, compute) : compute();
 }
 
-/** @param result of the whole subgraph request, which can combine several fetches. */
-export function acceptResponse(result: FetchResult, sent: SentFetch, run: RunState, o: AcceptOptions): void {
+/**
+ * Joins the data of a complete and valid response.
+ * @param result of the whole subgraph request, which can combine several fetches.
+ * @returns false for any other response, of which nothing is joined.
+ */
+export function acceptComplete(result: FetchResult, sent: SentFetch, run: RunState, o: AcceptOptions): boolean {
   const { fetch, representations } = sent;
   const join = memoizeWhileShared([result, representations], fetch, run, () => readComplete(result, sent, run.joins));
-  if (join) return storeJoin(join, fetch, run, o);
-  run.isShared = false;
-  acceptIncomplete(result, sent, run, o);
+  if (!join) return false;
+  storeJoin(join, fetch, run, o);
+  return true;
 }
 
-/** The join of a complete and valid response. Undefined otherwise: `acceptIncomplete` then joins the usable part and records the errors. */
-function readComplete(result: FetchResult, { fetch, representations }: SentFetch, joins: Joins) {
+function readComplete(result: FetchResult, sent: SentFetch, joins: Joins): SourceJoin | undefined {
+  const { fetch, representations } = sent;
   const response = responsePartFor(fetch, result);
   if (response.kind !== "graphql" || response.errors.length > 0 || !response.data) return undefined;
   if (!representations) return joinToAll(response.data);
   const rejected: number[] = [];
   const reject = (index: number) => void rejected.push(index);
-  const entities = readEntities(fetch, representations, response.data, joins, reject);
+  const entities = readEntities(sent, representations, response.data, joins, reject);
   return entities && rejected.length === 0 ? joinEntities(representations, entities) : undefined;
 }
 
-function acceptIncomplete(result: FetchResult, sent: SentFetch, run: RunState, o: AcceptOptions): void {
+/** For a response that `acceptComplete` rejects: joins its usable part, and records the errors of missing data. */
+export function acceptIncomplete(result: FetchResult, sent: SentFetch, run: RunState, o: AcceptOptions): void {
+  run.isShared = false;
   const { fetch, representations } = sent;
   const response = withoutNullEntities(responsePartFor(fetch, result), representations);
   const recorder = createFieldErrorRecorder(fetch, { ...run, position: run.plan.root }, representations);
@@ -91,15 +92,16 @@ function acceptIncomplete(result: FetchResult, sent: SentFetch, run: RunState, o
 /** Joins the entities that can be used, and records an error for each other entity. @returns undefined if the list of entities is unusable. */
 function readUsablePart(
   data: Json,
-  { fetch, representations }: SentFetch,
+  sent: SentFetch,
   joins: Joins,
   recorder: FieldErrorRecorder,
   onInvalid: (paths: readonly ResponsePath[]) => void,
 ): SourceJoin | undefined {
+  const { representations } = sent;
   if (!representations) return joinToAll(data);
   const rejected: number[] = [];
   const reject = (index: number) => void rejected.push(index);
-  const entities = readEntities(fetch, representations, data, joins, reject);
+  const entities = readEntities(sent, representations, data, joins, reject);
   const reason = { kind: "fetch-failed", code: "SUBGRAPH_INVALID_RESPONSE" } as const;
   if (!entities) {
     onInvalid([["_entities"]]);
@@ -139,12 +141,14 @@ function responsePartFor({ representations }: CompiledFetch, result: FetchResult
   const { entitiesKey } = representations;
   const { data, errors, replica } = result;
   const errorsOfFetch = errors.filter(({ path }) => path === undefined || path.length === 0 || path[0] === entitiesKey);
+  // Without data, an error elsewhere is a reason for this fetch too.
+  const ownErrors = data || errorsOfFetch.length > 0 ? errorsOfFetch : errors;
   return {
     kind: "graphql",
     data: data && { _entities: data[entitiesKey] ?? null },
-    errors: errorsOfFetch.map(({ message, path, extensions }) => ({
+    errors: ownErrors.map(({ message, path, extensions }) => ({
       message,
-      path: path && ["_entities", ...path.slice(1)],
+      path: path?.[0] === entitiesKey ? ["_entities", ...path.slice(1)] : undefined,
       extensions,
     })),
     replica,

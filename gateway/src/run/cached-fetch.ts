@@ -248,6 +248,7 @@ function compose(
   const values = new Map<Slot, unknown>();
   const errors: SubgraphError[] = [];
   let isDataNull = false;
+  let isDocumentRejected = false;
   for (const [slot, hit] of hits) {
     caching.add(hit);
     values.set(slot, hit.data);
@@ -256,11 +257,19 @@ function compose(
     if (result.kind !== "graphql") return result;
     caching.add(result.caching);
     if (result.data === null) isDataNull = true;
+    if (result.isDocumentRejected) isDocumentRejected = true;
     for (const [slot, value] of listValues(sent, result)) if (used.has(slot)) values.set(slot, value);
     for (const error of result.errors) errors.push(toWholePath(error, sent));
   }
   const data = isDataNull ? null : toData(lists, values);
-  return { kind: "graphql", data, errors, replica: "entity cache", caching: scope.caching && toCaching(caching) };
+  return {
+    kind: "graphql",
+    data,
+    errors,
+    replica: "entity cache",
+    caching: scope.caching && toCaching(caching),
+    isDocumentRejected,
+  };
 }
 
 function composeHits({ lists }: ReadParts, hits: ReadonlyMap<Slot, CacheHit>): ComposedResult {

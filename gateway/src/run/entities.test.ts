@@ -252,7 +252,7 @@ describe("entities", () => {
     };
     const data = list === undefined ? {} : { _entities: list };
     const entities = readEntities(
-      fetch as CompiledFetch,
+      { fetch: fetch as CompiledFetch, addedKeys: new Map() },
       representations,
       data,
       [],

@@ -1,20 +1,28 @@
 // Stage 4 of 5: run. Checks that the entities of a response are those that were requested (Apollo Federation subgraph specification,
 // `_entities`): a subgraph that returns another row must not expose it. Called by accept-response.ts for each entity fetch with data.
-import type { CompiledFetch, Joins, KeyCheck, ObjectLayout } from "../plan/compile/compiled-plan.ts";
+import type { CompiledFetch, Joins, KeyCheck, ObjectLayout, RequestText } from "../plan/compile/compiled-plan.ts";
+import type { StoppedKeyAdditions } from "../plan/compile/key-checks.ts";
+import type { GatewayObserver } from "../observations.ts";
 import type { FirstObject, RepresentationSet } from "./representations.ts";
+import type { FetchResult } from "./subgraph-response.ts";
 
 type Json = Readonly<Record<string, unknown>>;
+
+/** An entity fetch, and the keys that the gateway added to the text of its request. */
+export interface CheckedFetch extends Pick<RequestText, "addedKeys"> {
+  readonly fetch: CompiledFetch;
+}
 
 /**
  * Reads `_entities` of a response.
  * @param data of the response.
  * @param joins of the run, for reading the requested keys.
- * @param reject is called with the index of each entry that is another entity, or neither null nor an object.
+ * @param reject is called with the index of each entry that is another entity, lacks an added key, or is neither null nor an object.
  * @returns one entry for each representation: its entity, or undefined if it is null or rejected. Undefined instead of a list if `_entities` is
  * not a list of the requested length.
  */
 export function readEntities(
-  fetch: CompiledFetch,
+  checked: CheckedFetch,
   representations: RepresentationSet,
   data: Json,
   joins: Joins,
@@ -22,6 +30,7 @@ export function readEntities(
 ): readonly (Json | undefined)[] | undefined {
   const list = Object.hasOwn(data, "_entities") ? data["_entities"] : undefined;
   if (!Array.isArray(list) || list.length !== representations.count) return undefined;
+  const { fetch } = checked;
   let lastLayout: ObjectLayout | undefined;
   let checks: readonly KeyCheck[] = [];
   return (list as readonly unknown[]).map((entity, i) => {
@@ -31,8 +40,9 @@ export function readEntities(
       // Objects of one layout are mostly adjacent.
       if (requested.layout !== lastLayout) checks = fetch.keyChecks(requested.layout);
       lastLayout = requested.layout;
-      if (isOfType(entity, requested.layout, fetch) && hasRequestedKey(entity, requested.object, checks, joins))
-        return entity;
+      const isRequested =
+        isOfType(entity, requested.layout, fetch) && hasRequestedKey(entity, requested.object, checks, joins, checked);
+      if (isRequested) return entity;
     }
     reject(i);
     return undefined;
@@ -41,13 +51,92 @@ export function readEntities(
 
 /** Whether an entry of `_entities` is the requested entity, as `readEntities` checks it. False for null. */
 export function isRequestedEntity(
-  fetch: CompiledFetch,
+  checked: CheckedFetch,
   { object, layout }: FirstObject,
   entity: unknown,
   joins: Joins,
 ): entity is Json {
+  const { fetch } = checked;
   if (!isObject(entity) || !isOfType(entity, layout, fetch)) return false;
-  return hasRequestedKey(entity, object, fetch.keyChecks(layout), joins);
+  return hasRequestedKey(entity, object, fetch.keyChecks(layout), joins, checked);
+}
+
+/** A fetch whose request was sent. */
+export interface SentFetch extends CheckedFetch {
+  /** Undefined for a fetch of root fields. */
+  readonly representations: RepresentationSet | undefined;
+}
+
+interface AddedKeyOptions {
+  readonly stoppedKeyAdditions: StoppedKeyAdditions;
+  readonly observe: GatewayObserver;
+}
+
+/**
+ * Stops adding the keys of each type of which a response has an error at an added key, or an entity without it: the subgraph does not return this
+ * field. But not the keys of a type of which an entity has another key than requested: the repeated request would accept this entity.
+ * @param sent fetches of the request for which the response is not complete and valid.
+ * @returns whether keys of this request have been stopped: it is then sent again without them. Only reads have added keys.
+ */
+export function stopUnreturnedKeys(
+  result: FetchResult,
+  sent: readonly SentFetch[],
+  joins: Joins,
+  { stoppedKeyAdditions, observe }: AddedKeyOptions,
+): boolean {
+  const [first] = sent;
+  if (result.kind !== "graphql" || !first) return false;
+  // All fetches of a request have the same subgraph and the same added keys.
+  const { fetch, addedKeys } = first;
+  const findings = { missing: new Set<string>(), different: new Set<string>() };
+  for (const sentFetch of sent) checkAddedKeys(sentFetch, result.data, joins, findings);
+  for (const { path } of result.errors) {
+    // The path of an error at an added key. The second step is the index of the entity.
+    const [entitiesKey, , responseName] = path ?? [];
+    const type = addedKeys.get(`${entitiesKey}.${responseName}`);
+    if (type !== undefined) findings.missing.add(type);
+  }
+  const stopped = [...findings.missing].filter((type) => !findings.different.has(type));
+  for (const type of stopped) {
+    const { service } = fetch;
+    if (stoppedKeyAdditions.stop(service, type)) observe({ kind: "key-check-stopped", service, type });
+  }
+  return stopped.length > 0;
+}
+
+/** The types of added keys. */
+interface AddedKeyFindings {
+  /** An entity lacks a key of this type. */
+  readonly missing: Set<string>;
+  /** An entity has another key of this type than the requested one. */
+  readonly different: Set<string>;
+}
+
+/** Entities of an impossible type, and a list of another length, are left out: `readEntities` rejects them. */
+function checkAddedKeys(
+  sent: SentFetch,
+  data: Json | null,
+  joins: Joins,
+  { missing, different }: AddedKeyFindings,
+): void {
+  const { fetch, representations } = sent;
+  const entities = data?.[fetch.representations?.entitiesKey ?? ""];
+  if (!representations || !Array.isArray(entities) || entities.length !== representations.count) return;
+  for (const [i, { object, layout }] of representations.firstObjects.entries()) {
+    const entity: unknown = entities[i];
+    if (!isObject(entity) || !isOfType(entity, layout, fetch)) continue;
+    for (const check of fetch.keyChecks(layout)) {
+      const type = findAddedType(sent, check.responseName);
+      if (type === undefined) continue;
+      if (entity[check.responseName] === undefined) missing.add(type);
+      else if (!hasRequestedKey(entity, object, [check], joins, sent)) different.add(type);
+    }
+  }
+}
+
+/** The entity type of a key field that the gateway added; undefined for one that the plan selects, or that is not in the request's text. */
+function findAddedType({ fetch, addedKeys }: CheckedFetch, responseName: string): string | undefined {
+  return addedKeys.get(`${fetch.representations?.entitiesKey}.${responseName}`);
 }
 
 function isObject(entity: unknown): entity is Json {
@@ -63,10 +152,17 @@ function isOfType({ __typename: typename }: Json, layout: ObjectLayout, fetch: C
   );
 }
 
-/** Whether every returned key field has the value by which the entity was requested. A key field that is null or missing is accepted. */
-function hasRequestedKey(entity: Json, requested: Json, checks: readonly KeyCheck[], joins: Joins): boolean {
+/** Whether every returned key field has the value by which the entity was requested. A null is accepted; a missing field only if it was not added. */
+function hasRequestedKey(
+  entity: Json,
+  requested: Json,
+  checks: readonly KeyCheck[],
+  joins: Joins,
+  checked: CheckedFetch,
+): boolean {
   for (const { responseName, isExact, access } of checks) {
     const returned = entity[responseName];
+    if (returned === undefined && findAddedType(checked, responseName) !== undefined) return false;
     if (returned === undefined || returned === null) continue;
     const value = access.read(requested, joins);
     if (returned !== value && !isSameKey(returned, value, isExact)) return false;

@@ -9,16 +9,23 @@ import type {
   RepresentationPlan,
 } from "../plan/compile/compiled-plan.ts";
 import type { StoppedKeyAdditions } from "../plan/compile/key-checks.ts";
-import { acceptResponse, type AcceptOptions, memoizeWhileShared, type RunState } from "./accept-response.ts";
+import {
+  acceptComplete,
+  acceptIncomplete,
+  type AcceptOptions,
+  memoizeWhileShared,
+  type RunState,
+} from "./accept-response.ts";
 import { createFailureReports } from "./failure-reports.ts";
 import type { EntityList, ReadParts } from "./cached-fetch.ts";
 import type { EntityCache } from "./caching/entity-cache.ts";
-import { isRequestedEntity } from "./entities.ts";
+import { type CheckedFetch, isRequestedEntity, type SentFetch, stopUnreturnedKeys } from "./entities.ts";
 import { createFetch, type FetchOptions, type SendFetch } from "./fetch.ts";
 import type { FieldError } from "./field-errors.ts";
 import { joinEntities, joinToAll, type SourceJoin } from "./joins.ts";
 import { type RepresentationSet, writeRepresentations } from "./representations.ts";
 import type { RequestScope } from "./request-scope.ts";
+import { isSplit, needsSplit, repeatInParts, type SendPart, sendParts } from "./split-request.ts";
 import type { FetchResult } from "./subgraph-response.ts";
 import { type ResponseTree, visitTargets } from "./targets.ts";
 
@@ -113,7 +120,8 @@ type RepresentationSets = readonly (RepresentationSet | undefined)[];
 async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<void> {
   // After an error of a non-null field, the later fields of a mutation are not executed (GraphQL spec, "Handling Execution Errors").
   if (request.rootFieldsBefore > 0 && o.isDataNull(run.plan, run, request.rootFieldsBefore)) return;
-  const { service, isMutation, mayRepeat, fetches } = request;
+  const { service, isMutation, mayRepeat, fetches, split } = request;
+  if (split && isSplit(split)) return sendParts(split, run, createSendPart(o));
   const sets = fetches.map((fetch) => representationsOf(fetch, run));
   const hasAnyTarget = fetches.some((fetch, i) => hasTarget(fetch, sets[i], run));
   if (!hasAnyTarget) {
@@ -129,38 +137,40 @@ async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<
     const cacheable = cache && { cache, body, listParts: () => toReadParts(text, request, sets, run) };
     return run.fetch({ service, isMutation, mayRepeat, body, cacheable });
   };
-  const text = request.currentText();
-  const firstResult = await post(text);
-  const isRepeated = stopKeyAdditions(firstResult, text, service, o);
-  const result = isRepeated ? await post(request.textWithoutAddedKeys()) : firstResult;
-  if (result.isShared !== true) run.isShared = false;
+  let text = request.currentText();
+  let result = await post(text);
+  let incomplete = acceptAll(result, text, fetches, run, o);
+  // Each repetition leaves out the keys of at least one type, so the loop ends.
+  while (incomplete && stopUnreturnedKeys(result, incomplete, run.joins, o)) {
+    text = request.currentText();
+    result = await post(text);
+    const fetchesLeft = incomplete.map(({ fetch }) => fetch);
+    incomplete = acceptAll(result, text, fetchesLeft, run, o);
+  }
   reportFailures(result, service, run, o);
-  fetches.forEach((fetch, i) => acceptResponse(result, { fetch, representations: sets[i] }, run, o));
+  if (incomplete && split && needsSplit(split, result)) return repeatInParts(split, result, run, createSendPart(o), o);
+  for (const sent of incomplete ?? []) acceptIncomplete(result, sent, run, o);
 }
 
-/**
- * Stops adding the keys at which the subgraph reported errors, for all later requests.
- * @returns whether it reported errors at added keys: the request is then sent again without added keys. Only reads have added keys.
- */
-function stopKeyAdditions(
+function createSendPart(o: RunOptions): SendPart<Run> {
+  return (part, run) => send(part, run, o);
+}
+
+/** Accepts a response for the fetches of its request. @returns those for which it is not complete and valid; undefined if there are none. */
+function acceptAll(
   result: FetchResult,
   { addedKeys }: RequestText,
-  service: string,
-  { stoppedKeyAdditions, observe }: RunOptions,
-): boolean {
-  if (result.kind !== "graphql" || result.errors.length === 0) return false;
-  const types = new Set<string>();
-  for (const { path } of result.errors) {
-    if (!path) continue;
-    // The path of an error at an added key. The second step is the index of the entity.
-    const [entitiesKey, , responseName] = path;
-    const type = addedKeys.get(`${entitiesKey}.${responseName}`);
-    if (type !== undefined) types.add(type);
+  fetches: readonly CompiledFetch[],
+  run: Run,
+  o: RunOptions,
+): readonly SentFetch[] | undefined {
+  if (result.isShared !== true) run.isShared = false;
+  let incomplete: SentFetch[] | undefined;
+  for (const fetch of fetches) {
+    const sent = { fetch, representations: representationsOf(fetch, run), addedKeys };
+    if (!acceptComplete(result, sent, run, o)) (incomplete ??= []).push(sent);
   }
-  for (const type of types) {
-    if (stoppedKeyAdditions.add(service, type)) observe({ kind: "key-check-stopped", service, type });
-  }
-  return types.size > 0;
+  return incomplete;
 }
 
 function reportFailures(result: FetchResult, service: string, { scope }: Run, o: RunOptions): void {
@@ -206,7 +216,7 @@ function bodyOf(request: CompiledRequest, text: RequestText, sets: Representatio
 
 /** What the entity cache needs of the request, to send only the representations whose entities are not cached. */
 function toReadParts(
-  { head }: RequestText,
+  { head, addedKeys }: RequestText,
   { fetches, variables }: CompiledRequest,
   sets: RepresentationSets,
   run: Run,
@@ -215,13 +225,13 @@ function toReadParts(
   for (const [i, fetch] of fetches.entries()) {
     const set = sets[i];
     const plan = fetch.representations;
-    if (set && plan) lists.push(toEntityList(fetch, plan, set, run));
+    if (set && plan) lists.push(toEntityList({ fetch, addedKeys }, plan, set, run));
   }
   return { head, variables: writeVariables(variables, run.variables), lists };
 }
 
 function toEntityList(
-  fetch: CompiledFetch,
+  checked: CheckedFetch,
   { variable, entitiesKey }: RepresentationPlan,
   set: RepresentationSet,
   run: Run,
@@ -232,7 +242,7 @@ function toEntityList(
     representations: set,
     isRequested(entity, index) {
       const requested = set.firstObjects[index];
-      return requested !== undefined && isRequestedEntity(fetch, requested, entity, run.joins);
+      return requested !== undefined && isRequestedEntity(checked, requested, entity, run.joins);
     },
   };
 }

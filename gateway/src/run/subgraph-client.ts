@@ -14,6 +14,8 @@ export interface SubgraphClient {
   readonly writes: Readonly<WriteCount>;
   /** Posts one GraphQL request. Never rejects: failures are replies too. */
   post(body: string, o: PostOptions): Promise<HttpReply>;
+  /** Takes a retry from the budget, for a further request after `replica` rejected one. False if none is left. */
+  takeRetry(replica: string): boolean;
   /** Closes the connections when no request is in flight. */
   close(): Promise<void>;
 }
@@ -100,13 +102,19 @@ export function createSubgraphClient(options: SubgraphClientOptions): SubgraphCl
     }
   }
 
-  return { name, writes, post, close: () => upstream.close() };
+  return { name, writes, post, takeRetry: (replica) => upstream.takeRetry(replica), close: () => upstream.close() };
 }
 
 /** The client of a subgraph without an address: every fetch fails. */
 function createAbsentClient(name: string, writes: WriteCount): SubgraphClient {
   const reply = failed("SUBGRAPH_UNAVAILABLE", new Error(`The subgraph ${name} has no address`));
-  return { name, writes, post: () => Promise.resolve(reply), close: () => Promise.resolve() };
+  return {
+    name,
+    writes,
+    post: () => Promise.resolve(reply),
+    takeRetry: () => false,
+    close: () => Promise.resolve(),
+  };
 }
 
 /** False only for a mutation that this process rejected for overload: counting it would end the sharing of queries and add load. */

@@ -1,6 +1,6 @@
 // Stage 4 of 5: run. Parses the response of a subgraph, for fetch.ts, and checks its form (GraphQL spec, section 7.1 "Response Format"). Entities are
 // checked in entities.ts, other values in stage 5.
-import { isForwardedCode } from "../errors/codes.ts";
+import { isClientCode, isForwardedCode } from "../errors/codes.ts";
 import type { SharedSource } from "./caching/memoize-by-source.ts";
 import { readSubgraphCaching, type SubgraphCaching } from "./caching/response-caching.ts";
 import type { FailedFetch, FetchFailureCode, HttpReply } from "./subgraph-client.ts";
@@ -21,6 +21,8 @@ export type SubgraphResponse =
       readonly errors: readonly SubgraphError[];
       /** Undefined if caches may store neither the response nor any of its entities. Only read if the request asked for it. */
       readonly caching?: SubgraphCaching | undefined;
+      /** Whether the subgraph rejected the document without executing it, such as for a field that it does not know. Undefined with data. */
+      readonly isDocumentRejected?: boolean | undefined;
       readonly replica: string;
     }
   /** A complete response that cannot be used. One that is too large or not complete is a FailedFetch. */
@@ -95,9 +97,31 @@ function readGraphqlResponse(reply: HttpResponse, wantsCaching: boolean): Subgra
     errors,
     replica: reply.replica,
   } as const;
+  if (data === null) return { ...response, isDocumentRejected: isDocumentRejected(body, status, errors) };
   const isCacheable = wantsCaching && status === 200 && errors.length === 0;
   if (!isCacheable) return response;
   return { ...response, caching: readSubgraphCaching(body["extensions"], reply.cacheControl) };
+}
+
+/** The statuses with which servers reject a document: 400 by GraphQL over HTTP, 422 by gqlgen, 200 by most others. */
+const rejectionStatuses: ReadonlySet<number> = new Set([200, 400, 422]);
+
+/**
+ * Whether errors without data are request errors (GraphQL spec, 7.1.2 "Request Error Result"): the response then has no `data`. Some servers send
+ * `data: null` (async-graphql, gqlgen), and then no paths; some send paths in the document (graphql-ruby, Hot Chocolate), and then no `data`.
+ */
+function isDocumentRejected(
+  body: Readonly<Record<string, unknown>>,
+  status: number,
+  errors: readonly SubgraphError[],
+): boolean {
+  const isRequestError = !Object.hasOwn(body, "data") || errors.every(({ path }) => path === undefined);
+  return isRequestError && rejectionStatuses.has(status) && errors.every(mayRejectDocument);
+}
+
+/** Codes differ: `GRAPHQL_VALIDATION_FAILED` (Apollo Server, gqlgen), `undefinedField` (graphql-ruby), mostly none. A known code has another reason. */
+function mayRejectDocument({ extensions: { code } }: SubgraphError): boolean {
+  return !isClientCode(code) || code === "GRAPHQL_VALIDATION_FAILED" || code.endsWith("_LIMIT_EXCEEDED");
 }
 
 function parseObject(text: string): Record<string, unknown> | undefined {

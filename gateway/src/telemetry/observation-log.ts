@@ -42,7 +42,11 @@ const logLines: Record<
   "override-label-without-field": ["warn", "a label of OVERRIDE_LABELS is on no field of this supergraph"],
   "key-check-stopped": [
     "warn",
-    "a subgraph reported an error at the key of an entity; keys of this type are not checked",
+    "a subgraph did not return the key of an entity; for a while, keys of this type are not checked",
+  ],
+  "request-split": [
+    "warn",
+    "a subgraph rejected a document, but not all of its parts: they are sent singly for a minute",
   ],
   "replica-ejected": ["warn", "replica ejected"],
   "replica-draining": ["info", "draining replica ejected"],

@@ -39,6 +39,11 @@ export interface Upstream<Connection> {
     request: UpstreamRequest,
     transport: Transport<Connection, Body>,
   ): Promise<UpstreamResult<Body>>;
+  /**
+   * Takes a retry from the budget, for a caller that sends a further request because `replica` rejected one. Reported as `retried`.
+   * @returns false if none is left, which is reported too.
+   */
+  takeRetry(replica: string): boolean;
   /** Closes the connections once no request is in flight. */
   close(): Promise<void>;
 }
@@ -91,11 +96,11 @@ export interface UpstreamFailure {
 /** Replicas are named by URL and address: for logs, never for clients. */
 export type UpstreamObservation =
   | ReplicaObservation
-  /** `replica` failed, and the request is sent again. `status` if it responded. */
+  /** `replica` failed, and the request is sent again. `status` if it responded. `rejected`: by `Upstream.takeRetry`. */
   | {
       readonly kind: "retried";
       readonly replica: string;
-      readonly reason: RetryReason;
+      readonly reason: RetryReason | "rejected";
       readonly status: number | undefined;
     }
   /** `replica` failed or is slow, and the request is not sent again: the retry budget is used up. */
@@ -196,6 +201,12 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
 
   get isFull(): boolean {
     return this.#inFlight >= this.#requestsMax;
+  }
+
+  takeRetry(replica: string): boolean {
+    const isTaken = this.#takeRetry(replica);
+    if (isTaken) this.#observe({ kind: "retried", replica, reason: "rejected", status: undefined });
+    return isTaken;
   }
 
   close(): Promise<void> {

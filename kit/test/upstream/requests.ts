@@ -15,6 +15,7 @@ export const write: UpstreamRequest = { ...read, method: "POST", isIdempotent: f
 
 export interface BufferedUpstream {
   send(request: UpstreamRequest): Promise<Result>;
+  takeRetry(replica: string): boolean;
   close(): Promise<void>;
 }
 
@@ -36,7 +37,14 @@ export function open(
     ...options,
   });
   const transport = createBufferedTransport(bodyBytesMax);
-  return { upstream: { send: (request) => upstream.send(request, transport), close: () => upstream.close() }, seen };
+  return {
+    upstream: {
+      send: (request) => upstream.send(request, transport),
+      takeRetry: (replica) => upstream.takeRetry(replica),
+      close: () => upstream.close(),
+    },
+    seen,
+  };
 }
 
 /** Sends `count` requests, `width` at a time. */

@@ -56,6 +56,13 @@ test("when the retry budget is used up, failures are final, and each one that ne
   expect(kinds.filter((kind) => kind === "retry-over-budget")).toHaveLength(4);
 });
 
+test("a caller that sends further requests takes a retry for each from the same budget", async () => {
+  const [replica] = await start(1);
+  const { upstream, seen } = open([replica.url], { retryBudget: { perRequest: 0, perSecond: 0, burstMax: 1 } });
+  expect([upstream.takeRetry("a"), upstream.takeRetry("a")]).toEqual([true, false]);
+  expect(seen.map(({ kind }) => kind)).toEqual(["retried", "retry-over-budget"]);
+});
+
 test("with one replica, a read is sent again after a broken connection, but not after a refused one or a 503", async () => {
   const [replica] = await start(1);
   const { upstream, seen } = open([replica.url]);

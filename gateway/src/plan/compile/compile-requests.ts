@@ -10,7 +10,8 @@ import { createFetchDocument, type FetchDocument, findRenamedFields } from "./fe
 import { type FetchSchedule, type PlannedFetch, scheduleFetches } from "./fetch-schedule.ts";
 import { createKeyChecks, type KeyCheckOptions, type StoppedKeyAdditions } from "./key-checks.ts";
 import { compileRepresentationFields } from "./representation-plan.ts";
-import { createRequestTexts, type FetchNames, nameFetch } from "./request-text.ts";
+import { createRequestSplit } from "./request-split.ts";
+import { createRequestText, type FetchNames, nameFetch } from "./request-text.ts";
 
 export interface RequestCompilerOptions extends KeyCheckOptions {
   readonly stoppedKeyAdditions: StoppedKeyAdditions;
@@ -52,26 +53,26 @@ export function compileRequests(
     const documents = distinct.map(({ node }) => createFetchDocument(node, o));
     const { serviceName } = first.node;
     const { isMutation, rootFieldsBefore } = describeMutation(first.node, documents, rootKeys);
-    const { currentText, textWithoutAddedKeys } = createRequestTexts(serviceName, documents, o.stoppedKeyAdditions);
+    const { currentText } = createRequestText(serviceName, documents, o.stoppedKeyAdditions);
     const { head } = currentText();
     requestCountByHead.set(head, (requestCountByHead.get(head) ?? 0) + 1);
     const variableNames = new Set(distinct.flatMap(({ node }) => node.variableUsages ?? []));
+    const variables = [...variableNames].map((name) => ({ name, clientName: clientVariableOf(name, o.aliasPrefix) }));
+    // `documents` has one document for each fetch of `distinct`.
+    const requestFetches = distinct.map((fetch, i) =>
+      compileFetch(fetch, documents[i] as FetchDocument, nameFetch(i, distinct.length)),
+    );
+    const whole = { service: serviceName, isMutation, variables, fetches: requestFetches };
     return {
-      service: serviceName,
-      isMutation,
+      ...whole,
       rootFieldsBefore,
       currentText,
-      textWithoutAddedKeys,
       // Whether another request of this plan has the same text: stage 4 (run) then sends equal requests once. A getter, because the other request may
       // be compiled later than this one. It is first read when the plan runs.
       get mayRepeat() {
         return (requestCountByHead.get(head) ?? 0) > 1;
       },
-      variables: [...variableNames].map((name) => ({ name, clientName: clientVariableOf(name, o.aliasPrefix) })),
-      // `documents` has one document for each fetch of `distinct`.
-      fetches: distinct.map((fetch, i) =>
-        compileFetch(fetch, documents[i] as FetchDocument, nameFetch(i, distinct.length)),
-      ),
+      split: createRequestSplit(whole, documents, o.stoppedKeyAdditions),
     };
   }
 

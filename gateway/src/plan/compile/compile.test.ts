@@ -29,7 +29,7 @@ import { type FetchPath, readFetchPath } from "./fetch-path.ts";
 import { type FetchSchedule, scheduleFetches } from "./fetch-schedule.ts";
 import { createStoppedKeyAdditions } from "./key-checks.ts";
 import { createRootPosition } from "./positions.ts";
-import { createRequestTexts, nameFetch } from "./request-text.ts";
+import { createRequestText, nameFetch } from "./request-text.ts";
 import { createSupergraphTypes } from "./supergraph-types.ts";
 
 describe("a compiled plan", () => {
@@ -202,7 +202,7 @@ describe("request texts", () => {
 
   function write(...texts: readonly string[]): string {
     const documents = texts.map((text) => ({ operation: read(text), selected: none, checkedKeys: [] }));
-    const { head } = createRequestTexts("books", documents, createStoppedKeyAdditions()).currentText();
+    const { head } = createRequestText("books", documents, createStoppedKeyAdditions()).currentText();
     return (JSON.parse(`${head}}`) as { query: string }).query;
   }
 

@@ -27,8 +27,9 @@ import type { OperationTypeNode, SelectionSetNode } from "graphql";
 import type { FetchPath } from "./fetch-path.ts";
 
 /**
- * Any number of client requests use one compiled plan at once. It is immutable with two exceptions: layouts, and the positions below them, are added
- * when objects of new types occur in the data; and added key fields are removed from request texts when key checks are stopped (key-checks.ts).
+ * Any number of client requests use one compiled plan at once. It is immutable with three exceptions: layouts, and the positions below them, are added
+ * when objects of new types occur in the data; added key fields are removed from request texts while key checks are stopped (key-checks.ts); and
+ * a request whose document was rejected is split for a while (`RequestSplit`).
  */
 export interface CompiledPlan {
   readonly kind: OperationTypeNode;
@@ -56,12 +57,10 @@ export interface CompiledRequest {
    */
   readonly rootFieldsBefore: number;
   /**
-   * The text to send now: without the added key fields whose checks have been stopped. The same object for each call, until another check is
-   * stopped.
+   * The text to send now: without the added key fields whose checks are stopped. The same object for each call, until a check is stopped or
+   * resumed.
    */
   currentText(): RequestText;
-  /** The text without any added key field, for a retry after the subgraph reported errors at added keys. */
-  textWithoutAddedKeys(): RequestText;
   /**
    * True if another request of the plan has the same text. If both also have the same variables, and the client's operation is a query, stage 4
    * (run) sends one of them and uses its response for both.
@@ -70,6 +69,26 @@ export interface CompiledRequest {
   readonly fetches: readonly CompiledFetch[];
   /** The client's variables that the request uses: `name` in the request's text, `clientName` in the client's operation. */
   readonly variables: readonly { readonly name: string; readonly clientName: string }[];
+  /** Undefined for a request that is never split: a mutation, and one with a single part or too many. */
+  readonly split: RequestSplit | undefined;
+}
+
+/** A read whose parts can be sent singly, if a replica of an earlier release rejects the whole document for one of them. */
+export interface RequestSplit {
+  /**
+   * The requests of its entity fetches, or of the root fields of its fetch: their fetches have the `joinIndex` of that fetch. Compiled at the first
+   * call; the same list for each call.
+   */
+  parts(): readonly CompiledRequest[];
+  /** What stage 4 (run) has found out when the document was rejected. */
+  finding: SplitFinding | undefined;
+}
+
+interface SplitFinding {
+  /** Whether one of the parts got data: the parts are then sent at once. Otherwise the rejection is final. */
+  readonly helps: boolean;
+  /** In milliseconds of the monotonic clock: then the whole document is tried again. */
+  readonly endsAtMs: number;
 }
 
 export interface RequestText {
@@ -103,7 +122,10 @@ export interface KeyRename {
   readonly to: string;
 }
 
-/** The field of the entity must be absent, null, or equal to the value that `access` reads from the requesting object. */
+/**
+ * The field of the entity must be null, equal to the value that `access` reads from the requesting object, or, if the gateway did not add the field
+ * to the request, absent.
+ */
 export interface KeyCheck {
   readonly responseName: string;
   /** If false, letter case and surrounding white space are ignored: a subgraph may normalize a string. */

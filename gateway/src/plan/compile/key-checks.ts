@@ -39,32 +39,59 @@ export interface KeyCheckOptions {
 }
 
 /**
- * The subgraphs and entity types whose keys are no longer added to fetches, because the subgraph has reported errors at added keys. Keys that a plan
- * selects anyway are still checked. Stage 4 (run) adds entries while plans run, and request-text.ts then writes the request texts again without
+ * The subgraphs and entity types whose keys are for a while not added to fetches, because the subgraph did not return added keys. Keys that a plan
+ * selects anyway are still checked. Stage 4 (run) stops types while plans run, and request-text.ts then writes the request texts again without
  * these keys. One set per generation, with at most one entry for each subgraph and entity type.
  */
 export interface StoppedKeyAdditions {
-  /** The number of entries. It never decreases, so an equal count means an unchanged set. */
-  readonly count: number;
+  /** Grows with each change of the set, so an equal version means an unchanged set. */
+  readonly version: number;
   has(service: string, typeCondition: string): boolean;
-  /** Returns false if the entry exists already. */
-  add(service: string, typeCondition: string): boolean;
+  /** Returns false if the type is stopped already. */
+  stop(service: string, typeCondition: string): boolean;
 }
 
-export function createStoppedKeyAdditions(): StoppedKeyAdditions {
-  const entries = new Set<string>();
-  // A type name has no space, so entries are unique.
-  const toEntry = (service: string, typeCondition: string) => `${typeCondition} ${service}`;
+/** After the first pause the keys are added again. If the subgraph still does not return them, each further pause is twice as long. */
+const pauseMsMin = 60_000;
+const pauseMsMax = 3_600_000;
+
+/** @param nowMs a monotonic clock. It is read only while a type is stopped. */
+export function createStoppedKeyAdditions(nowMs = () => performance.now()): StoppedKeyAdditions {
+  const pauses = new Map<string, { readonly pauseMs: number; readonly endsAtMs: number }>();
+  let version = 0;
+  let nextEndMs = Infinity;
+  // A type name has no space, so keys are unique.
+  const toKey = (service: string, typeCondition: string) => `${typeCondition} ${service}`;
+
+  function change(atMs: number): void {
+    version++;
+    const ends = Array.from(pauses.values(), ({ endsAtMs }) => endsAtMs);
+    nextEndMs = Math.min(Infinity, ...ends.filter((endsAtMs) => endsAtMs > atMs));
+  }
+
   return {
-    get count() {
-      return entries.size;
+    get version() {
+      if (nextEndMs !== Infinity) {
+        const readAtMs = nowMs();
+        if (readAtMs >= nextEndMs) change(readAtMs);
+      }
+      return version;
     },
-    has: (service, typeCondition) => entries.has(toEntry(service, typeCondition)),
-    add(service, typeCondition) {
-      const entry = toEntry(service, typeCondition);
-      const isNew = !entries.has(entry);
-      entries.add(entry);
-      return isNew;
+    has(service, typeCondition) {
+      const pause = pauses.get(toKey(service, typeCondition));
+      return pause !== undefined && nowMs() < pause.endsAtMs;
+    },
+    stop(service, typeCondition) {
+      const stoppedAtMs = nowMs();
+      const key = toKey(service, typeCondition);
+      const last = pauses.get(key);
+      if (last && stoppedAtMs < last.endsAtMs) return false;
+      // Keys that were returned for as long as the last pause count as repaired.
+      const isStillBroken = last && stoppedAtMs < last.endsAtMs + last.pauseMs;
+      const pauseMs = isStillBroken ? Math.min(2 * last.pauseMs, pauseMsMax) : pauseMsMin;
+      pauses.set(key, { pauseMs, endsAtMs: stoppedAtMs + pauseMs });
+      change(stoppedAtMs);
+      return true;
     },
   };
 }

@@ -1,5 +1,5 @@
 // Writes the text of one subgraph request: the operation of one fetch, or several entity fetches as one operation whose `_entities` fields have
-// different aliases. compile-requests.ts calls it for each request of a plan; a text is written again when key checks have been stopped.
+// different aliases. compile-requests.ts calls it for each request of a plan; a text is written again when key checks are stopped or resumed.
 import {
   type ArgumentNode,
   type FieldNode,
@@ -33,27 +33,25 @@ export function nameFetch(index: number, fetchCount: number): FetchNames {
 }
 
 /** @param documents of one fetch, or of several entity fetches. Each fetch is named by its index in this list (`nameFetch`). */
-export function createRequestTexts(
+export function createRequestText(
   service: string,
   documents: readonly FetchDocument[],
   stoppedKeyAdditions: StoppedKeyAdditions,
-): Pick<CompiledRequest, "currentText" | "textWithoutAddedKeys"> {
-  const writeCurrent = () => writeRequest(documents, (key) => !stoppedKeyAdditions.has(service, key.typeCondition));
-  /** `stoppedKeyAdditions.count` when `current` was written. */
-  let stoppedCount = stoppedKeyAdditions.count;
-  let current = writeCurrent();
-  let withoutAddedKeys: RequestText | undefined;
+): Pick<CompiledRequest, "currentText"> {
+  const write = () => writeRequest(documents, (key) => !stoppedKeyAdditions.has(service, key.typeCondition));
+  const hasAddedKeys = documents.some(({ checkedKeys }) => checkedKeys.some(({ isAdded }) => isAdded));
+  /** Of `stoppedKeyAdditions` when `current` was written. */
+  let { version } = stoppedKeyAdditions;
+  let current = write();
+  if (!hasAddedKeys) return { currentText: () => current };
   return {
     currentText() {
-      if (stoppedCount !== stoppedKeyAdditions.count) {
-        stoppedCount = stoppedKeyAdditions.count;
-        current = writeCurrent();
+      const currentVersion = stoppedKeyAdditions.version;
+      if (version !== currentVersion) {
+        version = currentVersion;
+        current = write();
       }
       return current;
-    },
-    textWithoutAddedKeys() {
-      withoutAddedKeys ??= writeRequest(documents, () => false);
-      return withoutAddedKeys;
     },
   };
 }

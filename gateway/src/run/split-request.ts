@@ -1,0 +1,119 @@
+// Stage 4 of 5: run. Sends the parts of a read singly (plan/compile/request-split.ts) if the subgraph rejected the whole document: a replica of an
+// earlier release may lack one field of it. Called by run.ts.
+import { Kind, type SelectionSetNode } from "graphql";
+import { responseNameOf } from "../plan/normalize/collect-fields.ts";
+import type { CompiledFetch, CompiledRequest, RequestSplit } from "../plan/compile/compiled-plan.ts";
+import { acceptIncomplete, type AcceptOptions, type RunState } from "./accept-response.ts";
+import { memoizeBySource } from "./caching/memoize-by-source.ts";
+import type { FetchOptions, SendFetch } from "./fetch.ts";
+import { joinToAll } from "./joins.ts";
+import type { RepresentationSet } from "./representations.ts";
+import type { FetchResult } from "./subgraph-response.ts";
+
+interface SplitRun extends RunState {
+  /** By `RepresentationPlan.group`. */
+  readonly representations: readonly (RepresentationSet | undefined)[];
+  readonly fetch: SendFetch;
+}
+
+type SplitOptions = AcceptOptions & Pick<FetchOptions, "clientOf">;
+type Rejection = Extract<FetchResult, { kind: "graphql" }>;
+
+/** Sends one part and accepts its response, in a run of its own. */
+export type SendPart<Run> = (part: CompiledRequest, run: Run) => Promise<void>;
+
+/** How long a finding is used. */
+const findingMs = 60_000;
+
+/** Whether the parts are sent at once: the whole document was rejected a short time ago, and a part got data. */
+export function isSplit({ finding }: RequestSplit): boolean {
+  return finding !== undefined && finding.helps && performance.now() < finding.endsAtMs;
+}
+
+/** Whether the parts are to be sent after this response to the whole document. */
+export function needsSplit({ finding }: RequestSplit, result: FetchResult): result is Rejection {
+  if (result.kind !== "graphql" || result.isDocumentRejected !== true) return false;
+  const isFinal = finding !== undefined && !finding.helps && performance.now() < finding.endsAtMs;
+  return !isFinal;
+}
+
+export async function sendParts<Run extends SplitRun>(
+  split: RequestSplit,
+  run: Run,
+  sendPart: SendPart<Run>,
+): Promise<void> {
+  const parts = split.parts();
+  // The root fields of a fetch have one join, which `joinRootFields` puts together.
+  const partRuns = parts.map((part) => ({ ...run, joins: isOfRootFields(part) ? [...run.joins] : run.joins }));
+  await Promise.all(parts.map((part, i) => sendPart(part, partRuns[i] as Run)));
+  run.isShared = false;
+  if (partRuns.some(({ lacksEntities }) => lacksEntities)) run.lacksEntities = true;
+  if (!run.plan.isMerged) joinRootFields(parts, partRuns, run);
+}
+
+/** Sends the parts of a rejected document, as far as the retry budget allows. The other parts get the errors of the rejection. */
+export async function repeatInParts<Run extends SplitRun>(
+  split: RequestSplit,
+  rejection: Rejection,
+  run: Run,
+  sendPart: SendPart<Run>,
+  o: SplitOptions,
+): Promise<void> {
+  const service = split.parts()[0]?.service ?? "";
+  const take = () => takeRetries(split, rejection, run, o.clientOf(service).takeRetry);
+  // Client requests that share the rejection share the requests for its parts too: the first of them takes the retries.
+  const sent = rejection.isShared === true ? memoizeBySource([rejection], split, take) : take();
+  let helps = false;
+  const fetch: SendFetch = async (request) => {
+    const result = await run.fetch(request);
+    if (result.kind === "graphql" && result.data) helps = true;
+    return result;
+  };
+  await sendParts(split, { ...run, fetch }, async (part, partRun) => {
+    if (sent.has(part)) await sendPart(part, partRun);
+    else acceptRejection(rejection, part, partRun, o);
+  });
+  run.isShared = false;
+  // Without a retry for each part nothing is known, and a request that fares worse than others changes nothing.
+  if (!helps && (sent.size < split.parts().length || isSplit(split))) return;
+  if (helps && !isSplit(split)) o.observe({ kind: "request-split", service });
+  split.finding = { helps, endsAtMs: performance.now() + findingMs };
+}
+
+/** @returns the parts that may be sent. A part without an object needs no retry: it is not sent. */
+function takeRetries(
+  split: RequestSplit,
+  { replica }: Rejection,
+  { representations }: SplitRun,
+  takeRetry: (replica: string) => boolean,
+): ReadonlySet<CompiledRequest> {
+  const hasObject = ({ representations: plan }: CompiledFetch) => !plan || representations[plan.group]?.count !== 0;
+  return new Set(split.parts().filter((part) => !part.fetches.some(hasObject) || takeRetry(replica)));
+}
+
+function acceptRejection(rejection: Rejection, part: CompiledRequest, run: SplitRun, o: SplitOptions): void {
+  const { addedKeys } = part.currentText();
+  for (const fetch of part.fetches) {
+    const plan = fetch.representations;
+    acceptIncomplete(rejection, { fetch, representations: plan && run.representations[plan.group], addedKeys }, run, o);
+  }
+}
+
+function joinRootFields(parts: readonly CompiledRequest[], partRuns: readonly RunState[], run: RunState): void {
+  const [first] = parts[0]?.fetches ?? [];
+  if (!first || first.representations) return;
+  const data = parts.flatMap(({ fetches }, i) =>
+    fetches.map(({ joinIndex, selected }) => partRuns[i]?.joins[joinIndex]?.find({}) ?? nullsFor(selected)),
+  );
+  run.joins[first.joinIndex] = joinToAll(Object.assign({}, ...data));
+}
+
+/** The fields of a part that failed, all null: stage 5 reports an absent field as an invalid response of the subgraph. */
+function nullsFor({ selections }: SelectionSetNode): Readonly<Record<string, null>> {
+  const names = selections.flatMap((selection) => (selection.kind === Kind.FIELD ? responseNameOf(selection) : []));
+  return Object.fromEntries(names.map((name) => [name, null]));
+}
+
+function isOfRootFields({ fetches }: CompiledRequest): boolean {
+  return fetches.every(({ representations }) => representations === undefined);
+}
