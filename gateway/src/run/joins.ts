@@ -23,3 +23,8 @@ export function joinEntities({ indexOf }: RepresentationSet, entities: readonly 
     },
   };
 }
+
+/** The data of one fetch that was sent at two times, each for other positions. */
+export function combineJoins(earlier: Join, later: Join): SourceJoin {
+  return { find: (object) => earlier.find(object) ?? later.find(object) };
+}
