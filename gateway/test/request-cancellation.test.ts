@@ -75,6 +75,24 @@ test("at the deadline the client gets the fetched data, and later fetches are no
   expect(library.ratings.requests).toHaveLength(0);
 });
 
+test("a fetch that is not sent because the deadline has passed has its own code, and its subgraph is not blamed", async () => {
+  void silence(library.books);
+  const { body } = await gateway.send('mutation { addBook(title: "T") { title } rename(id: 1, name: "A") { name } }');
+  expect(body).toEqual({
+    errors: [
+      expect.objectContaining({ path: ["addBook"], extensions: { code: "SUBGRAPH_TIMEOUT", service: "books" } }),
+      {
+        message: "The request ran out of time before this field was fetched.",
+        path: ["rename"],
+        extensions: { code: "DEADLINE_EXCEEDED" },
+      },
+    ],
+    data: { addBook: null, rename: null },
+  });
+  expect(library.people.requests).toHaveLength(0);
+  expect(gateway.observations).toEqual([expect.objectContaining({ kind: "subgraph-fetch-failed", service: "books" })]);
+});
+
 test("a response of a subgraph that arrives while the client disconnects causes no error", async () => {
   for (let i = 0; i < 20; i++) {
     const client = new AbortController();

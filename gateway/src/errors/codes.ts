@@ -104,6 +104,11 @@ export const codes = {
 
   OPERATION_NOT_RESOLVABLE: { stage: "plan", status: 400, message: "No service provides a part of this operation." },
 
+  DEADLINE_EXCEEDED: {
+    stage: "run",
+    status: 200,
+    message: "The request ran out of time before this field was fetched.",
+  },
   SUBGRAPH_UNAVAILABLE: { stage: "run", status: 200, message: "The service behind this field cannot be reached." },
   SUBGRAPH_TIMEOUT: { stage: "run", status: 200, message: "The service behind this field did not respond in time." },
   SUBGRAPH_INVALID_RESPONSE: {

@@ -5,7 +5,7 @@ import type { CompiledFetch, CompiledPlan, Join, Joins } from "../plan/compile/c
 import { readEntities, type SentFetch } from "./entities.ts";
 import { createFailureReports, type FailedResult, type FailureReportOptions } from "./failure-reports.ts";
 import { createFieldErrorRecorder, type FieldError, type FieldErrorRecorder } from "./field-errors.ts";
-import { joinEntities, joinToAll, type SourceJoin } from "./joins.ts";
+import { combineJoins, joinEntities, joinToAll, type SourceJoin } from "./joins.ts";
 import { memoizeBySource, type MemoSource } from "./caching/memoize-by-source.ts";
 import { type MergeRules, mergeCopy } from "./merge.ts";
 import type { RepresentationSet } from "./representations.ts";
@@ -113,9 +113,13 @@ function readUsablePart(
   return joinEntities(representations, entities);
 }
 
-function storeJoin(join: SourceJoin, fetch: CompiledFetch, run: RunState, o: AcceptOptions): void {
-  if (run.plan.isMerged) mergeIntoTargets(fetch, run, o, join);
-  else run.joins[fetch.joinIndex] = join;
+export function storeJoin(join: SourceJoin, fetch: CompiledFetch, run: RunState, o: AcceptOptions): void {
+  if (run.plan.isMerged) return mergeIntoTargets(fetch, run, o, join);
+  const { joins } = run;
+  // Defined if the fetch was sent for some of its positions before (`CompiledRequest.subset`).
+  const earlier = joins[fetch.joinIndex];
+  const combine = () => combineJoins(earlier as SourceJoin, join);
+  joins[fetch.joinIndex] = earlier ? memoizeWhileShared([earlier, join], fetch, run, combine) : join;
 }
 
 /** Lists all target objects before it changes one of them. Each target gets its own copy of the data. */

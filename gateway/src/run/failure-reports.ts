@@ -43,7 +43,7 @@ export function createFailureReports(
       const reported = paths.slice(0, reportedMax).map(redactPath);
       observe({ kind: "subgraph-response-invalid", ...ids, service, replica, count: paths.length, paths: reported });
     },
-    /** A fetch without a usable response. Nothing is reported if the client has disconnected: `abandoned` fetches were aborted by it. */
+    /** A fetch without a usable response. Nothing is reported if it was not sent, or if the client has disconnected (`abandoned`). */
     failure(result: FailedResult): void {
       if (result.kind === "abandoned" || signal.reason === "disconnected") return;
       const { code, replica } = result;

@@ -8,7 +8,7 @@ import type { EntityCache } from "./caching/entity-cache.ts";
 import { type CacheableRead, readThroughCache } from "./cached-fetch.ts";
 import type { FetchSharing } from "./fetch-sharing.ts";
 import type { RequestScope } from "./request-scope.ts";
-import { abortedFetch, type HttpReply, type SubgraphClient } from "./subgraph-client.ts";
+import { type HttpReply, type SubgraphClient, unsentFetch } from "./subgraph-client.ts";
 import { type FetchResult, readSubgraphResponse } from "./subgraph-response.ts";
 
 interface SubgraphRequest {
@@ -90,12 +90,12 @@ export function createFetch(o: FetchOptions, scope: RequestScope, isReadOnly: bo
   function readCached(service: string, cacheable: CacheableRead): Promise<FetchResult> {
     // cached-fetch.ts can send two requests: one without credentials, and one with them for results that depend on the caller. The deadline can
     // pass between them, and while the entity cache waits for a feed.
-    const asAborted = () => Promise.resolve(abortedFetch(scope.signal.reason));
+    const asUnsent = () => Promise.resolve(unsentFetch());
     return readThroughCache(cacheable, {
       scope,
       settledWrites: () => clientOf(service).writes.settled,
       readPublic(body, onResult) {
-        if (scope.signal.aborted) return asAborted();
+        if (scope.signal.aborted) return asUnsent();
         const request = createPublicRequest(service, body);
         return share(request, cacheable.cache.changesCount, async (signal) => {
           const result = await send(request, signal);
@@ -103,7 +103,7 @@ export function createFetch(o: FetchOptions, scope: RequestScope, isReadOnly: bo
           return result;
         });
       },
-      readOwn: (body) => (scope.signal.aborted ? asAborted() : read({ service, body }, cacheable.cache.changesCount)),
+      readOwn: (body) => (scope.signal.aborted ? asUnsent() : read({ service, body }, cacheable.cache.changesCount)),
     });
   }
 
@@ -117,7 +117,7 @@ export function createFetch(o: FetchOptions, scope: RequestScope, isReadOnly: bo
   };
 
   function fetch(request: SubgraphRequest): Promise<FetchResult> {
-    if (scope.signal.aborted) return Promise.resolve(abortedFetch(scope.signal.reason));
+    if (scope.signal.aborted) return Promise.resolve(unsentFetch());
     const { service, body, isMutation, cacheable } = request;
     if (!isReadOnly || isMutation) {
       const { authorization } = scope;

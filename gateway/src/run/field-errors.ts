@@ -3,7 +3,7 @@
 import type { CompiledFetch } from "../plan/compile/compiled-plan.ts";
 import type { FetchPath } from "../plan/compile/fetch-path.ts";
 import type { RepresentationSet } from "./representations.ts";
-import type { FetchFailureCode } from "./subgraph-client.ts";
+import type { FailedFetch, FetchFailureCode } from "./subgraph-client.ts";
 import type { ResponsePath, SubgraphError } from "./subgraph-response.ts";
 import { type LocatedObject, locateTargets, type ResponseTree } from "./targets.ts";
 
@@ -21,7 +21,7 @@ export interface FieldError {
 }
 
 type FieldErrorReason =
-  | { readonly kind: "fetch-failed"; readonly code: FetchFailureCode }
+  | { readonly kind: "fetch-failed"; readonly code: FetchFailureCode | FailedFetch["code"] }
   | { readonly kind: "subgraph-error"; readonly error: SubgraphError };
 
 /** The most errors of one fetch that are listed, so that a failed fetch for a long list does not make a longer response than a successful fetch. */

@@ -27,3 +27,10 @@ export function joinEntities(
     leftOut,
   };
 }
+
+/** The data of one fetch that was sent at two times, each for other positions. */
+export function combineJoins(earlier: Join, later: Join): SourceJoin {
+  const hasLeftOut = earlier.leftOut !== undefined || later.leftOut !== undefined;
+  const leftOut = hasLeftOut ? new Set([...(earlier.leftOut ?? []), ...(later.leftOut ?? [])]) : undefined;
+  return { find: (object) => earlier.find(object) ?? later.find(object), leftOut };
+}

@@ -160,10 +160,13 @@ function isLeftOut(fields: readonly RepresentationField[] | undefined, object: J
     const value = access.read(object, joins);
     if (value === undefined) return isInputLeftOut(access, object, joins);
     if (source.kind === "leaf" || value === null) return false;
-    const nested = listNested(value);
+    const { position } = access;
+    const nested: readonly unknown[] = [value].flat(position?.listDepth ?? 0);
     return nested.some((entry) => {
-      const layout = access.position?.layoutOf(entry, joins);
-      return layout === undefined || isLeftOut(source.fieldsOf(layout), entry, joins);
+      if (entry === null) return false;
+      const layout = isJsonObject(entry) ? position?.layoutOf(entry, joins) : undefined;
+      // Without a layout, the value does not fit its type.
+      return layout === undefined || isLeftOut(source.fieldsOf(layout), entry as Json, joins);
     });
   });
 }
@@ -175,10 +178,8 @@ function isInputLeftOut({ joinIndex }: FieldAccess, object: Json, joins: Joins):
   return join !== undefined && (join.find(object) !== undefined || join.leftOut?.has(object) === true);
 }
 
-/** The objects of a value: the value itself, or those of a list and of lists within it. */
-function listNested(value: unknown): readonly Json[] {
-  if (Array.isArray(value)) return value.flatMap(listNested);
-  return typeof value === "object" && value !== null ? [value as Json] : [];
+function isJsonObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**

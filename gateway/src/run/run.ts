@@ -1,11 +1,10 @@
-// Stage 4 of 5: run. Executes a compiled plan: each fetch is sent as soon as the fetches it depends on are complete.
+// Stage 4 of 5: run. Executes a compiled plan: sends each request when it is due (request-order.ts), and accepts its response.
 import { OperationTypeNode } from "graphql";
 import type {
   CompiledFetch,
   CompiledPlan,
   CompiledRequest,
   RequestText,
-  PlanStep,
   RepresentationPlan,
 } from "../plan/compile/compiled-plan.ts";
 import type { StoppedKeyAdditions } from "../plan/compile/key-checks.ts";
@@ -15,6 +14,7 @@ import {
   type AcceptOptions,
   memoizeWhileShared,
   type RunState,
+  storeJoin,
 } from "./accept-response.ts";
 import { createFailureReports } from "./failure-reports.ts";
 import type { EntityList, ReadParts } from "./cached-fetch.ts";
@@ -24,6 +24,7 @@ import { createFetch, type FetchOptions, type SendFetch } from "./fetch.ts";
 import type { FieldError } from "./field-errors.ts";
 import { joinEntities, joinToAll, type SourceJoin } from "./joins.ts";
 import { type RepresentationSet, writeRepresentations } from "./representations.ts";
+import { sendInOrder } from "./request-order.ts";
 import type { RequestScope } from "./request-scope.ts";
 import { isSplit, needsSplit, repeatInParts, type SendPart, sendParts } from "./split-request.ts";
 import type { FetchResult } from "./subgraph-response.ts";
@@ -98,19 +99,9 @@ export function createRunStage(o: RunOptions): RunStage {
     if (introspected) run.joins[plan.fetches.length] = joinToAll(introspected);
     // Caches must not store the result of introspection, which changes with the supergraph.
     if (introspected) scope.caching?.add(undefined);
-    if (plan.steps) await executeStep(plan.steps, run, o);
+    if (plan.parts.length > 0) await sendInOrder(plan.parts, (request) => send(request, run, o));
     return run;
   };
-}
-
-async function executeStep(step: PlanStep, run: Run, o: RunOptions): Promise<void> {
-  if (step.kind === "request") return send(step.request, run, o);
-  if (step.kind === "parallel") {
-    await Promise.all(step.steps.map((child) => executeStep(child, run, o)));
-    return;
-  }
-  // A sequence.
-  for (const child of step.steps) await executeStep(child, run, o);
 }
 
 /** For each fetch of a request: its representations; undefined for a fetch of root fields. */
@@ -125,9 +116,9 @@ async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<
   const sets = fetches.map((fetch) => representationsOf(fetch, run));
   const hasAnyTarget = fetches.some((fetch, i) => hasTarget(fetch, sets[i], run));
   if (!hasAnyTarget) {
-    for (const [i, { joinIndex }] of fetches.entries()) {
+    for (const [i, fetch] of fetches.entries()) {
       const set = sets[i];
-      if (set?.leftOut) run.joins[joinIndex] = joinEntities(set, []);
+      if (set?.leftOut) storeJoin(joinEntities(set, []), fetch, run, o);
     }
     return;
   }

@@ -52,8 +52,11 @@ export type FailedFetch =
       /** The last replica that the fetch was sent to; undefined if it was not sent. */
       readonly replica: string | undefined;
     }
-  /** The client disconnected: this is not a failure of the subgraph. The code is only in field errors that no client receives. */
-  | { readonly kind: "abandoned"; readonly code: "SUBGRAPH_TIMEOUT" };
+  /**
+   * Not a failure of the subgraph, and not reported: it was not sent before the deadline of the client request, or the client disconnected. No client
+   * receives the code of the latter.
+   */
+  | { readonly kind: "abandoned"; readonly code: "DEADLINE_EXCEEDED" };
 
 export type FetchFailureCode =
   | "SUBGRAPH_UNAVAILABLE"
@@ -159,10 +162,15 @@ function toFailure({ reason, cause, replica }: UpstreamFailure): FailedFetch {
   }
 }
 
-/** The result of a fetch that was aborted. @param reason of the signal, see deadline.ts. */
+/** The result of a fetch that was aborted after it was sent. @param reason of the signal, see deadline.ts. */
 export function abortedFetch(reason: unknown, replica?: string): FailedFetch {
-  if (reason === ("disconnected" satisfies AbortReason)) return { kind: "abandoned", code: "SUBGRAPH_TIMEOUT" };
+  if (reason === ("disconnected" satisfies AbortReason)) return unsentFetch();
   return { kind: "failed", code: "SUBGRAPH_TIMEOUT", cause: new Error(`aborted: ${String(reason)}`), replica };
+}
+
+/** The result of a fetch that is not sent, because the signal of the client request is aborted. */
+export function unsentFetch(): FailedFetch {
+  return { kind: "abandoned", code: "DEADLINE_EXCEEDED" };
 }
 
 function isInvalidHttp(cause: unknown): boolean {

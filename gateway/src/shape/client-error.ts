@@ -22,7 +22,9 @@ export function toClientError({ service, path, reason, moreCount }: FieldError):
     moreCount === undefined
       ? content.message
       : `${moreCount} more fields below this path are missing. ${content.message}`;
-  const extensions = problems === undefined ? { code, service } : { code, service, problems };
+  // A fetch that was not sent is no fault of its service.
+  const blamed = code === "DEADLINE_EXCEEDED" ? {} : { service };
+  const extensions = problems === undefined ? { code, ...blamed } : { code, ...blamed, problems };
   return path === undefined ? { message, extensions } : { message, path, extensions };
 }
 

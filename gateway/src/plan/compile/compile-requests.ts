@@ -1,16 +1,17 @@
-// Compiles the fetches of a query plan into requests to subgraphs: their order, their texts, how objects become representations, which
+// Compiles the fetches of a query plan into requests to subgraphs: what each waits for, their texts, how objects become representations, which
 // variables are sent, and which keys of the returned entities are checked. compile.ts calls it once per plan.
 import type { FetchNode, PlanNode } from "@apollo/query-planner";
 import { type FieldNode, OperationTypeNode } from "graphql";
 import { collectFields, responseNameOf } from "../normalize/collect-fields.ts";
 import { clientVariableOf } from "../normalize/normalize.ts";
-import type { CompiledFetch, CompiledRequest, PlanStep, RepresentationPlan } from "./compiled-plan.ts";
+import type { CompiledFetch, CompiledRequest, RequestPart } from "./compiled-plan.ts";
 import type { FetchPath } from "./fetch-path.ts";
-import { createFetchDocument, type FetchDocument, findRenamedFields } from "./fetch-document.ts";
-import { type FetchSchedule, type PlannedFetch, scheduleFetches } from "./fetch-schedule.ts";
+import { createFetchDocument, findRenamedFields } from "./fetch-document.ts";
+import { type FetchBatch, type PlannedFetch, scheduleFetches } from "./fetch-schedule.ts";
 import { createKeyChecks, type KeyCheckOptions, type StoppedKeyAdditions } from "./key-checks.ts";
 import { compileRepresentationFields } from "./representation-plan.ts";
 import { createRequestSplit } from "./request-split.ts";
+import { type BatchedFetch, createSubsets, type SubsetCompiler } from "./request-subsets.ts";
 import { createRequestText, type FetchNames, nameFetch } from "./request-text.ts";
 
 export interface RequestCompilerOptions extends KeyCheckOptions {
@@ -18,9 +19,8 @@ export interface RequestCompilerOptions extends KeyCheckOptions {
 }
 
 export interface CompiledRequests {
-  /** Undefined if the plan has no fetch. */
-  readonly steps: PlanStep | undefined;
-  /** In the order in which they are sent. */
+  readonly parts: readonly RequestPart[];
+  /** In the order of the levels of the schedule: each fetch comes after those that it waits for. */
   readonly fetches: readonly CompiledFetch[];
   /** The planner key of a field in a fetch's selection: its response name, unless the plan renames it. */
   readonly fetchKeyOf: (field: FieldNode) => string;
@@ -30,65 +30,63 @@ export interface CompiledRequests {
  * @param node undefined if the plan has no fetch.
  * @param rootKeys the planner keys of the client's root fields, in their order: the `rootFieldsBefore` of a mutation's request is the index of its
  * first field in this list.
+ * @param onSubset is called with each subset of a request, when it is compiled.
  */
 export function compileRequests(
   node: PlanNode | undefined,
   rootKeys: readonly string[],
   o: RequestCompilerOptions,
+  onSubset: (request: CompiledRequest) => void,
 ): CompiledRequests {
   const fetches: CompiledFetch[] = [];
   const renamedKeys = new Map<FieldNode, string>();
-  const representationGroupOf = createRepresentationGroups();
-  const requestCountByHead = new Map<string, number>();
+  const groupOf = createGroups();
+  const requestByHead = new Map<string, { mayRepeat: boolean }>();
 
-  function compileSchedule(schedule: FetchSchedule): PlanStep {
-    if (schedule.kind === "batch") return { kind: "request", request: compileRequest(schedule.fetches) };
-    return { kind: schedule.kind, steps: schedule.parts.map(compileSchedule) };
-  }
-
-  function compileRequest(batch: readonly PlannedFetch[]): CompiledRequest {
+  function compileBatch(batch: FetchBatch): CompiledRequest {
     const distinct = deduplicateFetches(batch);
     const [first] = distinct;
     if (!first) throw new Error("A batch without fetches");
-    const documents = distinct.map(({ node }) => createFetchDocument(node, o));
-    const { serviceName } = first.node;
-    const { isMutation, rootFieldsBefore } = describeMutation(first.node, documents, rootKeys);
-    const { currentText } = createRequestText(serviceName, documents, o.stoppedKeyAdditions);
-    const { head } = currentText();
-    requestCountByHead.set(head, (requestCountByHead.get(head) ?? 0) + 1);
-    const variableNames = new Set(distinct.flatMap(({ node }) => node.variableUsages ?? []));
-    const variables = [...variableNames].map((name) => ({ name, clientName: clientVariableOf(name, o.aliasPrefix) }));
-    // `documents` has one document for each fetch of `distinct`.
-    const requestFetches = distinct.map((fetch, i) =>
-      compileFetch(fetch, documents[i] as FetchDocument, nameFetch(i, distinct.length)),
-    );
-    const whole = { service: serviceName, isMutation, variables, fetches: requestFetches };
-    return {
-      ...whole,
+    const batched = distinct.map((fetch, i) => compileFetch(fetch, nameFetch(i, distinct.length)));
+    const { serviceName: service } = first.node;
+    const partCount = new Set(batch.map(({ after }) => after)).size;
+    const { isMutation, rootFieldsBefore } = describeMutation(first.node, batched, rootKeys);
+    const { currentText, variables } = compileTexts(service, batched, o);
+    const whole = {
+      service,
+      partCount,
+      isMutation,
       rootFieldsBefore,
       currentText,
-      // Whether another request of this plan has the same text: stage 4 (run) then sends equal requests once. A getter, because the other request may
-      // be compiled later than this one. It is first read when the plan runs.
-      get mayRepeat() {
-        return (requestCountByHead.get(head) ?? 0) > 1;
-      },
-      split: createRequestSplit(whole, documents, o.stoppedKeyAdditions),
+      variables,
+      fetches: batched.map(({ fetch }) => fetch),
+      subset: batch.length > 1 ? createSubsets({ service, partCount }, batched, subsetCompiler) : rejectSubset,
+      mayRepeat: false,
     };
+    const request = { ...whole, split: createRequestSplit(whole, batched, o.stoppedKeyAdditions) };
+    const { head } = currentText();
+    const equal = requestByHead.get(head);
+    if (equal) equal.mayRepeat = request.mayRepeat = true;
+    else requestByHead.set(head, request);
+    return request;
   }
 
   /** Adds the fetch to `fetches` and its renamed fields to `renamedKeys`. */
-  function compileFetch(fetch: DistinctFetch, document: FetchDocument, names: FetchNames): CompiledFetch {
-    const { node, paths } = fetch;
+  function compileFetch({ node, paths, members }: DistinctFetch, names: FetchNames): BatchedFetch {
+    const document = createFetchDocument(node, o);
     const { selected, checkedKeys } = document;
     const rewrites = node.outputRewrites ?? [];
     for (const [field, key] of findRenamedFields(selected, rewrites)) renamedKeys.set(field, key);
     const renamers = rewrites.filter((rewrite) => rewrite.kind === "KeyRenamer");
-    const compiled: CompiledFetch = {
+    // Fetches have one group if they send the same representations: of objects at the same positions, with the same fields.
+    const group = groupOf(paths, node.requires, node.inputRewrites);
+    const fetch: CompiledFetch = {
       joinIndex: fetches.length,
       service: node.serviceName,
       paths,
+      members,
       selected,
-      representations: node.requires ? compileRepresentations(fetch, names) : undefined,
+      representations: node.requires && { ...compileRepresentationFields(node, o.types), ...names, group },
       renames: renamers.map(({ path, renameKeyTo }) => ({ path, to: renameKeyTo })),
       keyChecks: createKeyChecks(checkedKeys, o.types),
       // One of the two may be an interface that the other implements. The gateway knows only the interface of an object from a subgraph with an
@@ -96,49 +94,84 @@ export function compileRequests(
       acceptsEntity: ({ typename: requested }, returned) =>
         o.types.applies(requested, returned) || o.types.applies(returned, requested),
     };
-    fetches.push(compiled);
-    return compiled;
+    fetches.push(fetch);
+    return { fetch, document, variableNames: node.variableUsages ?? [] };
   }
 
-  function compileRepresentations(fetch: DistinctFetch, { variable, entitiesKey }: FetchNames): RepresentationPlan {
-    const { fieldsOf, singleKeyOf } = compileRepresentationFields(fetch.node, o.types);
-    return { variable, entitiesKey, group: representationGroupOf(fetch), fieldsOf, singleKeyOf };
-  }
+  const subsetCompiler: SubsetCompiler = {
+    compileTexts: (service, batched) => compileTexts(service, batched, o),
+    groupOf,
+    onSubset,
+  };
+  const batches = node ? scheduleFetches(node) : [];
+  const parts = listParts(batches.map((batch) => ({ batch, request: compileBatch(batch) })));
+  return { parts, fetches, fetchKeyOf: (field) => renamedKeys.get(field) ?? responseNameOf(field) };
+}
 
-  const steps = node && compileSchedule(scheduleFetches(node));
-  return { steps, fetches, fetchKeyOf: (field) => renamedKeys.get(field) ?? responseNameOf(field) };
+function compileTexts(service: string, batched: readonly BatchedFetch[], o: RequestCompilerOptions) {
+  const documents = batched.map(({ document }) => document);
+  const { currentText } = createRequestText(service, documents, o.stoppedKeyAdditions);
+  const names = new Set(batched.flatMap(({ variableNames }) => variableNames));
+  const variables = [...names].map((name) => ({ name, clientName: clientVariableOf(name, o.aliasPrefix) }));
+  return { currentText, variables };
+}
+
+/** @param requests in the order of the schedule. */
+function listParts(
+  requests: readonly { readonly batch: FetchBatch; readonly request: CompiledRequest }[],
+): readonly RequestPart[] {
+  const parts: (RequestPart & { readonly next: number[] })[] = [];
+  const partOf = new Map<PlannedFetch, number>();
+  for (const { batch, request } of requests) {
+    const membersByAfter = Map.groupBy(batch.keys(), (member) => (batch[member] as PlannedFetch).after);
+    for (const [after, members] of membersByAfter) {
+      const index = parts.length;
+      const before = new Set(after.map((fetch) => partOf.get(fetch) as number));
+      for (const part of before) parts[part]?.next.push(index);
+      parts.push({ request, members, waitsFor: before.size, next: [] });
+      for (const member of members) partOf.set(batch[member] as PlannedFetch, index);
+    }
+  }
+  return parts;
+}
+
+function rejectSubset(): never {
+  throw new Error("A request of one member has no subsets");
 }
 
 /** A fetch with the positions of all its duplicates. */
 interface DistinctFetch extends Pick<PlannedFetch, "node"> {
   readonly paths: FetchPath[];
+  /** By their indexes in the batch, one for each path. */
+  readonly members: number[];
 }
 
 /**
  * Combines entity fetches that differ in their position only: an entity that occurs at both positions is requested once.
  * @param batch one fetch of root fields, or one or more entity fetches (fetch-schedule.ts).
  */
-function deduplicateFetches(batch: readonly PlannedFetch[]): readonly DistinctFetch[] {
+function deduplicateFetches(batch: FetchBatch): readonly DistinctFetch[] {
   const distinct = new Map<string, DistinctFetch>();
-  for (const { node, path } of batch) {
+  for (const [member, { node, path }] of batch.entries()) {
     if (node.contextRewrites) throw new Error("@fromContext is not supported");
     const { operation, requires, inputRewrites, outputRewrites } = node;
     const key = JSON.stringify([operation, requires, inputRewrites, outputRewrites]);
     const equal = distinct.get(key);
-    if (equal) equal.paths.push(path);
-    else distinct.set(key, { node, paths: [path] });
+    if (equal) {
+      equal.paths.push(path);
+      equal.members.push(member);
+    } else distinct.set(key, { node, paths: [path], members: [member] });
   }
   return [...distinct.values()];
 }
 
-/** Gives fetches one number if they send the same representations: of objects at the same positions, with the same fields. */
-function createRepresentationGroups(): (fetch: DistinctFetch) => number {
+/** Numbers keys: equal ones have the same number. */
+function createGroups(): (...key: readonly unknown[]) => number {
   const groups = new Map<string, number>();
-  return ({ node, paths }) => {
-    const positions = paths.map((path) => path.map(({ key, types }) => [key, types && [...types]]));
-    const key = JSON.stringify([positions, node.requires, node.inputRewrites]);
-    const group = groups.get(key) ?? groups.size;
-    groups.set(key, group);
+  return (...key) => {
+    const text = JSON.stringify(key);
+    const group = groups.get(text) ?? groups.size;
+    groups.set(text, group);
     return group;
   };
 }
@@ -149,11 +182,11 @@ function createRepresentationGroups(): (fetch: DistinctFetch) => number {
  */
 function describeMutation(
   { operationKind }: FetchNode,
-  documents: readonly FetchDocument[],
+  batched: readonly BatchedFetch[],
   rootKeys: readonly string[],
 ): Pick<CompiledRequest, "isMutation" | "rootFieldsBefore"> {
   if (operationKind !== OperationTypeNode.MUTATION) return { isMutation: false, rootFieldsBefore: 0 };
-  const sets = documents.map(({ selected }) => selected);
+  const sets = batched.map(({ document }) => document.selected);
   const fetched = collectFields(sets, () => true, responseNameOf);
   const index = rootKeys.findIndex((key) => fetched.has(key));
   // -1 (not found) would be a bug of the planner. With 0, the request is sent even if an earlier field has made

@@ -21,12 +21,11 @@ import {
   type CompiledPlan,
   type CompiledRequest,
   type Joins,
-  type PlanStep,
   type ResponsePosition,
   noJoin,
 } from "./compiled-plan.ts";
 import { type FetchPath, readFetchPath } from "./fetch-path.ts";
-import { type FetchSchedule, scheduleFetches } from "./fetch-schedule.ts";
+import { type PlannedFetch, scheduleFetches } from "./fetch-schedule.ts";
 import { createStoppedKeyAdditions } from "./key-checks.ts";
 import { createRootPosition } from "./positions.ts";
 import { createRequestText, nameFetch } from "./request-text.ts";
@@ -65,13 +64,50 @@ describe("a compiled plan", () => {
     ]);
   });
 
+  test("a subset of a request has the text and the positions of its members", () => {
+    const { requests } = compile("{ books { inStock author { name } } second: books { author { name } } }");
+    const [, request] = requests;
+    const positionsOf = ({ fetches }: CompiledRequest) =>
+      fetches.map(({ joinIndex, paths }) => [joinIndex, ...paths.map(keysOf)]);
+    const [inStock, author, secondAuthor] = [["books"], ["books", "author"], ["a_second", "author"]];
+    const [names] = request!.subset([2]);
+    expect(positionsOf(request!)).toEqual([
+      [1, inStock],
+      [2, author, secondAuthor],
+    ]);
+    expect(positionsOf(names!)).toEqual([[2, secondAuthor]]);
+    expect(textOf(names!.currentText().head)).toBe(
+      "query($representations:[_Any!]!){_entities(representations:$representations){...on Author{name a_0_0_id:id}}}",
+    );
+    const [both] = request!.subset([1, 0]);
+    expect(positionsOf(both!)).toEqual([
+      [1, inStock],
+      [2, author],
+    ]);
+    expect(request!.subset([0, 1])).toEqual([both]);
+  });
+
+  test("a request compiles a limited number of subsets, and divides further ones into single members", () => {
+    const aliases = ["a", "b", "c", "d", "e", "f", "g"];
+    const { requests } = compile(`{ ${aliases.map((alias) => `${alias}: books { author { name } }`).join(" ")} }`);
+    const [, request] = requests;
+    const compiled = new Set<CompiledRequest>();
+    for (let bits = 1; bits < 2 ** aliases.length - 1; bits++) {
+      const members = [...aliases.keys()].filter((member) => bits & (2 ** member));
+      const subset = request!.subset(members);
+      expect(subset.flatMap(({ fetches }) => fetches.flatMap((one) => one.members))).toEqual(members);
+      for (const one of subset) compiled.add(one);
+    }
+    expect(compiled.size).toBeLessThanOrEqual(16 + aliases.length);
+  });
+
   test("data is joined unless two fetches provide fields of one object without a key", () => {
     expect(compile("{ books { inStock size { pages } } }").isMerged).toBe(false);
     expect(compile("{ books { size { pages grams } } }").isMerged).toBe(true);
   });
 
-  test("an operation that needs no subgraph has no steps", () => {
-    expect(compile("{ __typename }").steps).toBeUndefined();
+  test("an operation that needs no subgraph has no requests", () => {
+    expect(compile("{ __typename }").parts).toEqual([]);
     expect(compile("{ __schema { queryType { name } } }").introspection).toBeDefined();
   });
 
@@ -93,11 +129,7 @@ describe("a compiled plan", () => {
     const normalized = normalize(document, operation, {}, { apiSchema, aliasPrefix: planner.aliasPrefix });
     const { planned } = normalized;
     const plan = compilePlan(normalized, planned ? planner.plan(print(planned)) : { kind: "QueryPlan" }, () => {});
-    return { ...plan, requests: plan.steps ? listRequests(plan.steps) : [] };
-  }
-
-  function listRequests(step: PlanStep): readonly CompiledRequest[] {
-    return step.kind === "request" ? [step.request] : step.steps.flatMap(listRequests);
+    return { ...plan, requests: [...new Set(plan.parts.map(({ request }) => request))] };
   }
 
   function textOf(head: string): string {
@@ -123,37 +155,45 @@ describe("the fetch schedule", () => {
       root("books"),
       parallel(entities("people", "books.@.author"), entities("people", "books.@.reader")),
     );
-    expect(describeSchedule(scheduleFetches(plan))).toEqual(["books:", "people:books.author people:books.reader"]);
+    expect(describeBatches(plan)).toEqual(["books:", "people:books.author people:books.reader, after books:"]);
   });
 
-  test("parallel branches run level by level if that takes fewer requests", () => {
+  test("parallel branches are batched level by level, and each fetch waits for its own branch", () => {
     const plan = parallel(
       sequence(root("books"), entities("reviews", "books.@")),
-      sequence(root("people"), entities("reviews", "people.@")),
+      sequence(root("people"), entities("reviews", "people.@"), entities("books", "people.@.review")),
     );
-    expect(describeSchedule(scheduleFetches(plan))).toEqual([["books:", "people:"], "reviews:books reviews:people"]);
-  });
-
-  test("branches without a common subgraph do not wait for each other", () => {
-    const plan = parallel(
-      sequence(root("books"), entities("reviews", "books.@")),
-      sequence(root("people"), root("shelves")),
-    );
-    expect(describeSchedule(scheduleFetches(plan))).toEqual([
-      ["books:", "reviews:books"],
-      ["people:", "shelves:"],
+    expect(describeBatches(plan)).toEqual([
+      "books:",
+      "people:",
+      "reviews:books, after books: | reviews:people, after people:",
+      "books:people.review, after reviews:people",
     ]);
   });
 
-  test("each fetch of root fields is its own request", () => {
-    const plan = parallel(root("books"), root("books"));
-    expect(describeSchedule(scheduleFetches(plan))).toEqual(["books:", "books:"]);
+  test("what follows parallel branches waits for the last fetch of each", () => {
+    const plan = sequence(parallel(sequence(root("a"), root("b")), root("c")), entities("d", "x"));
+    expect(describeBatches(plan)).toEqual(["a:", "c:", "b:, after a:", "d:x, after b: c:"]);
   });
 
-  /** A batch as text, a sequence or parallel as a list. */
-  function describeSchedule(schedule: FetchSchedule): unknown {
-    if (schedule.kind !== "batch") return schedule.parts.map(describeSchedule);
-    return schedule.fetches.map(({ node, path }) => `${node.serviceName}:${keysOf(path).join(".")}`).join(" ");
+  test("each fetch of root fields is its own request", () => {
+    expect(describeBatches(parallel(root("books"), root("books")))).toEqual(["books:", "books:"]);
+  });
+
+  /** The fetches of a batch, by those that they wait for. */
+  function describeBatches(plan: PlanNode): readonly string[] {
+    return scheduleFetches(plan).map((batch) =>
+      Array.from(Map.groupBy(batch, ({ after }) => after))
+        .map(
+          ([after, fetches]) =>
+            describeFetches(fetches) + (after.length > 0 ? `, after ${describeFetches(after)}` : ""),
+        )
+        .join(" | "),
+    );
+  }
+
+  function describeFetches(fetches: readonly PlannedFetch[]): string {
+    return fetches.map(({ node, path }) => `${node.serviceName}:${keysOf(path).join(".")}`).join(" ");
   }
 
   function sequence(...nodes: PlanNode[]): PlanNode {

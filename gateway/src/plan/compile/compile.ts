@@ -13,7 +13,7 @@ import { collectFields, responseNameOf } from "../normalize/collect-fields.ts";
 import type { NormalizedOperation } from "../normalize/normalize.ts";
 import { createPlannerKeys, type PlannerKeys } from "../normalize/planner-keys.ts";
 import { compileRequests, type RequestCompilerOptions } from "./compile-requests.ts";
-import type { CompiledFetch, CompiledPlan, PlanStep } from "./compiled-plan.ts";
+import type { CompiledFetch, CompiledPlan, CompiledRequest, RequestPart } from "./compiled-plan.ts";
 import { needsMerging } from "./merge-detection.ts";
 import { createRootPosition } from "./positions.ts";
 import type { SupergraphTypes } from "./supergraph-types.ts";
@@ -25,7 +25,7 @@ export interface CompilerOptions extends RequestCompilerOptions {
 /**
  * @param plan without a node if the operation selects nothing but `__typename`, `__schema` and `__type` at the root.
  * @param addRetainedBytes adds to the size of the operation's document in the operation store. Called once now, and for each layout
- * that is created later.
+ * and each subset of a request that is created later.
  */
 export type Compile = (
   normalized: Pick<NormalizedOperation, "client" | "rejectedFields">,
@@ -47,10 +47,12 @@ export function createCompiler(o: CompilerOptions): Compile {
     const clientKeyOf = createPlannerKeys(client, o.aliasPrefix);
     // By these keys, `compileRequests` finds the root field of each mutation request.
     const rootKeys = listRootKeys(client, rootType, clientKeyOf, o.types);
-    const { steps, fetches, fetchKeyOf } = compileRequests(plan.node && requirePlanNode(plan.node), rootKeys, o);
+    const node = plan.node && requirePlanNode(plan.node);
+    const onSubset = (request: CompiledRequest) => addRetainedBytes(estimateRequest(request));
+    const { parts, fetches, fetchKeyOf } = compileRequests(node, rootKeys, o, onSubset);
     const isMerged = needsMerging(fetches, o.types, fetchKeyOf);
     const introspection = findIntrospectionFields(client, clientKeyOf, rejectedFields);
-    addRetainedBytes(estimateBytes(client, fetches, steps));
+    addRetainedBytes(estimateBytes(client, fetches, parts));
 
     // Layouts, and the positions below the root, are created while the plan runs.
     const root = createRootPosition(
@@ -69,7 +71,7 @@ export function createCompiler(o: CompilerOptions): Compile {
       rootType,
       [client.selectionSet],
     );
-    return { kind: client.operation, steps, fetches, root, isMerged, introspection: introspection?.selectionSet };
+    return { kind: client.operation, parts, fetches, root, isMerged, introspection: introspection?.selectionSet };
   };
 }
 
@@ -95,24 +97,19 @@ function listRootKeys(
 function estimateBytes(
   client: OperationDefinitionNode,
   fetches: readonly CompiledFetch[],
-  steps: PlanStep | undefined,
+  parts: readonly RequestPart[],
 ): number {
   const selectionLists = new Set<SelectionSetNode["selections"]>();
   addSelections(client.selectionSet, selectionLists);
   for (const { selected } of fetches) addSelections(selected, selectionLists);
   const selectionCount = [...selectionLists].reduce((sum, { length }) => sum + length, 0);
-  const characterCount = steps ? countCharacters(steps) : 0;
-  return (
-    retainedBytes.plan +
-    fetches.length * retainedBytes.fetch +
-    selectionCount * retainedBytes.selection +
-    characterCount * retainedBytes.character
-  );
+  const requests = new Set(parts.map(({ request }) => request));
+  const requestBytes = [...requests].reduce((sum, request) => sum + estimateRequest(request), 0);
+  return retainedBytes.plan + selectionCount * retainedBytes.selection + requestBytes;
 }
 
-function countCharacters(step: PlanStep): number {
-  if (step.kind === "request") return step.request.currentText().head.length;
-  return step.steps.reduce((sum, child) => sum + countCharacters(child), 0);
+function estimateRequest({ fetches, currentText }: CompiledRequest): number {
+  return fetches.length * retainedBytes.fetch + currentText().head.length * retainedBytes.character;
 }
 
 /**

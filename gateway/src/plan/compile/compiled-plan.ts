@@ -9,7 +9,7 @@
 //                          Flatten(books.@) Fetch(stocks)   ... on Book { __typename isbn }  =>  ... on Book { a_stock: inStock }
 //                        }
 //   compiled plan
-//     steps      a sequence of two requests, each with its text and its fetch
+//     parts      two requests, each with its text and its fetch; the second one waits for the first
 //     fetches    0: books, path [].   1: stocks, path ["books"]; its representation of a Book is {"__typename":"Book","isbn":"…"}
 //     root       the position of the Query object. Its layout has the client field `books`: a list of objects at the next position
 //                the position ["books"]: objects of type Book. Their layout has two client fields:
@@ -33,8 +33,11 @@ import type { FetchPath } from "./fetch-path.ts";
  */
 export interface CompiledPlan {
   readonly kind: OperationTypeNode;
-  /** Undefined if no subgraph is needed: the operation selects nothing but introspection fields and `__typename` at the root. */
-  readonly steps: PlanStep | undefined;
+  /**
+   * What is sent: each part is ready when the parts that it waits for are complete, and comes after them in the list. Empty if no subgraph is needed:
+   * the operation selects nothing but introspection fields and `__typename` at the root.
+   */
+  readonly parts: readonly RequestPart[];
   readonly fetches: readonly CompiledFetch[];
   readonly root: ResponsePosition;
   /** Two fetches provide fields of one object without a key. Stage 4 (run) then copies the data of all fetches into one tree, and joins nothing. */
@@ -43,12 +46,24 @@ export interface CompiledPlan {
   readonly introspection: SelectionSetNode | undefined;
 }
 
-export type PlanStep =
-  | { readonly kind: "sequence" | "parallel"; readonly steps: readonly PlanStep[] }
-  | { readonly kind: "request"; readonly request: CompiledRequest };
+/** The members of one request that wait for the same parts. Most requests have one part. */
+export interface RequestPart {
+  readonly request: CompiledRequest;
+  /** See `CompiledRequest.subset`. */
+  readonly members: readonly number[];
+  /** How many parts it waits for. */
+  readonly waitsFor: number;
+  /** The parts that wait for it, by their indexes in `CompiledPlan.parts`. */
+  readonly next: readonly number[];
+}
 
-/** One request to a subgraph: a single fetch, or several entity fetches in one operation. */
+/**
+ * One request to a subgraph: a single fetch, or several entity fetches in one operation. A fetch of the planner is a **member** of the request;
+ * members that differ in their position only are one CompiledFetch.
+ */
 export interface CompiledRequest {
+  /** The number of RequestParts. */
+  readonly partCount: number;
   readonly service: string;
   readonly isMutation: boolean;
   /**
@@ -67,6 +82,11 @@ export interface CompiledRequest {
    */
   readonly mayRepeat: boolean;
   readonly fetches: readonly CompiledFetch[];
+  /**
+   * The request for some of its members, by their indexes: a list of one, or one request for each member if many other subsets have been requested
+   * before. Compiled when it is first called with these members. Throws for a request of one member.
+   */
+  subset(members: readonly number[]): readonly CompiledRequest[];
   /** The client's variables that the request uses: `name` in the request's text, `clientName` in the client's operation. */
   readonly variables: readonly { readonly name: string; readonly clientName: string }[];
   /** Undefined for a request that is never split: a mutation, and one with a single part or too many. */
@@ -104,6 +124,8 @@ export interface CompiledFetch {
   readonly service: string;
   /** The positions of the objects to which its data belongs. An entity may occur at several. */
   readonly paths: readonly FetchPath[];
+  /** The member of the request for each of these paths. */
+  readonly members: readonly number[];
   /** The selection of the operation, or of an entity for an entity fetch. */
   readonly selected: SelectionSetNode;
   /** Undefined for a fetch of root fields. Otherwise it is an entity fetch. */

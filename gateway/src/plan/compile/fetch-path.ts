@@ -5,7 +5,7 @@ export interface PathStep {
   /** A planner key. */
   readonly key: string;
   /** The object types of which the objects at this step must be. Undefined if the fetch is for objects of all types. */
-  readonly types: ReadonlySet<string> | undefined;
+  readonly types: readonly string[] | undefined;
 }
 
 /** Without list indexes. Empty for a fetch of root fields. */
@@ -16,7 +16,7 @@ export function readFetchPath(path: readonly (string | number)[]): FetchPath {
   const steps: PathStep[] = [];
   for (const text of path) {
     const [name = "", condition] = String(text).split("|");
-    const types = condition === undefined ? undefined : new Set(condition.slice(1, -1).split(","));
+    const types = condition === undefined ? undefined : condition.slice(1, -1).split(",");
     const field = name === "@" ? steps.pop() : { key: name, types: undefined };
     // Two conditions on one field do not occur: the planner writes them after its last list.
     if (field) steps.push({ key: field.key, types });
@@ -25,5 +25,5 @@ export function readFetchPath(path: readonly (string | number)[]): FetchPath {
 }
 
 export function acceptsType({ types }: Pick<PathStep, "types">, typename: string): boolean {
-  return types === undefined || types.has(typename);
+  return types === undefined || types.includes(typename);
 }

@@ -69,7 +69,7 @@ function selectionsAt(fetches: readonly CompiledFetch[], keys: readonly string[]
     return pathsHere.map((path) => ({
       joinIndex,
       set: selected,
-      types: [undefined, ...path.map((step) => step.types)],
+      types: [undefined, ...path.map((step) => step.types && new Set(step.types))],
     }));
   });
 }

@@ -2,59 +2,54 @@
 // request of a plan; run/split-request.ts sends the parts.
 import { type FieldNode, Kind, type OperationDefinitionNode, type SelectionNode, visit } from "graphql";
 import { responseNameOf } from "../normalize/collect-fields.ts";
-import type { CompiledFetch, CompiledRequest, RequestSplit } from "./compiled-plan.ts";
-import type { FetchDocument } from "./fetch-document.ts";
+import type { CompiledRequest, RequestSplit } from "./compiled-plan.ts";
 import type { StoppedKeyAdditions } from "./key-checks.ts";
-import { createRequestText, nameFetch } from "./request-text.ts";
-
-type WholeRequest = Pick<CompiledRequest, "service" | "isMutation" | "variables" | "fetches">;
-
-/** One entity fetch, or one root field of a fetch. */
-interface Part {
-  readonly fetch: CompiledFetch;
-  readonly document: FetchDocument;
-}
+import type { BatchedFetch } from "./request-subsets.ts";
+import { createRequestText } from "./request-text.ts";
 
 /** The most parts of a request that is split: further requests for each client request. */
 const partsMax = 10;
 
-/** @param documents one for each fetch of the request. */
+/** @param batched what the request is compiled from: entity fetches, or one fetch of root fields. */
 export function createRequestSplit(
-  whole: WholeRequest,
-  documents: readonly FetchDocument[],
+  whole: Omit<CompiledRequest, "split">,
+  batched: readonly BatchedFetch[],
   stoppedKeyAdditions: StoppedKeyAdditions,
 ): RequestSplit | undefined {
   if (whole.isMutation) return undefined;
-  const parts = listParts(whole.fetches, documents);
-  if (parts.length < 2 || parts.length > partsMax) return undefined;
-  let requests: readonly CompiledRequest[] | undefined;
-  return {
-    finding: undefined,
-    parts: () => (requests ??= parts.map((part) => toRequest(part, whole, stoppedKeyAdditions))),
-  };
+  const [first] = batched;
+  const isOfRootFields = first !== undefined && first.fetch.representations === undefined;
+  if (!isOfRootFields) return createEntitySplit(whole);
+  const fields = splitRootFields(first);
+  return createSplit(fields.length, () => fields.map((field) => toRequest(field, whole, stoppedKeyAdditions)));
 }
 
-function listParts(fetches: readonly CompiledFetch[], documents: readonly FetchDocument[]): readonly Part[] {
-  const parts: Part[] = [];
-  for (const [i, fetch] of fetches.entries()) {
-    const document = documents[i];
-    if (document) parts.push(...(fetch.representations ? [{ fetch, document }] : splitRootFields(fetch, document)));
-  }
-  return parts;
+/** The parts of a request for entities: its fetches. */
+export function createEntitySplit({
+  fetches,
+  subset,
+}: Pick<CompiledRequest, "fetches" | "subset">): RequestSplit | undefined {
+  return createSplit(fetches.length, () => fetches.flatMap(({ members }) => subset(members)));
 }
 
-function splitRootFields(fetch: CompiledFetch, document: FetchDocument): readonly Part[] {
+function createSplit(partCount: number, compileParts: () => readonly CompiledRequest[]): RequestSplit | undefined {
+  if (partCount < 2 || partCount > partsMax) return undefined;
+  let parts: readonly CompiledRequest[] | undefined;
+  return { finding: undefined, parts: () => (parts ??= compileParts()) };
+}
+
+/** One for each response name. Empty if the operation has a fragment, which may contain several root fields. */
+function splitRootFields({ fetch, document, variableNames }: BatchedFetch): readonly BatchedFetch[] {
   const { operation, selected } = document;
   const fields = selected.selections.filter(isField);
-  // A fragment may contain several root fields.
   if (fields.length < selected.selections.length) return [];
-  const fieldsByName = Map.groupBy(fields, responseNameOf);
-  return Array.from(fieldsByName.values(), (selections) => {
+  return Array.from(Map.groupBy(fields, responseNameOf).values(), (selections) => {
     const selectionSet = { ...selected, selections };
     const partOperation = { ...operation, selectionSet };
     return {
       fetch: { ...fetch, selected: selectionSet },
       document: { ...document, operation: partOperation, selected: selectionSet },
+      variableNames,
     };
   });
 }
@@ -64,8 +59,8 @@ function isField(selection: SelectionNode): selection is FieldNode {
 }
 
 function toRequest(
-  { fetch, document }: Part,
-  { service, variables }: WholeRequest,
+  { fetch, document }: BatchedFetch,
+  whole: Omit<CompiledRequest, "split">,
   stoppedKeyAdditions: StoppedKeyAdditions,
 ): CompiledRequest {
   const { operation } = document;
@@ -73,15 +68,12 @@ function toRequest(
   const definitions = operation.variableDefinitions ?? [];
   const variableDefinitions = definitions.filter(({ variable }) => used.has(variable.name.value));
   const ownDocument = { ...document, operation: { ...operation, variableDefinitions } };
-  const { representations } = fetch;
   return {
-    service,
-    isMutation: false,
-    rootFieldsBefore: 0,
-    ...createRequestText(service, [ownDocument], stoppedKeyAdditions),
+    ...whole,
+    ...createRequestText(whole.service, [ownDocument], stoppedKeyAdditions),
     mayRepeat: false,
-    fetches: [{ ...fetch, representations: representations && { ...representations, ...nameFetch(0, 1) } }],
-    variables: variables.filter(({ name }) => used.has(name)),
+    fetches: [fetch],
+    variables: whole.variables.filter(({ name }) => used.has(name)),
     split: undefined,
   };
 }

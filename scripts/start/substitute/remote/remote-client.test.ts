@@ -10,6 +10,7 @@ const { signal } = new AbortController();
 
 test.each([
   ["SUBGRAPH_UNAVAILABLE", "SERVICE_UNAVAILABLE"],
+  ["DEADLINE_EXCEEDED", "SERVICE_UNAVAILABLE"],
   ["RATE_LIMITED", "TOO_MANY_REQUESTS"],
   ["FORBIDDEN", "FORBIDDEN"],
 ])("an error of the remote with the code %s has the code %s of a service", async (code, expected) => {

@@ -1,0 +1,80 @@
+// Compiles requests for some of the members of a request, which run/request-order.ts sends if the others are not ready in time. compile-requests.ts
+// creates one `subset` function for each request with several members.
+import type { CompiledFetch, CompiledRequest } from "./compiled-plan.ts";
+import type { FetchDocument } from "./fetch-document.ts";
+import { createEntitySplit } from "./request-split.ts";
+import { type FetchNames, nameFetch } from "./request-text.ts";
+
+/** What a request, and any subset of it, is compiled from. */
+export interface BatchedFetch {
+  readonly fetch: CompiledFetch;
+  readonly document: FetchDocument;
+  /** The variables that its operation uses, by their names in the request. */
+  readonly variableNames: readonly string[];
+}
+
+export interface SubsetCompiler {
+  /** Compiles what a request with these fetches has besides its fetches. */
+  readonly compileTexts: (
+    service: string,
+    batched: readonly BatchedFetch[],
+  ) => Pick<CompiledRequest, "currentText" | "variables">;
+  /** The `RepresentationPlan.group` of the members of a group with these paths. */
+  readonly groupOf: (paths: CompiledFetch["paths"], group: number) => number;
+  /** Is called with each subset, when it is compiled. */
+  readonly onSubset: (request: CompiledRequest) => void;
+}
+
+/** The most subsets of one request that are compiled, besides its single members: a plan retains them. */
+const subsetsMax = 16;
+
+export function createSubsets(
+  request: Pick<CompiledRequest, "service" | "partCount">,
+  batched: readonly BatchedFetch[],
+  o: SubsetCompiler,
+): CompiledRequest["subset"] {
+  const compiled = new Map<string, CompiledRequest>();
+
+  function compileSubset(members: ReadonlySet<number>): CompiledRequest {
+    const kept = batched.filter(({ fetch }) => fetch.members.some((member) => members.has(member)));
+    const fetches = kept.map(({ fetch }, i) => restrictFetch(fetch, members, nameFetch(i, kept.length), o));
+    return {
+      ...request,
+      ...o.compileTexts(request.service, kept),
+      isMutation: false,
+      rootFieldsBefore: 0,
+      mayRepeat: false,
+      fetches,
+      subset,
+      split: createEntitySplit({ fetches, subset }),
+    };
+  }
+
+  function subset(members: readonly number[]): readonly CompiledRequest[] {
+    const key = members.toSorted((a, b) => a - b).join();
+    const known = compiled.get(key);
+    if (known) return [known];
+    if (members.length > 1 && compiled.size >= subsetsMax) return members.flatMap((member) => subset([member]));
+    const compiledNow = compileSubset(new Set(members));
+    compiled.set(key, compiledNow);
+    o.onSubset(compiledNow);
+    return [compiledNow];
+  }
+
+  return subset;
+}
+
+/** The fetch for some of its members, with its names in their request. */
+function restrictFetch(
+  fetch: CompiledFetch,
+  subset: ReadonlySet<number>,
+  names: FetchNames,
+  { groupOf }: SubsetCompiler,
+): CompiledFetch {
+  const { representations: plan } = fetch;
+  if (!plan) throw new Error("Only entity fetches share a request");
+  const members = fetch.members.filter((member) => subset.has(member));
+  if (members.length === fetch.members.length) return { ...fetch, representations: { ...plan, ...names } };
+  const paths = fetch.paths.filter((_, i) => subset.has(fetch.members[i] as number));
+  return { ...fetch, paths, members, representations: { ...plan, ...names, group: groupOf(paths, plan.group) } };
+}
