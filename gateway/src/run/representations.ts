@@ -97,7 +97,7 @@ function writeFastCase(tree: ResponseTree, paths: Paths, plan: RepresentationPla
 }
 
 function writeSingleKey({ textBefore, textAfter }: SingleKey, value: unknown): string {
-  return textBefore + JSON.stringify(value) + textAfter;
+  return textBefore + stringifyDeepJson(value) + textAfter;
 }
 
 /** Any types and keys. Maps each object to its index, since its key values may be in joined data. */
@@ -182,7 +182,7 @@ function writeObject(fields: readonly RepresentationField[], values: readonly un
     if (field.value.kind === "constant") continue;
     const value = values[valueIndex];
     valueIndex++;
-    text += isWritten(value) ? value.json : JSON.stringify(value);
+    text += isWritten(value) ? value.json : stringifyDeepJson(value);
   }
   return `${text}}`;
 }

@@ -1,5 +1,6 @@
 // Stage 4 of 5: run. Parses the response of a subgraph, for fetch.ts, and checks its form (GraphQL spec, section 7.1 "Response Format"). Entities are
 // checked in entities.ts, other values in stage 5.
+import { parseBigIntJson } from "@tributary/kit/json/exact-json";
 import { isForwardedCode } from "../errors/codes.ts";
 import type { SharedSource } from "./caching/memoize-by-source.ts";
 import { readSubgraphCaching, type SubgraphCaching } from "./caching/response-caching.ts";
@@ -54,9 +55,6 @@ const pathStepsMax = 200;
 /** Often sent by a proxy in front of the subgraph. A read with 502 to 504 has already been retried if possible (kit/src/upstream/upstream.ts). */
 const unavailableStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** Unlike `buffer.toString()`, it removes a byte order mark. */
-const utf8 = new TextDecoder();
-
 type HttpResponse = Extract<HttpReply, { kind: "response" }>;
 
 /**
@@ -79,7 +77,7 @@ function hasContent(response: SubgraphResponse): boolean {
 
 function readGraphqlResponse(reply: HttpResponse, wantsCaching: boolean): SubgraphResponse {
   const { status } = reply;
-  const body = parseObject(utf8.decode(reply.body));
+  const body = parseObject(reply.body);
   if (body === undefined) return unusable("no JSON object", reply);
   const data = body["data"] ?? null;
   const errors = readErrors(body["errors"] ?? []);
@@ -100,9 +98,10 @@ function readGraphqlResponse(reply: HttpResponse, wantsCaching: boolean): Subgra
   return { ...response, caching: readSubgraphCaching(body["extensions"], reply.cacheControl) };
 }
 
-function parseObject(text: string): Record<string, unknown> | undefined {
+/** Whole numbers beyond 2^53 - 1 become bigints: rounded, a key would be that of another row. */
+function parseObject(json: Uint8Array): Record<string, unknown> | undefined {
   try {
-    const body: unknown = JSON.parse(text);
+    const body = parseBigIntJson(json);
     return typeof body === "object" && body !== null && !Array.isArray(body)
       ? (body as Record<string, unknown>)
       : undefined;
