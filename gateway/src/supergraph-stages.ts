@@ -86,7 +86,7 @@ export function createSupergraphStages(o: SupergraphStagesOptions): SupergraphSt
   const onCompiled = ({ isMerged, fetches }: CompiledPlan) =>
     o.observe({ kind: "plan-compiled", isMerged, fetchCount: fetches.length });
   const listCombinations = createOverrideCombinations(o);
-  const planStage = createPlanStage({ aliasPrefix, plan: o.plan, compile, onCompiled, listCombinations });
+  const planStage = createPlanStage({ apiSchema, aliasPrefix, plan: o.plan, compile, onCompiled, listCombinations });
   const introspection = createIntrospection({
     apiSchema,
     ...o.introspection,

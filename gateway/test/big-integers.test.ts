@@ -203,6 +203,75 @@ describe.each([
   }
 });
 
+describe("a number of the client", () => {
+  let gateway: RunningGateway;
+  beforeAll(async () => {
+    gateway = await startGateway({ supergraphSdl });
+    rowsData = "{}";
+    return () => gateway.drain();
+  });
+
+  /** Sends the operation on each path, twice on the fast path. @returns the body that `rows` received, which is the same each time. */
+  async function sendAndRead(query: string, variables = "{}"): Promise<string> {
+    requests.length = 0;
+    const body = `{"query":${JSON.stringify(query)},"variables":${variables}}`;
+    const headers = { "content-type": "application/json" };
+    for (const path of ["/graphql?full", "/graphql", "/graphql"]) {
+      await fetch(gateway.url + path, { method: "POST", headers, body });
+      expect(gateway.tookFastPath()).toBe(path === "/graphql");
+    }
+    expect(new Set(requests.map((request) => request.body)).size).toBe(1);
+    return requests[0]?.body ?? "";
+  }
+
+  test.each([
+    ["Long", "number", "9007199254740993", "9007199254740993"],
+    ["Long!", "number", "-18446744073709551616", "-18446744073709551616"],
+    ["Long", "number", "1152921504606846976", "1152921504606846976"],
+    ["Long", "number", "1000000000000000000001", "1000000000000000000001"],
+    ["Long", "number", '"9007199254740993"', '"9007199254740993"'],
+    ["[Long]", "numbers", "[9007199254740993,1]", "[9007199254740993,1]"],
+    [
+      "JSON",
+      "any",
+      '{"a":[9007199254740993,"9007199254740993",1.5]}',
+      '{"a":[9007199254740993,"9007199254740993",1.5]}',
+    ],
+    ["ID", "id", "9007199254740993", '"9007199254740993"'],
+    ["ID!", "id", "12345678901234567890123", '"12345678901234567890123"'],
+    [
+      "Filter",
+      "filter",
+      '{"id":9007199254740993,"ids":[9007199254740993],"number":9007199254740993,"numbers":9007199254740993,"any":[9007199254740993]}',
+      '{"id":"9007199254740993","ids":["9007199254740993"],"number":9007199254740993,"numbers":9007199254740993,"any":[9007199254740993]}',
+    ],
+  ])("is exact as a variable of type %s: %s %s", async (type, argument, sent, received) => {
+    const body = await sendAndRead(`query($v:${type}){find(${argument}:$v)}`, `{"v":${sent}}`);
+    expect(body).toContain(`"variables":{"v":${received}}}`);
+  });
+
+  test("is a double as a variable of type Float", async () => {
+    const body = await sendAndRead("query($v:Float){float(of:$v)}", '{"v":9007199254740993}');
+    expect(body).toContain('"variables":{"v":9007199254740992}}');
+  });
+
+  test.each([
+    "{find(number:9007199254740993)}",
+    "{find(number:-1152921504606846976)}",
+    "{find(number:1000000000000000000001)}",
+    "{find(any:{a:[9007199254740993{b:-9007199254740993}]c:1.5})}",
+    "{find(numbers:[9007199254740993 1])}",
+    "{find(filter:{id:9007199254740993 number:9007199254740993 any:[9007199254740993]})}",
+    "{find(id:9007199254740993)}",
+    '{find(any:["9007199254740993" 9007199254740993])}',
+    "query($v:Long=9007199254740993){find(number:$v)}",
+  ])("is exact in the document: %s", async (query) => {
+    const body = await sendAndRead(query);
+    const numbersIn = (text: string) => text.match(/"?-?\d{16,}"?/g);
+    expect(numbersIn((JSON.parse(body) as { query: string }).query)).toEqual(numbersIn(query));
+  });
+});
+
 /** A subgraph that sends JSON texts. */
 async function startRaw(name: string, typeDefs: string, respond: (body: string) => string) {
   const server = createServer((request, response) => {

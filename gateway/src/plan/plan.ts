@@ -8,11 +8,12 @@
 //   compile         prepares the query plan for execution
 // `__schema` and `__type` are not planned: at the start of stage 4, introspection/ executes them over the API schema.
 import type { QueryPlan } from "@apollo/query-planner";
-import { Kind, type OperationDefinitionNode, print, type VariableDefinitionNode } from "graphql";
+import { type GraphQLSchema, Kind, type OperationDefinitionNode, type VariableDefinitionNode } from "graphql";
 import { Rejection } from "../errors/rejections.ts";
 import type { ValidatedOperation } from "../parse/validated-operation.ts";
 import type { Compile } from "./compile/compile.ts";
 import type { CompiledPlan } from "./compile/compiled-plan.ts";
+import { printMarked, restoreMarked } from "./normalize/big-literals.ts";
 import { normalize } from "./normalize/normalize.ts";
 import { chooseCombination, type OverrideCombination } from "./override-combinations.ts";
 import { listConditionVariables } from "./normalize/resolve-conditions.ts";
@@ -20,6 +21,7 @@ import { listConditionVariables } from "./normalize/resolve-conditions.ts";
 type Variables = Readonly<Record<string, unknown>>;
 
 export interface PlanOptions {
+  readonly apiSchema: GraphQLSchema;
   readonly aliasPrefix: string;
   /** Plans the text of a normalized operation. Returns a `QueryPlan` as JSON. */
   readonly plan: (operationText: string, enabledLabels: readonly string[]) => Promise<string>;
@@ -94,8 +96,8 @@ export function createPlanStage(options: PlanOptions): PlanStage {
     const { client, planned } = normalize(validated.document, validated.operation, conditions, options.aliasPrefix);
     // No fetch is needed: the operation selects only introspection fields, and `__typename` at the root.
     if (!planned) return { client, plan: { kind: "QueryPlan" } satisfies QueryPlan };
-    const planJson = await options.plan(print(planned), labels);
-    const plan = JSON.parse(planJson) as QueryPlan;
+    const planJson = await options.plan(printMarked(planned, options.apiSchema), labels);
+    const plan = JSON.parse(restoreMarked(planJson)) as QueryPlan;
     // No subgraph has a path to some field (rewrite/plan-resolvable.ts).
     if (!plan.node) throw new Rejection("OPERATION_NOT_RESOLVABLE");
     return { client, plan };

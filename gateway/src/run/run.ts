@@ -1,4 +1,5 @@
 // Stage 4 of 5: run. Executes a compiled plan: each fetch is sent as soon as the fetches it depends on are complete.
+import { stringifyDeepJson } from "@tributary/kit/json/deep-json";
 import { OperationTypeNode } from "graphql";
 import type {
   CompiledFetch,
@@ -250,7 +251,7 @@ function writeVariables(variables: CompiledRequest["variables"], values: Json): 
   for (const { name, clientName } of variables) {
     if (!Object.hasOwn(values, clientName)) continue;
     if (members !== "") members += ",";
-    members += `${JSON.stringify(name)}:${JSON.stringify(values[clientName])}`;
+    members += `${JSON.stringify(name)}:${stringifyDeepJson(values[clientName])}`;
   }
   return members;
 }

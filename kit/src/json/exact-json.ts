@@ -34,9 +34,8 @@ const upperE = 0x45;
 const lowerE = 0x65;
 
 /**
- * Parses a GraphQL request's JSON. A number that a double changes to another whole number becomes the string that was sent: otherwise the id
- * `9007199254740993` would become `9007199254740992`, the id of another row. A variable of type ID accepts the string; one of type Int or Float
- * rejects it.
+ * Parses a GraphQL request's JSON. A number that a double changes to another whole number becomes a bigint, or a string if it was sent with a decimal
+ * point or an exponent: otherwise the id `9007199254740993` would become `9007199254740992`, the id of another row.
  * @throws JsonError if the text is not JSON, exceeds a limit or repeats a key.
  */
 export function parseExactJson(text: string, limits?: JsonLimits): unknown {
@@ -44,7 +43,7 @@ export function parseExactJson(text: string, limits?: JsonLimits): unknown {
   if (!mayBeInexact.test(text)) return value;
   const inexact = findNumbers(text, inexactMax + 1, (number) => !isExact(number));
   if (inexact.length > inexactMax) throw new JsonError(`has more than ${inexactMax} numbers that are not exact`);
-  return inexact.length === 0 ? value : JSON.parse(markAll(text, inexact, ""));
+  return inexact.length === 0 ? value : parseWithBigInts(text, inexact);
 }
 
 /** Unlike `buffer.toString()`, it removes a byte order mark. */
@@ -97,11 +96,11 @@ function isBigInt(number: string): boolean {
 }
 
 /**
- * Parses the numbers in the ranges as bigints. Not by a reviver of `JSON.parse`, which takes twice as long and overflows the stack on deeply nested
+ * Parses the whole numbers in the ranges as bigints, and other numbers as strings. Not by a reviver of `JSON.parse`, which takes twice as long and overflows the stack on deeply nested
  * values.
  */
 function parseWithBigInts(json: string, ranges: readonly TextRange[]): unknown {
-  const root: Record<string, unknown> = { value: JSON.parse(markAll(json, ranges, bigIntMark)) };
+  const root: Record<string, unknown> = { value: JSON.parse(markAll(json, ranges)) };
   let count = 0;
   const pending: Record<string, unknown>[] = [root];
   for (let parent = pending.pop(); parent; parent = pending.pop()) {
@@ -164,17 +163,17 @@ function isNumberPart(code: number): boolean {
 }
 
 /**
- * Whether String() of the double is the same whole number. Also true if the double is 0, a fraction or at least 1e21, which are never ids. False for
- * a fraction that the double rounds to another whole number than 0, such as 4.00000000000000000001: it must not select row 4.
+ * Whether String() of the double is the same whole number. Also true if the double is 0 or a fraction, or a number with a decimal point or an exponent
+ * is at least 1e21: these are never ids. False for a fraction that the double rounds to another whole number than 0, such as 4.00000000000000000001:
+ * it must not select row 4.
  */
 function isExact(number: string): boolean {
   const double = Number(number);
-  const canBeId = double !== 0 && Number.isInteger(double) && Math.abs(double) < exponentFrom;
-  if (!canBeId) return true;
+  if (double === 0 || !Number.isInteger(double)) return true;
   const doubleText = String(double);
   if (doubleText === number) return true;
   if (plainNumber.test(number)) return false;
-  return doubleText === toPlain(number);
+  return Math.abs(double) >= exponentFrom || doubleText === toPlain(number);
 }
 
 /** A whole number such as `1.5e1` written without decimal point and exponent (`15`); undefined if it is not whole. */
@@ -189,12 +188,14 @@ function toPlain(number: string): string | undefined {
   return sign + withoutLeadingZeros;
 }
 
-/** Replaces each range of the JSON by a string: the mark and the text of the range. */
-function markAll(json: string, ranges: readonly TextRange[], mark: string): string {
+/** Replaces each number by a string; that of a whole number begins with `bigIntMark`. */
+function markAll(json: string, ranges: readonly TextRange[]): string {
   let marked = "";
   let previousEnd = 0;
   for (const { begin, end } of ranges) {
-    marked += `${json.slice(previousEnd, begin)}"${mark}${json.slice(begin, end)}"`;
+    const number = json.slice(begin, end);
+    const mark = plainNumber.test(number) ? bigIntMark : "";
+    marked += `${json.slice(previousEnd, begin)}"${mark}${number}"`;
     previousEnd = end;
   }
   return marked + json.slice(previousEnd);
