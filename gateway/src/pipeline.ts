@@ -27,10 +27,10 @@ import { rejectRequest, rejectVariables } from "./errors/rejections.ts";
 import type { GatewayObserver, OperationIdentity } from "./observations.ts";
 import type { NextIteration } from "./parse/event-loop-queue.ts";
 import { type GraphqlRequest, readGraphqlBody } from "./parse/graphql-request.ts";
-import { findVariableProblems } from "./parse/operation.ts";
+import { readVariables, VariableProblems } from "./parse/operation.ts";
 import type { ValidatedOperation } from "./parse/validated-operation.ts";
 import type { ClientResponse, ResponseType } from "./response.ts";
-import { readOperationReceipts, type OperationReceipts } from "./run/consistency.ts";
+import { readOperationReceipts, type OperationReceipts } from "./parse/operation-receipts.ts";
 import { createCachingCollector } from "./run/caching/response-caching.ts";
 import { createDeadline } from "./run/deadline.ts";
 import { createRequestScope, type RequestScope, type RequestScopeOptions } from "./run/request-scope.ts";
@@ -112,10 +112,10 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     respond(stages, operation, parsed) {
       const { exchange, responseType, graphql } = parsed;
       if (exchange.record) exchange.record.validated = operation;
-      const variables = graphql.variables ?? {};
       // Stage 2, parse: the variables.
-      const problems = findVariableProblems(stages.apiSchema, operation, variables);
-      if (problems.length > 0) return Promise.resolve(rejectVariables(problems, responseType));
+      const variables = readVariables(stages.apiSchema, operation, graphql.variables ?? {});
+      if (variables instanceof VariableProblems)
+        return Promise.resolve(rejectVariables(variables.errors, responseType));
       return execute(stages, operation, variables, parsed);
     },
   };
@@ -135,7 +135,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
       observe({ kind: "client-disconnected", requestId, traceId: trace.traceId, ...identity }),
     );
     try {
-      const receipts = readOperationReceipts(options.receipts, exchange, graphql);
+      const receipts = readOperationReceipts(options.receipts, exchange.request, graphql);
       const scope = openScope(exchange, receipts, identity, deadline);
       record?.enter("plan");
       const beforePlanMs = isTimed ? performance.now() : 0;

@@ -250,9 +250,6 @@ describe("numbers out of range", () => {
     "query ($of: JSON = { a: 1e400 }) { json(of: $of) }",
     "{ ...F } fragment F on Query { float(of: 1e400) @skip(if: true) }",
     "query A { float(of: 1) } query B { float(of: 1e400) }",
-    // The planner would round them.
-    "{ json(of: 12345678901234567890) }",
-    "{ json(of: { a: [-9007199254740993] }) }",
   ])("%s is a validation error at the number", async (query) => {
     const body = {
       errors: [

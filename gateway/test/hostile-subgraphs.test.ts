@@ -159,7 +159,7 @@ describe("values nested deeply", () => {
     const { status, body } = await gateway.send("{ product { id fits box { litres } } open }");
     expect(status).toBe(200);
     expect(body.data).toEqual({ product: { id: "1", fits: null, box: null }, open: true });
-    expect(codesOf(body)).toEqual(["SUBGRAPH_INVALID_RESPONSE"]);
+    expect(codesOf(body)).toEqual(["FIELD_NOT_PROVIDED", "SUBGRAPH_INVALID_RESPONSE"]);
   });
 
   test("a list nested 100,000 deep is not searched for error paths when another fetch fails", async () => {

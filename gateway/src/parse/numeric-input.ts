@@ -1,6 +1,5 @@
 // Stage 2 of 5: parse. Rejects numbers of a client that a double cannot represent, in documents (a validation rule for Apollo Server) and in
-// variables (generation.ts calls `addRangeCheckToCustomScalars`). The planner fails on these numbers or rounds them, and `JSON.stringify` writes null
-// for Infinity.
+// variables (generation.ts calls `addRangeCheckToCustomScalars`). The planner fails on these numbers, and `JSON.stringify` writes null for Infinity.
 import {
   type ASTVisitor,
   type FloatValueNode,
@@ -12,12 +11,10 @@ import {
   type IntValueNode,
   isScalarType,
   isSpecifiedScalarType,
-  Kind,
   type ValidationContext,
 } from "graphql";
 
 const outOfRangeMessage = "The number is out of range: a double-precision number (IEEE 754) ends at 1.8e308.";
-const inexactMessage = "A double-precision number (IEEE 754) cannot represent the number exactly. Send it as a string.";
 
 /**
  * Validation rule for literals of type Float and of custom scalars. In graphql-js 16 `1e400` is a valid Float (Infinity), and any literal is valid
@@ -33,24 +30,19 @@ export function NumericLiteralsRule(context: ValidationContext): ASTVisitor {
 
 /** @returns the message for the client; undefined for a valid literal. */
 function findProblem(
-  { kind, value }: IntValueNode | FloatValueNode,
+  { value }: IntValueNode | FloatValueNode,
   type: GraphQLInputType | null | undefined,
 ): string | undefined {
   const named = getNamedType(type);
   // Within an object of a custom scalar, a value has no type, and counts as custom.
   const isCustom = !named || (isScalarType(named) && !isSpecifiedScalarType(named));
   const isChecked = isCustom || named === GraphQLFloat;
-  if (!isChecked) return undefined;
-  const number = Number(value);
-  if (!Number.isFinite(number)) return outOfRangeMessage;
-  const isInexact = isCustom && kind === Kind.INT && BigInt(value) !== BigInt(number);
-  return isInexact ? inexactMessage : undefined;
+  return isChecked && !Number.isFinite(Number(value)) ? outOfRangeMessage : undefined;
 }
 
 /**
  * Makes custom scalars reject variables with a number that is out of range, at any depth. Replaces `parseValue` of each custom scalar in the schema,
- * which a composed schema leaves at graphql-js's default. Inexact whole numbers need no check here: the JSON parser (kit/src/json/exact-json.ts) has
- * turned them into strings, which Int and Float reject and custom scalars forward.
+ * which a composed schema leaves at graphql-js's default. Bigints (kit/src/json/exact-json.ts) are forwarded.
  */
 export function addRangeCheckToCustomScalars(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {

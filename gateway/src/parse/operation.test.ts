@@ -12,7 +12,7 @@ import { describe, expect, test } from "vitest";
 import { createEventLoopQueue } from "./event-loop-queue.ts";
 import { priorityOfOperation } from "./operation-priority.ts";
 import { createOperationStore } from "./operation-store.ts";
-import { findVariableProblems, requireOperation } from "./operation.ts";
+import { readVariables, requireOperation, VariableProblems } from "./operation.ts";
 import { type ValidatedOperation, identifyOperation } from "./validated-operation.ts";
 
 describe("the operation of a request", () => {
@@ -38,8 +38,8 @@ describe("the operation of a request", () => {
 
   test("problems with variables are listed, at most fifty and a note", () => {
     const definitions = Array.from({ length: 80 }, (_, i) => `$v${i}: ID!`).join(" ");
-    expect(findVariableProblems(schema, validate(`query (${definitions}) { a }`), {})).toHaveLength(51);
-    expect(findVariableProblems(schema, validate("query ($id: ID = 1) { a(id: $id) }"), {})).toEqual([]);
+    expect(findProblems(schema, validate(`query (${definitions}) { a }`), {})).toHaveLength(51);
+    expect(findProblems(schema, validate("query ($id: ID = 1) { a(id: $id) }"), {})).toEqual([]);
   });
 
   test("a value is accepted exactly if graphql-js accepts it for the variable's type", () => {
@@ -56,20 +56,21 @@ describe("the operation of a request", () => {
       const expected = requests.map(
         (variables) => getVariableValues(inputs, validated.operation.variableDefinitions ?? [], variables).errors,
       );
-      const problems = requests.map((variables) => findVariableProblems(inputs, validated, variables));
+      const problems = requests.map((variables) => findProblems(inputs, validated, variables));
       const toMessages = (list: readonly { message: string }[] = []) => list.map(({ message }) => message);
       expect([form, problems.map(toMessages)]).toEqual([form, expected.map(toMessages)]);
     }
   });
 
   test("each problem has its location, although the stored document has no locations", () => {
-    const [problem] = findVariableProblems(
-      schema,
-      validate("query A { a }\nquery B($id: ID!) { a(id: $id) }", "B"),
-      {},
-    );
+    const [problem] = findProblems(schema, validate("query A { a }\nquery B($id: ID!) { a(id: $id) }", "B"), {});
     expect(problem?.locations).toEqual([{ line: 2, column: 9 }]);
   });
+
+  function findProblems(...args: Parameters<typeof readVariables>) {
+    const read = readVariables(...args);
+    return read instanceof VariableProblems ? read.errors : [];
+  }
 
   function validate(source: string, name?: string): ValidatedOperation {
     const document = parse(source, { noLocation: true });

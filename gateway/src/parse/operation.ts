@@ -1,12 +1,20 @@
 // Stage 2 of 5: parse. Checks the operation that a request chooses (for supergraph/apollo-validation.ts), and its variables (for pipeline.ts).
 import {
   type GraphQLError,
+  GraphQLFloat,
   type GraphQLFormattedError,
+  GraphQLID,
+  type GraphQLInputType,
   type GraphQLSchema,
   getVariableValues,
+  isInputObjectType,
+  isInputType,
+  isListType,
+  isNonNullType,
   Kind,
   type OperationDefinitionNode,
   OperationTypeNode,
+  typeFromAST,
   type VariableDefinitionNode,
 } from "graphql";
 import { Rejection } from "../errors/rejections.ts";
@@ -45,18 +53,40 @@ function describeMissing(operationName: string | undefined): string {
 
 const none: readonly never[] = [];
 
+type Variables = Readonly<Record<string, unknown>>;
+
+export class VariableProblems {
+  /** The first 50 errors of coercion, each with its location. */
+  readonly errors: readonly GraphQLFormattedError[];
+
+  constructor(errors: readonly GraphQLFormattedError[]) {
+    this.errors = errors;
+  }
+}
+
 /**
- * The first 50 errors of coercing the variables (GraphQL spec, "CoerceVariableValues"), each with its location. Empty if the variables are valid.
- * The coerced values are not returned: subgraphs get the values that the client sent.
+ * Checks that the variables can be coerced (GraphQL spec, "CoerceVariableValues").
+ * @returns the variables for the subgraphs: the values that the client sent, not the coerced ones. Only bigints are converted, if coercion rejects them.
  */
-export function findVariableProblems(
+export function readVariables(
+  schema: GraphQLSchema,
+  validated: ValidatedOperation,
+  variables: Variables,
+): Variables | VariableProblems {
+  if (findProblems(schema, validated, variables).length === 0) return variables;
+  const converted = convertBigInts(schema, validated, variables);
+  const problems = findProblems(schema, validated, converted);
+  return problems.length === 0 ? converted : new VariableProblems(problems);
+}
+
+function findProblems(
   schema: GraphQLSchema,
   { source, document, operation }: ValidatedOperation,
-  variables: Readonly<Record<string, unknown>>,
+  variables: Variables,
 ): readonly GraphQLFormattedError[] {
   const { variableDefinitions = none } = operation;
   if (haveAcceptedValues(variableDefinitions, variables)) return none;
-  const problems = readVariables(schema, variableDefinitions, variables);
+  const problems = coerce(schema, variableDefinitions, variables);
   if (problems.length === 0) return none;
   const locations = locateNodes(
     source,
@@ -66,12 +96,52 @@ export function findVariableProblems(
   return problems.map((problem) => withLocations(problem, problem.nodes, locations));
 }
 
-function readVariables(
+function coerce(
   schema: GraphQLSchema,
   definitions: readonly VariableDefinitionNode[],
-  variables: Readonly<Record<string, unknown>>,
+  variables: Variables,
 ): readonly GraphQLError[] {
   return getVariableValues(schema, definitions, variables, { maxErrors: variableProblemsMax }).errors ?? none;
+}
+
+/**
+ * The JSON parser reads a whole number that a double cannot represent as a bigint (kit/src/json/exact-json.ts), which only custom scalars accept. Here
+ * an ID becomes the string of its digits, and a Float the nearest double.
+ */
+function convertBigInts(
+  schema: GraphQLSchema,
+  { operation: { variableDefinitions = none } }: ValidatedOperation,
+  variables: Variables,
+): Variables {
+  const converted = { ...variables };
+  for (const { type, variable } of variableDefinitions) {
+    const name = variable.name.value;
+    const inputType = typeFromAST(schema, type);
+    if (isInputType(inputType) && Object.hasOwn(variables, name))
+      converted[name] = convertValue(variables[name], inputType);
+  }
+  return converted;
+}
+
+/** Recursion is safe: the JSON parser limits the depth of variables (`levelsMax` in kit/src/http/json-body.ts). */
+function convertValue(value: unknown, type: GraphQLInputType): unknown {
+  if (isNonNullType(type)) return convertValue(value, type.ofType);
+  if (isListType(type))
+    return Array.isArray(value)
+      ? value.map((entry) => convertValue(entry, type.ofType))
+      : convertValue(value, type.ofType);
+  if (typeof value === "bigint") {
+    if (type === GraphQLID) return String(value);
+    return type === GraphQLFloat ? Number(value) : value;
+  }
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  if (!isInputObjectType(type) || !isObject) return value;
+  const fields = type.getFields();
+  const members = Object.entries(value).map(([name, member]) => {
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    return [name, field ? convertValue(member, field.type) : member];
+  });
+  return Object.fromEntries(members);
 }
 
 const isString = (value: unknown) => typeof value === "string";
@@ -88,10 +158,7 @@ const acceptedValues: ReadonlyMap<string, (value: unknown) => boolean> = new Map
  * Whether each variable is in `acceptedValues`, or nullable and null or absent. If false, graphql-js decides. Most requests need only this check,
  * and graphql-js resolves the type of each variable again for each request (`bench` small: 2 % of the CPU time).
  */
-function haveAcceptedValues(
-  definitions: readonly VariableDefinitionNode[],
-  variables: Readonly<Record<string, unknown>>,
-): boolean {
+function haveAcceptedValues(definitions: readonly VariableDefinitionNode[], variables: Variables): boolean {
   for (const { type, variable } of definitions) {
     const isRequired = type.kind === Kind.NON_NULL_TYPE;
     const nullableType = isRequired ? type.type : type;

@@ -8,11 +8,12 @@
 //   compile         prepares the query plan for execution
 // `__schema` and `__type` are not planned: at the start of stage 4, introspection/ executes them over the API schema.
 import type { QueryPlan } from "@apollo/query-planner";
-import { Kind, type OperationDefinitionNode, print, type VariableDefinitionNode } from "graphql";
+import { Kind, type OperationDefinitionNode, type VariableDefinitionNode } from "graphql";
 import { Rejection } from "../errors/rejections.ts";
 import type { ValidatedOperation } from "../parse/validated-operation.ts";
 import type { Compile } from "./compile/compile.ts";
 import type { CompiledPlan } from "./compile/compiled-plan.ts";
+import { printMarked, restoreMarked } from "./normalize/big-literals.ts";
 import { normalize, type NormalizeOptions } from "./normalize/normalize.ts";
 import { listStrictVariables } from "./normalize/null-arguments.ts";
 import { chooseCombination, type OverrideCombination } from "./override-combinations.ts";
@@ -102,8 +103,8 @@ export function createPlanStage(options: PlanOptions): PlanStage {
     const { planned } = normalized;
     // No fetch is needed: the operation selects only introspection fields, and `__typename` at the root.
     if (!planned) return { normalized, plan: { kind: "QueryPlan" } satisfies QueryPlan };
-    const planJson = await options.plan(print(planned), labels);
-    const plan = JSON.parse(planJson) as QueryPlan;
+    const planJson = await options.plan(printMarked(planned, options.apiSchema), labels);
+    const plan = JSON.parse(restoreMarked(planJson)) as QueryPlan;
     // No subgraph has a path to some field (rewrite/plan-resolvable.ts).
     if (!plan.node) throw new Rejection("OPERATION_NOT_RESOLVABLE");
     return { normalized, plan };

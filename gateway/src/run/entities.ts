@@ -182,6 +182,6 @@ function normalizeKey(text: string): string {
   return text.trim().toLowerCase();
 }
 
-function isScalar(value: unknown): value is string | number | boolean {
+function isScalar(value: unknown): value is string | number | bigint | boolean {
   return typeof value !== "object";
 }

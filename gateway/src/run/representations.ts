@@ -1,16 +1,15 @@
 // Stage 4 of 5: run. Writes the representations that an entity fetch sends, one for each distinct set of key values. run.ts calls it at most once per
 // client request for each group of fetches with the same representations, when the fetches that the group depends on are complete.
 import { stringifyDeepJson } from "@tributary/kit/json/deep-json";
-import {
-  type FieldAccess,
-  type Joins,
-  noJoin,
-  type ObjectLayout,
-  type RepresentationField,
-  type RepresentationFieldsOf,
-  type RepresentationPlan,
-  type ResponsePosition,
-  type SingleKey,
+import type {
+  FieldAccess,
+  Joins,
+  ObjectLayout,
+  RepresentationField,
+  RepresentationFieldsOf,
+  RepresentationPlan,
+  ResponsePosition,
+  SingleKey,
 } from "../plan/compile/compiled-plan.ts";
 import type { FetchPath } from "../plan/compile/fetch-path.ts";
 import type { MemoSource } from "./caching/memoize-by-source.ts";
@@ -109,7 +108,7 @@ function writeFastCase(tree: ResponseTree, paths: Paths, plan: RepresentationPla
 }
 
 function writeSingleKey({ textBefore, textAfter }: SingleKey, value: unknown): string {
-  return textBefore + JSON.stringify(value) + textAfter;
+  return textBefore + stringifyDeepJson(value) + textAfter;
 }
 
 /** Any types and keys. Maps each object to its index, since its key values may be in joined data. */
@@ -172,7 +171,8 @@ function isLeftOut(fields: readonly RepresentationField[] | undefined, object: J
 }
 
 function isInputLeftOut({ joinIndex }: FieldAccess, object: Json, joins: Joins): boolean {
-  if (joinIndex === noJoin) return true;
+  // The object itself lacks the field.
+  if (joinIndex < 0) return true;
   const join = joins[joinIndex];
   // The entity has been returned without the field, or its fetch had left it out too.
   return join !== undefined && (join.find(object) !== undefined || join.leftOut?.has(object) === true);
@@ -233,7 +233,7 @@ function writeObject(fields: readonly RepresentationField[], values: readonly un
     if (field.value.kind === "constant") continue;
     const value = values[valueIndex];
     valueIndex++;
-    text += isWritten(value) ? value.json : JSON.stringify(value);
+    text += isWritten(value) ? value.json : stringifyDeepJson(value);
   }
   return `${text}}`;
 }

@@ -1,4 +1,5 @@
 // Stage 4 of 5: run. Executes a compiled plan: sends each request when it is due (request-order.ts), and accepts its response.
+import { stringifyDeepJson } from "@tributary/kit/json/deep-json";
 import { OperationTypeNode } from "graphql";
 import type {
   CompiledFetch,
@@ -266,7 +267,7 @@ function writeVariables(variables: CompiledRequest["variables"], values: Json): 
   for (const { name, clientName } of variables) {
     if (!Object.hasOwn(values, clientName)) continue;
     if (members !== "") members += ",";
-    members += `${JSON.stringify(name)}:${JSON.stringify(values[clientName])}`;
+    members += `${JSON.stringify(name)}:${stringifyDeepJson(values[clientName])}`;
   }
   return members;
 }

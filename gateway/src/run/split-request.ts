@@ -1,7 +1,6 @@
 // Stage 4 of 5: run. Sends the parts of a read singly (plan/compile/request-split.ts) if the subgraph rejected the whole document: a replica of an
 // earlier release may lack one field of it. Called by run.ts.
 import { Kind, type SelectionSetNode } from "graphql";
-import { responseNameOf } from "../plan/normalize/collect-fields.ts";
 import type { CompiledFetch, CompiledRequest, RequestSplit } from "../plan/compile/compiled-plan.ts";
 import { acceptIncomplete, type AcceptOptions, type RunState } from "./accept-response.ts";
 import { memoizeBySource } from "./caching/memoize-by-source.ts";
@@ -110,7 +109,7 @@ function joinRootFields(parts: readonly CompiledRequest[], partRuns: readonly Ru
 
 /** The fields of a part that failed, all null: stage 5 reports an absent field as an invalid response of the subgraph. */
 function nullsFor({ selections }: SelectionSetNode): Readonly<Record<string, null>> {
-  const names = selections.flatMap((selection) => (selection.kind === Kind.FIELD ? responseNameOf(selection) : []));
+  const names = selections.flatMap((field) => (field.kind === Kind.FIELD ? (field.alias ?? field.name).value : []));
   return Object.fromEntries(names.map((name) => [name, null]));
 }
 

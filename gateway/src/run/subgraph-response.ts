@@ -1,5 +1,6 @@
 // Stage 4 of 5: run. Parses the response of a subgraph, for fetch.ts, and checks its form (GraphQL spec, section 7.1 "Response Format"). Entities are
 // checked in entities.ts, other values in stage 5.
+import { parseBigIntJson } from "@tributary/kit/json/exact-json";
 import { isClientCode, isForwardedCode } from "../errors/codes.ts";
 import type { SharedSource } from "./caching/memoize-by-source.ts";
 import { readSubgraphCaching, type SubgraphCaching } from "./caching/response-caching.ts";
@@ -56,9 +57,6 @@ const pathStepsMax = 200;
 /** Often sent by a proxy in front of the subgraph. A read with 502 to 504 has already been retried if possible (kit/src/upstream/upstream.ts). */
 const unavailableStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** Unlike `buffer.toString()`, it removes a byte order mark. */
-const utf8 = new TextDecoder();
-
 type HttpResponse = Extract<HttpReply, { kind: "response" }>;
 
 /**
@@ -81,7 +79,7 @@ function hasContent(response: SubgraphResponse): boolean {
 
 function readGraphqlResponse(reply: HttpResponse, wantsCaching: boolean): SubgraphResponse {
   const { status } = reply;
-  const body = parseObject(utf8.decode(reply.body));
+  const body = parseObject(reply.body);
   if (body === undefined) return unusable("no JSON object", reply);
   const data = body["data"] ?? null;
   const errors = readErrors(body["errors"] ?? []);
@@ -124,9 +122,10 @@ function mayRejectDocument({ extensions: { code } }: SubgraphError): boolean {
   return !isClientCode(code) || code === "GRAPHQL_VALIDATION_FAILED" || code.endsWith("_LIMIT_EXCEEDED");
 }
 
-function parseObject(text: string): Record<string, unknown> | undefined {
+/** Whole numbers beyond 2^53 - 1 become bigints: rounded, a key would be that of another row. */
+function parseObject(json: Uint8Array): Record<string, unknown> | undefined {
   try {
-    const body: unknown = JSON.parse(text);
+    const body = parseBigIntJson(json);
     return typeof body === "object" && body !== null && !Array.isArray(body)
       ? (body as Record<string, unknown>)
       : undefined;

@@ -1,7 +1,7 @@
 // Stage 4 of 5: run. Finds the objects that a fetch is for (its targets): from the root of the response, along the paths of the fetch, through the
 // data that is joined so far.
 import type { FieldAccess, Joins, ObjectLayout, ResponsePosition } from "../plan/compile/compiled-plan.ts";
-import { acceptsType, type FetchPath, type PathStep } from "../plan/compile/fetch-path.ts";
+import type { FetchPath, PathStep } from "../plan/compile/fetch-path.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -89,10 +89,7 @@ function createPathTree(paths: Paths, stepCount: number): PathTree {
   const branches = new Map<ObjectLayout, PathBranch>();
 
   function createBranch(layout: ObjectLayout): PathBranch {
-    const pathsHere = paths.filter((path) => {
-      const lastStep = path[stepCount - 1];
-      return lastStep === undefined || acceptsType(lastStep, layout.typename);
-    });
+    const pathsHere = paths.filter((path) => path[stepCount - 1]?.types?.includes(layout.typename) ?? true);
     const longerPaths = pathsHere.filter(({ length }) => length > stepCount);
     const steps: BranchStep[] = [];
     for (const [key, pathsBelow] of Map.groupBy(longerPaths, (path) => (path[stepCount] as PathStep).key)) {

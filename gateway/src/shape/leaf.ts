@@ -15,7 +15,7 @@ export function writeLeaf(value: unknown, leaf: LeafKind, out: JsonBytes): boole
       return true;
     case "ID":
       if (typeof value === "string") out.writeText(value);
-      else if (Number.isSafeInteger(value)) out.writeRaw(`"${String(value)}"`);
+      else if (typeof value === "bigint" || Number.isSafeInteger(value)) out.writeRaw(`"${String(value)}"`);
       else return false;
       return true;
     case "Int":
@@ -23,8 +23,10 @@ export function writeLeaf(value: unknown, leaf: LeafKind, out: JsonBytes): boole
       out.writeInteger(value);
       return true;
     case "Float":
-      if (!Number.isFinite(value)) return false;
-      out.writeRaw(String(value));
+      // A client reads a Float as a double (GraphQL spec, 3.5.2), so a bigint is rounded here.
+      if (typeof value === "bigint") out.writeRaw(String(Number(value)));
+      else if (Number.isFinite(value)) out.writeRaw(String(value));
+      else return false;
       return true;
     case "Boolean":
       if (typeof value !== "boolean") return false;

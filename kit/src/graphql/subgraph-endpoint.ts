@@ -250,7 +250,7 @@ function writeRejection(failures: RequestFailures, error: unknown, response: Res
 
 /**
  * Called by Express's body parser. Rejects whole numbers that a double cannot represent: a rounded id could be that of another row. The
- * gateway never sends such numbers.
+ * gateway sends such a number only for a custom scalar, or as a key if the other subgraph sent it as a number.
  */
 function requireExactNumbers(_request: unknown, _response: unknown, body: Buffer): void {
   // Numbers are ASCII, which is the same in Latin-1 and UTF-8.

@@ -1,4 +1,4 @@
-// Writes the values of custom scalars, which can be deeply nested JSON. Used by the gateway in run/representations.ts and shape/leaf.ts.
+// Writes the values of scalars: custom ones can be deeply nested JSON, and whole numbers bigints (exact-json.ts). Used by the gateway.
 
 /** A list or object whose opening bracket is written and whose closing bracket is not. */
 interface OpenValue {
@@ -10,15 +10,16 @@ interface OpenValue {
 }
 
 /**
- * JSON.stringify for parsed JSON of any depth. JSON.parse reads any depth, but JSON.stringify throws a RangeError above some 4,000 levels
- * (Node 24, default stack size). Only after a RangeError, this function writes the value without recursion, which is slower.
- * @param value as JSON.parse returns it.
+ * JSON.stringify for parsed JSON of any depth, with bigints. JSON.parse reads any depth, but JSON.stringify throws a RangeError above some 4,000 levels
+ * (Node 24, default stack size), and a TypeError for a bigint. Only after an error, this function writes the value without recursion, which is slower.
+ * @param value as JSON.parse or parseBigIntJson returns it.
  */
 export function stringifyDeepJson(value: unknown): string {
+  if (typeof value === "bigint") return String(value);
   try {
     return JSON.stringify(value);
   } catch (error) {
-    if (error instanceof RangeError) return stringifyWithoutRecursion(value);
+    if (error instanceof RangeError || error instanceof TypeError) return stringifyWithoutRecursion(value);
     throw error;
   }
 }
@@ -31,7 +32,7 @@ function stringifyWithoutRecursion(root: unknown): string {
   const begin = (value: unknown) => {
     const opened = toOpenValue(value);
     if (opened === undefined) {
-      text += JSON.stringify(value);
+      text += typeof value === "bigint" ? String(value) : JSON.stringify(value);
       return;
     }
     text += opened.keys ? "{" : "[";

@@ -1,4 +1,6 @@
-// Numbers in the JSON of GraphQL requests: the gateway keeps ids exact by `parseExactJson`, subgraphs reject inexact numbers by `hasInexactNumber`.
+// Numbers that a double cannot represent, in JSON. The gateway keeps them exact in requests of clients by `parseExactJson`, and in responses of subgraphs
+// by `parseBigIntJson`. The services reject them by `hasInexactNumber`.
+import { randomUUID } from "node:crypto";
 import { endOfString, JsonError, type JsonLimits, parseUniqueJson } from "../http/json-body.ts";
 
 /** A double represents every number with at most 15 digits exactly, so shorter texts need no check. */
@@ -6,15 +8,23 @@ const exactCharactersMax = 15;
 /** The maximum number of replaced numbers in one text: a thousand take 1 ms. */
 const inexactMax = 5_000;
 /** A whole number without decimal point and exponent. JSON has no leading zeros, so two different texts are two different numbers. */
-const plainNumber = /^-?\d+$/;
+const plainNumber = /^-?[1-9]\d*$/;
 /** The sign, the digits before and after the decimal point, and the exponent. */
 const numberParts = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i;
 /** Matches every text that contains a number with more than 15 digits, and some others. */
 const mayBeInexact = /[\d.]{16}/;
 /** From this number on, String() writes an exponent. */
 const exponentFrom = 1e21;
+/** Every whole number beyond `Number.MAX_SAFE_INTEGER` has at least as many digits. */
+const bigIntDigitsMin = 16;
+/** Begins the string that stands for a whole number until it is a bigint. Random, so that no text can contain it by intention. */
+const bigIntMark = randomUUID();
 
+const space = 0x20;
 const quote = 0x22;
+const comma = 0x2c;
+const colon = 0x3a;
+const openBracket = 0x5b;
 const plus = 0x2b;
 const minus = 0x2d;
 const point = 0x2e;
@@ -24,22 +34,93 @@ const upperE = 0x45;
 const lowerE = 0x65;
 
 /**
- * Parses a GraphQL request's JSON. A number that a double changes to another whole number becomes the string that was sent: otherwise the id
- * `9007199254740993` would become `9007199254740992`, the id of another row. A variable of type ID accepts the string; one of type Int or Float
- * rejects it.
+ * Parses a GraphQL request's JSON. A number that a double changes to another whole number becomes a bigint, or a string if it was sent with a decimal
+ * point or an exponent: otherwise the id `9007199254740993` would become `9007199254740992`, the id of another row.
  * @throws JsonError if the text is not JSON, exceeds a limit or repeats a key.
  */
 export function parseExactJson(text: string, limits?: JsonLimits): unknown {
   const value = parseUniqueJson(text, limits);
   if (!mayBeInexact.test(text)) return value;
-  const inexact = findInexact(text);
+  const inexact = findNumbers(text, inexactMax + 1, (number) => !isExact(number));
   if (inexact.length > inexactMax) throw new JsonError(`has more than ${inexactMax} numbers that are not exact`);
-  return inexact.length === 0 ? value : JSON.parse(quoteAll(text, inexact));
+  return inexact.length === 0 ? value : parseWithBigInts(text, inexact);
+}
+
+/** Unlike `buffer.toString()`, it removes a byte order mark. */
+const utf8 = new TextDecoder();
+
+/**
+ * `JSON.parse`, except that whole numbers beyond `Number.MAX_SAFE_INTEGER` (2^53 - 1) become bigints. Numbers with a decimal point or an exponent, and
+ * from 1.8e308 on, are read as by `JSON.parse`. On 90 KB it takes 5 % longer than `JSON.parse`, 12 % with 600 long numbers in strings, and 2.4 times as
+ * long with bigints.
+ * @throws SyntaxError
+ */
+export function parseBigIntJson(json: Uint8Array): unknown {
+  const text = utf8.decode(json);
+  if (!mayHaveBigInt(json)) return JSON.parse(text);
+  const ranges = findNumbers(text, Infinity, isBigInt);
+  return ranges.length === 0 ? JSON.parse(text) : parseWithBigInts(text, ranges);
+}
+
+/**
+ * False for numbers in strings, unless they follow a space, comma, colon or bracket. A bigint has 16 digits or more, so it looks at each 16th byte: a
+ * regular expression takes ten times as long.
+ */
+function mayHaveBigInt(json: Uint8Array): boolean {
+  for (let index = bigIntDigitsMin - 1; index < json.length; index += bigIntDigitsMin) {
+    if (!isDigit(json[index] as number)) continue;
+    // Digits that begin earlier were seen at the previous index.
+    const beginMin = index - bigIntDigitsMin + 1;
+    let begin = index;
+    while (begin > beginMin && isDigit(json[begin - 1] as number)) begin--;
+    const isNegative = json[begin - 1] === minus;
+    if (!isBeforeNumber(json[isNegative ? begin - 2 : begin - 1])) continue;
+    let value = 0;
+    for (index = begin; index < json.length && isDigit(json[index] as number); index++)
+      value = value * 10 + ((json[index] as number) - digitZero);
+    if (value > Number.MAX_SAFE_INTEGER) return true;
+  }
+  return false;
+}
+
+/** White space is at most the space character (RFC 8259, 2). */
+function isBeforeNumber(code: number | undefined): boolean {
+  if (code === undefined) return true;
+  return code <= space || code === colon || code === comma || code === openBracket;
+}
+
+function isBigInt(number: string): boolean {
+  if (!plainNumber.test(number)) return false;
+  const double = Number(number);
+  return !Number.isSafeInteger(double) && Number.isFinite(double);
+}
+
+/**
+ * Parses the whole numbers in the ranges as bigints, and other numbers as strings. Not by a reviver of `JSON.parse`, which takes twice as long and overflows the stack on deeply nested
+ * values.
+ */
+function parseWithBigInts(json: string, ranges: readonly TextRange[]): unknown {
+  const root: Record<string, unknown> = { value: JSON.parse(markAll(json, ranges)) };
+  let count = 0;
+  const pending: Record<string, unknown>[] = [root];
+  for (let parent = pending.pop(); parent; parent = pending.pop()) {
+    for (const key of Object.keys(parent)) {
+      const value = parent[key];
+      if (typeof value === "object" && value !== null) pending.push(value as Record<string, unknown>);
+      else if (typeof value === "string" && value.startsWith(bigIntMark)) {
+        parent[key] = BigInt(value.slice(bigIntMark.length));
+        count++;
+      }
+    }
+  }
+  // A number was repeated under one key, or was a key, which is not JSON.
+  if (count < ranges.length) JSON.parse(json);
+  return root["value"];
 }
 
 /** Whether JSON contains a number that a double changes to another whole number. Never throws; without a meaning for a text that is not JSON. */
 export function hasInexactNumber(text: string): boolean {
-  return mayBeInexact.test(text) && findInexact(text).length > 0;
+  return mayBeInexact.test(text) && findNumbers(text, 1, (number) => !isExact(number)).length > 0;
 }
 
 interface TextRange {
@@ -47,19 +128,18 @@ interface TextRange {
   readonly end: number;
 }
 
-/** The numbers for which `isExact` is false, at most `inexactMax + 1`. Not a reviver of `JSON.parse`, which is called for every value. */
-function findInexact(json: string): readonly TextRange[] {
+/** The first `rangesMax` numbers outside strings that are longer than 15 characters and match. */
+function findNumbers(json: string, rangesMax: number, matches: (number: string) => boolean): readonly TextRange[] {
   const ranges: TextRange[] = [];
   let index = 0;
-  while (index < json.length) {
+  while (index < json.length && ranges.length < rangesMax) {
     const code = json.charCodeAt(index);
     if (code === quote) {
       index = endOfString(json, index);
     } else if (code === minus || isDigit(code)) {
       const end = endOfNumber(json, index);
       const isLong = end - index > exactCharactersMax;
-      if (isLong && !isExact(json.slice(index, end))) ranges.push({ begin: index, end });
-      if (ranges.length > inexactMax) return ranges;
+      if (isLong && matches(json.slice(index, end))) ranges.push({ begin: index, end });
       index = end;
     } else {
       index++;
@@ -83,17 +163,17 @@ function isNumberPart(code: number): boolean {
 }
 
 /**
- * Whether String() of the double is the same whole number. Also true if the double is 0, a fraction or at least 1e21, which are never ids. False for
- * a fraction that the double rounds to another whole number than 0, such as 4.00000000000000000001: it must not select row 4.
+ * Whether String() of the double is the same whole number. Also true if the double is 0 or a fraction, or a number with a decimal point or an exponent
+ * is at least 1e21: these are never ids. False for a fraction that the double rounds to another whole number than 0, such as 4.00000000000000000001:
+ * it must not select row 4.
  */
 function isExact(number: string): boolean {
   const double = Number(number);
-  const canBeId = double !== 0 && Number.isInteger(double) && Math.abs(double) < exponentFrom;
-  if (!canBeId) return true;
+  if (double === 0 || !Number.isInteger(double)) return true;
   const doubleText = String(double);
   if (doubleText === number) return true;
   if (plainNumber.test(number)) return false;
-  return doubleText === toPlain(number);
+  return Math.abs(double) >= exponentFrom || doubleText === toPlain(number);
 }
 
 /** A whole number such as `1.5e1` written without decimal point and exponent (`15`); undefined if it is not whole. */
@@ -108,13 +188,15 @@ function toPlain(number: string): string | undefined {
   return sign + withoutLeadingZeros;
 }
 
-/** Puts quotes around each range of the JSON. */
-function quoteAll(json: string, ranges: readonly TextRange[]): string {
-  let quoted = "";
+/** Replaces each number by a string; that of a whole number begins with `bigIntMark`. */
+function markAll(json: string, ranges: readonly TextRange[]): string {
+  let marked = "";
   let previousEnd = 0;
   for (const { begin, end } of ranges) {
-    quoted += `${json.slice(previousEnd, begin)}"${json.slice(begin, end)}"`;
+    const number = json.slice(begin, end);
+    const mark = plainNumber.test(number) ? bigIntMark : "";
+    marked += `${json.slice(previousEnd, begin)}"${mark}${number}"`;
     previousEnd = end;
   }
-  return quoted + json.slice(previousEnd);
+  return marked + json.slice(previousEnd);
 }

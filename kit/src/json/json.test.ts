@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { decodeJson, endOfString, isJsonType, parseUniqueJson } from "../http/json-body.ts";
 import { stringifyDeepJson } from "./deep-json.ts";
-import { hasInexactNumber, parseExactJson } from "./exact-json.ts";
+import { hasInexactNumber, parseBigIntJson, parseExactJson } from "./exact-json.ts";
 
 test.each([
   ["a key twice with other members between", '{"a":1,"b":{"a":1},"a":null}'],
@@ -97,16 +97,17 @@ test.each([
 });
 
 test.each([
-  ["9007199254740993", "9007199254740993"],
-  ["-9007199254740993", "-9007199254740993"],
-  ["1152921504606846976", "1152921504606846976"],
+  ["9007199254740993", 2n ** 53n + 1n],
+  ["-9007199254740993", -(2n ** 53n) - 1n],
+  ["1152921504606846976", 2n ** 60n],
+  ["12345678901234567890123456789", 12_345_678_901_234_567_890_123_456_789n],
   ["9007199254740993.0", "9007199254740993.0"],
   ["9.007199254740993e15", "9.007199254740993e15"],
   ["900719925474099.3e1", "900719925474099.3e1"],
   ["4.00000000000000000001", "4.00000000000000000001"],
   ["9007199254740993.5", "9007199254740993.5"],
-])("%s, which a double cannot represent, becomes a text", (json, text) => {
-  expect(parseExactJson(`{"a":[${json},1]}`)).toEqual({ a: [text, 1] });
+])("%s, which a double cannot represent, becomes a bigint or a text", (json, value) => {
+  expect(parseExactJson(`{"a":[${json},1]}`)).toEqual({ a: [value, 1] });
   expect(hasInexactNumber(`[${json}]`)).toBe(true);
 });
 
@@ -119,7 +120,7 @@ test.each([
   "1.7976931348623157e308",
   "0.00000000000000000000",
   "1000000000000000000",
-  "12345678901234567890123456789",
+  "1.2345678901234567890123456789e28",
   "-0.0000000000000000",
 ])("%s remains a number", (json) => {
   expect(parseExactJson(`[${json}]`)).toEqual([JSON.parse(json)]);
@@ -131,7 +132,7 @@ test("digits in strings and keys are unchanged, also next to escapes", () => {
   expect(parseExactJson(json)).toEqual({
     "9007199254740993": "9007199254740993",
     "a\\": '"9007199254740993',
-    b: "9007199254740993",
+    b: 9_007_199_254_740_993n,
     c: "\\",
   });
 });
@@ -139,14 +140,51 @@ test("digits in strings and keys are unchanged, also next to escapes", () => {
 test("invalid JSON is an error", () => {
   for (const text of ["{9007199254740993:1}", "09007199254740993", "[9007199254740993", "--9007199254740993"]) {
     expect(() => parseExactJson(text)).toThrow(SyntaxError);
+    expect(() => parseBigIntJson(Buffer.from(text))).toThrow(SyntaxError);
   }
 });
 
+test.each([
+  ["[9007199254740992,9007199254740993,-9007199254740992]", [2n ** 53n, 2n ** 53n + 1n, -(2n ** 53n)]],
+  ["[9007199254740991,-9007199254740991,0,1700000000000000]", [2 ** 53 - 1, 1 - 2 ** 53, 0, 1_700_000_000_000_000]],
+  [`[${"9".repeat(308)},${"9".repeat(400)}]`, [BigInt("9".repeat(308)), Infinity]],
+  ["[1e20,9007199254740993.0,9.007199254740993e15,-0]", [1e20, 9_007_199_254_740_992, 9_007_199_254_740_992, -0]],
+  [
+    '["9007199254740993",", 9007199254740993"," \\"9007199254740993"]',
+    ["9007199254740993", ", 9007199254740993", ' "9007199254740993'],
+  ],
+  [
+    '{"9007199254740993":9007199254740993,"__proto__":9007199254740993,"a":[]}',
+    JSON.parse('{"9007199254740993":0,"__proto__":0,"a":[]}', (_, value) => (value === 0 ? 2n ** 53n + 1n : value)),
+  ],
+  ['{"a":9007199254740993,"a":1,"b":9007199254740995}', { a: 1, b: 2n ** 53n + 3n }],
+  ["9007199254740993", 2n ** 53n + 1n],
+  ['\ufeff{"a":\t9007199254740993}', { a: 2n ** 53n + 1n }],
+])("whole numbers beyond 2^53 - 1 are bigints: %s", (json, value) => {
+  expect(parseBigIntJson(Buffer.from(json))).toEqual(value);
+});
+
+test("a bigint is found at any index, next to anything that can precede or follow it", () => {
+  for (let length = 0; length < 40; length++)
+    for (const [before, after] of [
+      ["[", "]"],
+      ["[1,", ",1]"],
+      ['{"a":', "}"],
+      ["[ -", " ]"],
+      ["[\n", "\n]"],
+    ] as const) {
+      const json = `{"${"x1234567890123456789".repeat(2).slice(0, length)}":${before}9007199254740993${after}}`;
+      expect(stringifyDeepJson(parseBigIntJson(Buffer.from(json)))).toBe(json.replaceAll(/[ \n]/g, ""));
+    }
+});
+
 test("values of any depth are written as they were parsed", () => {
-  const shallow = '{"a":[1,"\\u0000",null,{"b":{}},[]],"":true}';
+  const shallow = '{"a":[1,9007199254740993,"\\u0000",null,{"b":{}},[]],"":true}';
   const texts = [nest('{"x":', shallow, "}"), nest("[0,", shallow, ',{"y":2.5}]'), shallow, "null", '"x"'];
   // Compared without matchers: they recurse to print a difference.
-  expect(texts.map((text) => stringifyDeepJson(JSON.parse(text)) === text)).toEqual(texts.map(() => true));
+  expect(texts.map((text) => stringifyDeepJson(parseBigIntJson(Buffer.from(text))) === text)).toEqual(
+    texts.map(() => true),
+  );
 });
 
 function nest(before: string, inner: string, after: string): string {

@@ -6,12 +6,12 @@ import { collectFields, responseNameOf } from "../normalize/collect-fields.ts";
 import { clientVariableOf } from "../normalize/normalize.ts";
 import type { CompiledFetch, CompiledRequest, RequestPart } from "./compiled-plan.ts";
 import type { FetchPath } from "./fetch-path.ts";
-import { createFetchDocument, findRenamedFields } from "./fetch-document.ts";
+import { type BatchedFetch, createFetchDocument, findRenamedFields } from "./fetch-document.ts";
 import { type FetchBatch, type PlannedFetch, scheduleFetches } from "./fetch-schedule.ts";
 import { createKeyChecks, type KeyCheckOptions, type StoppedKeyAdditions } from "./key-checks.ts";
 import { compileRepresentationFields } from "./representation-plan.ts";
 import { createRequestSplit } from "./request-split.ts";
-import { type BatchedFetch, createSubsets, type SubsetCompiler } from "./request-subsets.ts";
+import { createSubsets, type SubsetCompiler } from "./request-subsets.ts";
 import { createRequestText, type FetchNames, nameFetch } from "./request-text.ts";
 
 export interface RequestCompilerOptions extends KeyCheckOptions {

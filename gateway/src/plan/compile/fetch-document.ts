@@ -9,6 +9,7 @@ import {
   type SelectionSetNode,
 } from "graphql";
 import { responseNameOf } from "../normalize/collect-fields.ts";
+import type { CompiledFetch } from "./compiled-plan.ts";
 import { type CheckedKey, createCheckedKeys, type KeyCheckOptions } from "./key-checks.ts";
 
 export interface FetchDocument {
@@ -17,6 +18,14 @@ export interface FetchDocument {
   /** The selection of the operation, or of `_entities` for an entity fetch. */
   readonly selected: SelectionSetNode;
   readonly checkedKeys: readonly CheckedKey[];
+}
+
+/** What a request, and any subset of it, is compiled from. */
+export interface BatchedFetch {
+  readonly fetch: CompiledFetch;
+  readonly document: FetchDocument;
+  /** The variables that its operation uses, by their names in the request. */
+  readonly variableNames: readonly string[];
 }
 
 export function createFetchDocument(node: FetchNode, o: KeyCheckOptions): FetchDocument {

@@ -4,7 +4,7 @@ import { type FieldNode, Kind, type OperationDefinitionNode, type SelectionNode,
 import { responseNameOf } from "../normalize/collect-fields.ts";
 import type { CompiledRequest, RequestSplit } from "./compiled-plan.ts";
 import type { StoppedKeyAdditions } from "./key-checks.ts";
-import type { BatchedFetch } from "./request-subsets.ts";
+import type { BatchedFetch } from "./fetch-document.ts";
 import { createRequestText } from "./request-text.ts";
 
 /** The most parts of a request that is split: further requests for each client request. */

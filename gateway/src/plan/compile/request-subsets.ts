@@ -1,17 +1,9 @@
 // Compiles requests for some of the members of a request, which run/request-order.ts sends if the others are not ready in time. compile-requests.ts
 // creates one `subset` function for each request with several members.
 import type { CompiledFetch, CompiledRequest } from "./compiled-plan.ts";
-import type { FetchDocument } from "./fetch-document.ts";
+import type { BatchedFetch } from "./fetch-document.ts";
 import { createEntitySplit } from "./request-split.ts";
 import { type FetchNames, nameFetch } from "./request-text.ts";
-
-/** What a request, and any subset of it, is compiled from. */
-export interface BatchedFetch {
-  readonly fetch: CompiledFetch;
-  readonly document: FetchDocument;
-  /** The variables that its operation uses, by their names in the request. */
-  readonly variableNames: readonly string[];
-}
 
 export interface SubsetCompiler {
   /** Compiles what a request with these fetches has besides its fetches. */

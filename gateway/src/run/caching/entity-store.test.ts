@@ -36,6 +36,13 @@ test("the estimated bytes are limited: the results that were not used are evicte
   expect([keysOf(store), evicted]).toEqual([["a", "c", "d", "e"], 1]);
 });
 
+test("bigints and deeply nested values are stored", () => {
+  const store = createEntityStore({ bytesMax: 1_000_000, onEvicted: () => {} });
+  store.put(result("a", { data: { number: 9_007_199_254_740_993n } }));
+  store.put(result("b", { data: { value: JSON.parse("[".repeat(20_000) + "]".repeat(20_000)) } }));
+  expect(keysOf(store)).toEqual(["a", "b"]);
+});
+
 function result(key: string, o: Partial<NewResult> = {}): NewResult {
   const about = {
     service: "things",

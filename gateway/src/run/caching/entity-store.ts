@@ -1,4 +1,5 @@
 // Stage 4 of 5: run. The entities and results of root fields that entity-cache.ts stores, in one bounded map, with an index by cache group.
+import { stringifyDeepJson } from "@tributary/kit/json/deep-json";
 import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bounded-map";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -106,5 +107,5 @@ export function nameGroup(service: string, group: string): string {
 
 /** A parsed value takes about twice the length of its JSON. */
 function estimateBytes({ key, data, groups }: StoredResult): number {
-  return resultBytes + 2 * key.length + 2 * JSON.stringify(data).length + groupBytes * groups.length;
+  return resultBytes + 2 * key.length + 2 * stringifyDeepJson(data).length + groupBytes * groups.length;
 }

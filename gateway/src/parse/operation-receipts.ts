@@ -1,11 +1,11 @@
-// Reads the receipts of earlier writes that a client sends (kit/src/consistency/receipts.ts), for pipeline.ts before stage 3. Services read from
-// their primary database, so reads follow only two rules: they join no read that was sent before the write (fetch-sharing.ts), and use no older
-// result of the entity cache (cached-fetch.ts).
+// Stage 2 of 5: parse. Reads the receipts of earlier writes that a client sends (kit/src/consistency/receipts.ts), for pipeline.ts. Services read from
+// their primary database, so reads follow only two rules: they join no read that was sent before the write (run/fetch-sharing.ts), and use no older
+// result of the entity cache (run/cached-fetch.ts).
+import type { IncomingMessage } from "node:http";
 import { AppError } from "@tributary/kit/errors/app-error";
 import { receiptHeader, type Receipts, type ServiceWrite } from "@tributary/kit/consistency/receipts";
 import { Rejection } from "../errors/rejections.ts";
-import type { GraphqlRequest } from "../parse/graphql-request.ts";
-import type { GatewayExchange } from "../admit/exchange.ts";
+import type { GraphqlRequest } from "./graphql-request.ts";
 
 /** The receipts of a request. */
 export interface OperationReceipts {
@@ -27,10 +27,10 @@ const wrongTypeMessage = "`extensions.consistencyToken` must be true or the text
  */
 export function readOperationReceipts(
   receipts: Receipts,
-  { request }: GatewayExchange,
+  { headers }: IncomingMessage,
   { extensions }: GraphqlRequest,
 ): OperationReceipts {
-  const header = request.headers[headerName];
+  const header = headers[headerName];
   const extension = extensions?.["consistencyToken"] ?? false;
   if (typeof extension !== "boolean" && typeof extension !== "string")
     throw new Rejection("MALFORMED_REQUEST", wrongTypeMessage);
