@@ -108,7 +108,11 @@ function writeFastCase(tree: ResponseTree, paths: Paths, plan: RepresentationPla
 }
 
 function writeSingleKey({ textBefore, textAfter }: SingleKey, value: unknown): string {
-  return textBefore + stringifyDeepJson(value) + textAfter;
+  return textBefore + writeScalar(value) + textAfter;
+}
+
+function writeScalar(value: unknown): string {
+  return typeof value === "bigint" ? String(value) : JSON.stringify(value);
 }
 
 /** Any types and keys. Maps each object to its index, since its key values may be in joined data. */
@@ -233,7 +237,7 @@ function writeObject(fields: readonly RepresentationField[], values: readonly un
     if (field.value.kind === "constant") continue;
     const value = values[valueIndex];
     valueIndex++;
-    text += isWritten(value) ? value.json : stringifyDeepJson(value);
+    text += isWritten(value) ? value.json : writeScalar(value);
   }
   return `${text}}`;
 }
