@@ -1,7 +1,9 @@
 -- An id is not given twice. A database that was restored or promoted may lack its last rows, while other databases, tokens and clients have their ids.
 
 -- A dump that is restored into the same cluster is another database: it begins a new epoch too.
-alter table feed_epoch add column database oid;
+alter table feed_epoch add column database oid,
+  -- When the epoch began: milliseconds since 1970.
+  add column begun_ms bigint not null default floor(extract(epoch from clock_timestamp()) * 1000);
 
 -- Moves the generated ids of every table of this schema past all that it has given: to the milliseconds since 2025. No table gets 1,000 rows a second
 -- for long. Below 2^53, ids remain exact in JavaScript. They are in the order of their creation, as before.
@@ -17,6 +19,12 @@ begin
   ) as identities
   where coalesce(pg_sequence_last_value(sequence), 0) < next_id;
 end
+$$;
+
+-- The version of a row after a change, for triggers. Versions start at the milliseconds of the insert. The first change in an epoch moves the version
+-- past all that the row may have had before: they are in ETags of clients.
+create function next_row_version(former bigint) returns bigint language sql stable as $$
+  select greatest(former + 1, (select begun_ms from feed_epoch))
 $$;
 
 -- Returns the epoch. Each session of a service calls it before its first statement: after a crash, a promotion or a restore the first one begins an
