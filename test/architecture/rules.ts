@@ -5,6 +5,7 @@ import { folderRules } from "./rules/folder-rules.ts";
 import { gatewayRules } from "./rules/gateway-rules.ts";
 import { languageRules } from "./rules/language-rules.ts";
 import { logRules } from "./rules/log-rules.ts";
+import { migrationRules } from "./rules/migration-rules.ts";
 import { packageRules } from "./rules/package-rules.ts";
 import { restProxyRules } from "./rules/rest-proxy-rules.ts";
 import { serviceRules } from "./rules/service-rules.ts";
@@ -14,6 +15,7 @@ import { typeNameRules } from "./rules/type-name-rules.ts";
 export const rules: readonly Rule[] = [
   ...packageRules,
   ...serviceRules,
+  ...migrationRules,
   ...gatewayRules,
   ...restProxyRules,
   ...domainRules,

@@ -40,12 +40,12 @@ export const fieldCases: readonly FieldCase[] = [
     description: "The line below the title.",
     edits: [
       {
-        file: "services/posts/migrations/0006-subtitle.sql",
+        file: "services/posts/migrations/0007-subtitle.sql",
         text: `alter table posts add column subtitle text check (char_length(subtitle) between 1 and 40);
 
 create or replace function move_post_on() returns trigger language plpgsql as $$
 begin
-  new.row_version := old.row_version + 1;
+  new.row_version := next_row_version(old.row_version);
   if (new.title, new.subtitle, new.body, new.body_format)
       is distinct from (old.title, old.subtitle, old.body, old.body_format) then
     new.updated_at := date_trunc('milliseconds', now());
@@ -80,7 +80,7 @@ $$;
     description: "The line below the name.",
     edits: [
       {
-        file: "services/users/migrations/0007-headline.sql",
+        file: "services/users/migrations/0008-headline.sql",
         text: "alter table users add column headline text check (char_length(headline) between 1 and 40);\n",
       },
       ...graphEdits("users", "headline", [
@@ -108,7 +108,7 @@ $$;
     description: "How it is meant.",
     edits: [
       {
-        file: "services/comments/migrations/0005-mood.sql",
+        file: "services/comments/migrations/0006-mood.sql",
         text: "alter table comments add column mood text check (char_length(mood) between 1 and 40);\n",
       },
       ...graphEdits("comments", "mood", [

@@ -1,6 +1,7 @@
 // The SQL of the feed, for change-feed.ts: reads the tables of migrations/0001-feed.sql. It has a separate connection, so that requests do not wait
 // for the feed, nor the feed for requests.
 import pg from "pg";
+import { ensureEpochSql } from "./epoch.ts";
 import { type FeedPosition } from "./position.ts";
 import { parseSnapshot } from "./snapshot.ts";
 
@@ -80,8 +81,7 @@ export async function openOutbox(o: OutboxOptions): Promise<Outbox> {
       const { rows } = await client.query<BatchRow>({ name: "read-feed", text: readSql, values });
       // The statement returns exactly one row.
       const row = rows[0] as BatchRow;
-      if (row.isStandby) throw new Error("The database is a standby.");
-      const epoch = row.epoch ?? (await beginEpoch(client));
+      const epoch = row.epoch ?? (await ensureEpoch(client));
       const position = { epoch, snapshot: parseSnapshot(row.snapshot) };
       if (since === undefined) return { position, changes: row.changes };
       const isGap = row.isTrimmed || since.epoch !== epoch || row.changes.length > batchChangesMax;
@@ -104,9 +104,8 @@ export async function openOutbox(o: OutboxOptions): Promise<Outbox> {
 
 interface BatchRow {
   readonly snapshot: string;
-  /** Null after a crash or the promotion of a standby, until a reader begins a new epoch. */
+  /** Null after a crash or the promotion of a standby, until a session begins a new epoch. */
   readonly epoch: string | null;
-  readonly isStandby: boolean;
   /** Whether changes since the requested position may have been deleted. */
   readonly isTrimmed: boolean;
   /** Empty without a requested position. At most one more than `batchChangesMax`. */
@@ -119,7 +118,6 @@ interface BatchRow {
  */
 const readSql = `select pg_current_snapshot()::text as snapshot,
     (select id::text from feed_epoch) as epoch,
-    pg_is_in_recovery() as "isStandby",
     coalesce((select pg_snapshot_xmin($1::pg_snapshot) < trimmed_below from feed_trim), false) as "isTrimmed",
     coalesce((select json_agg(change) from (
       select kind, before, after from feed_changes where xid = any(array(select pg_snapshot_xip($1::pg_snapshot)))
@@ -150,23 +148,13 @@ async function prepare(client: pg.Client): Promise<number> {
   // The table is small or only its newest part is read, so an index scan is always right, whatever the planner's statistics are.
   await client.query("set enable_seqscan = off");
   await client.query(`listen ${channel}`);
-  const { rows } = await client.query<{ pid: number; isStandby: boolean }>(
-    `select pg_backend_pid() as pid, pg_is_in_recovery() as "isStandby"`,
-  );
-  const [session] = rows;
-  if (session === undefined || session.isStandby) throw new Error("The database is a standby.");
-  // A database that was restored into another cluster has other transaction numbers: a new epoch begins.
-  await client.query(
-    "delete from feed_epoch where system_identifier <> (select system_identifier from pg_control_system())",
-  );
-  await beginEpoch(client);
-  return session.pid;
+  await ensureEpoch(client);
+  const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
+  return rows[0]?.pid ?? 0;
 }
 
-/** Begins an epoch, unless another replica has already begun it. @returns its id. */
-async function beginEpoch(client: pg.Client): Promise<string> {
-  await client.query(`insert into feed_epoch (system_identifier)
-    select system_identifier from pg_control_system() on conflict do nothing`);
-  const { rows } = await client.query<{ epoch: string }>("select id::text as epoch from feed_epoch");
+/** Begins an epoch, unless another session has already begun it. @returns its id. @throws Error if the database is a standby. */
+async function ensureEpoch(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ epoch: string }>(ensureEpochSql);
   return rows[0]?.epoch ?? "";
 }

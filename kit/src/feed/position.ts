@@ -11,8 +11,8 @@ export interface FeedPosition {
 /** Where one committed write is in the feed of its service. */
 export interface WritePosition {
   /**
-   * Undefined for a write after a crash of the database, until a replica of the service that reads the outbox begins a new epoch (outbox.ts).
-   * `includesWrite` is false for such a write.
+   * Undefined for a write in a session without `ensure_epoch()`, such as one that a proxy of connections moved to another primary, and in
+   * records of former releases. `includesWrite` is false for such a write.
    */
   readonly epoch: string | undefined;
   /** The number of the write's transaction (`xid8`). */

@@ -1,4 +1,5 @@
 import pg from "pg";
+import { ensureEpochSql } from "../feed/epoch.ts";
 
 /** No connection is available at the moment. */
 export class NoConnection extends Error {
@@ -18,7 +19,8 @@ const pauseMsMin = 100;
 /**
  * The clients of the `pg.Pool` in pool.ts. After a refused connection `pg.Pool` immediately connects for the next request in its queue: a server
  * that refuses connections would get one attempt per waiting request. These clients make no attempt during the pause, and none while no request
- * waits.
+ * waits. A session begins with `ensure_epoch()`, so that no write follows a restore or a promotion before lost ids are skipped; a standby, on which
+ * it fails, counts as a server that refuses connections.
  */
 export function createConnecting({ isWanted, onRefusal }: ConnectingOptions) {
   /** Clients whose `connect` has not called its callback yet. */
@@ -51,9 +53,19 @@ export function createConnecting({ isWanted, onRefusal }: ConnectingOptions) {
         // In a later turn of the event loop: `finish` makes the pool connect for the next request, and its queue may be long.
         return setImmediate(finish, new NoConnection("PostgreSQL refuses connections", { cause: lastRefusal }));
       }
-      return super.connect((error: Error | null) => {
-        if (error) pause(error);
+      // An unhandled `error` event would end the process; the pool listens once it has the connection.
+      this.on("error", () => {});
+      const refuse = (error: Error) => {
+        pause(error);
         finish(error);
+      };
+      return super.connect((error: Error | null) => {
+        if (error) return refuse(error);
+        this.query(ensureEpochSql, (refusal: Error | null) => {
+          if (!refusal) return finish(null);
+          this.end(() => {});
+          refuse(refusal);
+        });
       });
     }
   }

@@ -1,6 +1,7 @@
 import pg from "pg";
 import { InFlightList } from "../collections/in-flight-list.ts";
 import { createConnecting, NoConnection } from "./connecting.ts";
+import { createSessions } from "./sessions.ts";
 
 export interface PoolOptions {
   readonly url: string;
@@ -12,7 +13,7 @@ export interface PoolOptions {
   readonly lockTimeoutMs: number;
   /** How long a request waits for a free connection. A connection attempt that takes longer continues, for later requests. */
   readonly acquireTimeoutMs: number;
-  /** Called for each connection that breaks, idle or in use. */
+  /** Called for each connection that breaks, idle or in use, and for one of those that `renewAfter` replaces. */
   readonly onError?: (error: Error) => void;
 }
 
@@ -31,6 +32,7 @@ export function createPool(options: PoolOptions) {
   const rejectWaiting = (reason: Error) => waiting.items().forEach((reject) => reject(reason));
   const { Client, connecting, isPaused } = createConnecting({ isWanted: () => waiting.size > 0, onRefusal });
   const pool = new pg.Pool({ ...toClientConfig(options), max: options.connectionsMax, Client });
+  const sessions = createSessions(pool);
   const waitingMax = options.connectionsMax * waitingPerConnectionMax;
   /** Reported connections, so that each is reported once. */
   const broken = new WeakSet<pg.Client>();
@@ -62,7 +64,7 @@ export function createPool(options: PoolOptions) {
     const giveUp = () => reject(new NoConnection(`No connection was free for ${options.acquireTimeoutMs} ms`));
     const timer = setTimeout(giveUp, options.acquireTimeoutMs);
     const entry = waiting.add(reject);
-    const connected = pool.connect();
+    const connected = sessions.connect();
     try {
       return await Promise.race([connected, rejected]);
     } catch (error) {
@@ -75,10 +77,15 @@ export function createPool(options: PoolOptions) {
     }
   }
 
+  /** Call it after each failed statement, before `release`: replaces all connections if the error is of an old session. */
+  function renewAfter(client: pg.PoolClient, error: unknown): void {
+    if (error instanceof Error && sessions.renewAfter(client, error)) reportBroken(client, error);
+  }
+
   /** Returns a connection to the pool. @param connectionError the error that broke the connection: then it is closed instead. */
   function release(client: pg.PoolClient, connectionError?: Error): void {
     if (connectionError) reportBroken(client, connectionError);
-    client.release(connectionError !== undefined);
+    client.release(connectionError !== undefined || !sessions.isCurrent(client));
   }
 
   function reportBroken(client: pg.Client, error: Error): void {
@@ -100,7 +107,7 @@ export function createPool(options: PoolOptions) {
     idle: pool.idleCount,
     waiting: waiting.size,
   });
-  return { acquire, release, close, readState };
+  return { acquire, release, renewAfter, close, readState };
 }
 
 function toClientConfig(options: PoolOptions): pg.ClientConfig {

@@ -3,11 +3,15 @@ import { ConfigError } from "../process/env.ts";
 import { AppError } from "../errors/app-error.ts";
 import type { WritePosition } from "../feed/position.ts";
 import { addToWriteScope } from "./write-scope.ts";
-import { NoConnection } from "./connecting.ts";
+import { isConnectionLost, isDeadlock, isOutdatedSession, isReadOnlySession, isTemporary } from "./failures.ts";
 import { createPool, type PoolOptions } from "./pool.ts";
 
 /** Runs named SQL statements. The name is that of the prepared statement and its name in telemetry. */
 export interface Queryable {
+  /**
+   * Outside of a transaction, the statement is repeated, at most twice, if PostgreSQL has not run it or has rolled it back: after a deadlock or a
+   * serialization failure, and on another connection after a change of the schema or a failover.
+   */
   rows<Row>(name: string, text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
 }
 
@@ -21,8 +25,8 @@ export interface Writer extends Queryable {
 
 export interface Database extends Writer {
   /**
-   * Runs the work in one transaction. After a deadlock or a serialization failure `work` is called again, at most twice, so its side effects
-   * besides SQL must be idempotent.
+   * Runs the work in one transaction. `work` is called again after the failures that `rows` names, so its side effects besides SQL must be
+   * idempotent.
    */
   transaction<T>(work: (transaction: Writer) => Promise<T>): Promise<T>;
   /**
@@ -57,7 +61,7 @@ export interface DatabaseOptions extends PoolOptions {
   readonly aroundStatement?: <T>(name: string, run: () => Promise<T>) => Promise<T>;
 }
 
-const deadlockRetriesMax = 2;
+const repeatsMax = 2;
 
 /** Added to the `returning` list of a `write`. */
 const positionColumns = `pg_current_xact_id()::text as "writeXid", (select id::text from feed_epoch) as "writeEpoch"`;
@@ -66,15 +70,6 @@ interface PositionColumns {
   readonly writeXid: string;
   readonly writeEpoch: string | null;
 }
-
-/** PostgreSQL's error codes (manual, appendix A) of failures that can end without a change to the service's code: see `isTemporary`. */
-const temporaryCodes = /^(08(?!P01)|28|3D|53|57|58)|^(25006|25P03|40001|40P01|55P03)$/;
-/** PostgreSQL's error codes after which it has ended the session. */
-const sessionEndCodes = /^(08|57P|25P03)/;
-/** The codes of Node's errors for sockets and DNS. */
-const networkCodes = /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENETUNREACH|ENOTFOUND|EAI_AGAIN)/;
-/** The driver's errors without a code. */
-const driverMessages = /timeout|terminated|Connection ended|not queryable|Query read/i;
 
 /**
  * A pool of connections with a bound on every wait. Temporary failures of the database become AppError SERVICE_UNAVAILABLE; any other
@@ -94,6 +89,7 @@ export function createDatabase(options: DatabaseOptions): PooledDatabase {
       return result;
     } catch (error) {
       if (isConnectionLost(error)) connectionError = error;
+      pool.renewAfter(client, error);
       throw error;
     } finally {
       pool.release(client, connectionError);
@@ -137,31 +133,31 @@ export function createDatabase(options: DatabaseOptions): PooledDatabase {
       // The connection returns to the pool only if the transaction has certainly ended. A lost connection gets no rollback: the caller would
       // wait for the rollback as long as for the statement before.
       if (isConnectionLost(error)) connectionError = error;
-      else connectionError = await rollBack(client);
+      else connectionError = await findError(around("rollback", () => client.query("rollback")));
+      pool.renewAfter(client, error);
       throw error;
     } finally {
       pool.release(client, connectionError);
     }
   }
 
-  /** @returns undefined after the rollback, or the error of a rollback that failed. */
-  function rollBack(client: pg.PoolClient): Promise<Error | undefined> {
-    const rolledBack = around("rollback", () => client.query("rollback"));
-    return rolledBack.then(
-      () => undefined,
-      (error: Error) => error,
-    );
-  }
-
   const outsideTransaction = writerFor(reportCommitted);
   return {
-    rows: (name, text, values) => translateErrors(() => outsideTransaction.rows(name, text, values)),
-    write: (name, text, values) => translateErrors(() => outsideTransaction.write(name, text, values)),
-    transaction: (work) => translateErrors(() => retryDeadlocks(() => runTransaction(work))),
+    rows: (name, text, values) => repeatIfUndone(() => outsideTransaction.rows(name, text, values)),
+    write: (name, text, values) => repeatIfUndone(() => outsideTransaction.write(name, text, values)),
+    transaction: (work) => repeatIfUndone(() => runTransaction(work)),
     isReachable: () => reachability.check(() => withConnection((client) => client.query("select 1"))),
     readPool: () => pool.readState(),
     close: () => pool.close(),
   };
+}
+
+/** @returns undefined after success. */
+function findError(result: Promise<unknown>): Promise<Error | undefined> {
+  return result.then(
+    () => undefined,
+    (error: Error) => error,
+  );
 }
 
 /** The pending calls of `isReachable`. */
@@ -222,56 +218,23 @@ export async function requireDurability(database: Queryable): Promise<void> {
   }
 }
 
-async function retryDeadlocks<T>(run: () => Promise<T>): Promise<T> {
-  for (let retries = 0; ; retries++) {
+/** @param run one statement or one transaction. */
+async function repeatIfUndone<T>(run: () => Promise<T>): Promise<T> {
+  for (let repeats = 0; ; repeats++) {
     try {
       return await run();
     } catch (error) {
-      const mayRetry = isDeadlock(error) && retries < deadlockRetriesMax;
-      if (!mayRetry) throw error;
+      const isUndone = isDeadlock(error) || isOutdatedSession(error) || isReadOnlySession(error);
+      if (!isUndone || repeats === repeatsMax) throw toAppError(error);
     }
   }
 }
 
-async function translateErrors<T>(run: () => Promise<T>): Promise<T> {
-  try {
-    return await run();
-  } catch (error) {
-    if (!isTemporary(error)) throw error;
-    throw new AppError("SERVICE_UNAVAILABLE", "The database is not reachable at the moment. Try again shortly.", {
-      cause: error,
-      retryAfterSeconds: 1,
-      dependency: "database",
-    });
-  }
-}
-
-/** A deadlock, or a serialization failure: PostgreSQL has rolled the transaction back, and it may succeed if it is repeated. */
-function isDeadlock(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && (error.code === "40P01" || error.code === "40001");
-}
-
-/**
- * Failures that can end without a change to the service's code: lost connections, and the PostgreSQL error classes (manual, appendix A) 08 without
- * 08P01 (a protocol violation), 28 (authorization), 3D (no such database), 53, 57, 58, and 25006 (a former primary), 25P03, 40001, 40P01, 55P03.
- */
-function isTemporary(error: unknown): boolean {
-  if (error instanceof pg.DatabaseError) return temporaryCodes.test(error.code ?? "");
-  return isNetworkFailure(error);
-}
-
-/** Whether the connection cannot be used any longer: it failed, or PostgreSQL has ended the session (57P, 25P03, 08). */
-function isConnectionLost(error: unknown): error is Error {
-  if (error instanceof pg.DatabaseError) return sessionEndCodes.test(error.code ?? "");
-  return isNetworkFailure(error);
-}
-
-/** Whether there is no connection, or the connection failed: the error is not PostgreSQL's response to a statement. */
-function isNetworkFailure(error: unknown): error is Error {
-  if (error instanceof NoConnection) return true;
-  if (!(error instanceof Error)) return false;
-  // The statement failed, or an action in a transaction rejected the request.
-  if (error instanceof pg.DatabaseError || error instanceof AppError) return false;
-  const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  return networkCodes.test(code) || driverMessages.test(error.message);
+function toAppError(error: unknown): unknown {
+  if (!isTemporary(error)) return error;
+  return new AppError("SERVICE_UNAVAILABLE", "The database is not reachable at the moment. Try again shortly.", {
+    cause: error,
+    retryAfterSeconds: 1,
+    dependency: "database",
+  });
 }

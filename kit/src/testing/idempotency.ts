@@ -68,7 +68,6 @@ function defineReplayTests(operation: IdempotentOperation, ada: () => string): v
   test.each(["v1", "v2"] as const)(
     "a repeated request gets the same response and creates nothing, in %s",
     async (version) => {
-      await beginEpoch(service());
       const request = { key: `same-${version}`, token: ada() };
       const first = await sendRest(operation, version, request);
       const before = await countRows(operation);
@@ -287,11 +286,6 @@ function sendGraphql({ service, mutation, bodies }: IdempotentOperation, { token
 async function countRows({ service, table }: IdempotentOperation): Promise<number> {
   const [row] = await rows<{ count: number }>(service(), `select count(*)::int as count from ${table}`);
   return row?.count ?? Number.NaN;
-}
-
-/** Begins an epoch, which positions contain. In a process the reader of the feed does this; these tests have none. */
-function beginEpoch(service: TestService) {
-  return rows(service, "insert into feed_epoch (system_identifier) values (1) on conflict do nothing");
 }
 
 let statementCount = 0;

@@ -45,16 +45,16 @@ test("after a crash no earlier position includes a write, and all of them are ga
   const after = await readOnce();
   expect([includesWrite(before, known), includesWrite(after, known)]).toEqual([false, true]);
   await crash();
-  // No reader has begun a new epoch yet.
+  // Before any reader: its session has begun the new epoch.
   const early = await write();
-  expect(early.epoch).toBeUndefined();
   const current = await readOnce();
   const late = await write();
   expect(current.epoch).not.toBe(after.epoch);
-  expect(late.epoch).toBe(current.epoch);
+  expect([early.epoch, late.epoch]).toEqual([current.epoch, current.epoch]);
   for (const position of [before, after]) {
     expect([includesWrite(position, early), includesWrite(position, late)]).toEqual([false, false]);
   }
+  expect(includesWrite(current, early)).toBe(true);
   expect([includesWrite(current, late), includesWrite(await readOnce(), late)]).toEqual([false, true]);
   expect(includesWrite(current, known)).toBe(false);
   const outbox = await openTestOutbox(database.url);

@@ -185,7 +185,6 @@ test("just before 24 hours have passed, a key still replays its order", async ()
 });
 
 test("a replay's response has the position of the original write, also after later ones", async () => {
-  await orders.database.database.rows("begin-epoch", "insert into feed_epoch (system_identifier) values (1)");
   const first = await rest("position", qty);
   await rest("position-later", qty);
   const again = await rest("position", qty);
@@ -243,7 +242,8 @@ test("an expired record that this release overwrites has the position of the new
 test("the migration to idempotency_keys preserves the records of the previous release", async () => {
   const directory = mkdtempSync(join(tmpdir(), "tributary-migrations-"));
   onTestFinished(() => rmSync(directory, { recursive: true }));
-  cpSync(migrations, directory, { recursive: true, filter: (file) => !file.includes("0007") });
+  // Without 0007 and the later migrations.
+  cpSync(migrations, directory, { recursive: true, filter: (file) => !/000[7-9]-/.test(file) });
   const old = await createTestDatabase(inject("postgresUrl"), directory);
   onTestFinished(() => old.close());
   const order = `insert into orders (id, customer_id, total_minor, currency)

@@ -19,7 +19,7 @@ create index spare_gadgets_by_parent_thing on spare_gadgets (parent_thing_id, id
 
 create function move_row_version() returns trigger language plpgsql as $$
 begin
-  new.row_version := old.row_version + 1;
+  new.row_version := next_row_version(old.row_version);
   return new;
 end
 $$;
