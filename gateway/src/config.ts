@@ -197,7 +197,7 @@ function readBounds(env: EnvironmentReader) {
       fallback: 67_108_864,
       min: 100_000,
       max: 10_000_000_000,
-      why: "bytes of all request bodies that are being received; beyond it, further bytes are a 503",
+      why: "bytes of all request bodies that are being received, as they are sent; beyond it, the address with most loses the slowest of its requests: 408",
     }),
     jsonLimits: {
       levelsMax: env.integer("GRAPHQL_BODY_LEVELS_MAX", {

@@ -5,7 +5,6 @@ import { setFlagsFromString } from "node:v8";
 import { startServer, stopOnSignals } from "@tributary/kit/process/lifecycle";
 import { warnOfMisspeltVariables } from "@tributary/kit/process/misspelt-variables";
 import { runMain } from "@tributary/kit/process/main";
-import { rejectBrokenHttp } from "./admit/broken-request.ts";
 import { overloadedResponse } from "./errors/rejections.ts";
 import { type Config, readConfig } from "./config.ts";
 import { createPlannerPool } from "./plan/planner/planner-pool.ts";
@@ -42,6 +41,8 @@ async function serve(config: Config): Promise<void> {
   const server = await startServer({
     name: "gateway",
     handler: gateway.handler,
+    prepare: gateway.prepare,
+    incompleteRequests: gateway.incompleteRequests,
     host: config.host,
     port: config.port,
     log,
@@ -52,7 +53,6 @@ async function serve(config: Config): Promise<void> {
     overloadedResponse,
     // Above REQUESTS_IN_FLIGHT_MAX a request is rejected before it is read, so its priority is unknown.
     onOverloaded: () => telemetry.admissionObserver?.onRejected("unread"),
-    prepare: rejectBrokenHttp,
     readinessFields: () => ({ ...config.build, supergraph: supergraphId() ?? "none" }),
     async close() {
       await gateway.close();

@@ -1,5 +1,6 @@
 // The observations that all modules of the gateway report to `observe`. Only telemetry/ decides which of them are logged and counted.
 import type { FeedStateObservation } from "@tributary/kit/feed/feed-telemetry";
+import type { ConnectionClosed } from "@tributary/kit/http/incomplete-requests";
 import type { UpstreamObservation } from "@tributary/kit/upstream/upstream";
 import type { CacheName } from "./telemetry/cache-metrics.ts";
 
@@ -27,6 +28,7 @@ export type GatewayObservation =
   | PlanCompiled
   | ValuesRejected
   | EntityCacheObservation
+  | ConnectionClosed
   | (RequestIds & { readonly kind: "request-rejected"; readonly code: string; readonly status: number })
   /** `response-truncated`: the client did not read its response within RESPONSE_TIMEOUT_MS, so its connection was closed. */
   | (RequestIds & { readonly kind: "client-disconnected" | "response-truncated" })

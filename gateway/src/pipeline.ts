@@ -16,9 +16,10 @@
  */
 import type { Callers } from "@tributary/kit/caller/caller";
 import type { Receipts } from "@tributary/kit/consistency/receipts";
+import type { IncompleteRequests } from "@tributary/kit/http/incomplete-requests";
 import type { JsonLimits } from "@tributary/kit/http/json-body";
 import type { TagHeader } from "@tributary/kit/rest/cache-tags";
-import { type BodiesInFlight, discardRest, parseJson, receiveBody } from "./admit/body.ts";
+import { decompress, discardRest, isCompressed, parseJson, receiveJsonBody } from "./admit/body.ts";
 import { isCacheableGet } from "./admit/cacheable-get.ts";
 import { admitCaller } from "./admit/caller.ts";
 import type { Charges } from "./admit/charges.ts";
@@ -41,8 +42,7 @@ import type { SupergraphStages } from "./supergraph-stages.ts";
 export interface PipelineOptions {
   /** The longest request body, decompressed. */
   readonly graphqlBodyBytesMax: number;
-  /** All bodies that are being received at once, decompressed. */
-  readonly graphqlBodiesBytesMax: number;
+  readonly incompleteRequests: IncompleteRequests;
   readonly jsonLimits: JsonLimits;
   readonly documentCharactersMax: number;
   /** Delays the parsing of each large body. */
@@ -98,11 +98,10 @@ const noHeaders: readonly string[] = [];
 export function createPipeline(options: PipelineOptions): Pipeline {
   const { charges, observe } = options;
   let executionCount = 0;
-  const bodies = { bytes: 0, bytesMax: options.graphqlBodiesBytesMax };
   return {
     identify: (exchange) => admitCaller(options, exchange),
 
-    receive: (exchange, done) => receive(options, bodies, exchange, done),
+    receive: (exchange, done) => receive(options, exchange, done),
 
     chargeRejected(exchange, cpuMs) {
       exchange.cpuMs = cpuMs;
@@ -211,12 +210,7 @@ function mayBeCached(request: GatewayExchange["request"]): boolean {
 /** Gets the parameters of a request, or the reason to reject it. */
 type ReceiveCallback = (received: GraphqlRequest | Error) => void;
 
-function receive(
-  options: PipelineOptions,
-  bodies: BodiesInFlight,
-  exchange: GatewayExchange,
-  done: ReceiveCallback,
-): void {
+function receive(options: PipelineOptions, exchange: GatewayExchange, done: ReceiveCallback): void {
   const { request } = exchange;
   // Stage 1, admit: the caller and its rate limit. A token that is not in the cache is verified while the body is received.
   const identification = admitCaller(options, exchange);
@@ -225,10 +219,12 @@ function receive(
     return done(identification);
   }
   // Stage 1, admit, and stage 2, parse: the parameters.
-  receiveBody(request, { bytesMax: options.graphqlBodyBytesMax, bodies }, (body) => {
+  const { graphqlBodyBytesMax: bytesMax, incompleteRequests } = options;
+  receiveJsonBody(request, { bytesMax, incompleteRequests }, (body) => {
     if (body instanceof Error) finishWhenIdentified(identification, body, done);
-    else if (body.length > promptBytesMax) void readLater({ exchange, body, identification }, options, done);
-    else finishWhenIdentified(identification, readParameters(body, options), done);
+    else if (body.length > promptBytesMax || isCompressed(request)) {
+      void readLater({ exchange, body, identification }, options, done);
+    } else finishWhenIdentified(identification, readParameters(body, options), done);
   });
 }
 
@@ -259,7 +255,7 @@ interface ReceivedBody {
   readonly identification: Identification;
 }
 
-/** Parses a large body in a later iteration of the event loop. */
+/** Parses a large or compressed body in a later iteration of the event loop, in which no other is parsed. */
 async function readLater(
   { exchange, body, identification }: ReceivedBody,
   options: PipelineOptions,
@@ -268,7 +264,8 @@ async function readLater(
   const rejection = await identification;
   if (rejection) return done(rejection);
   await options.nextIteration(exchange.caller?.key ?? "");
-  done(readParameters(body, options));
+  const decompressed = decompress(exchange.request, body, options.graphqlBodyBytesMax);
+  done(decompressed instanceof Error ? decompressed : readParameters(decompressed, options));
 }
 
 function readParameters(body: Buffer, { jsonLimits, documentCharactersMax }: PipelineOptions): GraphqlRequest | Error {

@@ -1,14 +1,18 @@
 // Assembles the gateway from its configuration, and routes requests: the fast path first, then Express. Called once, by main.ts.
-import type { RequestListener } from "node:http";
+import type { RequestListener, Server } from "node:http";
 import type { ApolloServerPlugin } from "@apollo/server";
 import { createAdmission } from "@tributary/kit/admission/admission";
 import { createCallers } from "@tributary/kit/caller/caller";
 import { type BoundedMap, createBoundedMap } from "@tributary/kit/collections/bounded-map";
 import { type Cors, isPreflight } from "@tributary/kit/http/cors";
 import { hasOneHost } from "@tributary/kit/http/host";
+import { createIncompleteRequests, type IncompleteRequests } from "@tributary/kit/http/incomplete-requests";
+import { limitConnections } from "@tributary/kit/caller/connection-limit";
+import type { PendingResponses } from "@tributary/kit/process/lifecycle";
 import { createCallerLimits } from "@tributary/kit/rate-limit/caller-limits";
 import express, { type NextFunction, type Request, type Response } from "express";
 import { createReceipts } from "@tributary/kit/consistency/receipts";
+import { rejectBrokenHttp } from "./admit/broken-request.ts";
 import { createCharges } from "./admit/charges.ts";
 import { createOperationCors } from "./admit/cors.ts";
 import { applyHeaders, createExchangeFactory, type GatewayExchange } from "./admit/exchange.ts";
@@ -40,6 +44,9 @@ import type { TelemetryObservers } from "./telemetry/gateway-telemetry.ts";
 
 export interface Gateway {
   readonly handler: RequestListener;
+  readonly incompleteRequests: IncompleteRequests;
+  /** Adds the listeners for connections. Call it before the server listens. */
+  prepare(server: Server, pendingResponses: PendingResponses): void;
   /** True once a supergraph is loaded. */
   isReady(): boolean;
   /** All sizes but that of the persisted queries are 0 before a supergraph is loaded. */
@@ -101,12 +108,11 @@ export function createGateway({
     graceMs: config.requestTimeoutMs + config.responseTimeoutMs,
     observe,
   });
-  const { callers, callerLimits } = createCallerChecks(config, observe, observers);
-  const charges = createCharges(callerLimits);
+  const { callerLimits, ...admit } = createCallerChecks(config, observe, observers);
   const admission = createAdmission({ isOn: config.admission, observer: observers?.admissionObserver });
   const exposesPlans = config.profile === "development";
   const receipts = createReceipts(config.consistencyKeys);
-  const pipeline = createPipeline({ ...config, exposesPlans, callers, charges, receipts, nextIteration, observe });
+  const pipeline = createPipeline({ ...config, ...admit, exposesPlans, receipts, nextIteration, observe });
   const send = createResponseSender({ ...config, observe });
   const cors = createOperationCors(config.corsOrigins);
   const createExchange = createExchangeFactory(cors, observers?.requestObserver);
@@ -124,6 +130,8 @@ export function createGateway({
   });
   return {
     handler: (request, response) => handle(createExchange(request, response)),
+    incompleteRequests: admit.incompleteRequests,
+    prepare: (server, pendingResponses) => prepareServer(server, pendingResponses, config, observe),
     cacheSizes: () => listCacheSizes(generations.current, persistedQueries, entityCache),
     supergraphId: () => generations.currentId,
     isReady: () => generations.current !== undefined,
@@ -165,9 +173,9 @@ function createConfiguredEntityCache(config: Config, observe: GatewayObserver): 
   });
 }
 
-/** Who sends a request, and how many requests each caller may send. */
+/** Who sends a request, how many requests each caller may send, and which requests are not complete. */
 function createCallerChecks(
-  { callerConfig, rateLimitConfig }: Config,
+  { callerConfig, rateLimitConfig, graphqlBodiesBytesMax: bytesMax }: Config,
   observe: GatewayObserver,
   observers: TelemetryObservers | undefined,
 ) {
@@ -177,7 +185,19 @@ function createCallerChecks(
     onKeysFetched: (isOk) => observe({ kind: "token-keys-fetched", isOk }),
   });
   const options = { ...rateLimitConfig, ...callerConfig, callers, observe: observers?.observeRateLimits };
-  return { callers, callerLimits: createCallerLimits(options) };
+  const incompleteRequests = createIncompleteRequests({ addressKeyOf: callers.addressKeyOf, bytesMax, observe });
+  const callerLimits = createCallerLimits(options);
+  return { callers, callerLimits, charges: createCharges(callerLimits), incompleteRequests };
+}
+
+function prepareServer(
+  server: Server,
+  pendingResponses: PendingResponses,
+  { callerConfig, rateLimitConfig }: Config,
+  observe: GatewayObserver,
+): void {
+  rejectBrokenHttp(server, pendingResponses);
+  limitConnections(server, { unlimited: [...callerConfig.trustedProxies, ...rateLimitConfig.exempt], observe });
 }
 
 function createSource({ supergraph: { file, url } }: Config): SupergraphSource {

@@ -90,6 +90,16 @@ describe("hostile clients", () => {
     expect(read).toBeLessThan(9e6);
   });
 
+  test("a client that does not close its side after a rejection is disconnected", async () => {
+    const socket = connect({ port: gateway.port, host: "127.0.0.1", allowHalfOpen: true });
+    let isReset = false;
+    socket.on("error", () => (isReset = true)).resume();
+    socket.write("no HTTP\r\n\r\n");
+    await once(socket, "end");
+    const writeMore = () => isReset || (socket.write("x"), false);
+    await expect.poll(writeMore, { timeout: 10_000 }).toBe(true);
+  });
+
   test("compressed bytes without output are 413 after the limit of the body", async () => {
     const socket = connect(gateway.port, "127.0.0.1");
     const response = new Promise<string>((resolve) => socket.once("data", (chunk) => resolve(String(chunk))));

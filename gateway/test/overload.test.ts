@@ -1,15 +1,17 @@
-import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { gzipSync } from "node:zlib";
 import { createAdmissionObserver } from "@tributary/kit/admission/admission-telemetry";
 import { silentLog } from "@tributary/kit/process/log";
 import { metricsOf } from "@tributary/kit/telemetry/metrics/declarations/metrics-of-processes";
 import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
 import { noTrace } from "@tributary/kit/telemetry/tracing/trace";
+import { countOpen, sendHalf } from "@tributary/kit/testing/half-sent";
 import { sendAtOnce } from "@tributary/kit/testing/send-at-once";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { TelemetryObservers } from "../src/telemetry/gateway-telemetry.ts";
 import { createGatewayRequestObserver } from "../src/telemetry/request-observer.ts";
-import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
+import { readGraphqlResponse, type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 
 // What an overloaded gateway serves, and how it rejects the rest. The subgraphs run in this process, so they can block its event loop.
@@ -179,10 +181,12 @@ test.each(["true", "false"])(
 );
 
 async function countByClass(metrics: Pick<Metrics<typeof metricsOf.gateway>, "write">) {
-  const text = await metrics.write();
+  const exposition = await metrics.write();
   const read = (metric: string) => (priority: string) =>
     Number(
-      text.split(`\ntributary_admission_${metric}{endpoint="graphql",class="${priority}"} `)[1]?.split("\n", 1)[0],
+      exposition
+        .split(`\ntributary_admission_${metric}{endpoint="graphql",class="${priority}"} `)[1]
+        ?.split("\n", 1)[0],
     );
   return { admitted: read("admitted_total"), rejections: read("rejections_total") };
 }
@@ -193,16 +197,48 @@ test("with ADMISSION=false every request is served", async () => {
   for (const { body } of await postAtOnce(gateway, repeat(200, { query }))) expect(body.errors).toBeUndefined();
 });
 
-test("bodies beyond GRAPHQL_BODIES_BYTES_MAX are a 503, until others are received", async () => {
+const postHead = "POST /graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n";
+
+test("bodies above GRAPHQL_BODIES_BYTES_MAX: the address with most gets a 408, and others are received", async () => {
   const gateway = await startOverloadable({ GRAPHQL_BODIES_BYTES_MAX: "100000" });
-  const head = "POST /graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 90000\r\n\r\n";
-  const slow = connect({ port: gateway.port, host: "127.0.0.1" });
-  slow.write(`${head}${" ".repeat(60_000)}`);
-  const large = { headers: { "content-type": "application/json" }, method: "POST", body: " ".repeat(60_000) };
-  const sendLarge = async () => (await fetch(`${gateway.url}/graphql`, large)).status;
-  await expect.poll(sendLarge).toBe(503);
-  slow.destroy();
-  await expect.poll(sendLarge).toBe(400);
+  const hold = (from: string, length: number) => {
+    const bytes = `${postHead}Content-Length: 90000\r\n\r\n${" ".repeat(length)}`;
+    return sendHalf({ port: gateway.port, from, count: 1, bytes });
+  };
+  const [most] = await hold("127.0.0.2", 60_000);
+  const [less] = await hold("127.0.0.3", 50_000);
+  if (!most || !less) throw new Error("No connection was opened.");
+  expect(await text(most)).toMatch(/^HTTP\/1\.1 408 [^]*Connection: close[^]*"code":"REQUEST_TIMEOUT"/);
+  expect(gateway.observations).toContainEqual({ kind: "connection-closed", reason: "incomplete-bytes" });
+  const large = { headers: { "content-type": "application/json" }, method: "POST", body: " ".repeat(45_000) };
+  expect((await fetch(`${gateway.url}/graphql`, large)).status).toBe(400);
+  expect(countOpen([less])).toBe(1);
+});
+
+test("half-sent requests of one address take nothing from other clients", async () => {
+  const gateway = await startOverloadable({ REQUESTS_IN_FLIGHT_MAX: "50" });
+  const { port } = gateway;
+  // Each would be a megabyte decompressed, so 64 of them would fill GRAPHQL_BODIES_BYTES_MAX.
+  const bomb = gzipSync(JSON.stringify({ query, variables: { padding: "x".repeat(1_000_000) } }));
+  const bombHead = `${postHead}Content-Encoding: gzip\r\nContent-Length: ${bomb.length}\r\n\r\n`;
+  const halfBomb = Buffer.concat([Buffer.from(bombHead), bomb.subarray(0, -9)]);
+  const bombs = await sendHalf({ port, from: "127.0.0.2", count: 100, bytes: halfBomb });
+  const bytes = `${postHead}Content-Length: 20\r\n\r\n{`;
+  const held = [...bombs, ...(await sendHalf({ port, from: "127.0.0.2", count: 2_000, bytes }))];
+  await expect.poll(() => countOpen(held)).toBe(2_048);
+  for (const document of [query, mutation]) expect((await gateway.send(document)).body.errors).toBeUndefined();
+  const compressed = { "content-type": "application/json", "content-encoding": "gzip" };
+  const body = new Uint8Array(gzipSync(JSON.stringify({ query })));
+  const response = await fetch(`${gateway.url}/graphql`, { method: "POST", headers: compressed, body });
+  expect((await readGraphqlResponse(response)).body.errors).toBeUndefined();
+});
+
+test("one address has at most 1,000 connections, also of those that send no whole head", async () => {
+  const gateway = await startOverloadable({ RATE_LIMIT_EXEMPT: "none" });
+  const held = await sendHalf({ port: gateway.port, from: "127.0.0.2", count: 1_010, bytes: "POST /graphql HT" });
+  await expect.poll(() => countOpen(held)).toBe(1_000);
+  expect(gateway.observations).toContainEqual({ kind: "connection-closed", reason: "connections-of-address" });
+  expect((await gateway.send(query)).body.errors).toBeUndefined();
 });
 
 test("queries that wait for a slow subgraph are no overload", async () => {

@@ -228,12 +228,6 @@ function readBounds(env: EnvironmentReader) {
       max: 100_000,
       why: "requests in flight at once for each service; further ones are 503",
     }),
-    bodiesInFlightMax: env.integer("BODIES_IN_FLIGHT_MAX", {
-      fallback: 512,
-      min: 1,
-      max: 100_000,
-      why: "request bodies being received at once; further ones are 503",
-    }),
     bodyBytesMax: env.integer("BODY_BYTES_MAX", {
       fallback: 65_536,
       min: 1,

@@ -24,6 +24,7 @@ await runMain(async () => {
     name: "rest-proxy",
     handler: proxy.handler,
     prepare: proxy.prepare,
+    incompleteRequests: proxy.incompleteRequests,
     optimizeEmptyRequests: true,
     // `unread`: the server rejects such a request before it is read.
     onOverloaded: () => observers.admission?.onRejected("unread"),

@@ -4,7 +4,7 @@
  *   admit     CORS, caller (token), rate limit, request target, Host    rejects with 400, 401, 429, 503
  *   route     documents, version, OPTIONS, route, query                 rejects with 400, 404, 405, 406, 410
  *   cache     a fresh cached response is sent; else the cache fetches
- *   forward   body (admit/body.ts), request headers, a replica          rejects with 400, 413, 431, 502, 503, 504
+ *   forward   body (admit/body.ts), request headers, a replica          rejects with 400, 408, 413, 431, 502, 503, 504
  *   respond   proxy headers; a problem document for every error
  *
  * Each stage adds headers to `exchange.proxyHeaders`, and respond writes them. Input that is not valid HTTP never gets here: `admit/connections.ts`
@@ -177,10 +177,12 @@ const forwardCpuMs = 0.08;
 /**
  * While the proxy is overloaded, admits requests that need a service by their priority and caller. Cache hits do not need admission, since a hit
  * costs less than a rejection.
- * @throws AppError SERVICE_UNAVAILABLE for a request that is not admitted, and what `fetchResponse` throws.
+ * @throws AppError SERVICE_UNAVAILABLE for a request that is not admitted, for an invalid body, and what `fetchResponse` throws; ClientDisconnected.
  */
 async function fetchIfAdmitted(admittedRequest: AdmittedRequest, stages: Stages): Promise<void> {
-  const { request, method, url, route, caller, uncachedRoute } = admittedRequest;
+  const { request, response, method, url, route, caller, uncachedRoute } = admittedRequest;
+  // Before admission and IN_FLIGHT_MAX of the service: a slow sender must use up neither. No `await` for a request without a body.
+  const body = hasBody(request) ? await stages.readBody(request, response) : undefined;
   const priority = lowerByPriorityHeader(route.priority, request.headers["priority"]);
   const entered = stages.admission.enter(priority, caller.key);
   // No `await` for a request that is admitted at once.
@@ -189,7 +191,7 @@ async function fetchIfAdmitted(admittedRequest: AdmittedRequest, stages: Stages)
   try {
     // Only an admitted request stores its route: storing takes 5 µs, a sixth of the cost of a rejection, and evicts another route.
     if (uncachedRoute) stages.routeCache.set(method, url, request.headers.accept, uncachedRoute);
-    await fetchResponse(admittedRequest, stages);
+    await fetchResponse(admittedRequest, body, stages);
   } finally {
     stages.admission.leave(caller.key, forwardCpuMs);
   }
@@ -197,13 +199,10 @@ async function fetchIfAdmitted(admittedRequest: AdmittedRequest, stages: Stages)
 
 /**
  * The asynchronous part: a cache miss, a stale response or a write.
- * @throws AppError BAD_GATEWAY, GATEWAY_TIMEOUT or SERVICE_UNAVAILABLE if there is no response, HEADERS_TOO_LARGE, and for an invalid body;
- * ClientDisconnected.
+ * @throws AppError BAD_GATEWAY, GATEWAY_TIMEOUT or SERVICE_UNAVAILABLE if there is no response, and HEADERS_TOO_LARGE.
  */
-async function fetchResponse(admitted: AdmittedRequest, stages: Stages): Promise<void> {
+async function fetchResponse(admitted: AdmittedRequest, body: Buffer | undefined, stages: Stages): Promise<void> {
   const { request, response, requestId, proxyHeaders, caller, host, route, resource, receipts, record } = admitted;
-  // The body is read before the request counts towards IN_FLIGHT_MAX of the service: a slow sender must not use up this limit.
-  const body = await stages.readBody(request, response);
   const isReadRequest = isRead(request);
   const headers = toServiceHeaders(request, {
     requestId,

@@ -1,4 +1,6 @@
 import type { RequestListener, Server } from "node:http";
+import type { IncompleteRequests } from "@tributary/kit/http/incomplete-requests";
+import { limitConnections } from "@tributary/kit/caller/connection-limit";
 import type { PendingResponses } from "@tributary/kit/process/lifecycle";
 import { prepareServer } from "./admit/connections.ts";
 import { openExchange } from "./admit/exchange.ts";
@@ -9,7 +11,8 @@ import type { UsageCount } from "./telemetry/observations.ts";
 
 export interface RestProxy {
   readonly handler: RequestListener;
-  /** Sets how the server handles `Expect` and input that is not valid HTTP. Call it before the server listens. */
+  readonly incompleteRequests: IncompleteRequests;
+  /** Limits connections, and sets how the server handles `Expect` and input that is not valid HTTP. Call it before the server listens. */
   prepare(server: Server, pendingResponses: PendingResponses): void;
   /** Requests for versions older than the newest, since the start of the process. For tests: the process itself logs these counts every hour. */
   usage(): readonly UsageCount[];
@@ -27,7 +30,10 @@ export function createRestProxy(options: RestProxyOptions): RestProxy {
     handler(request, response) {
       handleRequest(openExchange(request, response, observers?.requests), stages);
     },
+    incompleteRequests: stages.incompleteRequests,
     prepare(server, pendingResponses) {
+      const unlimited = [...options.callerConfig.trustedProxies, ...options.rateLimitConfig.exempt];
+      limitConnections(server, { unlimited, observe });
       prepareServer(server, { observe, charges: stages.charges, pendingResponses });
     },
     usage: () => stages.usage.read(),

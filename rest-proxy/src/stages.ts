@@ -7,6 +7,7 @@ import { createFeeds, type Feeds } from "@tributary/kit/consistency/feeds";
 import { createReceipts, type Receipts } from "@tributary/kit/consistency/receipts";
 import type { ContentCoding } from "@tributary/kit/http/accept";
 import type { Cors } from "@tributary/kit/http/cors";
+import { createIncompleteRequests, type IncompleteRequests } from "@tributary/kit/http/incomplete-requests";
 import type { TagHeader } from "@tributary/kit/rest/cache-tags";
 import { type CallerLimits, createCallerLimits } from "@tributary/kit/rate-limit/caller-limits";
 import type { RateLimitConfig } from "@tributary/kit/rate-limit/rate-limit-config";
@@ -56,7 +57,6 @@ export interface RestProxyOptions {
   /** The header with the cache groups and their services for a CDN, besides `Cache-Groups`. Default: none. */
   readonly tagHeader?: TagHeader | undefined;
   readonly bodyBytesMax: number;
-  readonly bodiesInFlightMax: number;
   /** Requests in flight at once, for each service. */
   readonly inFlightMax: number;
   /** For the whole response of a service; a client that reads slowly has longer. */
@@ -93,6 +93,8 @@ export interface Stages {
   /** `cache` and `receiptRules` use the feeds. They are listed so that `server.ts` can close them. */
   readonly feeds: Feeds;
   readonly readBody: ReadBody;
+  /** `readBody` uses it. It is listed for the server's limit of requests in flight. */
+  readonly incompleteRequests: IncompleteRequests;
   readonly addCacheTags: (response: OriginResponse) => OriginResponse;
   readonly compression: Compression;
   readonly services: Services;
@@ -124,6 +126,7 @@ export function createStages(options: RestProxyOptions): Stages {
   });
   const { cache, feeds } = createCacheWithFeeds(options, nowMs);
   const receipts = createReceipts(options.consistencyKeys);
+  const incompleteRequests = createIncompleteRequests({ addressKeyOf: callers.addressKeyOf, observe });
   const compression = createCompression({ compressionsMax, threadsMax: compressionThreadsMax });
   return {
     cors: createResourceCors(options.corsOrigins),
@@ -151,10 +154,8 @@ export function createStages(options: RestProxyOptions): Stages {
     receiptRules: createReceiptRules({ receipts, feeds, cache, timeoutMs: upstreamTimeoutMs }),
     cache,
     feeds,
-    readBody: createBodyReader({
-      bodyBytesMax: options.bodyBytesMax,
-      bodiesInFlightMax: options.bodiesInFlightMax,
-    }),
+    readBody: createBodyReader({ bytesMax: options.bodyBytesMax, incompleteRequests }),
+    incompleteRequests,
     addCacheTags: (response) => addCacheTags(response, options.tagHeader),
     compression,
     services: createServices({

@@ -1,3 +1,5 @@
+import { text } from "node:stream/consumers";
+import { countOpen, sendHalf } from "@tributary/kit/testing/half-sent";
 import { expect, test } from "vitest";
 import { sendRaw, bodyOf, openConnection, startProxy, startStub, statusOf } from "./testing.ts";
 
@@ -159,27 +161,46 @@ test("a GET with a body is 400: it has no defined meaning", async () => {
   expect(stub.received).toEqual([]);
 });
 
-test("slow bodies do not count as in flight at a service, and their number is bounded", async () => {
+test("half-sent writes take nothing from other clients: neither places nor admission", async () => {
   const stub = await startStub();
-  const proxy = await startProxy(stub, { bodiesInFlightMax: 1, inFlightMax: 1 });
-  const slow = await openConnection(proxy.port, `${expecting}\r\n\r\n`);
-  await slow.until(/100 Continue/);
+  let admitted = 0;
+  const admission = { onAdmitted: () => void admitted++, onRejected: () => {}, expose: () => {} };
+  const limits = { inFlightMax: 1, requestsInFlightMax: 1, admission: true, observers: { admission } };
+  const proxy = await startProxy(stub, limits);
+  const { port, incompleteRequests } = proxy;
+  const [slow] = await sendHalf({ port, from: "127.0.0.3", count: 1, bytes: `${expecting}\r\n\r\n{` });
+  const bytes = "POST /v1/things HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{";
+  const [first, ...held] = await sendHalf({ port, from: "127.0.0.2", count: 720, bytes });
+  if (!first || !slow) throw new Error("No connection was opened.");
+  const rejection = text(first);
+  await expect.poll(() => incompleteRequests.count()).toBe(721);
+  for (const from of ["127.0.0.4", "127.0.0.5"]) held.push(...(await sendHalf({ port, from, count: 690, bytes })));
+  await expect.poll(() => proxy.observed.length).toBe(53);
+  expect([incompleteRequests.count(), countOpen(held), countOpen([slow]), admitted]).toEqual([2_048, 2_047, 1, 0]);
+  expect(new Set(proxy.observed.map((observation) => JSON.stringify(observation)))).toEqual(
+    new Set(['{"kind":"connection-closed","reason":"incomplete-requests"}']),
+  );
+  expect(statusOf(await rejection)).toBe(408);
+  expect(await rejection).toContain("Connection: close");
+  expect(bodyOf(await rejection)).toMatchObject({ type: "/problems/request-timeout" });
+
   expect((await fetch(`${proxy.url}/v1/things/1`)).status).toBe(200);
-  const refused = await fetch(`${proxy.url}/v1/things`, { method: "POST", body: "{}" });
-  expect(refused.status).toBe(503);
-  expect(refused.headers.get("retry-after")).toBe("1");
-  slow.socket.write("{}");
-  expect(await slow.until(/"ok":true/)).toContain("200 OK");
-  expect((await fetch(`${proxy.url}/v1/things`, { method: "POST", body: "{}" })).status).toBe(200);
+  for (const _ of [1, 2]) {
+    expect((await fetch(`${proxy.url}/v1/things`, { method: "POST", body: "{}" })).status).toBe(200);
+  }
+  slow.write("}");
+  await expect.poll(() => stub.received.length).toBe(4);
+  expect(stub.received.at(-1)?.body).toBe("{}");
 });
 
 test("a client that disconnects within its body affects no other request", async () => {
   const stub = await startStub();
-  const proxy = await startProxy(stub, { bodiesInFlightMax: 1 });
+  const proxy = await startProxy(stub);
   const slow = await openConnection(proxy.port, `${expecting}\r\n\r\n`);
   await slow.until(/100 Continue/);
   slow.socket.destroy();
   await expect.poll(() => proxy.settled).toMatchObject([{ status: 499 }]);
+  expect(proxy.incompleteRequests.count()).toBe(0);
   expect((await fetch(`${proxy.url}/v1/things`, { method: "POST", body: "{}" })).status).toBe(200);
   expect(stub.received).toHaveLength(1);
 });

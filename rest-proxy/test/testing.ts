@@ -82,6 +82,7 @@ export interface Running {
   /** The node:http server, to count its listeners. */
   readonly server: Server;
   readonly usage: RestProxy["usage"];
+  readonly incompleteRequests: RestProxy["incompleteRequests"];
   drain(): Promise<void>;
 }
 
@@ -90,6 +91,7 @@ export interface ProxySettings extends Partial<RestProxyOptions> {
   readonly headersTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
   readonly drainDelayMs?: number;
+  readonly requestsInFlightMax?: number;
 }
 
 export const noRateLimits: RateLimitConfig = {
@@ -135,7 +137,6 @@ export async function startProxy(service: { readonly url: string }, settings: Pr
     feedKey: "none",
     consistencyKeys: ["a key for tests only"],
     bodyBytesMax: 65_536,
-    bodiesInFlightMax: 512,
     inFlightMax: 256,
     upstreamTimeoutMs: 10_000,
     responseTimeoutMs: 30_000,
@@ -157,6 +158,8 @@ export async function startProxy(service: { readonly url: string }, settings: Pr
     headersTimeoutMs: settings.headersTimeoutMs ?? 10_000,
     requestTimeoutMs: settings.requestTimeoutMs ?? 30_000,
     optimizeEmptyRequests: true,
+    incompleteRequests: proxy.incompleteRequests,
+    ...(settings.requestsInFlightMax !== undefined && { requestsInFlightMax: settings.requestsInFlightMax }),
     prepare: (one, pendingResponses) => {
       server = one;
       proxy.prepare(one, pendingResponses);
@@ -168,7 +171,8 @@ export async function startProxy(service: { readonly url: string }, settings: Pr
   });
   if (!server) throw new Error("The server was not prepared.");
   const { url, port } = running;
-  return { url, port, observed, settled, server, usage: proxy.usage, drain: () => running.drain() };
+  const { usage, incompleteRequests } = proxy;
+  return { url, port, observed, settled, server, usage, incompleteRequests, drain: () => running.drain() };
 }
 
 /** Listens on a free port until the end of the test. */

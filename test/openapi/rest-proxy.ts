@@ -30,6 +30,7 @@ export async function startRestProxy(
     name: "rest-proxy",
     handler: proxy.handler,
     prepare: proxy.prepare,
+    incompleteRequests: proxy.incompleteRequests,
     log: silentLog,
     isReady: () => true,
     close: () => proxy.close(),

@@ -1,52 +1,88 @@
-// Stage 1 of 5: admit. Receives the body of each POST to /graphql, with limits, and parses it as JSON in UTF-8. Called by `receive` in pipeline.ts.
+// Stage 1 of 5: admit. Receives the body of each POST to /graphql, with limits, decompresses it, and parses it as JSON in UTF-8. Called by `receive` in
+// pipeline.ts.
 import type { IncomingMessage } from "node:http";
-import type { Readable } from "node:stream";
-import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { brotliDecompressSync, gunzipSync, inflateSync } from "node:zlib";
 import { decodeJson, isJsonType, JsonError, type JsonLimits } from "@tributary/kit/http/json-body";
-import { overloadedRetrySeconds } from "@tributary/kit/http/overloaded-response";
+import { type BodyFailure, receiveBody, type ReceiveBodyOptions, resumeLater } from "@tributary/kit/http/receive-body";
 import { parseExactJson } from "@tributary/kit/json/exact-json";
 import { Rejection } from "../errors/rejections.ts";
 
 /** Bytes of a rejected body that are read and discarded, so that the client receives the rejection. After more bytes the connection is closed. */
 const discardedBytesMax = 16_777_216;
 const mediaTypes = ["application/json"];
+const decompressors = { gzip: gunzipSync, deflate: inflateSync, br: brotliDecompressSync } as const;
 
-/** The decompressed bytes of all bodies that are being received. */
-export interface BodiesInFlight {
-  bytes: number;
-  readonly bytesMax: number;
+/**
+ * Receives a body of type application/json, compressed as it is sent. The result is passed to a callback instead of a promise, so that the fast path
+ * continues in the same iteration of the event loop.
+ * @param done is called once; if the headers are not valid, before this function returns. It gets the bytes, or a Rejection:
+ * UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, MALFORMED_REQUEST, or REQUEST_TIMEOUT if `incompleteRequests` has cut the request.
+ */
+export function receiveJsonBody(
+  request: IncomingMessage,
+  options: ReceiveBodyOptions,
+  done: (received: Buffer | Rejection) => void,
+): void {
+  const rejection = rejectHead(request, options.bytesMax);
+  if (rejection) {
+    discardRest(request);
+    return done(rejection);
+  }
+  receiveBody(request, options, (received) => {
+    if (received === "too-large") discardRest(request);
+    done(typeof received === "string" ? toRejection(received) : received);
+  });
 }
 
-interface BodyLimits {
-  /** Of this body, decompressed. */
-  readonly bytesMax: number;
-  readonly bodies: BodiesInFlight;
+function rejectHead(request: IncomingMessage, bytesMax: number): Rejection | undefined {
+  const { headers } = request;
+  if (!isJsonType(headers["content-type"], mediaTypes)) return new Rejection("UNSUPPORTED_MEDIA_TYPE");
+  if (Number(headers["content-length"] ?? 0) > bytesMax) return new Rejection("PAYLOAD_TOO_LARGE");
+  if (!isCompressed(request) || findDecompressor(request)) return undefined;
+  return new Rejection("UNSUPPORTED_MEDIA_TYPE", "The body may be compressed with gzip, deflate or br.", {
+    "Accept-Encoding": "gzip, deflate, br",
+  });
+}
+
+function toRejection(failure: BodyFailure): Rejection {
+  switch (failure) {
+    case "too-large":
+      return new Rejection("PAYLOAD_TOO_LARGE");
+    case "disconnected":
+      return new Rejection("MALFORMED_REQUEST", "The body is incomplete.");
+    case "cut":
+      return new Rejection("REQUEST_TIMEOUT", undefined, { Connection: "close" });
+  }
+}
+
+export function isCompressed(request: IncomingMessage): boolean {
+  return codingOf(request) !== "identity";
 }
 
 /**
- * Receives and decompresses a body of type application/json. The result is passed to a callback instead of a promise, so that the fast path
- * continues in the same iteration of the event loop.
- * @param done is called once; if the headers are not valid, before this function returns. It gets the bytes, or a Rejection:
- * UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, MALFORMED_REQUEST, or OVERLOADED if `bodies` exceed their limit.
+ * Decompresses a complete body, so an incomplete one occupies no decompressor. Synchronous: a megabyte takes 1 to 5 ms, the worst that a client can
+ * send in one takes as long as to parse it (20 ms), and only one is decompressed in each iteration of the event loop.
+ * @returns PAYLOAD_TOO_LARGE above `bytesMax`; MALFORMED_REQUEST if the body cannot be decompressed.
  */
-export function receiveBody(
-  request: IncomingMessage,
-  { bytesMax, bodies }: BodyLimits,
-  done: (received: Buffer | Rejection) => void,
-): void {
-  const reject = (rejection: Rejection) => {
-    discardRest(request);
-    done(rejection);
-  };
-  const { headers } = request;
-  if (!isJsonType(headers["content-type"], mediaTypes)) return reject(new Rejection("UNSUPPORTED_MEDIA_TYPE"));
-  if (Number(headers["content-length"] ?? 0) > bytesMax) return reject(new Rejection("PAYLOAD_TOO_LARGE"));
-  const body = decompress(request);
-  if (body instanceof Rejection) return reject(body);
-  collectBody(request, body, { bytesMax, bodies }, (received) => {
-    if (received instanceof Rejection) reject(received);
-    else done(received);
-  });
+export function decompress(request: IncomingMessage, body: Buffer, bytesMax: number): Buffer | Rejection {
+  const decompressor = findDecompressor(request);
+  if (decompressor === undefined) return body;
+  try {
+    return decompressor(body, { maxOutputLength: bytesMax });
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "ERR_BUFFER_TOO_LARGE") return new Rejection("PAYLOAD_TOO_LARGE");
+    return new Rejection("MALFORMED_REQUEST", "The body could not be decompressed.");
+  }
+}
+
+function findDecompressor(request: IncomingMessage): (typeof decompressors)[keyof typeof decompressors] | undefined {
+  const coding = codingOf(request);
+  return Object.hasOwn(decompressors, coding) ? decompressors[coding as keyof typeof decompressors] : undefined;
+}
+
+function codingOf({ headers }: IncomingMessage): string {
+  return headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
 }
 
 /** @throws Rejection MALFORMED_REQUEST if the bytes are not JSON in UTF-8, or exceed a limit. */
@@ -59,85 +95,6 @@ export function parseJson(bytes: Buffer, limits: JsonLimits): unknown {
   }
 }
 
-function decompress(request: IncomingMessage): Readable | Rejection {
-  const encoding = request.headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
-  switch (encoding) {
-    case "identity":
-      return request;
-    case "gzip":
-      return request.pipe(createGunzip());
-    case "deflate":
-      return request.pipe(createInflate());
-    case "br":
-      return request.pipe(createBrotliDecompress());
-    default:
-      return new Rejection("UNSUPPORTED_MEDIA_TYPE", "The body may be compressed with gzip, deflate or br.", {
-        "Accept-Encoding": "gzip, deflate, br",
-      });
-  }
-}
-
-/**
- * Collects the bytes of `body`, which is `request` or a decompressing stream that `request` is piped to. Calls `done` once. `bytesMax` limits the
- * compressed bytes too, because gzip can have any number of empty blocks and headers, which decompress to no bytes.
- */
-function collectBody(
-  request: IncomingMessage,
-  body: Readable,
-  { bytesMax, bodies }: BodyLimits,
-  done: (received: Buffer | Rejection) => void,
-): void {
-  const isCompressed = body !== request;
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  let isDone = false;
-  const finish = (received: Buffer | Rejection) => {
-    if (isDone) return;
-    isDone = true;
-    bodies.bytes -= bytes;
-    done(received);
-  };
-  const fail = (rejection: Rejection): void => {
-    body.off("data", addChunk);
-    if (isCompressed) {
-      request.unpipe();
-      body.destroy();
-    }
-    finish(rejection);
-  };
-  const addChunk = (chunk: Buffer): void => {
-    bytes += chunk.length;
-    bodies.bytes += chunk.length;
-    if (bytes > bytesMax) return fail(new Rejection("PAYLOAD_TOO_LARGE"));
-    if (bodies.bytes > bodies.bytesMax) return fail(rejectBodyForOverload());
-    chunks.push(chunk);
-    // No pause after the first chunk, so that a body of one chunk ends in the same iteration of the event loop.
-    if (chunks.length > 1) resumeLater(body);
-  };
-  body.on("data", addChunk);
-  if (isCompressed) {
-    let compressedBytes = 0;
-    request.on("data", (chunk: Buffer) => {
-      compressedBytes += chunk.length;
-      if (compressedBytes > bytesMax) fail(new Rejection("PAYLOAD_TOO_LARGE"));
-    });
-    body.on("error", () => fail(new Rejection("MALFORMED_REQUEST", "The body could not be decompressed.")));
-  }
-  body.on("end", () => {
-    const first = chunks[0];
-    const isOneChunk = first !== undefined && chunks.length === 1;
-    finish(isOneChunk ? first : Buffer.concat(chunks, bytes));
-  });
-  request.on("close", () => {
-    if (!request.complete) fail(new Rejection("MALFORMED_REQUEST", "The body is incomplete."));
-  });
-}
-
-function rejectBodyForOverload(): Rejection {
-  const headers = { "Retry-After": String(overloadedRetrySeconds) };
-  return new Rejection("OVERLOADED", undefined, headers, { isBodyUnused: true });
-}
-
 /** Reads and discards the rest of a rejected body. If the gateway closed the connection with unread bytes, the client would lose the rejection. */
 export function discardRest(request: IncomingMessage): void {
   let bytes = 0;
@@ -148,10 +105,4 @@ export function discardRest(request: IncomingMessage): void {
     else resumeLater(request);
   });
   request.resume();
-}
-
-/** Without this pause, one iteration of the event loop reads up to 2 MB of each connection (libuv: 32 chunks of 64 KB). */
-function resumeLater(body: Readable): void {
-  body.pause();
-  setImmediate(() => body.resume());
 }

@@ -1,6 +1,5 @@
 // Stage 1 of 5: admit. Responds to requests that Node's HTTP parser rejects before it creates a request object. main.ts installs it on the server.
 import type { Server } from "node:http";
-import type { Duplex } from "node:stream";
 import { rejectBrokenRequests } from "@tributary/kit/process/broken-requests";
 import type { PendingResponses } from "@tributary/kit/process/lifecycle";
 import { type ClientCode, codes } from "../errors/codes.ts";
@@ -20,7 +19,7 @@ const reasonPhrases: Partial<Record<ClientCode, string>> = {
 export function rejectBrokenHttp(server: Server, pendingResponses: PendingResponses): void {
   // server.ts rejects a request without a Host header: the rejection by Node would have no body.
   Object.assign(server, { requireHostHeader: false });
-  rejectBrokenRequests(server, pendingResponses, (socket, nodeCode) => reject(socket, toRejectionCode(nodeCode)));
+  rejectBrokenRequests(server, pendingResponses, (_socket, nodeCode) => writeRejection(toRejectionCode(nodeCode)));
   server.on("checkExpectation", (_request, response) => {
     const body = rejectionBody("MALFORMED_REQUEST", "The gateway supports no expectation but 100-continue.");
     response.writeHead(417, { "Content-Type": "application/json; charset=utf-8", Connection: "close" }).end(body);
@@ -34,17 +33,15 @@ function toRejectionCode(nodeCode: string | undefined): ClientCode {
   return "MALFORMED_REQUEST";
 }
 
-function reject(socket: Duplex, code: ClientCode): void {
+function writeRejection(code: ClientCode): string {
   const message = code === "MALFORMED_REQUEST" ? "The request is not valid HTTP." : codes[code].message;
   const body = rejectionBody(code, message);
-  socket.end(
-    [
-      `HTTP/1.1 ${codes[code].status} ${reasonPhrases[code]}`,
-      "Content-Type: application/json; charset=utf-8",
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      "Connection: close",
-      "",
-      body,
-    ].join("\r\n"),
-  );
+  return [
+    `HTTP/1.1 ${codes[code].status} ${reasonPhrases[code]}`,
+    "Content-Type: application/json; charset=utf-8",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    "Connection: close",
+    "",
+    body,
+  ].join("\r\n");
 }

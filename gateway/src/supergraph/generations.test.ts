@@ -1,3 +1,4 @@
+import { createIncompleteRequests } from "@tributary/kit/http/incomplete-requests";
 import { createReceipts } from "@tributary/kit/consistency/receipts";
 import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -237,7 +238,8 @@ describe("the generation of a request", () => {
       debitDocument: () => undefined,
     };
     const receipts = createReceipts(["a key for tests only"]);
-    const pipeline = createPipeline({ ...about, callers, charges, receipts, observe });
+    const incompleteRequests = createIncompleteRequests({ addressKeyOf: callers.addressKeyOf, observe });
+    const pipeline = createPipeline({ ...about, callers, charges, receipts, incompleteRequests, observe });
     const send = createResponseSender({ responseTimeoutMs: 1_000, observe });
     const fullPath = createFullPath({
       pipeline,

@@ -29,10 +29,12 @@ function countRequests(metrics: Metrics<typeof gatewayMetrics>): GatewayObserver
   const disconnected = metrics.counter("tributary_gateway_clients_disconnected_total");
   const truncated = metrics.counter("tributary_gateway_responses_truncated_total");
   const keyFetches = metrics.counter("tributary_gateway_token_key_fetches_total");
+  const closed = metrics.counter("tributary_gateway_connections_closed_total");
   return (observation) => {
     const { kind } = observation;
     if (kind === "client-disconnected") disconnected.add({});
     if (kind === "response-truncated") truncated.add({});
+    if (kind === "connection-closed") closed.add({ reason: observation.reason });
     if (kind === "token-keys-fetched") keyFetches.add({ result: observation.isOk ? "ok" : "failed" });
   };
 }

@@ -68,6 +68,7 @@ const logLines: Record<
   "request-rejected": ["debug", "request rejected"],
   "client-disconnected": ["debug", "client disconnected; its fetches were aborted"],
   "response-truncated": ["debug", "connection closed: the client did not read its response in time"],
+  "connection-closed": ["debug", "connection closed: its address holds too much of what all clients share"],
   "internal-error": ["error", "bug: a request failed inside the gateway"],
 };
 

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import type { ApolloServerPlugin } from "@apollo/server";
 import { type RunningServer, startServer } from "@tributary/kit/process/lifecycle";
 import { silentLog } from "@tributary/kit/process/log";
-import { rejectBrokenHttp } from "../../src/admit/broken-request.ts";
 import { readConfig } from "../../src/config.ts";
 import { createPlannerPool, type PlannerPool } from "../../src/plan/planner/planner-pool.ts";
 import { createGateway, type Gateway } from "../../src/server.ts";
@@ -151,7 +150,6 @@ async function listen(
     handler: wrap(gateway.handler),
     name: "gateway",
     log: silentLog,
-    prepare: rejectBrokenHttp,
   });
   return { server, isReady: gateway.isReady, cacheSizes: gateway.cacheSizes };
 }

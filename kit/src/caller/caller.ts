@@ -44,6 +44,8 @@ export interface Callers {
   verify(request: IncomingMessage): Promise<Caller>;
   /** The caller by its client key or its address, never by its token: for the rate limits of requests whose token is invalid or not yet verified. */
   callerWithoutToken(request: IncomingMessage): Caller;
+  /** The key of the client's address, whatever its token and client key. */
+  addressKeyOf(request: IncomingMessage): string;
 }
 
 /** `onKeysError` is also called if a request gets SERVICE_UNAVAILABLE because no keys are known. */
@@ -58,7 +60,7 @@ export function createCallers(o: CallersOptions): Callers {
   const findClientByKey = createClientKeyCheck(o.clientKeys);
   const keysByAddress = createBoundedMap<string>({ entriesMax: addressesMax });
 
-  function addressKeyOf(address: string): string {
+  function toKnownAddressKey(address: string): string {
     const known = keysByAddress.get(address);
     if (known !== undefined) return known;
     const key = toAddressKey(address);
@@ -69,7 +71,7 @@ export function createCallers(o: CallersOptions): Callers {
   function keyOf(token: VerifiedToken | undefined, clientByKey: string | undefined, address: string): string {
     if (token !== undefined) return token.userKey;
     if (clientByKey !== undefined) return `client:${clientByKey}`;
-    return addressKeyOf(address);
+    return toKnownAddressKey(address);
   }
 
   function createCaller(request: IncomingMessage, token: VerifiedToken | undefined): Caller {
@@ -104,5 +106,6 @@ export function createCallers(o: CallersOptions): Callers {
       }
     },
     callerWithoutToken: (request) => createCaller(request, undefined),
+    addressKeyOf: (request) => toKnownAddressKey(findAddress(request).address),
   };
 }

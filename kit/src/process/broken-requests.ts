@@ -2,8 +2,11 @@ import type { Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { PendingResponses } from "./lifecycle.ts";
 
-/** Writes the rejection to the connection and closes it. @param code of Node's parser; undefined for CONNECT. */
-export type RejectConnection = (socket: Duplex, code: string | undefined) => void;
+/** @param code of Node's parser; undefined for CONNECT. @returns the rejection, with `Connection: close`, as it is sent. */
+export type WriteRejection = (socket: Duplex, code: string | undefined) => string;
+
+/** How long a rejected connection stays open, so that its client can read the rejection before unread bytes cause a reset. */
+const lingerMs = 1_000;
 
 /**
  * Rejects what Node does not pass to the handler as a complete request: malformed bytes, too large headers, requests that take too long, CONNECT.
@@ -13,7 +16,7 @@ export type RejectConnection = (socket: Duplex, code: string | undefined) => voi
 export function rejectBrokenRequests(
   server: Server,
   pendingResponses: PendingResponses,
-  reject: RejectConnection,
+  writeRejection: WriteRejection,
 ): void {
   const broken = new WeakSet<Duplex>();
 
@@ -24,7 +27,7 @@ export function rejectBrokenRequests(
     const lastPreceding = pendingResponses(socket).findLast(mustPrecede);
     // Checks again after `close`: by then the head of the response to the broken request may have been sent.
     if (lastPreceding) lastPreceding.once("close", () => rejectInOrder(socket, code));
-    else if (socket.writable) reject(socket, code);
+    else if (socket.writable) endConnection(socket, writeRejection(socket, code));
     else socket.destroy();
   }
 
@@ -36,4 +39,13 @@ export function rejectBrokenRequests(
     if (error.code === "ECONNRESET") socket.destroy();
     else rejectInOrder(socket, error.code);
   });
+}
+
+/** Closes the connection even if the client does not: Node has no timeout for a connection on which the server has sent its last bytes. */
+function endConnection(socket: Duplex, lastBytes: string): void {
+  // The client may reset the connection: an `error` event without a listener would end the process.
+  socket.on("error", () => undefined);
+  socket.end(lastBytes);
+  const timer = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once("close", () => clearTimeout(timer));
 }

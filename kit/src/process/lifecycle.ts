@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { type AddressInfo, Server as NetServer } from "node:net";
 import type { Duplex } from "node:stream";
 import { type OverloadedResponse, overloadedProblem, respondOverloaded } from "../http/overloaded-response.ts";
+import type { IncompleteRequests } from "../http/incomplete-requests.ts";
 import { ConfigError } from "./env.ts";
 import { hasOneHost } from "../http/host.ts";
 import { createPendingResponseList, type PendingResponseList } from "./pending-responses.ts";
@@ -50,8 +51,10 @@ export interface ServerOptions {
   readonly requestTimeoutMs?: number;
   /** Node's option: a request without a body has ended when the handler gets it, and never emits `end`. Saves 6 % of a cache hit. */
   readonly optimizeEmptyRequests?: boolean;
-  /** Requests in flight at once; further ones get `overloadedResponse`. Default: no limit. */
+  /** Requests in flight at once, without `incompleteRequests`; further ones get `overloadedResponse`. Default: no limit. */
   readonly requestsInFlightMax?: number;
+  /** Has limits of its own, so that half-sent requests do not use up `requestsInFlightMax`. Default: these count as the others. */
+  readonly incompleteRequests?: Pick<IncompleteRequests, "count">;
   /** Called for each request above `requestsInFlightMax`. */
   readonly onOverloaded?: () => void;
   /** Sent with status 503. Default: a problem document. */
@@ -67,7 +70,7 @@ export interface ServerOptions {
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { host, log, drainDelayMs, shutdownGraceMs } = options;
-  const requestsInFlightMax = options.requestsInFlightMax ?? Infinity;
+  const { incompleteRequests, requestsInFlightMax = Infinity } = options;
   const overloadedResponse = options.overloadedResponse ?? overloadedProblem;
   const pendingResponses = createPendingResponseList();
   let isDraining = false;
@@ -83,7 +86,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       void respondToHealth(request, response, readiness);
       return;
     }
-    if (pendingResponses.count() > requestsInFlightMax) {
+    if (pendingResponses.count() - (incompleteRequests?.count() ?? 0) > requestsInFlightMax) {
       options.onOverloaded?.();
       respondOverloaded(response, overloadedResponse);
       return;

@@ -6,7 +6,7 @@ import { InFlightList } from "../collections/in-flight-list.ts";
 
 /**
  * The pending responses of a server: those that are not complete, also to requests that are still arriving. For each request, lifecycle.ts compares
- * their number with `requestsInFlightMax`. When the server drains, lifecycle.ts waits for them.
+ * their number, less that of the incomplete requests, with `requestsInFlightMax`. When the server drains, lifecycle.ts waits for them.
  */
 export interface PendingResponseList {
   /** Must be called for every response before its head is written. */

@@ -39,7 +39,7 @@ export function readRateLimitConfig(env: EnvironmentReader, profile: "developmen
     }),
     exempt: readNetworks(env, "RATE_LIMIT_EXEMPT", {
       fallback: profile === "development" ? ["127.0.0.0/8", "::1"] : [],
-      why: "addresses and networks whose requests are not counted; none: all are; production counts all by default",
+      why: "addresses and networks whose requests and connections are not counted; none: all are; production counts all by default",
     }),
     storeUrl: readStoreUrl(env),
     storePassword: env.optional("RATE_LIMIT_STORE_PASSWORD", {

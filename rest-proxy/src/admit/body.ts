@@ -1,54 +1,46 @@
 /** Request bodies: `pipeline.ts` reads the whole body in stage 4, before it forwards the request; `respond/` discards bodies that were not read. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { AppError } from "@tributary/kit/errors/app-error";
+import { type BodyFailure, receiveBody, type ReceiveBodyOptions } from "@tributary/kit/http/receive-body";
 import { ClientDisconnected } from "../errors/service-failure.ts";
 
 /** How much of an unwanted body is read and discarded so that its sender can read the response; then the connection is closed. */
 const discardedBytesMax = 1_048_576;
 
-export interface BodyReaderOptions {
-  readonly bodyBytesMax: number;
-  /** Bodies that may be received at once; bounds the memory that slow senders can occupy. */
-  readonly bodiesInFlightMax: number;
-}
-
 /**
- * Reads the whole body, so that the request to the service has a `Content-Length` and a slow sender does not occupy one of the service's
+ * Reads the whole body of a request that has one, so that the request to the service has a `Content-Length` and a slow sender does not occupy one of the service's
  * in-flight requests. Never parses it.
- * @returns undefined for a request without a body.
- * @throws AppError PAYLOAD_TOO_LARGE; SERVICE_UNAVAILABLE if `bodiesInFlightMax` is reached; MALFORMED_REQUEST for a `GET` or `HEAD` with a body, and
- * for a transfer coding other than chunked; ClientDisconnected.
+ * @throws AppError PAYLOAD_TOO_LARGE; REQUEST_TIMEOUT if `incompleteRequests` has cut the request; MALFORMED_REQUEST for a `GET` or `HEAD` with a
+ * body, and for a transfer coding other than chunked; ClientDisconnected.
  */
-export type ReadBody = (request: IncomingMessage, response: ServerResponse) => Promise<Buffer | undefined>;
+export type ReadBody = (request: IncomingMessage, response: ServerResponse) => Promise<Buffer>;
 
-export function createBodyReader({ bodyBytesMax, bodiesInFlightMax }: BodyReaderOptions): ReadBody {
-  let bodiesInFlight = 0;
-  const createTooLargeError = () =>
-    new AppError("PAYLOAD_TOO_LARGE", `A body has at most ${bodyBytesMax.toLocaleString("en")} bytes.`);
+export function createBodyReader(options: ReceiveBodyOptions): ReadBody {
+  const { bytesMax } = options;
+  const toError = (failure: BodyFailure) => {
+    if (failure === "disconnected") return new ClientDisconnected("The client disconnected.");
+    if (failure === "cut") return new AppError("REQUEST_TIMEOUT", "The request took too long to arrive.");
+    return new AppError("PAYLOAD_TOO_LARGE", `A body has at most ${bytesMax.toLocaleString("en")} bytes.`);
+  };
 
   return async (request, response) => {
-    if (!hasBody(request)) return undefined;
     if (request.method === "GET" || request.method === "HEAD") {
       throw new AppError("MALFORMED_REQUEST", `A body has no meaning with ${request.method}.`);
     }
     if (hasTransferCoding(request)) {
       throw new AppError("MALFORMED_REQUEST", "Send a body with Content-Length or Transfer-Encoding: chunked.");
     }
-    if (contentLengthOf(request) > bodyBytesMax) throw createTooLargeError();
-    if (bodiesInFlight >= bodiesInFlightMax) {
-      throw new AppError("SERVICE_UNAVAILABLE", "Too many requests are in flight. Try again.", {
-        retryAfterSeconds: 1,
+    if (contentLengthOf(request) > bytesMax) throw toError("too-large");
+    // 100 (Continue) is sent after the checks, so that no client sends a body that is rejected. The `checkContinue` listener in connections.ts
+    // keeps Node from sending it earlier.
+    if (expectsContinue(request)) response.writeContinue();
+    return new Promise((resolve, reject) => {
+      receiveBody(request, options, (received) => {
+        if (typeof received !== "string") return resolve(received);
+        if (received === "cut") response.shouldKeepAlive = false;
+        reject(toError(received));
       });
-    }
-    bodiesInFlight++;
-    try {
-      // 100 (Continue) is sent after the checks, so that no client sends a body that is rejected. The `checkContinue` listener in connections.ts
-      // keeps Node from sending it earlier.
-      if (expectsContinue(request)) response.writeContinue();
-      return await collectBody(request, bodyBytesMax, createTooLargeError);
-    } finally {
-      bodiesInFlight--;
-    }
+    });
   };
 }
 
@@ -66,36 +58,6 @@ export function discardBody(request: IncomingMessage, response: ServerResponse):
   request.on("error", () => undefined);
   // Marks the body as being read, or Node would discard the rest itself, without a bound.
   request.read(0);
-}
-
-function collectBody(request: IncomingMessage, bytesMax: number, createTooLargeError: () => AppError): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    const removeListeners = () => {
-      request.off("data", onData).off("end", onEnd).off("close", onClose);
-    };
-    const onData = (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes <= bytesMax) {
-        chunks.push(chunk);
-        return;
-      }
-      removeListeners();
-      reject(createTooLargeError());
-    };
-    const onEnd = () => {
-      removeListeners();
-      resolve(Buffer.concat(chunks));
-    };
-    const onClose = () => {
-      removeListeners();
-      reject(new ClientDisconnected("The client disconnected."));
-    };
-    request.on("data", onData).on("end", onEnd).on("close", onClose);
-    // `close` follows an error. An `error` event without a listener would end the process.
-    request.on("error", () => undefined);
-  });
 }
 
 export function hasBody(request: IncomingMessage): boolean {

@@ -10,9 +10,6 @@ import type { PendingResponses } from "@tributary/kit/process/lifecycle";
 import type { Observe } from "../telemetry/observations.ts";
 import type { RestCharges } from "./charges.ts";
 
-/** How long a rejected connection stays open, so that its client can read the response before unread bytes cause a reset. */
-const lingerMs = 1_000;
-
 export interface ConnectionOptions {
   readonly observe: Observe;
   readonly charges: Pick<RestCharges, "chargeUnreadable">;
@@ -30,20 +27,16 @@ export function prepareServer(server: Server, { observe, charges, pendingRespons
   server.on("checkContinue", (request, response) => server.emit("request", request, response));
   // Other expectations may be ignored (RFC 9110, 10.1.1).
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
-  rejectBrokenRequests(server, pendingResponses, reject);
+  rejectBrokenRequests(server, pendingResponses, writeRejection);
 
   /** @param parserCode of Node's HTTP parser; undefined for the method CONNECT. */
-  function reject(socket: Duplex, parserCode: string | undefined): void {
+  function writeRejection(socket: Duplex, parserCode: string | undefined): string {
     const requestId = randomUUID();
     observe({ kind: "unreadable", code: parserCode ?? "CONNECT", requestId });
-    // The client may reset the connection: an `error` event without a listener would end the process.
-    socket.on("error", () => undefined);
     const headers: string[] = [];
     // Adds the headers of the rate limit. A connection of `node:http` is a Socket, although its type is wider.
     if (socket instanceof Socket) charges.chargeUnreadable(socket, headers);
-    socket.end(writeProblemResponse(codeOfParserError(parserCode), requestId, headers));
-    const timer = setTimeout(() => socket.destroy(), lingerMs);
-    socket.once("close", () => clearTimeout(timer));
+    return writeProblemResponse(codeOfParserError(parserCode), requestId, headers);
   }
 }
 

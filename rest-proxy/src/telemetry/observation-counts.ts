@@ -11,6 +11,7 @@ export function createObservationCounts(metrics: Metrics<typeof restMetrics>): O
   const lookupFailures = metrics.counter("tributary_rest_lookup_failures_total");
   const truncated = metrics.counter("tributary_rest_responses_truncated_total");
   const keyFetches = metrics.counter("tributary_rest_token_key_fetches_total");
+  const closed = metrics.counter("tributary_rest_connections_closed_total");
   const ejected = createEjectedReplicas();
   metrics.gauge("tributary_rest_replicas_ejected").onScrape((gauge) => {
     for (const [service, count] of ejected.counts()) gauge.set({ service }, count);
@@ -20,6 +21,8 @@ export function createObservationCounts(metrics: Metrics<typeof restMetrics>): O
     switch (observation.kind) {
       case "response-truncated":
         return truncated.add({ side: observation.service === undefined ? "client" : "service" });
+      case "connection-closed":
+        return closed.add({ reason: observation.reason });
       case "token-keys-fetched":
         return keyFetches.add({ result: observation.isOk ? "ok" : "failed" });
       case "retried":

@@ -1,5 +1,6 @@
 /** The observations of the stages, and the log lines that are written for them. */
 import type { FeedStateObservation } from "@tributary/kit/feed/feed-telemetry";
+import type { ConnectionClosed } from "@tributary/kit/http/incomplete-requests";
 import type { Log } from "@tributary/kit/process/log";
 import type { UpstreamObservation } from "@tributary/kit/upstream/upstream";
 import type { FailureLog } from "@tributary/kit/telemetry/failure-log";
@@ -32,6 +33,7 @@ export interface ObservedRequest {
 /** What the stages report. This file writes the log lines, `observation-counts.ts` the metrics. */
 export type Observation =
   | ReplicaObservation
+  | ConnectionClosed
   /** A client gets a 502, 503 or 504. */
   | ({
       readonly kind: "service-failed";
@@ -76,6 +78,8 @@ export function createObserver(log: Log, failures: FailureLog): (observation: Lo
       case "unreadable":
         // Only for debugging: clients can cause any number of these log lines.
         return log.debug(observation, "invalid HTTP request rejected");
+      case "connection-closed":
+        return log.debug(observation, "connection closed: its address holds too much of what all clients share");
       case "response-truncated":
         return log.warn(observation, "response truncated");
       case "replica-ejected":

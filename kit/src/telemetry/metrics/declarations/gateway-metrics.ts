@@ -1,5 +1,5 @@
 import { type MetricDeclarations, requestSeconds } from "./metric-declaration.ts";
-import { declareReplicaMetrics, requestsInFlight, tokenKeyFetches } from "./process-metrics.ts";
+import { connectionsClosed, declareReplicaMetrics, requestsInFlight, tokenKeyFetches } from "./process-metrics.ts";
 
 const { ejections, ejected, lookupFailures } = declareReplicaMetrics("subgraph");
 
@@ -49,6 +49,7 @@ export const gatewayMetrics = {
     help: "Clients that disconnected before their response; their fetches were aborted.",
     labels: [],
   },
+  tributary_gateway_connections_closed_total: connectionsClosed,
   tributary_gateway_token_key_fetches_total: tokenKeyFetches,
   tributary_gateway_responses_truncated_total: {
     kind: "counter",

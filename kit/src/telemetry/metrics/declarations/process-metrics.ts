@@ -111,6 +111,14 @@ export const requestsInFlight = {
   labels: [],
 } as const satisfies MetricDeclaration;
 
+/** `tributary_<kind of process>_connections_closed_total`, of the gateway and the REST proxy. */
+export const connectionsClosed = {
+  kind: "counter",
+  help: "Connections closed because their address holds too much of what all clients share, by reason: connections-of-address (a further connection), incomplete-requests, incomplete-bytes (the slowest half-sent request).",
+  labels: ["reason"],
+  expected: { reason: ["connections-of-address", "incomplete-requests", "incomplete-bytes"] },
+} as const satisfies MetricDeclaration;
+
 /** `tributary_<kind of process>_token_key_fetches_total`. */
 export const tokenKeyFetches = {
   kind: "counter",

@@ -1,6 +1,6 @@
 import { statusOf } from "../../../errors/app-error.ts";
 import { errorCodes, type MetricDeclarations, requestSeconds } from "./metric-declaration.ts";
-import { declareReplicaMetrics, requestsInFlight, tokenKeyFetches } from "./process-metrics.ts";
+import { connectionsClosed, declareReplicaMetrics, requestsInFlight, tokenKeyFetches } from "./process-metrics.ts";
 
 /** 500, 502, 503, 504. */
 const serverErrorStatuses = [...new Set<number>(Object.values(statusOf))].filter((status) => status >= 500);
@@ -38,6 +38,7 @@ export const restMetrics = {
     expected: { code: errorCodes },
   },
   tributary_rest_requests_in_flight: requestsInFlight,
+  tributary_rest_connections_closed_total: connectionsClosed,
   tributary_rest_token_key_fetches_total: tokenKeyFetches,
   tributary_rest_responses_truncated_total: {
     kind: "counter",

@@ -1,0 +1,60 @@
+// Receives the body of a request to the gateway or the REST proxy.
+import type { IncomingMessage } from "node:http";
+import type { IncompleteRequests } from "./incomplete-requests.ts";
+
+export interface ReceiveBodyOptions {
+  readonly bytesMax: number;
+  readonly incompleteRequests: IncompleteRequests;
+}
+
+/** `cut`: the process needs the memory for other clients. Respond with 408, and close the connection. */
+export type BodyFailure = "too-large" | "disconnected" | "cut";
+
+/**
+ * Receives the whole body. The result is passed to a callback instead of a promise, so that a body that is complete with the first read is
+ * processed in the same iteration of the event loop.
+ * @param done is called once. After a failure, the rest of the body is not read.
+ */
+export function receiveBody(
+  request: IncomingMessage,
+  { bytesMax, incompleteRequests }: ReceiveBodyOptions,
+  done: (received: Buffer | BodyFailure) => void,
+): void {
+  /** The first chunk as it is. With the second one, a buffer that doubles: a body in chunks of one byte takes no object for each. */
+  let buffer: Buffer = Buffer.of();
+  let bytes = 0;
+
+  const finish = (received: Buffer | BodyFailure) => {
+    incompleteRequests.end(incomplete);
+    request.off("data", onData).off("end", onEnd).off("close", onClose);
+    done(received);
+  };
+  const onData = (chunk: Buffer) => {
+    if (bytes + chunk.length > bytesMax) return finish("too-large");
+    const isFirst = bytes === 0;
+    buffer = isFirst ? chunk : append(buffer, bytes, chunk);
+    bytes += chunk.length;
+    incompleteRequests.receive(incomplete, chunk.length);
+    // No pause after the first chunk, so that a body of one chunk ends in the same iteration of the event loop.
+    if (!isFirst && !incomplete.isEnded) resumeLater(request);
+  };
+  const onEnd = () => finish(bytes === buffer.length ? buffer : buffer.subarray(0, bytes));
+  const onClose = () => finish("disconnected");
+  const incomplete = incompleteRequests.begin(request, () => finish("cut"));
+  // Of a request, Node emits `error` only to listeners; `close` follows it.
+  request.on("data", onData).on("end", onEnd).on("close", onClose);
+}
+
+function append(buffer: Buffer, bytes: number, chunk: Buffer): Buffer {
+  const isTooSmall = bytes + chunk.length > buffer.length;
+  const target = isTooSmall ? Buffer.allocUnsafeSlow(2 * (bytes + chunk.length)) : buffer;
+  if (isTooSmall) buffer.copy(target, 0, 0, bytes);
+  chunk.copy(target, bytes);
+  return target;
+}
+
+/** Without this pause, one iteration of the event loop reads up to 2 MB of each connection (libuv: 32 chunks of 64 KB). */
+export function resumeLater(request: IncomingMessage): void {
+  request.pause();
+  setImmediate(() => request.resume());
+}
