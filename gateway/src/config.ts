@@ -273,7 +273,7 @@ function readPlanning(env: EnvironmentReader) {
       fallback: 5_000,
       min: 50,
       max: 300_000,
-      why: "an operation that takes longer to plan is rejected, and not planned again for ten seconds, then for twice as long each time, up to ten minutes",
+      why: "an operation that takes more CPU time to plan is rejected, and not planned again for ten seconds, then for twice as long each time, up to ten minutes",
     }),
     plansMax: env.integer("PLANS_MAX", {
       fallback: 10_000,

@@ -52,7 +52,10 @@ type SupergraphObservation =
   | { readonly kind: "supergraph-unavailable"; readonly source: string; readonly cause: unknown }
   /** At each further poll until the source can be read again. */
   | { readonly kind: "supergraph-still-unavailable"; readonly source: string }
+  /** The supergraph cannot be used, and is not loaded again. */
   | { readonly kind: "supergraph-rejected"; readonly id: string; readonly cause: unknown }
+  /** The supergraph is not the cause, and is loaded again. */
+  | { readonly kind: "supergraph-load-failed"; readonly id: string; readonly cause: unknown }
   | { readonly kind: "subgraph-without-address"; readonly service: string }
   /** A variable for one subgraph, such as SUBGRAPH_URL_POSTS, names no subgraph of the supergraph. */
   | { readonly kind: "variable-without-subgraph"; readonly variable: string }

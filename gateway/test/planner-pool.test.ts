@@ -5,6 +5,7 @@ import { composeServices } from "@apollo/composition";
 import { parse } from "graphql";
 import { afterEach, describe, expect, test } from "vitest";
 import { Rejection } from "../src/errors/rejections.ts";
+import { UnusableSupergraph } from "../src/errors/unusable-supergraph.ts";
 import type { GatewayObservation } from "../src/observations.ts";
 import { type PlannerPool, type PlannerPoolOptions, createPlannerPool } from "../src/plan/planner/planner-pool.ts";
 import type { SupergraphPlanner } from "../src/plan/planner/supergraph-planner.ts";
@@ -37,6 +38,19 @@ describe("the planner pool", () => {
       expect(queued).toMatchObject({ status: "fulfilled", value: { plannedBefore: 0, supergraphs: ["one"] } });
       expect((await plan("{ c }")).threadId).not.toBe(before.threadId);
       expect(observations).toContainEqual(expect.objectContaining({ kind: "planner-replaced", reason: "deadline" }));
+    });
+
+    test("that waits long for a core is planned: only its CPU time counts", async () => {
+      const { plan } = await setUp({ planTimeoutMs: 100 });
+      expect(await plan("wait 500")).toMatchObject({ operationText: "wait 500" });
+    });
+
+    test("is not blamed if its worker gets no core at all: the worker is replaced, and the next request plans it", async () => {
+      const { plan } = await setUp({ planTimeoutMs: 50 });
+      await expect(plan("wait 3600000")).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+      await expect(plan("wait 3600000")).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+      const { kind, reason } = { kind: "planner-replaced", reason: "stalled" };
+      expect(observations.filter((each) => each.kind === kind)).toMatchObject([{ reason }, { reason }]);
     });
 
     test("that took too long is rejected at once the next time", async () => {
@@ -145,17 +159,28 @@ describe("the planner pool", () => {
 
     test("that is invalid is rejected, and the others remain", async () => {
       const { plan } = await setUp();
-      await expect(pool.load("invalid")).rejects.toThrow("The supergraph is invalid");
+      await expect(pool.load("invalid")).rejects.toThrow(new UnusableSupergraph("The supergraph is invalid"));
       expect(await plan("{ a }")).toMatchObject({ supergraphs: ["one"] });
     });
 
     test.each([
-      ["hang", "more than 500 ms"],
-      ["throw", "thrown in the worker"],
-    ])("that makes the worker end (%s) is rejected, and the others are loaded again", async (sdl, message) => {
-      const { plan } = await setUp({ loadTimeoutMs: 500 });
-      await expect(pool.load(sdl)).rejects.toThrow(message);
-      expect(await plan("{ a }")).toMatchObject({ supergraphs: ["one"] });
+      ["hang", "more than 500 ms", true],
+      ["throw", "thrown in the worker", false],
+      ["wait 3600000", "too little CPU time", false],
+    ])(
+      "that makes the worker end (%s) is rejected, and the others are loaded again",
+      async (sdl, message, isBlamed) => {
+        const { plan } = await setUp({ loadTimeoutMs: 500 });
+        const failure = await pool.load(sdl).catch((error: unknown) => error);
+        expect(failure).toMatchObject({ message: expect.stringContaining(message) });
+        expect(failure instanceof UnusableSupergraph).toBe(isBlamed);
+        expect(await plan("{ a }")).toMatchObject({ supergraphs: ["one"] });
+      },
+    );
+
+    test("is loaded although its worker waits long for a core", async () => {
+      await setUp({ loadTimeoutMs: 200 });
+      expect(await pool.load("wait 900")).toMatchObject({ apiSdl: "api of wait 900" });
     });
 
     test("is loaded again after a worker died", async () => {

@@ -1,12 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { Agent, request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { sendOperation } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
-import { type GatewayProcess, spawnGateway, writeSupergraph } from "./helpers/process.ts";
+import { type GatewayProcess, spawnGateway, spawnGatewayWithLimit, writeSupergraph } from "./helpers/process.ts";
 import { respondJson } from "./helpers/subgraphs.ts";
 
 let library: Library;
@@ -35,6 +37,28 @@ async function startReady(environment: Record<string, string> = {}, options: rea
   await gateway.logged(({ observation }) => observation === "supergraph-loaded");
   return { ...gateway, url: String(url) };
 }
+
+test("a supergraph is loaded although the process was paused for longer than a load may take, at start and at a swap", async () => {
+  const loadTimeoutMs = 2_000;
+  const sdl = library.supergraphSdl;
+  const pausedFile = writeSupergraph(sdl);
+  gateway = spawnGatewayWithLimit(pausedFile, loadTimeoutMs);
+  const { child } = gateway;
+  const pause = async (ms: number) => {
+    child.kill("SIGSTOP");
+    await sleep(ms);
+    child.kill("SIGCONT");
+  };
+  const { url } = await gateway.logged(({ msg }) => msg === "listening");
+  const readSchema = async () => (await fetch(`${String(url)}/schema.graphql`)).text();
+  await pause(2 * loadTimeoutMs + 500);
+  await expect.poll(readSchema).toContain("type Query");
+  writeFileSync(pausedFile, sdl.replace("type Query", '"""Swapped"""\ntype Query'));
+  // The gateway reads the file when it has not changed for 50 ms.
+  await sleep(100);
+  await pause(loadTimeoutMs + 500);
+  await expect.poll(readSchema).toContain("Swapped");
+});
 
 test("only subgraphs get requests: no telemetry service, no registry, no cloud metadata, with any variables", async () => {
   const keys = {

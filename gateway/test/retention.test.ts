@@ -1,8 +1,11 @@
+import { writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { setFlagsFromString } from "node:v8";
+import { queryObjects, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { GraphQLSchema } from "graphql";
 import { request } from "undici";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTaskRunner } from "../src/plan/planner/task-runner.ts";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 
@@ -87,6 +90,37 @@ test.each(kinds)(
     expect(retained / reported).toBeLessThan(1.5);
   },
 );
+
+test("a replaced supergraph is retained neither in the main thread nor in a planner worker", async () => {
+  const query = kinds[1]?.write(2_000_000) ?? "";
+  const swap = async (count: number) => {
+    writeFileSync(gateway.file, `${library.supergraphSdl}\n# ${count}`);
+    await gateway.seen("supergraph-loaded");
+    // `send` clears the observations.
+    await send(query, [{}]);
+  };
+  await swap(0);
+  const schemas = countSchemas();
+  for (let count = 1; count <= 4; count++) await swap(count);
+  await expect.poll(() => countSchemas()).toBeLessThanOrEqual(schemas);
+
+  const tasks = createTaskRunner({ log: () => {} });
+  const reload = async (id: number) => {
+    expect(await tasks.run({ kind: "load", id, supergraphSdl: library.supergraphSdl })).toMatchObject({
+      kind: "loaded",
+    });
+    await tasks.run({ kind: "drop", id });
+    // The planner is warmed in the next iteration of the event loop.
+    await sleep(0);
+  };
+  await reload(0);
+  const schemasAfterLoad = countSchemas();
+  for (let id = 1; id <= 4; id++) await reload(id);
+  await expect.poll(() => countSchemas()).toBeLessThanOrEqual(schemasAfterLoad);
+});
+
+/** Collects garbage first. */
+const countSchemas = () => queryObjects(GraphQLSchema, { format: "count" });
 
 function repeat(text: string, times: number): string {
   return Array.from({ length: times }, (_, i) => text.replace("#", String(i))).join(" ");

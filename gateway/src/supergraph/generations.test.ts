@@ -12,6 +12,7 @@ import type { Charges } from "../admit/charges.ts";
 import { createOperationAdmission } from "../admit/operation-admission.ts";
 import { createExchangeFactory } from "../admit/exchange.ts";
 import { Rejection } from "../errors/rejections.ts";
+import { UnusableSupergraph } from "../errors/unusable-supergraph.ts";
 import type { GatewayObservation } from "../observations.ts";
 import { createOperationStore } from "../parse/operation-store.ts";
 import { readConfig } from "../config.ts";
@@ -59,6 +60,21 @@ describe("generations", () => {
     expect(generations.current?.apiSdl).toBe("one");
     expect(closed).toEqual([]);
     expect(observations.map(({ kind }) => kind)).toEqual(["supergraph-loaded", "supergraph-rejected"]);
+  });
+
+  test("a load that failed for another reason than the supergraph is reported as one to repeat", async () => {
+    const { generations, observations } = setUp();
+    const outcomes = [
+      await generations.load("unlucky"),
+      await generations.load("broken"),
+      await generations.load("one"),
+    ];
+    expect(outcomes).toEqual(["retry", "done", "done"]);
+    expect(observations.map(({ kind }) => kind)).toEqual([
+      "supergraph-load-failed",
+      "supergraph-rejected",
+      "supergraph-loaded",
+    ]);
   });
 
   test("a generation that cannot be closed is reported, and the next one is served", async () => {
@@ -160,7 +176,8 @@ describe("generations", () => {
     const observations: GatewayObservation[] = [];
     const { promise: closedOne, resolve: onClosed } = Promise.withResolvers<void>();
     const build = (apiSdl: string): Promise<Generation> => {
-      if (apiSdl === "broken") return Promise.reject(new Error("broken"));
+      if (apiSdl === "broken") return Promise.reject(new UnusableSupergraph("broken"));
+      if (apiSdl === "unlucky") return Promise.reject(new Error("unlucky"));
       return Promise.resolve({
         apiSdl,
         subgraphs: [],
@@ -294,7 +311,7 @@ describe("the generation of a request", () => {
         pins.pinned++;
         return { generation, release: () => void pins.released++ };
       },
-      load: () => Promise.resolve(),
+      load: () => Promise.resolve("done"),
       close: () => Promise.resolve(),
     };
   }

@@ -2,6 +2,7 @@
 // becomes a new generation while requests on the old generation finish.
 import { createHash } from "node:crypto";
 import type { MapSize } from "@tributary/kit/collections/bounded-map";
+import { UnusableSupergraph } from "../errors/unusable-supergraph.ts";
 import type { GatewayObserver } from "../observations.ts";
 import type { OperationStore } from "../parse/operation-store.ts";
 import type { SupergraphStages } from "../supergraph-stages.ts";
@@ -46,6 +47,8 @@ export interface Pinned {
   release(): void;
 }
 
+export type LoadOutcome = "done" | "retry";
+
 export interface Generations {
   /**
    * The current generation, which is not closed before `release`, or before `graceMs` have passed since it was replaced. Undefined before the first
@@ -57,9 +60,10 @@ export interface Generations {
   readonly currentId: string | undefined;
   /**
    * Builds a generation in the background, warms it with the most used operations of the current one, and replaces the current one. A
-   * supergraph that cannot be used is reported and changes nothing. Never rejects. The caller must wait for one load before it starts the next.
+   * supergraph that cannot be loaded is reported and changes nothing. Never rejects. The caller must wait for one load before it starts the next.
+   * @returns whether another load of the same supergraph can succeed.
    */
-  load(supergraphSdl: string): Promise<void>;
+  load(supergraphSdl: string): Promise<LoadOutcome>;
   /** Called after the last request. */
   close(): Promise<void>;
 }
@@ -92,7 +96,7 @@ export function createGenerations({ build, observe, graceMs, warmMsMax = 5_000 }
   let current: Entry | undefined;
   let isClosed = false;
 
-  async function load(supergraphSdl: string): Promise<void> {
+  async function load(supergraphSdl: string): Promise<LoadOutcome> {
     const id = createHash("sha256").update(supergraphSdl).digest("hex").slice(0, 12);
     const startedMs = performance.now();
     try {
@@ -102,15 +106,23 @@ export function createGenerations({ build, observe, graceMs, warmMsMax = 5_000 }
       const generation = await build(supergraphSdl);
       await warm(generation, current?.generation, warmMsMax).catch(reportBug);
       // The gateway was closed in the meantime.
-      if (isClosed) return await generation.close();
-      const replaced = current;
-      current = { id, generation, pins: 0, closed: Promise.withResolvers() };
-      if (replaced) retire(replaced);
-      const tookMs = Math.round(performance.now() - startedMs);
-      observe({ kind: "supergraph-loaded", id, subgraphs: generation.subgraphs, tookMs });
+      if (isClosed) await generation.close();
+      else replaceCurrent(id, generation, startedMs);
+      return "done";
     } catch (cause) {
-      if (!isClosed) observe({ kind: "supergraph-rejected", id, cause });
+      if (isClosed) return "done";
+      const isUnusable = cause instanceof UnusableSupergraph;
+      observe({ kind: isUnusable ? "supergraph-rejected" : "supergraph-load-failed", id, cause });
+      return isUnusable ? "done" : "retry";
     }
+  }
+
+  function replaceCurrent(id: string, generation: Generation, startedMs: number): void {
+    const replaced = current;
+    current = { id, generation, pins: 0, closed: Promise.withResolvers() };
+    if (replaced) retire(replaced);
+    const tookMs = Math.round(performance.now() - startedMs);
+    observe({ kind: "supergraph-loaded", id, subgraphs: generation.subgraphs, tookMs });
   }
 
   function retire(entry: Entry): void {
@@ -131,23 +143,13 @@ export function createGenerations({ build, observe, graceMs, warmMsMax = 5_000 }
     observe({ kind: "internal-error", cause });
   }
 
-  function pin(): Pinned | undefined {
-    const entry = current;
-    if (!entry) return undefined;
-    entry.pins++;
-    let isReleased = false;
-    const release = (): void => {
-      if (isReleased) return;
-      isReleased = true;
-      entry.pins--;
-      const isReplaced = entry !== current;
-      if (isReplaced && entry.pins === 0) close(entry);
-    };
-    return { generation: entry.generation, release };
+  function closeIfUnused(entry: Entry): void {
+    const isReplaced = entry !== current;
+    if (isReplaced && entry.pins === 0) close(entry);
   }
 
   return {
-    pin,
+    pin: () => current && pinEntry(current, closeIfUnused),
     load,
     get current() {
       return current?.generation;
@@ -163,6 +165,18 @@ export function createGenerations({ build, observe, graceMs, warmMsMax = 5_000 }
       await last?.generation.close();
     },
   };
+}
+
+function pinEntry(entry: Entry, onReleased: (entry: Entry) => void): Pinned {
+  entry.pins++;
+  let isReleased = false;
+  const release = (): void => {
+    if (isReleased) return;
+    isReleased = true;
+    entry.pins--;
+    onReleased(entry);
+  };
+  return { generation: entry.generation, release };
 }
 
 /** Warms the next generation with the most used operations of the old one, until `warmMsMax` have passed. Rejects if `next.warm` rejects. */

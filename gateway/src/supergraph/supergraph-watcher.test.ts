@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { GatewayObservation } from "../observations.ts";
 import { createFileSource } from "./file-source.ts";
+import type { LoadOutcome } from "./generations.ts";
 import { watchSupergraph } from "./supergraph-watcher.ts";
 
 describe("the watcher", () => {
@@ -59,10 +60,29 @@ describe("the watcher", () => {
         },
         pollMs: 3_600_000,
         observe: () => {},
-        onSupergraph: (text) => Promise.resolve(text === "2" ? (end(), resolve()) : undefined),
+        onSupergraph(text) {
+          if (text === "2") {
+            end();
+            resolve();
+          }
+          return Promise.resolve("done");
+        },
       });
     });
     expect(reads).toBe(3);
+  });
+
+  test("a text that failed to load is loaded again until it succeeds, also while the source cannot be read", async () => {
+    const { handedOn } = await play(["one", "one", new Error("down"), "two", "two", "two"], {
+      retryMsMin: 0,
+      outcomes: ["retry", "retry", "done", "retry", "done"],
+    });
+    expect(handedOn).toEqual(["one", "one", "one", "two", "two"]);
+  });
+
+  test("a text that failed to load is not loaded again before the retry interval has passed", async () => {
+    const { handedOn } = await play(["one", "one", "one"], { retryMsMin: 3_600_000, outcomes: ["retry"] });
+    expect(handedOn).toEqual(["one"]);
   });
 
   test("nothing is read after the watcher is stopped", async () => {
@@ -71,14 +91,26 @@ describe("the watcher", () => {
       source: { name: "fake", read: () => Promise.resolve(String(reads++)) },
       pollMs: 1,
       observe: () => {},
-      onSupergraph: () => Promise.resolve(end()),
+      onSupergraph() {
+        end();
+        return Promise.resolve("done");
+      },
     });
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(reads).toBe(1);
   });
 
+  interface PlayOptions {
+    readonly pollMs?: number;
+    readonly firstPollMsMax?: number;
+    readonly retryMsMin?: number;
+    readonly hintAfterEach?: boolean;
+    /** Of the loads, one after another; further loads are "done". */
+    readonly outcomes?: readonly LoadOutcome[];
+  }
+
   /** A source that returns these texts one after another; the watcher is stopped after the last. */
-  function play(looks: readonly Look[], o: { pollMs?: number; firstPollMsMax?: number; hintAfterEach?: boolean } = {}) {
+  function play(looks: readonly Look[], o: PlayOptions = {}) {
     const observations: GatewayObservation[] = [];
     const handedOn: string[] = [];
     let hint = () => {};
@@ -104,8 +136,12 @@ describe("the watcher", () => {
         source: { name: "fake", read, watch },
         pollMs: o.pollMs ?? 1,
         ...(o.firstPollMsMax === undefined ? {} : { firstPollMsMax: o.firstPollMsMax }),
+        ...(o.retryMsMin === undefined ? {} : { retryMsMin: o.retryMsMin }),
         observe: (observation) => observations.push(observation),
-        onSupergraph: (text) => Promise.resolve(void handedOn.push(text)),
+        onSupergraph(text) {
+          handedOn.push(text);
+          return Promise.resolve(o.outcomes?.[handedOn.length - 1] ?? "done");
+        },
       });
     });
   }
@@ -161,7 +197,7 @@ describe("a file in a mounted ConfigMap", () => {
       onSupergraph(text) {
         texts.push(text);
         wake();
-        return Promise.resolve();
+        return Promise.resolve("done");
       },
     });
     async function seen(): Promise<string | undefined> {

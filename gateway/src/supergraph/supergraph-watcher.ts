@@ -1,5 +1,6 @@
 // Polls the source of the supergraph, and gives each new text to the generations (generations.ts). Started once, by server.ts.
 import type { GatewayObserver } from "../observations.ts";
+import type { LoadOutcome } from "./generations.ts";
 import type { SupergraphSource } from "./supergraph-source.ts";
 
 export interface SupergraphWatcherOptions {
@@ -8,8 +9,13 @@ export interface SupergraphWatcherOptions {
   /** The longest interval between reads until the first supergraph is read. Default: one second. */
   readonly firstPollMsMax?: number;
   readonly observe: GatewayObserver;
-  /** Gets every text that differs from the previous text; the next read waits for it. Handles its own failures: a failed text is not retried. */
-  readonly onSupergraph: (supergraphSdl: string) => Promise<void>;
+  /** The shortest interval between two attempts to load the same text. Default: two seconds. */
+  readonly retryMsMin?: number;
+  /**
+   * Gets every text that differs from the previous text, and the same text again while it returns "retry". The next read waits for it. Never
+   * rejects.
+   */
+  readonly onSupergraph: (supergraphSdl: string) => Promise<LoadOutcome>;
 }
 
 /** The source is read when it has sent no hint for this time: until then the file may still be written. */
@@ -19,11 +25,18 @@ const hintWaitMsMax = 500;
 
 const firstPollMsMaxDefault = 1_000;
 
+/** The interval doubles with each failed attempt up to this factor, because an attempt may take seconds of CPU time. */
+const retryFactorMax = 4;
+
 /** Reads the source now, at every interval and after hints; never twice at once. Returns a function that stops it. */
 export function watchSupergraph(o: SupergraphWatcherOptions): () => void {
-  const { source, observe } = o;
+  const { source, observe, retryMsMin = 2_000 } = o;
   const stopped = new AbortController();
   let lastText: string | undefined;
+  /** The last text until it is loaded or rejected. */
+  let pendingText: string | undefined;
+  let failedLoads = 0;
+  let retryAtMs = 0;
   let hasFailed = false;
   let timer: NodeJS.Timeout | undefined;
   let isReading = false;
@@ -37,7 +50,9 @@ export function watchSupergraph(o: SupergraphWatcherOptions): () => void {
       hasFailed = false;
       if (text === undefined || text === lastText) return;
       lastText = text;
-      await o.onSupergraph(text);
+      pendingText = text;
+      failedLoads = 0;
+      retryAtMs = 0;
     } catch (cause) {
       if (stopped.signal.aborted) return;
       if (hasFailed) observe({ kind: "supergraph-still-unavailable", source: source.name });
@@ -46,18 +61,29 @@ export function watchSupergraph(o: SupergraphWatcherOptions): () => void {
     }
   }
 
-  /** Reads once and sets the timer for the next read. */
+  async function loadPending(): Promise<void> {
+    if (pendingText === undefined || performance.now() < retryAtMs) return;
+    const outcome = await o.onSupergraph(pendingText);
+    if (outcome === "done") pendingText = undefined;
+    else retryAtMs = performance.now() + retryMsMin * Math.min(2 ** failedLoads++, retryFactorMax);
+  }
+
+  function chooseDelayMs(): number {
+    if (isHintedDuringRead) return hintQuietMs;
+    if (pendingText !== undefined) return Math.min(o.pollMs, Math.max(0, retryAtMs - performance.now()));
+    return lastText === undefined ? Math.min(o.pollMs, o.firstPollMsMax ?? firstPollMsMaxDefault) : o.pollMs;
+  }
+
+  /** Reads once, loads a new text, and sets the timer for the next read. */
   async function poll(): Promise<void> {
     isReading = true;
     isHintedDuringRead = false;
     readBeforeMs = Infinity;
     clearTimeout(timer);
     await read();
+    if (!stopped.signal.aborted) await loadPending();
     isReading = false;
-    if (stopped.signal.aborted) return;
-    const hasText = lastText !== undefined;
-    const pollMs = hasText ? o.pollMs : Math.min(o.pollMs, o.firstPollMsMax ?? firstPollMsMaxDefault);
-    timer = setTimeout(() => void poll(), isHintedDuringRead ? hintQuietMs : pollMs);
+    if (!stopped.signal.aborted) timer = setTimeout(() => void poll(), chooseDelayMs());
   }
 
   const unwatch = source.watch?.(() => {

@@ -109,6 +109,7 @@ const loadResults: Partial<
 > = {
   "supergraph-loaded": "loaded",
   "supergraph-rejected": "rejected",
+  "supergraph-load-failed": "failed",
   "supergraph-unavailable": "unavailable",
   // Counted at every poll: the alert fires while the counter grows.
   "supergraph-still-unavailable": "unavailable",
@@ -131,6 +132,8 @@ function countLoads(metrics: Metrics<typeof gatewayMetrics>): GatewayObserver {
       // Exports 0 for each subgraph, so that rates include its first event.
       for (const subgraph of observation.subgraphs) metrics.announce({ subgraph });
     }
-    if (kind === "supergraph-loaded" || kind === "supergraph-rejected") unknownCount = 0;
+    const isLoadOver =
+      kind === "supergraph-loaded" || kind === "supergraph-rejected" || kind === "supergraph-load-failed";
+    if (isLoadOver) unknownCount = 0;
   };
 }

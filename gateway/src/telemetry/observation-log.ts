@@ -35,6 +35,7 @@ const logLines: Record<
   "supergraph-unavailable": ["warn", "the supergraph cannot be read; the loaded supergraph remains in use"],
   "supergraph-still-unavailable": ["debug", "the supergraph cannot be read yet"],
   "supergraph-rejected": ["error", "the supergraph cannot be used; the loaded supergraph remains in use"],
+  "supergraph-load-failed": ["error", "the supergraph could not be loaded; the gateway tries again"],
   "subgraph-without-address": ["warn", "a subgraph has no address; set SUBGRAPH_URL_<NAME>"],
   "variable-without-subgraph": ["warn", "a variable for one subgraph names no subgraph of this supergraph"],
   "directives-without-effect": ["warn", "directives of federation in this supergraph have no effect in this gateway"],

@@ -59,6 +59,7 @@ export interface GatewayTestOptions {
 
 export function createTestPlannerPool(o: {
   readonly workers?: number;
+  readonly loadTimeoutMs?: number;
   readonly observe: GatewayObserver;
 }): PlannerPool {
   return createPlannerPool({ ...readConfig({ SUPERGRAPH_FILE: "unused" }).planning, ...o });

@@ -4,6 +4,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 
 export interface GatewayProcess {
   readonly child: ChildProcess;
@@ -19,7 +20,16 @@ export interface GatewayProcess {
 /** `node gateway/src/main.ts` with nothing in its environment but this. */
 export function spawnGateway(environment: Record<string, string>, nodeOptions: readonly string[] = []): GatewayProcess {
   const main = join(import.meta.dirname, "../../src/main.ts");
-  const child = spawn(process.execPath, [...nodeOptions, main], {
+  return spawnNode([...nodeOptions, main], environment);
+}
+
+/** A gateway that may use `loadTimeoutMs` of CPU time to load a supergraph. */
+export function spawnGatewayWithLimit(file: string, loadTimeoutMs: number): GatewayProcess {
+  return spawnNode([fileURLToPath(new URL("gateway-process.ts", import.meta.url)), file, String(loadTimeoutMs)], {});
+}
+
+function spawnNode(options: readonly string[], environment: Record<string, string>): GatewayProcess {
+  const child = spawn(process.execPath, options, {
     env: { PATH: process.env["PATH"] ?? "", PORT: "0", ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -59,6 +59,9 @@ function plan(operationText: string): TaskResult | undefined {
 /** Undefined if the worker sends no result. */
 function followScript(text: string): TaskResult | "continue" | undefined {
   if (text.startsWith("hang")) for (;;);
+  // Uses no CPU time, like a thread that waits for a core.
+  if (text.startsWith("wait "))
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Number(text.split(" ")[1]));
   if (text.startsWith("fill")) for (const all: unknown[] = []; ;) all.push({ more: all.length });
   if (text.startsWith("exit")) return void process.exit(3);
   if (text.startsWith("throw")) throw new Error("thrown in the worker");

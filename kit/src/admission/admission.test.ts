@@ -11,12 +11,17 @@ let readState: () => AdmissionState;
 const admitted: PriorityClass[] = [];
 const rejected: (PriorityClass | "unread")[] = [];
 
+let isStarved = false;
+
 function start(isOn = true, queueDelayMs?: () => number): void {
+  isStarved = false;
   admitted.length = 0;
   rejected.length = 0;
   admission = createAdmission({
     isOn,
     queueDelayMs,
+    // Not that of this process: other tests run beside it.
+    starvation: { isStarved: () => isStarved, close: () => {} },
     observer: {
       onAdmitted: (priority) => admitted.push(priority),
       onRejected: (priority) => rejected.push(priority),
@@ -144,6 +149,24 @@ test("a few clients that each wait for their response are never rejected, howeve
   };
   await Promise.all(Array.from({ length: 32 }, client));
   expect(rejected).toEqual([]);
+});
+
+test("50 clients that each wait for their response are not rejected while other processes take the core", async () => {
+  start();
+  isStarved = true;
+  const client = async () => {
+    for (let sent = 0; sent < 30; sent++) expect(await load(["background"])).toMatchObject({ background: 1 });
+  };
+  await Promise.all(Array.from({ length: 50 }, client));
+  expect(rejected).toEqual([]);
+  expect(readState().limit).toBeGreaterThanOrEqual(64);
+});
+
+test("ten times as many requests as the event loop can serve are shed, also while other processes take the core", async () => {
+  start();
+  isStarved = true;
+  const served = await load(list(1_000, "normal"));
+  expect(served.normal).toBeLessThan(500);
 });
 
 test("a few clients are never rejected, although one request of their caller used much more CPU time than the later ones", async () => {

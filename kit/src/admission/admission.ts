@@ -3,6 +3,7 @@
 import { randomInt } from "node:crypto";
 import { createCallerCosts } from "./caller-costs.ts";
 import type { PriorityClass } from "./priority.ts";
+import { type Starvation, watchStarvation } from "./starvation.ts";
 import { createWaitingRequests, type TakeOrder, type WaitingRequests } from "./waiting-requests.ts";
 
 export interface Admission {
@@ -36,6 +37,8 @@ export interface AdmissionOptions {
    */
   readonly queueDelayMs?: (() => number) | undefined;
   readonly observer?: AdmissionObserver | undefined;
+  /** Default: of this process. Closed with the admission. */
+  readonly starvation?: Starvation;
 }
 
 export interface AdmissionObserver {
@@ -58,6 +61,8 @@ const tickMs = 1;
 const decreaseFactor = 0.95;
 const increaseFactor = 1.1;
 const limitMin = 4;
+/** While other processes take the core: with so many requests in flight, clients that each wait for a response do not wait for each other here. */
+const limitMinStarved = 64;
 /** The highest value that REQUESTS_IN_FLIGHT_MAX may have, so this number itself never makes a request wait. */
 const limitMax = 1_000_000;
 /** At the start. The limit rises within milliseconds if the event loop is idle. */
@@ -66,7 +71,7 @@ const limitInitial = 64;
 const sampleEveryMs = 10;
 /** A queue up to this length is short: served by class, then in the order of arrival. 32 clients that each wait for a response are no overload. */
 const shortQueueMax = 32;
-const shortQueueWaitMsMax = 1_000;
+const shortQueueWaitMsMax = 10_000;
 /** A long queue that is short again within this time (the interval of CoDel, RFC 8289, 4.2) is a burst: up to `burstMax` requests may wait. */
 const burstMsMax = 250;
 const burstMax = 1_024;
@@ -82,11 +87,13 @@ const waitMsMax = 15;
  */
 const criticalWaitMsMax = 500;
 
-export function createAdmission({ isOn, queueDelayMs = () => 0, observer }: AdmissionOptions): Admission {
+export function createAdmission(options: AdmissionOptions): Admission {
+  const { isOn, queueDelayMs = () => 0, observer } = options;
+  const starvation = options.starvation ?? (isOn ? watchStarvation() : neverStarved);
   const callerCosts = createCallerCosts(() => performance.now(), randomInt(2 ** 32));
   const waiting = createWaitingRequests();
   let inFlight = 0;
-  const limit = createLimit(isOn);
+  const limit = createLimit(isOn, starvation);
   /** Whether a timer for `tick` is set, which is so while requests wait. */
   let isTickScheduled = false;
   /** Whether `admitWaiting` is scheduled for this iteration of the event loop. */
@@ -143,7 +150,7 @@ export function createAdmission({ isOn, queueDelayMs = () => 0, observer }: Admi
   }
 
   observer?.expose(() => ({ inFlight, limit: limit.value, waiting: waiting.length }));
-  const stopWatching = isOn ? watchDelays(queueDelayMs, lowerLimitIfNoneWaits) : () => {};
+  const stopWatching = isOn ? watchDelays(queueDelayMs, starvation, lowerLimitIfNoneWaits) : () => {};
   return {
     enter(priority, callerKey) {
       const isUnsaturated = inFlight < limit.value && waiting.length === 0;
@@ -164,8 +171,10 @@ export function createAdmission({ isOn, queueDelayMs = () => 0, observer }: Admi
   };
 }
 
+const neverStarved: Starvation = { isStarved: () => false, close: () => {} };
+
 /** The limit of requests in flight, which follows the delay of the event loop or of the other queue, whichever is longer. */
-function createLimit(isOn: boolean) {
+function createLimit(isOn: boolean, starvation: Starvation) {
   let limit = isOn ? limitInitial : Infinity;
   return {
     get value() {
@@ -174,7 +183,7 @@ function createLimit(isOn: boolean) {
     adjust(delayMs: number, inFlight: number): void {
       if (delayMs > delayMsMax) {
         const usedLimit = Math.min(limit, inFlight);
-        limit = Math.max(limitMin, usedLimit * decreaseFactor);
+        limit = Math.max(starvation.isStarved() ? limitMinStarved : limitMin, usedLimit * decreaseFactor);
       } else if (delayMs < delayMsMax / 2) {
         limit = Math.min(limit * increaseFactor, limitMax);
       }
@@ -238,9 +247,9 @@ function createQueueState(): QueueState {
 
 /**
  * @param onLate called after the second of two samples with a long delay: a single one, such as by a garbage collection, is no overload.
- * @returns a function that stops the watch.
+ * @returns a function that stops the watch, also that of starvation.
  */
-function watchDelays(queueDelayMs: () => number, onLate: () => void): () => void {
+function watchDelays(queueDelayMs: () => number, starvation: Starvation, onLate: () => void): () => void {
   let sampledMs = performance.now();
   let wasLate = false;
   const timer = setInterval(() => {
@@ -248,8 +257,13 @@ function watchDelays(queueDelayMs: () => number, onLate: () => void): () => void
     const loopDelayMs = nowMs - sampledMs - sampleEveryMs;
     const isLate = Math.max(loopDelayMs, queueDelayMs()) > delayMsMax;
     sampledMs = nowMs;
+    // Called also when the loop is not late, so that each window begins in time.
+    starvation.isStarved();
     if (isLate && wasLate) onLate();
     wasLate = isLate;
   }, sampleEveryMs).unref();
-  return () => clearInterval(timer);
+  return () => {
+    clearInterval(timer);
+    starvation.close();
+  };
 }

@@ -5,11 +5,12 @@
 // worker thread: worker-entry -> task-runner -> ../rewrite/query-planner
 // Both sides exchange the types of worker-messages.
 //
-// A *task* is one message to a worker, and a *job* is a task with its timeout and the callback that gets its outcome. Each worker has a slot, which
-// runs its jobs one by one, in this order:
+// A *task* is one message to a worker, and a *job* is a task with its limit of CPU time and the callback that gets its outcome. Each worker has a
+// slot, which runs its jobs one by one, in this order:
 //   start jobs   for a worker that has just started: wait until it runs, then load all supergraphs in use
 //   setup jobs   for this worker: load or drop one supergraph
 //   queued jobs  for any worker: plan one operation, or execute one large introspection
+import { UnusableSupergraph } from "../../errors/unusable-supergraph.ts";
 import type { GatewayObserver } from "../../observations.ts";
 import { createJobQueue } from "./job-queue.ts";
 import { startPlannerWorker } from "./planner-worker.ts";
@@ -18,7 +19,10 @@ import type { IntrospectTask, PlannerJob, PlanTask, Task, TaskOutcome } from "./
 import { createWorkerSlot, type WorkerSlot } from "./worker-slot.ts";
 
 export interface PlannerPool {
-  /** Loads the supergraph in all workers. @throws Error if a worker cannot load it, or not in time. All workers then drop it. */
+  /**
+   * Loads the supergraph in all workers. If one of them fails, all drop it.
+   * @throws UnusableSupergraph if the supergraph is the cause; any other Error if a later attempt can succeed.
+   */
   load(supergraphSdl: string): Promise<SupergraphPlanner>;
   /** The number of operations and large introspections that wait for a worker. */
   countQueuedJobs(): number;
@@ -30,8 +34,8 @@ export interface PlannerPoolOptions {
   /** The number of worker threads, at least 1. Each holds a query planner for every supergraph in use. */
   readonly workers: number;
   /**
-   * A worker that takes longer for one operation or introspection is terminated and replaced, and the request is rejected with
-   * OPERATION_TOO_COMPLEX. The time in the queue does not count.
+   * A worker that uses more CPU time for one operation or introspection is terminated and replaced, and the request is rejected with
+   * OPERATION_TOO_COMPLEX.
    */
   readonly planTimeoutMs: number;
   readonly observe: GatewayObserver;
@@ -41,7 +45,7 @@ export interface PlannerPoolOptions {
   readonly queuedJobsMax?: number;
   /** How long a job may be queued. Default: twice `planTimeoutMs`, plus 2 s for the start of a replacement worker. */
   readonly waitMsMax?: number;
-  /** The timeout of each start job and setup job, 60 s by default. */
+  /** The CPU time of each start job and setup job, 60 s by default. */
   readonly loadTimeoutMs?: number;
   /**
    * The heap limit of each worker, 512 MB by default: the query planner of a large supergraph takes 100 MB. A worker that needs more is terminated
@@ -61,7 +65,8 @@ type LoadResult =
   | { readonly kind: "failed"; readonly outcome: TaskOutcome };
 
 export function createPlannerPool(options: PlannerPoolOptions): PlannerPool {
-  const { workers, planTimeoutMs, observe, workerFile = defaultWorkerFile, workerHeapMbMax = 512 } = options;
+  const { workers, planTimeoutMs, observe, workerFile: file = defaultWorkerFile } = options;
+  const { workerHeapMbMax: heapMbMax = 512 } = options;
   const { queuedJobsMax = 1_000, waitMsMax = 2 * planTimeoutMs + workerStartMsMax, loadTimeoutMs = 60_000 } = options;
   /** The SDL of each supergraph in use, by id. The start jobs of a new worker load all of them. */
   const supergraphs = new Map<number, string>();
@@ -74,7 +79,7 @@ export function createPlannerPool(options: PlannerPoolOptions): PlannerPool {
   const slots = Array.from({ length: workers }, () =>
     createWorkerSlot({
       start: (onLost) =>
-        startPlannerWorker({ file: workerFile, heapMbMax: workerHeapMbMax, onLost, onLogEntry: observe }),
+        startPlannerWorker({ file, heapMbMax, isFirstLoadUrgent: supergraphs.size === 0, onLost, onLogEntry: observe }),
       listStartJobs: () => listStartJobs(supergraphs, loadTimeoutMs),
       takeQueuedJob: () => queue.take(),
       onReplaced: ({ reason, cause }) => observe({ kind: "planner-replaced", reason, cause }),
@@ -86,7 +91,7 @@ export function createPlannerPool(options: PlannerPoolOptions): PlannerPool {
     const firstResult = await loadOnce(supergraphSdl);
     const mustRetry = firstResult.kind === "failed" && hasWorkerDied(firstResult.outcome);
     const result = mustRetry ? await loadOnce(supergraphSdl) : firstResult;
-    if (result.kind === "failed") throw toError(result.outcome);
+    if (result.kind === "failed") throw toLoadError(result.outcome);
     return result.planner;
   }
 
@@ -128,7 +133,7 @@ export function createPlannerPool(options: PlannerPoolOptions): PlannerPool {
 
   function enqueue(task: PlanTask | IntrospectTask): Promise<TaskOutcome> {
     return new Promise((settle) => {
-      queue.add({ task, timeoutMs: planTimeoutMs, settle }, planningCostOf(task));
+      queue.add({ task, cpuMsMax: planTimeoutMs, settle }, planningCostOf(task));
       for (const slot of slots) slot.notify();
     });
   }
@@ -147,10 +152,10 @@ export function createPlannerPool(options: PlannerPoolOptions): PlannerPool {
  * The outcomes are ignored. If a worker is lost during a start job, its slot replaces it; if it cannot load a supergraph, the plan tasks of that
  * supergraph fail in it.
  */
-function listStartJobs(supergraphs: ReadonlyMap<number, string>, timeoutMs: number): PlannerJob[] {
+function listStartJobs(supergraphs: ReadonlyMap<number, string>, cpuMsMax: number): PlannerJob[] {
   const tasks: Task[] = [{ kind: "start" }];
   for (const [id, supergraphSdl] of supergraphs) tasks.push({ kind: "load", id, supergraphSdl });
-  return tasks.map((task) => ({ task, timeoutMs, settle: () => {} }));
+  return tasks.map((task) => ({ task, cpuMsMax, settle: () => {} }));
 }
 
 /** The queue gives out the job with the lowest number first: the shortest operation, and introspection after all operations. */
@@ -158,27 +163,19 @@ function planningCostOf(task: PlanTask | IntrospectTask): number {
   return task.kind === "plan" ? task.operationText.length : Infinity;
 }
 
-/** False for a worker that reached the deadline or the heap limit: the task itself caused it, so a retry would end in the same way. */
+function toLoadError(outcome: TaskOutcome): Error {
+  const cause = toError(outcome);
+  const isOfSupergraph =
+    outcome.kind === "failed" ||
+    (outcome.kind === "worker-lost" && (outcome.reason === "deadline" || outcome.reason === "memory"));
+  return isOfSupergraph ? new UnusableSupergraph(cause.message, { cause }) : cause;
+}
+
+/** False for a worker that was lost for another reason: an instant retry would not help. */
 function hasWorkerDied(outcome: TaskOutcome): boolean {
   return outcome.kind === "worker-lost" && outcome.reason === "died";
 }
 
-/**
- * Settles as `waited-too-long` after twice the timeout, because the timeout starts only when a worker receives the task, and a slot whose workers
- * fail to start never sends the task. The job remains in the slot and may still run: if it loads a supergraph, the `drop` after the failed `load`
- * removes it.
- */
-function runSetupTask(slot: WorkerSlot, task: Task, timeoutMs: number): Promise<TaskOutcome> {
-  return new Promise((resolve) => {
-    const giveUp = () => resolve({ kind: "not-started", reason: "waited-too-long" });
-    const timer = setTimeout(giveUp, 2 * timeoutMs);
-    slot.addSetupJob({
-      task,
-      timeoutMs,
-      settle(outcome) {
-        clearTimeout(timer);
-        resolve(outcome);
-      },
-    });
-  });
+function runSetupTask(slot: WorkerSlot, task: Task, cpuMsMax: number): Promise<TaskOutcome> {
+  return new Promise((settle) => slot.addSetupJob({ task, cpuMsMax, settle }));
 }

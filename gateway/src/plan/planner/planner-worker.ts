@@ -1,4 +1,4 @@
-// One planner worker as seen from the main thread: a worker thread that runs one task at a time and is terminated at the task's deadline.
+// One planner worker as seen from the main thread: a worker thread that runs one task at a time and is terminated if the task uses too much CPU time.
 // planner-pool.ts starts it, and worker-slot.ts gives it tasks.
 import { getCompileCacheDir } from "node:module";
 import { Worker } from "node:worker_threads";
@@ -7,9 +7,10 @@ import type { LibraryLogEntry, PlannerWorkerData, Task, TaskResult, WorkerLost }
 export interface PlannerWorker {
   /**
    * Resolves with the result of the task, or with the reason why the worker ended. Never rejects. Call it for one task at a time.
-   * @param timeoutMs the worker is terminated after this time. It includes the start of the thread, if it is not running yet.
+   * @param cpuMsMax the worker is terminated when it has used this CPU time. It includes the start of the thread, if it is not running yet.
+   * Wall-clock time is no measure of a task, because the process may be paused or wait for a core: it ends a worker only after `checksMax`.
    */
-  run(task: Task, timeoutMs: number): Promise<TaskResult | WorkerLost>;
+  run(task: Task, cpuMsMax: number): Promise<TaskResult | WorkerLost>;
   /** Terminates the thread, and settles its task as `worker-lost`. Resolves when the thread has exited. */
   end(): Promise<void>;
 }
@@ -18,6 +19,8 @@ export interface PlannerWorkerOptions {
   /** The entry module of the thread. */
   readonly file: URL;
   readonly heapMbMax: number;
+  /** See `PlannerWorkerData`. */
+  readonly isFirstLoadUrgent: boolean;
   readonly onLogEntry: (entry: LibraryLogEntry) => void;
   /** Called at most once, before `run` resolves, and never after `end`. */
   readonly onLost: (lost: WorkerLost) => void;
@@ -26,10 +29,23 @@ export interface PlannerWorkerOptions {
 /** Smaller than Node's default, which saves 25 MB. Planning takes as long as before (measured). */
 const youngHeapMbMax = 12;
 
+/** A running task is checked this often in the wall-clock time of `cpuMsMax`: first after that time, then at each interval. */
+const checksPerDeadline = 4;
+/** Ten times `cpuMsMax`. A pause of the process counts as one check, however long it is: its timers run once when it continues. */
+const checksMax = 10 * checksPerDeadline;
+/** Of `cpuMsMax`. Smaller than 1, because another thread may have used the core for a moment: otherwise a full interval would follow. */
+const deadlineTolerance = 0.95;
+
 /** Starts the thread. It keeps the process alive only while it runs a task. */
-export function startPlannerWorker({ file, heapMbMax, onLogEntry, onLost }: PlannerWorkerOptions): PlannerWorker {
+export function startPlannerWorker({
+  file,
+  heapMbMax,
+  isFirstLoadUrgent,
+  onLogEntry,
+  onLost,
+}: PlannerWorkerOptions): PlannerWorker {
   const worker = new Worker(file, {
-    workerData: { compileCacheFolder: getCompileCacheDir() } satisfies PlannerWorkerData,
+    workerData: { compileCacheFolder: getCompileCacheDir(), isFirstLoadUrgent } satisfies PlannerWorkerData,
     // The worker does not get the environment of the gateway, because Apollo's packages read keys and switches from environment variables.
     env: { APOLLO_TELEMETRY_DISABLED: "1", NODE_ENV: "production" },
     resourceLimits: { maxOldGenerationSizeMb: heapMbMax, maxYoungGenerationSizeMb: youngHeapMbMax },
@@ -56,17 +72,26 @@ export function startPlannerWorker({ file, heapMbMax, onLogEntry, onLost }: Plan
   worker.on("exit", (code) => endAsLost("died", new Error(`The planner worker exited with code ${code}`)));
 
   return {
-    run(task, timeoutMs) {
+    run(task, cpuMsMax) {
       return new Promise((resolve) => {
-        const endIfPending = () => {
+        const cpuMsAtStart = readCpuMs(worker);
+        let checks = 0;
+        const check = async () => {
+          checks++;
+          if (checks < checksPerDeadline) return;
+          if (checks === checksMax) {
+            return endAsLost("stalled", new Error("The planner worker got too little CPU time to complete its task"));
+          }
+          // Neither resolves before the thread runs again.
+          const usedMs = (await readCpuMs(worker)) - (await cpuMsAtStart);
           const isPending = settleTask === settle;
-          if (isPending) endAsLost("deadline", new Error(`The planner worker ran for more than ${timeoutMs} ms`));
+          if (!isPending || usedMs < cpuMsMax * deadlineTolerance) return;
+          endAsLost("deadline", new Error(`The planner worker used more than ${cpuMsMax} ms of CPU time`));
         };
-        // If the main thread was blocked, the timer is late and the result may have arrived already: `setImmediate` lets Node read it first.
-        const timer = setTimeout(() => setImmediate(endIfPending), timeoutMs);
+        const timer = setInterval(() => void check(), cpuMsMax / checksPerDeadline);
         const settle = (outcome: TaskResult | WorkerLost): void => {
           settleTask = undefined;
-          clearTimeout(timer);
+          clearInterval(timer);
           // After `end` the worker remains referenced, for the reason given there.
           if (!isEnded) worker.unref();
           resolve(outcome);
@@ -85,6 +110,16 @@ export function startPlannerWorker({ file, heapMbMax, onLogEntry, onLost }: Plan
       settleTask?.({ kind: "worker-lost", reason: "died", cause: new Error("The planner pool was closed") });
     },
   };
+}
+
+/** The CPU time of the thread. 0 if it is not running yet, or no longer. */
+async function readCpuMs(worker: Worker): Promise<number> {
+  try {
+    const { user, system } = await worker.cpuUsage();
+    return (user + system) / 1_000;
+  } catch {
+    return 0;
+  }
 }
 
 function isOutOfMemory(error: unknown): boolean {

@@ -13,7 +13,7 @@ interface RejectedOperationsOptions {
   readonly entriesMax: number;
   /**
    * How long an operation is rejected after its first failure. Each further failure doubles the time, up to `ttlMsMax`; a success does not reset it.
-   * It is short at first, because planning may also have been slow on a busy machine, for example when the gateway has just started.
+   * It is short at first, because the same operation takes less CPU time once the planner's code is compiled and its caches are filled.
    */
   readonly ttlMsMin: number;
   readonly ttlMsMax: number;

@@ -10,13 +10,13 @@ export interface SupergraphPlanner extends LoadedSupergraph {
   /**
    * Returns the query plan of an operation as JSON. Concurrent calls for the same plan share one task.
    * @param enabledLabels labels of progressive `@override` that are true; all others are false.
-   * @throws Rejection OPERATION_TOO_COMPLEX if planning exceeds a limit of the planner, its time or its memory, or did recently;
-   * SERVICE_UNAVAILABLE if the queue is full or the wait too long; Error for a bug, or if the worker died twice.
+   * @throws Rejection OPERATION_TOO_COMPLEX if planning exceeds a limit of the planner, its CPU time or its memory, or did recently;
+   * SERVICE_UNAVAILABLE if the queue is full, the wait too long, or the worker gets no CPU time; Error for a bug, or if the worker died twice.
    */
   plan(operationText: string, enabledLabels?: readonly string[]): Promise<string>;
   /**
    * Executes the introspection selection with this key. Undefined if the JSON is longer than `bytesMax`.
-   * @throws Rejection OPERATION_TOO_COMPLEX if it exceeds the time or memory of a worker; otherwise as `plan`.
+   * @throws Rejection OPERATION_TOO_COMPLEX if it exceeds the CPU time or memory of a worker; otherwise as `plan`.
    */
   introspect(key: string, bytesMax: number): Promise<IntrospectionValues | undefined>;
   /** Frees the supergraph's memory in the workers. Later calls of `plan` and `introspect` fail. */
@@ -107,6 +107,7 @@ function explainFailure(outcome: TaskOutcome): PlanFailure {
 /** With the reasons `deadline` and `memory`, the operation itself exceeded a limit of the worker. */
 function explainLostWorker({ reason, cause }: WorkerLost): PlanFailure {
   if (reason === "died") return { reason, error: new Error("The planner worker died", { cause }), cause };
+  if (reason === "stalled") return { reason, error: createBusyRejection(), cause };
   return { reason, error: new Rejection("OPERATION_TOO_COMPLEX"), cause };
 }
 

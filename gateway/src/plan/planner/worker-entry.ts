@@ -6,18 +6,30 @@ import type { IntrospectionValues } from "../introspection/introspection-writer.
 import type { LibraryLogEntry, PlannerWorkerData, Task, TaskResult } from "./worker-messages.ts";
 
 // Before the dynamic import below, because compiling Apollo's packages takes most of a worker's start.
-const { compileCacheFolder } = workerData as PlannerWorkerData;
+const { compileCacheFolder, isFirstLoadUrgent } = workerData as PlannerWorkerData;
 if (compileCacheFolder !== undefined) enableCompileCache(compileCacheFolder);
 
-// The main thread goes first when both threads need the same core. Only Linux has priorities per thread; elsewhere, the call would change the
-// priority of the whole process.
 const thisThread = 0;
 const niceValue = 10;
-if (process.platform === "linux") setPriority(thisThread, niceValue);
+// The priority cannot be raised again (setpriority(2)), so an urgent load comes before it.
+if (!isFirstLoadUrgent) lowerPriority();
 
 const { createTaskRunner } = await import("./task-runner.ts");
 const taskRunner = createTaskRunner({ log: send });
-parentPort?.on("message", (task: Task) => void taskRunner.run(task).then(send));
+parentPort?.on("message", (task: Task) => void taskRunner.run(task).then(finish));
+
+function finish(result: TaskResult): void {
+  send(result);
+  if (isFirstLoadUrgent && result.kind === "loaded") lowerPriority();
+}
+
+/**
+ * The main thread goes first when both threads need the same core. Only Linux has priorities per thread; elsewhere, the call would change the
+ * priority of the whole process.
+ */
+function lowerPriority(): void {
+  if (process.platform === "linux") setPriority(thisThread, niceValue);
+}
 
 function send(message: TaskResult | LibraryLogEntry): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window

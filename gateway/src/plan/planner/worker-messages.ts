@@ -59,16 +59,17 @@ export interface LibraryLogEntry {
 }
 
 /**
- * The worker ended before its task did. `deadline`: the main thread terminated it at the task's timeout. `memory`: it reached its heap limit.
- * `died`: any other exit or uncaught error, and the end of the pool.
+ * The worker ended before its task did. `deadline`: the task used too much CPU time. `memory`: it reached the worker's heap limit. In both cases the
+ * task itself is the cause, so a retry would end in the same way. `stalled`: the worker got almost no CPU time. `died`: any other exit or uncaught
+ * error, and the end of the pool.
  */
 export interface WorkerLost {
   readonly kind: "worker-lost";
-  readonly reason: "deadline" | "memory" | "died";
+  readonly reason: "deadline" | "memory" | "stalled" | "died";
   readonly cause: Error;
 }
 
-/** No worker started the task; with `waited-too-long`, a setup task may also have been started but not completed. */
+/** No worker started the task. */
 interface TaskNotStarted {
   readonly kind: "not-started";
   readonly reason: "queue-full" | "waited-too-long" | "closed";
@@ -79,8 +80,8 @@ export type TaskOutcome = TaskResult | WorkerLost | TaskNotStarted;
 /** A task in the main thread, with the callback that gets its outcome. `settle` is called once. */
 export interface PlannerJob {
   readonly task: Task;
-  /** Counted from the moment at which a worker receives the task. */
-  readonly timeoutMs: number;
+  /** The CPU time that a worker may use for the task. */
+  readonly cpuMsMax: number;
   settle(outcome: TaskOutcome): void;
 }
 
@@ -88,4 +89,6 @@ export interface PlannerJob {
 export interface PlannerWorkerData {
   /** The folder of Node's compile cache; undefined if the cache is disabled. */
   readonly compileCacheFolder: string | undefined;
+  /** Whether the gateway serves nothing until this worker has loaded its first supergraph. */
+  readonly isFirstLoadUrgent: boolean;
 }

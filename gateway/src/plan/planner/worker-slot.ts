@@ -72,7 +72,7 @@ export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
     isWorking = true;
     for (let next = takeJob(); next; next = takeJob()) {
       const { job } = next;
-      const outcome = await next.worker.run(job.task, job.timeoutMs);
+      const outcome = await next.worker.run(job.task, job.cpuMsMax);
       // A start job does not reset the delay, because each new worker may be lost in a later start job.
       if (!next.isStartJob && outcome.kind !== "worker-lost") lossesInARow = 0;
       job.settle(outcome);

@@ -164,9 +164,9 @@ export const gatewayMetrics = {
   tributary_gateway_lookup_failures_total: lookupFailures,
   tributary_gateway_supergraph_loads_total: {
     kind: "counter",
-    help: "Supergraph loads by result: loaded, rejected (invalid), unavailable (cannot be read).",
+    help: "Supergraph loads by result: loaded, rejected (invalid), failed (is tried again), unavailable (cannot be read).",
     labels: ["result"],
-    expected: { result: ["loaded", "rejected", "unavailable"] },
+    expected: { result: ["loaded", "rejected", "failed", "unavailable"] },
   },
   tributary_gateway_unknown_subgraph_variables: {
     kind: "gauge",
