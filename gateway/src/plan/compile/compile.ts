@@ -37,7 +37,7 @@ export type Compile = (
  * The estimated bytes that a plan retains without its layouts: a base, and per fetch, per selection of the client's operation and of the fetches,
  * and per character of the request texts. `gateway/test/retention.test.ts` compares them with measured heap sizes.
  */
-const retainedBytes = { plan: 2_000, fetch: 4_000, selection: 400, character: 4 } as const;
+const retainedBytes = { plan: 5_000, fetch: 4_000, selection: 400, character: 4 } as const;
 
 export function createCompiler(o: CompilerOptions): Compile {
   return ({ client, rejectedFields }, plan, addRetainedBytes) => {
