@@ -124,6 +124,17 @@ test("if the fetch of the required field fails, its error is the only one", asyn
   ]);
 });
 
+test("a field that was not requested is an error also if the fetch for other objects fails", async () => {
+  kids.fault = respondWith({ kids: [{ __typename: "Kid", id: "1" }, grace] });
+  extras.fault = (response) => void response.destroy();
+  const { body } = await gateway.send("{ kids { f } }");
+  expect(body.data).toEqual({ kids: [{ f: null }, { f: null }] });
+  expect(body.errors).toMatchObject([
+    { path: ["kids", 1, "f"], extensions: { code: "SUBGRAPH_UNAVAILABLE", service: "extras" } },
+    { ...notProvided, path: ["kids", 0, "f"] },
+  ]);
+});
+
 test("a non-null field that was not requested makes its object null", async () => {
   kids.fault = respondWith({ kids: [{ __typename: "Kid", id: "1" }, grace] });
   const { body } = await gateway.send("{ kids { must } }");

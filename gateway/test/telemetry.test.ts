@@ -71,6 +71,7 @@ describe("the access log", () => {
 
   test("a failure of a request without a trace is logged with a new trace id", async () => {
     lines.length = 0;
+    library.ratings.fault = (response) => respondJson(response, 200, '{"errors":[{"message":"broken"}]}');
     const { headers } = await gateway.send("{ books { title stars } }");
     await vi.waitFor(() => expect(lines).toHaveLength(1));
     expect(lines[0]?.["trace_id"]).toBe(headers.get("traceparent")?.split("-")[1]);

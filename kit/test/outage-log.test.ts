@@ -8,11 +8,12 @@ import { AppError } from "../src/errors/app-error.ts";
 import { createLog, type Log, silentLog } from "../src/process/log.ts";
 import type { RouteDeclaration } from "../src/rest/routes.ts";
 import { createServiceApp, type ServiceApp } from "../src/service/service.ts";
-import { createFailureLog } from "../src/telemetry/failure-log.ts";
+import { type AccessLog, createAccessLog } from "../src/telemetry/access-log.ts";
+import { createFailureLog, type FailureKind } from "../src/telemetry/failure-log.ts";
 import { createNoMetrics } from "../src/telemetry/metrics/metrics.ts";
 import { createRequestRecords, recordFields } from "../src/telemetry/request-record.ts";
 import { createServiceObserver } from "../src/telemetry/service-observer.ts";
-import { noTrace } from "../src/telemetry/tracing/trace.ts";
+import { noTrace, type Span } from "../src/telemetry/tracing/trace.ts";
 
 const routes = [
   { id: "one", method: "GET", path: "/things/:id", versions: [1], cache: "public", summary: "One thing" },
@@ -64,18 +65,25 @@ describe("the log of a service during an outage", () => {
     expect(warnings()[1]).not.toHaveProperty("requestId");
   });
 
-  test("each failed request has an access log line with its request id and code by default", async () => {
+  test("of the failed requests of each route, status and code, the first has an access log line, and the others are counted", async () => {
     await getRest("first");
-    await postGraphql("second");
-    await getRest("third");
-    await vi.waitFor(() => expect(lines.filter(({ msg }) => msg === "request completed")).toHaveLength(3));
-    const line = { level: "info", code: "SERVICE_UNAVAILABLE" };
-    for (const [requestId, status] of [
-      ["first", 503],
-      ["second", 200],
-      ["third", 503],
-    ])
-      expect(lines).toContainEqual(expect.objectContaining({ ...line, requestId, status }));
+    for (let i = 0; i < 100; i++) await Promise.all([getRest(`rest-${i}`), postGraphql(`graphql-${i}`)]);
+    vi.advanceTimersByTime(10_000);
+    await getRest("last");
+    await app.stop();
+    const kinds = [
+      { route: "/v1/things/:id", status: 503, code: "SERVICE_UNAVAILABLE" },
+      { route: "query late", status: 200, code: "SERVICE_UNAVAILABLE" },
+    ];
+    const completed = lines.filter(({ msg }) => msg === "request completed");
+    expect(completed).toMatchObject(kinds);
+    expect(completed[0]).toMatchObject({ level: "info", requestId: "first" });
+    const observation = "failed-requests-counted";
+    expect(lines.filter((line) => line["observation"] === observation)).toMatchObject([
+      { ...kinds[0], count: 100 },
+      { ...kinds[1], count: 99 },
+      { ...kinds[0], count: 1 },
+    ]);
   });
 
   test("a failure of several fields of one request counts once", async () => {
@@ -100,6 +108,34 @@ describe("the log of a service during an outage", () => {
     expect(errors).toHaveLength(6);
     for (const line of errors) expect(line["err"]).toMatchObject({ type: "TypeError" });
     expect(errors.filter(({ field }) => field === "late")).toHaveLength(3);
+  });
+});
+
+type Kind = FailureKind & { readonly route: string };
+
+describe("the access log", () => {
+  const fail = (log: AccessLog<Kind>, route: string, span?: Span) => log.write(span, { route }, { requestId: "r-1" });
+
+  test("a traced request and, with ACCESS_LOG=all, each request has its line and is not counted", () => {
+    const { log, lines } = openLog();
+    const sampled = createAccessLog<Kind>(log, "sampled", "route");
+    const all = createAccessLog<Kind>(log, "all", "route");
+    for (let i = 0; i < 100; i++) {
+      fail(sampled, "/things", {} as Span);
+      fail(all, "/things");
+    }
+    sampled.close();
+    all.close();
+    expect(lines).toHaveLength(200);
+  });
+
+  test("failures of ever new routes are 101 lines, and the others are counted", () => {
+    const { log, lines } = openLog();
+    const accessLog = createAccessLog<Kind>(log, "sampled", "route");
+    for (let i = 0; i < 1_000; i++) fail(accessLog, `/things/${i}`);
+    accessLog.close();
+    expect(lines).toHaveLength(102);
+    expect(lines.at(-1)).toMatchObject({ route: "other", count: 899 });
   });
 });
 
@@ -241,10 +277,15 @@ function postGraphql(requestId: string, query = "{ late }"): Promise<Response> {
   });
 }
 
-function openFailureLog() {
+function openLog() {
   const lines: (Line & { readonly count?: number })[] = [];
   const write = (level: string) => (fields: object) => void lines.push({ level, ...fields });
   const log: Log = { ...silentLog, warn: write("warn"), info: write("info") };
+  return { lines, log };
+}
+
+function openFailureLog() {
+  const { lines, log } = openLog();
   const failures = createFailureLog(log);
   const fail = (replica = "http://users:4001/ (10.0.0.7)", reason = "SUBGRAPH_UNAVAILABLE") =>
     failures.report(

@@ -117,6 +117,7 @@ export async function startProxy(service: { readonly url: string }, settings: Pr
     createRecord: (span, { headers }) => createRequestRecord(span, headers),
     onFinished: (finished) => void settled.push(finished),
     onScrape: () => {},
+    onClose: () => {},
   });
   const table = createRouteTable(settings.routes ?? routes);
   const proxy = createRestProxy({

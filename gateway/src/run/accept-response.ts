@@ -79,13 +79,16 @@ export function acceptIncomplete(result: FetchResult, sent: SentFetch, run: RunS
   const { fetch, representations } = sent;
   const response = withoutNullEntities(responsePartFor(fetch, result), representations);
   const recorder = createFieldErrorRecorder(fetch, { ...run, position: run.plan.root }, representations);
+  let join: SourceJoin | undefined;
   if (response.kind === "graphql") {
     recordErrors(response, sent, recorder);
     const reports = createFailureReports(o, fetch.service, run.scope);
     const onInvalid = (paths: readonly ResponsePath[]) => reports.invalid(paths, response.replica);
-    const join = response.data && readUsablePart(response.data, sent, run.joins, recorder, onInvalid);
-    if (join) storeJoin(join, fetch, run, o);
+    if (response.data) join = readUsablePart(response.data, sent, run.joins, recorder, onInvalid);
   } else recorder.addForAll({ kind: "fetch-failed", code: response.code });
+  // The objects that were left out have no error yet. In a merged plan, stage 5 reports their absent fields.
+  if (!join && representations?.leftOut && !run.plan.isMerged) join = joinEntities(representations, []);
+  if (join) storeJoin(join, fetch, run, o);
   run.fieldErrors.push(...recorder.finish());
 }
 

@@ -37,7 +37,7 @@ export interface GatewayTelemetry extends TelemetryObservers {
   exposeGauges(sources: GaugeSources): void;
   /** Starts the listener for /metrics and probes; undefined without ADMIN_PORT. */
   startAdmin(): Promise<AdminServer | undefined>;
-  /** Sends the recorded spans. Called when the process stops. */
+  /** Logs the counts of repeated failures, and sends the recorded spans. Called when the process stops. */
   stop(): Promise<void>;
 }
 
@@ -50,11 +50,12 @@ export async function createGatewayTelemetry(
   const { log, metrics, trace } = telemetry;
   // Logs the first of equal failures in full, and counts further ones; `close` logs the last counts.
   const failures = createFailureLog(log);
+  const requestObserver = createGatewayRequestObserver({ ...config, ...telemetry });
   announceLabels(telemetry, config);
   return {
     log,
     observe: createObserver(telemetry, failures, listFollowedServices(config.entityCacheConfig)),
-    requestObserver: createGatewayRequestObserver({ ...config, ...telemetry }),
+    requestObserver,
     fetchObserver: createFetchObserver(metrics, trace),
     admissionObserver: createAdmissionObserver({ metrics, endpoint: "graphql" }),
     observeRateLimits: createRateLimitObserver({ metrics, log, endpoint: "graphql" }),
@@ -62,6 +63,7 @@ export async function createGatewayTelemetry(
     startAdmin: () => startMetricsListener(config, telemetry),
     stop() {
       failures.close();
+      requestObserver?.close();
       return trace.stop();
     },
   };

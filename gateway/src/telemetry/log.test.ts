@@ -122,7 +122,9 @@ describe("the log of observations", () => {
 });
 
 describe("metrics and the access log of requests", () => {
-  type SentRequest = Partial<Pick<GraphqlRequestRecord, "path" | "requestedName" | "outcome" | "codes" | "traceId">> & {
+  type SentRequest = Partial<
+    Pick<GraphqlRequestRecord, "path" | "requestedName" | "outcome" | "codes" | "traceId" | "failures">
+  > & {
     readonly client?: string;
     readonly status?: number;
     /** Of a validated operation. */
@@ -144,7 +146,7 @@ describe("metrics and the access log of requests", () => {
       Object.assign(record ?? {}, { path: "fast", outcome: "ok", validated, ...recorded });
       response.emit("close");
     };
-    return { send, lines, write: () => metrics.write() };
+    return { send, lines, write: () => metrics.write(), close: () => observer?.close() };
   }
 
   function validate(name: string): GraphqlRequestRecord["validated"] {
@@ -214,6 +216,26 @@ describe("metrics and the access log of requests", () => {
     const logged = { requestId: "r-1", outcome: "partial", operation: "other", status: 200 };
     expect(lines).toMatchObject([logged, logged]);
     expect(JSON.stringify(lines)).not.toContain("secret");
+  });
+
+  test("of a thousand failed requests the first of each service, operation, status and code is logged, the others are counted", async () => {
+    const { send, lines, close } = await setUp("sampled");
+    const failures = (reason: string) => [{ service: "posts", replica: "a", reason }];
+    for (let i = 0; i < 250; i++) {
+      send({ outcome: "partial", codes: ["SUBGRAPH_TIMEOUT"], failures: failures("SUBGRAPH_TIMEOUT") });
+      send({ outcome: "ok", failures: failures("SUBGRAPH_UNAVAILABLE"), operationName: "Feed" });
+      send({ outcome: "rejected", codes: ["OVERLOADED"], status: 503, operationName: "Feed" });
+      send({ outcome: "rejected", codes: ["OVERLOADED"], status: 503, operationName: `Operation${i}` });
+    }
+    close();
+    const kinds = [
+      { service: "posts", operation: "unnamed", status: 200, code: "SUBGRAPH_TIMEOUT" },
+      { service: "posts", operation: "Feed", status: 200, code: "SUBGRAPH_UNAVAILABLE" },
+      { operation: "Feed", status: 503, code: "OVERLOADED" },
+      { operation: "other", status: 503, code: "OVERLOADED" },
+    ];
+    const counted = { observation: "failed-requests-counted", count: 249 };
+    expect(lines).toMatchObject([...kinds, ...kinds.map((kind) => ({ ...kind, ...counted }))]);
   });
 
   test("there is no observer if metrics, traces and the access log are off", () => {

@@ -1,6 +1,8 @@
 // Counts, traces and logs each client request when its response is closed: metrics, the request's span and the access log line.
 import { readClientName } from "@tributary/kit/caller/client-program";
 import type { Log } from "@tributary/kit/process/log";
+import { type AccessLog, createAccessLog } from "@tributary/kit/telemetry/access-log";
+import type { FailureKind } from "@tributary/kit/telemetry/failure-log";
 import { createKnownValues, createLearnedValues } from "@tributary/kit/telemetry/metrics/known-values";
 import type { gatewayMetrics } from "@tributary/kit/telemetry/metrics/declarations/gateway-metrics";
 import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
@@ -10,7 +12,6 @@ import { recordFields } from "@tributary/kit/telemetry/request-record";
 import {
   createRequestObserver,
   type FinishedRequest,
-  isAccessLogged,
   type RequestObserver,
   roundMilliseconds,
 } from "@tributary/kit/telemetry/request-observer";
@@ -40,6 +41,7 @@ export function createGatewayRequestObserver(
   const { metrics, trace } = o;
   if (!metrics.isOn && !trace.isOn && o.accessLog === "off") return undefined;
   const gauge = metrics.gauge("tributary_gateway_requests_in_flight");
+  const accessLog = createAccessLog<FailedRequestKind>(o.log, o.accessLog, "operation");
   return createRequestObserver({
     trace,
     methodOf,
@@ -48,9 +50,17 @@ export function createGatewayRequestObserver(
       record.enter("admit");
       return record;
     },
-    onFinished: createRequestReporter(o),
+    onFinished: createRequestReporter(o, accessLog),
     onScrape: (readInFlight) => gauge.onScrape((series) => series.set({}, readInFlight())),
+    onClose: () => accessLog.close(),
   });
+}
+
+/** `service` and `code` are those of the first failed fetch; without one, `code` is the response's. */
+interface FailedRequestKind extends FailureKind {
+  readonly operation: string;
+  readonly status: number;
+  readonly code: string | undefined;
 }
 
 /** Values for labels, span attributes and log fields; none of them is unvalidated client text. */
@@ -66,6 +76,7 @@ interface RequestSummary {
 
 function createRequestReporter(
   o: GatewayRequestObserverOptions,
+  accessLog: AccessLog<FailedRequestKind>,
 ): (finished: FinishedRequest<GraphqlRequestRecord>) => void {
   const clientOf = createKnownValues(o.knownClients);
   const operationOf = createOperationLabels(o.knownOperations);
@@ -76,12 +87,10 @@ function createRequestReporter(
     const isOperation = path !== undefined;
     // An operation without an outcome is aborted: the client disconnected before its response was known.
     const outcome = record.outcome ?? (isOperation ? "aborted" : undefined);
-    const hasFailedFetch = record.failures !== undefined;
-    const hasFailureCode = record.codes.some((code) => platformFailureCodes.test(code));
-    const isLogged = isAccessLogged(o.accessLog, {
-      span,
-      hasFailed: status >= 500 || hasFailedFetch || hasFailureCode,
-    });
+    const failedFetch = record.failures?.[0];
+    const failureCode = failedFetch?.reason ?? record.codes.find((code) => platformFailureCodes.test(code));
+    const hasFailed = status >= 500 || failureCode !== undefined;
+    const isLogged = accessLog.isWanted(span, hasFailed);
     const isObserved = isLogged || o.metrics.isOn || span !== undefined;
     // With ACCESS_LOG alone, most requests return here.
     if (!isObserved) return;
@@ -92,17 +101,17 @@ function createRequestReporter(
     countRequest(summary, record, milliseconds / 1_000);
     if (span) endSpan(record, summary);
     if (!isLogged) return;
+    const failure = hasFailed
+      ? { service: failedFetch?.service, operation, status, code: failureCode ?? record.codes[0] }
+      : undefined;
     const failures = record.failures && { failures: record.failures };
-    o.log.info(
-      {
-        ...recordFields({ requestId, traceId: record.traceId, span }),
-        ...summary,
-        ...record.validated?.identity,
-        ...failures,
-        milliseconds: roundMilliseconds(milliseconds),
-      },
-      "request completed",
-    );
+    accessLog.write(span, failure, {
+      ...recordFields({ requestId, traceId: record.traceId, span }),
+      ...summary,
+      ...record.validated?.identity,
+      ...failures,
+      milliseconds: roundMilliseconds(milliseconds),
+    });
   };
 }
 

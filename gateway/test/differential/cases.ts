@@ -50,6 +50,7 @@ import { requiresSimple } from "./cases/requires-simple.ts";
 import { shareableLists } from "./cases/shareable-lists.ts";
 import { shareableRoots } from "./cases/shareable-roots.ts";
 import { skipInclude } from "./cases/skip-include.ts";
+import { splitBatches } from "./cases/split-batches.ts";
 import { unionOrMember } from "./cases/union-or-member.ts";
 import { unresolvableBranch } from "./cases/unresolvable-branch.ts";
 import { valuesBelowEntities } from "./cases/values-below-entities.ts";
@@ -106,6 +107,7 @@ export const supergraphCases: readonly SupergraphCase[] = [
   shareableLists,
   shareableRoots,
   skipInclude,
+  splitBatches,
   unionOrMember,
   unresolvableBranch,
   valuesBelowEntities,

@@ -14,7 +14,7 @@ export interface TelemetryConfig {
   /** The port of the listener for /metrics and probes. 0 takes any free port. Undefined: no metrics and no listener. */
   readonly adminPort: number | undefined;
   readonly adminHost: string;
-  /** `sampled`: requests that are traced, and requests that failed by a fault of the platform. */
+  /** `sampled`: requests that are traced, and the first of each kind of requests that failed by a fault of the platform (access-log.ts). */
   readonly accessLog: "all" | "sampled" | "off";
   readonly tracing: TracingConfig;
   /** What this process was built from. In its readiness response and in `tributary_build_info`. */
@@ -40,7 +40,7 @@ export function readTelemetryConfig(env: EnvironmentReader, { name }: { readonly
     accessLog: env.choice("ACCESS_LOG", {
       fallback: "sampled",
       of: ["all", "sampled", "off"],
-      why: "which requests get a log line; sampled: those that are traced, and those that failed by a fault of the platform",
+      why: "which requests get a log line; sampled: those that are traced, and the first of equal failures of the platform, which are counted",
     }),
     tracing: readTracingConfig(env, name),
   };

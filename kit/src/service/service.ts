@@ -128,6 +128,7 @@ export async function createServiceApp<Context extends object, const R extends r
     groupsOfChange: caching.groupsOfChange,
     stop() {
       failures.close();
+      observer?.close();
       return graphql.stop();
     },
   };

@@ -1,8 +1,12 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Log } from "../process/log.ts";
 
-/** What failures are grouped by. For the log, never for clients. */
-export interface Failure {
+/** The values by which failures are grouped: each has few values, except the one of `GroupOptions.manyValued`. For the log, never for clients. */
+export interface FailureKind {
+  readonly service?: string | undefined;
+}
+
+export interface Failure extends FailureKind {
   /** The subgraph or service. */
   readonly service: string;
   /** Its URL and address; undefined when no replica was chosen. */
@@ -11,10 +15,10 @@ export interface Failure {
   readonly reason: string;
 }
 
-/** Logs the failures of requests to services, for the gateway, the REST proxy and the services: few enough lines to read during an outage. */
-export interface FailureLog {
-  /** Logs the first failure with this service, replica and reason in full, and counts further ones. */
-  report(failure: Failure, details: object, message: string): void;
+/** Logs failures, for the gateway, the REST proxy and the services: few enough lines to read during an outage, with exact counts. */
+export interface FailureLog<Kind extends FailureKind = Failure> {
+  /** Logs the first failure of this kind in full, and counts further ones. */
+  report(failure: Kind, details: object, message: string): void;
   /** Logs the counts that are not logged yet. Called when the process stops. Each later failure is logged in full: few requests end after that. */
   close(): void;
 }
@@ -22,12 +26,21 @@ export interface FailureLog {
 const intervalMs = 10_000;
 /** A group is deleted in the interval after this many without a failure, so after 30 to 40 s. */
 const quietIntervalsMax = 3;
-/** Pairs of replica and reason that are logged separately, per service. Further ones are counted as replica `other`. */
+/** Kinds that are logged separately, per service. Further ones are counted with `other` as their many-valued field. */
 const groupsMax = 100;
 
-/** Failures with one replica and one reason. */
-interface FailureGroup {
-  readonly failure: Failure;
+export interface GroupOptions<Kind> {
+  readonly level: "info" | "warn";
+  /** The field of a kind that can have many values. */
+  readonly manyValued: keyof Kind & string;
+  /** The observations of the lines that count failures and that end an outage. */
+  readonly counted: string;
+  readonly ended: string;
+}
+
+/** Failures of one kind. */
+interface FailureGroup<Kind> {
+  readonly failure: Kind;
   /** Failures since the last log line of this group. */
   unloggedCount: number;
   /** Intervals that have ended since the last failure. */
@@ -35,36 +48,43 @@ interface FailureGroup {
 }
 
 /** From a service's first failure until it has no group. Times by `performance.now()`. */
-interface Outage {
-  readonly groups: Map<string, FailureGroup>;
+interface Outage<Kind> {
+  readonly groups: Map<string, FailureGroup<Kind>>;
   readonly startedMs: number;
   lastFailureMs: number;
   failureCount: number;
 }
 
-/**
- * Logs the first failure of each replica and reason with its details, such as the stack; then the count of each replica and reason every 10 s,
- * and a line when no request to the service has failed for 30 to 40 s. After that time without a failure, a replica and reason counts as new, even
- * while others of the service fail. The access log lists the requests that failed.
- */
+/** Logs the failures of requests to services, by service, replica and reason. */
 export function createFailureLog(log: Log): FailureLog {
-  const outages = new Map<string, Outage>();
+  const observations = { counted: "failures-counted", ended: "failures-ended" };
+  return createGroupedLog(log, { level: "warn", manyValued: "replica", ...observations });
+}
+
+/**
+ * Logs the first failure of each kind with its details, such as the stack; then the count of each kind every 10 s, and a line when no failure of
+ * the service has been reported for 30 to 40 s. After that time without a failure, a kind counts as new, even while others of the service fail.
+ */
+export function createGroupedLog<Kind extends FailureKind>(log: Log, options: GroupOptions<Kind>): FailureLog<Kind> {
+  const { level, manyValued } = options;
+  const outages = new Map<string | undefined, Outage<Kind>>();
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
 
-  function logCounts({ groups }: Outage): void {
+  function logCounts({ groups }: Outage<Kind>): void {
     for (const group of groups.values()) {
       const { failure, unloggedCount } = group;
       if (unloggedCount === 0) continue;
-      log.warn({ observation: "failures-counted", ...failure, count: unloggedCount }, "requests failed again");
+      const fields: object = { observation: options.counted, ...failure, count: unloggedCount };
+      log[level](fields, "requests failed again");
       group.unloggedCount = 0;
     }
   }
 
-  function logEnd(service: string, { failureCount, startedMs, lastFailureMs }: Outage): void {
+  function logEnd(service: string | undefined, { failureCount, startedMs, lastFailureMs }: Outage<Kind>): void {
     const durationMs = Math.round(lastFailureMs - startedMs);
-    const fields = { observation: "failures-ended", service, count: failureCount, durationMs };
-    log.info(fields, "no request to the service has failed for 30 s");
+    const fields = { observation: options.ended, service, count: failureCount, durationMs };
+    log.info(fields, "no request has failed for 30 s");
   }
 
   function endInterval(): void {
@@ -88,15 +108,16 @@ export function createFailureLog(log: Log): FailureLog {
 
   return {
     report(failure, details, message) {
-      if (isClosed) return log.warn({ ...failure, ...details }, message);
+      const line: object = { ...failure, ...details };
+      if (isClosed) return log[level](line, message);
       const nowMs = performance.now();
-      const outage = outages.get(failure.service) ?? startOutage(nowMs);
+      const outage = outages.get(failure.service) ?? startOutage<Kind>(nowMs);
       outages.set(failure.service, outage);
       timer ??= setInterval(endIntervalOutsideRequests, intervalMs).unref();
       outage.lastFailureMs = nowMs;
       outage.failureCount++;
-      const isFirstOfGroup = addToGroup(outage, failure);
-      if (isFirstOfGroup) log.warn({ ...failure, ...details }, message);
+      const isFirstOfGroup = addToGroup(outage, failure, manyValued);
+      if (isFirstOfGroup) log[level](line, message);
     },
     close() {
       isClosed = true;
@@ -107,12 +128,12 @@ export function createFailureLog(log: Log): FailureLog {
   };
 }
 
-function startOutage(nowMs: number): Outage {
+function startOutage<Kind>(nowMs: number): Outage<Kind> {
   return { groups: new Map(), startedMs: nowMs, lastFailureMs: nowMs, failureCount: 0 };
 }
 
 /** To be called once per interval. */
-function deleteQuietGroups({ groups }: Outage): void {
+function deleteQuietGroups({ groups }: Outage<unknown>): void {
   for (const [key, group] of groups) {
     group.quietIntervals++;
     if (group.quietIntervals > quietIntervalsMax) groups.delete(key);
@@ -120,10 +141,11 @@ function deleteQuietGroups({ groups }: Outage): void {
 }
 
 /** Adds a failure to its group, or creates the group. @returns whether it is the first of the group: then it is logged, not counted. */
-function addToGroup({ groups }: Outage, failure: Failure): boolean {
-  const hasOwnGroup = groups.has(keyOf(failure)) || groups.size < groupsMax;
-  const groupedFailure = hasOwnGroup ? failure : { ...failure, replica: "other" };
-  const key = keyOf(groupedFailure);
+function addToGroup<Kind>({ groups }: Outage<Kind>, failure: Kind, manyValued: keyof Kind): boolean {
+  const ownKey = JSON.stringify(failure);
+  const hasOwnGroup = groups.has(ownKey) || groups.size < groupsMax;
+  const groupedFailure = hasOwnGroup ? failure : { ...failure, [manyValued]: "other" };
+  const key = hasOwnGroup ? ownKey : JSON.stringify(groupedFailure);
   const group = groups.get(key);
   if (!group) {
     groups.set(key, { failure: groupedFailure, unloggedCount: 0, quietIntervals: 0 });
@@ -132,9 +154,4 @@ function addToGroup({ groups }: Outage, failure: Failure): boolean {
   group.unloggedCount++;
   group.quietIntervals = 0;
   return false;
-}
-
-/** The key of a failure's group. */
-function keyOf({ replica = "", reason }: Failure): string {
-  return `${reason} ${replica}`;
 }

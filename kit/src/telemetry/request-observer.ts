@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { TelemetryConfig } from "../process/telemetry-config.ts";
 import type { KnownValues } from "./metrics/known-values.ts";
 import type { Span, Trace } from "./tracing/trace.ts";
 
@@ -10,6 +9,8 @@ import type { Span, Trace } from "./tracing/trace.ts";
 export interface RequestObserver<RequestRecord> {
   /** Starts the observation of a request, and its span if it is traced. The observation ends when the response is closed. */
   begin(request: IncomingMessage, response: ServerResponse, requestId: string): RequestRecord;
+  /** Logs the counts of the access log that are not logged yet. Called when the process stops. */
+  close(): void;
 }
 
 export interface FinishedRequest<RequestRecord> {
@@ -31,6 +32,8 @@ export interface RequestObserverOptions<RequestRecord> {
   readonly onFinished: (finished: FinishedRequest<RequestRecord>) => void;
   /** Called once, at creation, with the function that a gauge of the requests in flight reads at each scrape. */
   readonly onScrape: (readInFlight: () => number) => void;
+  /** Called when the process stops. */
+  readonly onClose: () => void;
 }
 
 const clientDisconnectedStatus = 499;
@@ -56,25 +59,13 @@ export function createRequestObserver<RequestRecord>(
       });
       return record;
     },
+    close: options.onClose,
   };
 }
 
 function beginSpan(trace: Trace, { method, headers }: IncomingMessage, methodOf: KnownValues, requestId: string) {
   const attributes = { "http.request.method": methodOf(method), "tributary.request_id": requestId };
   return trace.begin("request", headers["traceparent"], { kind: "server", attributes });
-}
-
-/**
- * Whether the access log gets a line. With `sampled`: if the request is traced or has failed.
- * @param hasFailed by a fault of the platform, not of the client.
- */
-export function isAccessLogged(
-  accessLog: TelemetryConfig["accessLog"],
-  { span, hasFailed }: { readonly span: Span | undefined; readonly hasFailed: boolean },
-): boolean {
-  if (accessLog === "all") return true;
-  const isTraced = span !== undefined;
-  return accessLog === "sampled" && (isTraced || hasFailed);
 }
 
 /** The duration as the access log has it, with one decimal. */

@@ -3,12 +3,14 @@ import { statusOf } from "../errors/app-error.ts";
 import type { Log } from "../process/log.ts";
 import { readRequestId } from "../http/request-id.ts";
 import { readCallerContext } from "../http/trace-context.ts";
+import { type AccessLog, createAccessLog } from "./access-log.ts";
+import type { FailureKind } from "./failure-log.ts";
 import { createKnownValues } from "./metrics/known-values.ts";
 import type { serviceMetrics } from "./metrics/declarations/service-metrics.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { recordFields, type ServiceRequestRecord, type RequestRecords } from "./request-record.ts";
 import type { TelemetryConfig } from "../process/telemetry-config.ts";
-import { createRequestObserver, type FinishedRequest, isAccessLogged, roundMilliseconds } from "./request-observer.ts";
+import { createRequestObserver, type FinishedRequest, roundMilliseconds } from "./request-observer.ts";
 import type { Span, Trace } from "./tracing/trace.ts";
 
 /** Counts, traces and logs the requests of a service's two endpoints. */
@@ -23,6 +25,14 @@ export interface ServiceObserver {
   countGraphqlError(code: string): void;
   /** Marks the current request as failed with this code, by a fault of the service. The access log has the first code, the span the last. */
   failRequest(code: string): void;
+  /** Logs the counts of the access log that are not logged yet. Called when the process stops. */
+  close(): void;
+}
+
+interface FailedRequestKind extends FailureKind {
+  readonly route: string;
+  readonly status: number;
+  readonly code: string | undefined;
 }
 
 export interface ServiceObserverOptions {
@@ -42,13 +52,15 @@ export function createServiceObserver(options: ServiceObserverOptions): ServiceO
   const { metrics, trace, records } = options;
   const graphqlErrors = metrics.counter("tributary_service_graphql_errors_total");
   const requestsInFlight = metrics.gauge("tributary_service_requests_in_flight");
+  const accessLog = createAccessLog<FailedRequestKind>(options.log, options.accessLog, "route");
   const requestObserver = createRequestObserver({
     trace,
     methodOf,
     createRecord: createServiceRecord,
-    onFinished: createRequestReporter(options),
+    onFinished: createRequestReporter(metrics, accessLog),
     // This option is called once, now; the callback of the gauge is called at each scrape.
     onScrape: (readInFlight) => requestsInFlight.onScrape((gauge) => gauge.set({}, readInFlight())),
+    onClose: () => accessLog.close(),
   });
 
   return {
@@ -77,6 +89,7 @@ export function createServiceObserver(options: ServiceObserverOptions): ServiceO
       const record = records.current();
       if (record) fail(record, code);
     },
+    close: () => requestObserver.close(),
   };
 }
 
@@ -94,7 +107,7 @@ function createServiceRecord(
   return { requestId, traceId, span, endpoint: "other", route: "other", failureCode: undefined };
 }
 
-function createRequestReporter({ log, metrics, accessLog }: ServiceObserverOptions) {
+function createRequestReporter(metrics: ServiceObserverOptions["metrics"], accessLog: AccessLog<FailedRequestKind>) {
   const requests = metrics.counter("tributary_service_requests_total");
   const durations = metrics.histogram("tributary_service_request_duration_seconds");
 
@@ -105,11 +118,10 @@ function createRequestReporter({ log, metrics, accessLog }: ServiceObserverOptio
     requests.add({ endpoint, route, method, status });
     durations.observe({ endpoint, route }, milliseconds / 1_000);
     if (span) endSpan(span, record, method, status);
-    if (!isAccessLogged(accessLog, { span, hasFailed })) return;
-    const requestFields = { ...recordFields(record), endpoint, route, method, status };
-    const codeFields = failureCode === undefined ? {} : { code: failureCode };
-    const fields = { ...requestFields, ...codeFields, milliseconds: roundMilliseconds(milliseconds) };
-    log.info(fields, "request completed");
+    if (!accessLog.isWanted(span, hasFailed)) return;
+    const failure = hasFailed ? { route, status, code: failureCode } : undefined;
+    const outcome = { endpoint, route, method, status, milliseconds: roundMilliseconds(milliseconds) };
+    accessLog.write(span, failure, { ...recordFields(record), ...outcome });
   };
 }
 

@@ -75,7 +75,7 @@ async function setUp(accessLog: "all" | "sampled" | "off" = "off") {
     Object.assign(observer?.begin(request, response, "r-1") ?? {}, { client: program, ...recorded });
     response.emit("close");
   };
-  return { send, lines, write: () => metrics.write() };
+  return { send, lines, write: () => metrics.write(), close: () => observer?.close() };
 }
 
 /** A response; for 499 the client has disconnected. */
@@ -140,6 +140,21 @@ test("the sampled access log contains server errors and no client errors", async
       milliseconds: expect.any(Number),
     },
   ]);
+});
+
+test("of a thousand failed requests the first of each service, route, status and code is logged, the others are counted", async () => {
+  const { send, lines, close } = await setUp("sampled");
+  for (let i = 0; i < 500; i++) {
+    send({ route, version: 1, code: "BAD_GATEWAY", status: 502, failedReplica: `http://10.0.0.${i}` });
+    send({ status: 503, code: "OVERLOADED" });
+  }
+  close();
+  const kinds = [
+    { service: "things", route: "/things/:id", status: 502, code: "BAD_GATEWAY" },
+    { route: "other", status: 503, code: "OVERLOADED" },
+  ];
+  const counted = { observation: "failed-requests-counted", count: 499 };
+  expect(lines).toMatchObject([...kinds, ...kinds.map((kind) => ({ ...kind, ...counted }))]);
 });
 
 test("a 5xx is logged without metrics and traces too, with the trace id of its response", () => {

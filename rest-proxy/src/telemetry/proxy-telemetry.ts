@@ -65,13 +65,14 @@ export async function createProxyTelemetry(
   // Never -Infinity: the route table has at least one route, and each route a version (route/routes.ts).
   const newestVersion = Math.max(...routes.flatMap(({ versions }) => versions));
   const { accessLog, knownClients } = config;
+  const requests = createProxyRequestObserver({ log, metrics, trace, accessLog, knownClients, newestVersion });
   announceRoutes(metrics, routes);
   announceClients(metrics, routes, { knownClients, newestVersion });
   return {
     log,
     observe: createObserve(telemetry, failures, Object.keys(config.feedUrls)),
     observers: {
-      requests: createProxyRequestObserver({ log, metrics, trace, accessLog, knownClients, newestVersion }),
+      requests,
       services: createServiceObservers(metrics),
       cache: createCacheObserver(metrics),
       admission: createAdmissionObserver({ metrics, endpoint: "rest" }),
@@ -80,6 +81,7 @@ export async function createProxyTelemetry(
     startAdmin: () => startMetricsListener(config, telemetry),
     stop() {
       failures.close();
+      requests?.close();
       return trace.stop();
     },
   };

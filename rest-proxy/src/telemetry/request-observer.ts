@@ -1,5 +1,7 @@
 /** Metrics, span and access log line of each request to the proxy. */
 import type { Log } from "@tributary/kit/process/log";
+import { type AccessLog, createAccessLog } from "@tributary/kit/telemetry/access-log";
+import type { FailureKind } from "@tributary/kit/telemetry/failure-log";
 import { createKnownValues, type KnownValues } from "@tributary/kit/telemetry/metrics/known-values";
 import type { restMetrics } from "@tributary/kit/telemetry/metrics/declarations/rest-proxy-metrics";
 import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
@@ -8,7 +10,6 @@ import type { Trace } from "@tributary/kit/telemetry/tracing/trace";
 import { recordFields } from "@tributary/kit/telemetry/request-record";
 import {
   createRequestObserver,
-  isAccessLogged,
   type RequestObserver,
   roundMilliseconds,
 } from "@tributary/kit/telemetry/request-observer";
@@ -26,17 +27,24 @@ export interface ProxyObserverOptions {
   readonly newestVersion: number;
 }
 
+interface FailedRequestKind extends FailureKind {
+  readonly route: string;
+  readonly status: number;
+  readonly code: string | undefined;
+}
+
 /** The methods of requests in metrics and spans; any other one is `other`. */
 export const methods = ["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"] as const;
 const methodOf = createKnownValues(methods);
 
 /** @returns undefined if all telemetry of requests is off. */
 export function createProxyRequestObserver(options: ProxyObserverOptions): RequestObserver<RequestRecord> | undefined {
-  const { metrics, trace, accessLog, knownClients, newestVersion } = options;
-  if (!metrics.isOn && !trace.isOn && accessLog === "off") return undefined;
+  const { log, metrics, trace, knownClients, newestVersion } = options;
+  if (!metrics.isOn && !trace.isOn && options.accessLog === "off") return undefined;
   const countRequest = createRequestCounts({ metrics, knownClients, newestVersion });
   const clientOf = createKnownValues(knownClients);
   const inFlightGauge = metrics.gauge("tributary_rest_requests_in_flight");
+  const accessLog = createAccessLog<FailedRequestKind>(log, options.accessLog, "route");
   return createRequestObserver({
     trace,
     methodOf,
@@ -46,9 +54,10 @@ export function createProxyRequestObserver(options: ProxyObserverOptions): Reque
       const method = methodOf(request.method);
       countRequest(finished, method);
       if (record.span) endSpan(record, method, status);
-      logRequest(options, finished, method, clientOf);
+      logRequest(accessLog, finished, method, clientOf);
     },
     onScrape: (readInFlight) => inFlightGauge.onScrape((gauge) => gauge.set({}, readInFlight())),
+    onClose: () => accessLog.close(),
   });
 }
 
@@ -66,21 +75,22 @@ function endSpan({ span, route, version, code }: RequestRecord, method: string, 
 }
 
 function logRequest(
-  { log, accessLog }: ProxyObserverOptions,
+  accessLog: AccessLog<FailedRequestKind>,
   finished: FinishedProxyRequest,
   method: string,
   clientOf: KnownValues,
 ): void {
   const { record, status, requestId, milliseconds } = finished;
-  const { route, version, span, code, failedReplica, traceId } = record;
-  if (!isAccessLogged(accessLog, { span, hasFailed: status >= 500 })) return;
+  const { version, span, code, failedReplica, traceId } = record;
+  const hasFailed = status >= 500;
+  if (!accessLog.isWanted(span, hasFailed)) return;
+  const route = record.route?.path ?? "other";
+  const failure = hasFailed ? { service: record.route?.service, route, status, code } : undefined;
   const ids = recordFields({ requestId, traceId, span });
-  const outcome = { route: route?.path ?? "other", version, method, status, code };
-  const failed = failedReplica === undefined ? {} : { service: route?.service, replica: failedReplica };
+  const outcome = { route, version, method, status, code };
+  const failed = failedReplica === undefined ? {} : { replica: failedReplica };
   // A name that is not verified is only claimed by the client.
   const client = { client: clientOf(record.client?.name), clientVerified: record.client?.isVerified ?? false };
-  log.info(
-    { ...ids, ...outcome, ...client, ...failed, milliseconds: roundMilliseconds(milliseconds) },
-    "request completed",
-  );
+  const fields = { ...ids, ...outcome, ...client, ...failed, milliseconds: roundMilliseconds(milliseconds) };
+  accessLog.write(span, failure, fields);
 }

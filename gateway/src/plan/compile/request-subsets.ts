@@ -68,5 +68,12 @@ function restrictFetch(
   const members = fetch.members.filter((member) => subset.has(member));
   if (members.length === fetch.members.length) return { ...fetch, representations: { ...plan, ...names } };
   const paths = fetch.paths.filter((_, i) => subset.has(fetch.members[i] as number));
-  return { ...fetch, paths, members, representations: { ...plan, ...names, group: groupOf(paths, plan.group) } };
+  const group = groupOf(paths, plan.group);
+  return { ...fetch, paths, members, representations: { ...plan, ...names, group, singleKeyOf: noSingleKey } };
 }
+
+/**
+ * The data of the subsets is combined (run/joins.ts), so each must be found by the object, not by its key: an object of another subset can have the
+ * same key and another type.
+ */
+function noSingleKey(): undefined {}

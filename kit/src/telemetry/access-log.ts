@@ -1,0 +1,50 @@
+import type { Log } from "../process/log.ts";
+import type { TelemetryConfig } from "../process/telemetry-config.ts";
+import { createGroupedLog, type FailureKind } from "./failure-log.ts";
+import type { Span } from "./tracing/trace.ts";
+
+/** Writes the access log of one process: a line per request, as far as `ACCESS_LOG` wants it. */
+export interface AccessLog<Kind extends FailureKind> {
+  /**
+   * Whether `write` has anything to do for a request.
+   * @param hasFailed by a fault of the platform, not of the client.
+   */
+  isWanted(span: Span | undefined, hasFailed: boolean): boolean;
+  /**
+   * Writes or counts a request for which `isWanted` is true.
+   * @param failure the kind of failure, part of the line too; undefined if the request has not failed.
+   */
+  write(span: Span | undefined, failure: Kind | undefined, fields: object): void;
+  /** Logs the counts that are not logged yet. Called when the process stops. */
+  close(): void;
+}
+
+const message = "request completed";
+
+/**
+ * With `sampled`, a traced request has a line. Of all others that failed, the first of each kind has one, and further ones are counted every 10 s:
+ * the lines and the counts together are all failed requests. With `all`, each request has its line.
+ * @param manyValued the field of a kind that becomes `other` for further kinds, after 100 of a service.
+ */
+export function createAccessLog<Kind extends FailureKind>(
+  log: Log,
+  mode: TelemetryConfig["accessLog"],
+  manyValued: keyof Kind & string,
+): AccessLog<Kind> {
+  const observations = { counted: "failed-requests-counted", ended: "failed-requests-ended" };
+  const failures = createGroupedLog<Kind>(log, { level: "info", manyValued, ...observations });
+
+  return {
+    isWanted(span, hasFailed) {
+      if (mode === "all") return true;
+      const isTraced = span !== undefined;
+      return mode === "sampled" && (isTraced || hasFailed);
+    },
+    write(span, failure, fields) {
+      const isOneOfMany = mode === "sampled" && span === undefined;
+      if (failure && isOneOfMany) failures.report(failure, fields, message);
+      else log.info({ ...failure, ...fields } as object, message);
+    },
+    close: () => failures.close(),
+  };
+}
