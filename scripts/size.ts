@@ -1,0 +1,32 @@
+// `npm run size`: lines of code by package, without comments and blank lines, the share of comments, and the change against main.
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { countLines, formatSizes, groupOf, type Sizes } from "./size/count-lines.ts";
+import { findBase } from "../supergraph/changes/git-base.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const [against] = process.argv.slice(2);
+const base = findBase(root, against);
+if (!base && against !== undefined) throw new Error(`${against} is no commit of this repository.`);
+const now = measure(list("ls-files", "--cached", "--others", "--exclude-standard"), (path) =>
+  readFileSync(`${root}${path}`, "utf8"),
+);
+const before = base && measure(list("ls-tree", "-r", "--name-only", base.commit), (path) => base.read(path) ?? "");
+process.stdout.write(formatSizes(now, before && { sizes: before, name: base.name }));
+
+function list(...args: readonly string[]): readonly string[] {
+  return execFileSync("git", ["-C", root, ...args], { encoding: "utf8" }).split("\n");
+}
+
+function measure(paths: readonly string[], read: (path: string) => string): Sizes {
+  const sizes = new Map<string, { code: number; comments: number }>();
+  for (const path of paths) {
+    const group = groupOf(path);
+    if (group === undefined) continue;
+    const sum = sizes.get(group) ?? { code: 0, comments: 0 };
+    const { code, comments } = countLines(read(path));
+    sizes.set(group, { code: sum.code + code, comments: sum.comments + comments });
+  }
+  return sizes;
+}
