@@ -49,12 +49,12 @@ export const branches: SupergraphCase = {
         type Query { feed: [It!]! first: It wall: [U] crate: Crate }
         type Mutation { touch: [It!]! touchAll: [U] }
         interface It { id: ID! kid: Kid kids: [Kid] grid: [[Kid]] }
-        type X implements It { id: ID! kid: Kid kids: [Kid] grid: [[Kid]] only: Kid }
+        type X implements It { id: ID! kid: Kid kids: [Kid] grid: [[Kid]] only: Kid @provides(fields: "name") }
         type Y implements It { id: ID! kid: Kid kids: [Kid] grid: [[Kid]] only: Kid }
         type Z implements It { id: ID! kid: Kid kids: [Kid] grid: [[Kid]] only: Kid }
         union U = X | Y | Z
         type Crate { in: It all: [U!] }
-        type Kid @key(fields: "id") { id: ID! p: Int q: Int dim: Dim }
+        type Kid @key(fields: "id") { id: ID! p: Int q: Int dim: Dim name: String @external }
         type Dim { w: Int h: Int }
       `,
       resolvers: {
@@ -65,7 +65,7 @@ export const branches: SupergraphCase = {
           crate: () => ({ in: things[0], all: things }),
         },
         Mutation: { touch: () => things, touchAll: () => things },
-        Kid: { __resolveReference: findIn(kids, "id") },
+        Kid: { __resolveReference: findIn(kids, "id"), name: ({ id }: Kid) => `kid-${id}` },
       },
     },
     {
@@ -73,7 +73,7 @@ export const branches: SupergraphCase = {
       typeDefs: `
         type Kid @key(fields: "id") {
           id: ID! p: Int @external q: Int @external dim: Dim @external
-          name: String h: Int
+          name: String @shareable h: Int
           f: String @requires(fields: "p") g: String @requires(fields: "q")
           wide: String @requires(fields: "dim { w }") high: String @requires(fields: "dim { h }")
           both: String @requires(fields: "p dim { w }") scaled(by: Int!): Int @requires(fields: "p")
@@ -185,6 +185,21 @@ export const branches: SupergraphCase = {
               { kids: null },
             ],
           },
+        },
+      },
+    },
+    {
+      name: "one branch provides a field that another branch fetches",
+      query: "{ feed { ... on X { only { name f } } ... on Y { only { name g } } ... on Z { only { name } } } }",
+      expected: {
+        data: {
+          feed: [
+            { only: { name: "kid-1", f: "f1" } },
+            { only: { name: "kid-2", g: "g20" } },
+            { only: { name: "kid-3" } },
+            { only: { name: "kid-1", g: "g10" } },
+            { only: { name: "kid-2", f: "f2" } },
+          ],
         },
       },
     },
