@@ -139,6 +139,13 @@ test("a field that was not requested is an error also if the fetch for other obj
   ]);
 });
 
+test("a failed fetch is no error of __typename, which is known", async () => {
+  extras.fault = (response) => void response.destroy();
+  const { body } = await gateway.send("{ kids { f x: __typename __typename } }");
+  expect(body.data.kids).toEqual([1, 2].map(() => ({ f: null, x: "Kid", __typename: "Kid" })));
+  expect(body.errors.map(({ path }: { path: unknown }) => path)).toEqual([0, 1].map((index) => ["kids", index, "f"]));
+});
+
 test("a non-null field that was not requested makes its object null", async () => {
   kids.fault = respondWith({ kids: [{ __typename: "Kid", id: "1" }, grace] });
   const { body } = await gateway.send("{ kids { must } }");
