@@ -93,7 +93,7 @@ export interface CompiledRequest {
   readonly split: RequestSplit | undefined;
 }
 
-/** A read whose parts can be sent singly, if a replica of an earlier release rejects the whole document for one of them. */
+/** A query request whose parts (each an entity fetch or a root field, not a RequestPart) can be sent singly, if a replica of an earlier release rejects the whole document for one of them. */
 export interface RequestSplit {
   /**
    * The requests of its entity fetches, or of the root fields of its fetch: their fetches have the `joinIndex` of that fetch. Compiled at the first
