@@ -55,7 +55,7 @@ test("an object of another type, or without its key, does not shift the error pa
   expect(paths).toEqual([["things", 4, "price"]]);
 });
 
-test("a failed fetch of a key is an error at the object, not at a field that the client did not select", async () => {
+test("a failed fetch of a key is an error at the field that needs it, not at the key that the client did not select", async () => {
   const [, numbers] = await start(
     {
       name: "shelf",
@@ -75,7 +75,10 @@ test("a failed fetch of a key is an error at the object, not at a field that the
   );
   expect((await gateway.send("{ book { price } }")).body).toEqual({ data: { book: { price: 5 } } });
   if (numbers) numbers.fault = (response) => response.destroy();
-  expect(await listPaths("{ book { price } }")).toEqual({ data: { book: { price: null } }, paths: [["book"]] });
+  expect(await listPaths("{ book { price } }")).toEqual({
+    data: { book: { price: null } },
+    paths: [["book", "price"]],
+  });
 });
 
 test("a field that the planner renames has the client's name in the path", async () => {

@@ -115,13 +115,17 @@ test("a field that requires a field of an entity that does not exist is null wit
   expect(body).toEqual({ data: { kids: [{ label: null }, { label: "no 7" }] } });
 });
 
-test("if the fetch of the required field fails, its error is the only one", async () => {
+test("if the fetch of the required field fails, its error is the one of all fields that are missing", async () => {
   serials.fault = respondWith({ _entities: [null, null] }, [{ message: "x", path: ["_entities", 0] }]);
-  const { body } = await gateway.send("{ kids { label } }");
-  expect(body.data).toEqual({ kids: [{ label: null }, { label: null }] });
-  expect(body.errors).toMatchObject([
-    { path: ["kids", 0], extensions: { code: "SUBGRAPH_ERROR", service: "serials" } },
-  ]);
+  const extensions = { code: "SUBGRAPH_ERROR", service: "serials" };
+  for (const [query, names] of [
+    ["{ kids { label } }", ["label"]],
+    ["{ kids { serial no: label f } }", ["serial", "no"]],
+  ] as const) {
+    const { body } = await gateway.send(query);
+    expect(body.data.kids[0]).toMatchObject(Object.fromEntries(names.map((name) => [name, null])));
+    expect(body.errors).toMatchObject(names.map((name) => ({ path: ["kids", 0, name], extensions })));
+  }
 });
 
 test("a field that was not requested is an error also if the fetch for other objects fails", async () => {
@@ -133,6 +137,13 @@ test("a field that was not requested is an error also if the fetch for other obj
     { path: ["kids", 1, "f"], extensions: { code: "SUBGRAPH_UNAVAILABLE", service: "extras" } },
     { ...notProvided, path: ["kids", 0, "f"] },
   ]);
+});
+
+test("a failed fetch is no error of __typename, which is known", async () => {
+  extras.fault = (response) => void response.destroy();
+  const { body } = await gateway.send("{ kids { f x: __typename __typename } }");
+  expect(body.data.kids).toEqual([1, 2].map(() => ({ f: null, x: "Kid", __typename: "Kid" })));
+  expect(body.errors.map(({ path }: { path: unknown }) => path)).toEqual([0, 1].map((index) => ["kids", index, "f"]));
 });
 
 test("a non-null field that was not requested makes its object null", async () => {

@@ -78,7 +78,12 @@ export function acceptIncomplete(result: FetchResult, sent: SentFetch, run: RunS
   run.isShared = false;
   const { fetch, representations } = sent;
   const response = withoutNullEntities(responsePartFor(fetch, result), representations);
-  const recorder = createFieldErrorRecorder(fetch, { ...run, position: run.plan.root }, representations);
+  const recorder = createFieldErrorRecorder(
+    fetch,
+    { ...run, position: run.plan.root },
+    representations,
+    run.plan.fetches,
+  );
   let join: SourceJoin | undefined;
   if (response.kind === "graphql") {
     recordErrors(response, sent, recorder);

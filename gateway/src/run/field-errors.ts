@@ -1,6 +1,6 @@
 // Stage 4 of 5: run. Turns the errors of one fetch into field errors with paths in the response to the client. accept-response.ts uses it for a
 // fetch that failed, and for a response with errors or with entities that cannot be used.
-import type { CompiledFetch } from "../plan/compile/compiled-plan.ts";
+import type { CompiledFetch, ObjectLayout, RepresentationField } from "../plan/compile/compiled-plan.ts";
 import type { FetchPath } from "../plan/compile/fetch-path.ts";
 import type { RepresentationSet } from "./representations.ts";
 import type { FailedFetch, FetchFailureCode } from "./subgraph-client.ts";
@@ -42,11 +42,15 @@ export interface FieldErrorRecorder {
   finish(): readonly FieldError[];
 }
 
-/** Records the errors of one fetch. The response tree is walked for their paths only when there is an error. */
+/**
+ * Records the errors of one fetch. The response tree is walked for their paths only when there is an error.
+ * @param fetches of the plan: those that require fields of this one are not sent for its objects.
+ */
 export function createFieldErrorRecorder(
   fetch: CompiledFetch,
   tree: ResponseTree,
   representations: RepresentationSet | undefined,
+  fetches: readonly CompiledFetch[],
 ): FieldErrorRecorder {
   const entries: { path: ResponsePath | undefined; reason: FieldErrorReason }[] = [];
   let notListedCount = 0;
@@ -64,7 +68,7 @@ export function createFieldErrorRecorder(
   }
 
   function addForObjects(objects: readonly LocatedObject[], reason: FieldErrorReason): void {
-    for (const object of objects) for (const path of pathsOfFields(object, fetch, tree)) add(path, reason);
+    for (const object of objects) for (const path of pathsOfFields(object, fetch, tree, fetches)) add(path, reason);
   }
 
   function addAt(localPath: ResponsePath | undefined, reason: FieldErrorReason): void {
@@ -119,15 +123,29 @@ function isRequested({ object }: LocatedObject, representations: RepresentationS
   return representations === undefined || representations.indexOf(object) !== undefined;
 }
 
-/** The paths of the client's fields that the fetch was for; the object's own path if only `@requires` needs the fields of the fetch. */
+/** The paths of the client's fields that are missing without the fetch; the object's own path if there are none. */
 function pathsOfFields(
   { path, layout }: LocatedObject,
   fetch: CompiledFetch,
   { position: rootPosition }: ResponseTree,
+  fetches: readonly CompiledFetch[],
 ): readonly ResponsePath[] {
   const pathOfObject = rootPosition.toClientPath(path);
-  const names = layout.responseNamesFrom(fetch);
-  return names.length > 0 ? names.map((name) => [...pathOfObject, name]) : [pathOfObject];
+  const names = new Set(listMissingNames(layout, fetch, fetches));
+  return names.size > 0 ? Array.from(names, (name) => [...pathOfObject, name]) : [pathOfObject];
+}
+
+/** The response names of the client's fields that the fetch provides, and of those that fetches provide which require a field of it. */
+function listMissingNames(
+  layout: ObjectLayout,
+  fetch: CompiledFetch,
+  fetches: readonly CompiledFetch[],
+): readonly string[] {
+  const isRequired = ({ value }: RepresentationField) =>
+    value.kind !== "constant" && value.access.joinIndex === fetch.joinIndex && value.access.plainKey !== undefined;
+  const dependent = fetches.filter(({ representations }) => representations?.fieldsOf(layout)?.some(isRequired));
+  const namesOfDependent = dependent.flatMap((other) => listMissingNames(layout, other, fetches));
+  return [...layout.responseNamesFrom(fetch), ...namesOfDependent];
 }
 
 interface LocalPath {

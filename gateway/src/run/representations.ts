@@ -27,7 +27,7 @@ export interface RepresentationSet extends MemoSource {
   /**
    * The index of the representation that was sent for an object, in `text` and in the subgraph's `_entities`. Undefined if none was sent: a
    * value of the representation is missing or does not fit its type, or objects of this layout are not requested (RepresentationFieldsOf). A null
-   * as a key is sent.
+   * as a key is sent. Only for objects at the paths of the group: in the fast case, any object with the same key has the index.
    */
   indexOf(object: Json): number | undefined;
   /** For each representation, the first object for which it is sent: the returned entity must have this object's keys (entities.ts). */

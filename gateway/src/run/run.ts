@@ -117,6 +117,7 @@ async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<
   const sets = fetches.map((fetch) => representationsOf(fetch, run));
   const hasAnyTarget = fetches.some((fetch, i) => hasTarget(fetch, sets[i], run));
   if (!hasAnyTarget) {
+    // Nothing is sent, but stage 5 has to know which objects were left out.
     for (const [i, fetch] of fetches.entries()) {
       const set = sets[i];
       if (set?.leftOut) storeJoin(joinEntities(set, []), fetch, run, o);

@@ -1,5 +1,5 @@
-// Stage 4 of 5: run. Sends the parts of a read singly (plan/compile/request-split.ts) if the subgraph rejected the whole document: a replica of an
-// earlier release may lack one field of it. Called by run.ts.
+// Stage 4 of 5: run. Sends the parts of a query request singly (plan/compile/request-split.ts) if the subgraph rejected the whole document: a replica
+// of an earlier release may lack one field of it. Called by run.ts. A part is one entity fetch or one root field here, not a RequestPart.
 import { Kind, type SelectionSetNode } from "graphql";
 import type { CompiledFetch, CompiledRequest, RequestSplit } from "../plan/compile/compiled-plan.ts";
 import { acceptIncomplete, type AcceptOptions, type RunState } from "./accept-response.ts";
@@ -73,7 +73,7 @@ export async function repeatInParts<Run extends SplitRun>(
     else acceptRejection(rejection, part, partRun, o);
   });
   run.isShared = false;
-  // Without a retry for each part nothing is known, and a request that fares worse than others changes nothing.
+  // Nothing is known unless each part was sent; and if the parts have helped another request meanwhile, its finding remains.
   if (!helps && (sent.size < split.parts().length || isSplit(split))) return;
   if (helps && !isSplit(split)) o.observe({ kind: "request-split", service });
   split.finding = { helps, endsAtMs: performance.now() + findingMs };

@@ -27,8 +27,8 @@ import type { OperationTypeNode, SelectionSetNode } from "graphql";
 import type { FetchPath } from "./fetch-path.ts";
 
 /**
- * Any number of client requests use one compiled plan at once. It is immutable with three exceptions: layouts, and the positions below them, are added
- * when objects of new types occur in the data; added key fields are removed from request texts while key checks are stopped (key-checks.ts); and
+ * Any number of client requests use one compiled plan at once. It is immutable with four exceptions: layouts, and the positions below them, are added
+ * when objects of new types occur in the data; subsets of requests are added when they are first sent (`CompiledRequest.subset`); added key fields are removed from request texts while key checks are stopped (key-checks.ts); and
  * a request whose document was rejected is split for a while (`RequestSplit`).
  */
 export interface CompiledPlan {
@@ -93,7 +93,7 @@ export interface CompiledRequest {
   readonly split: RequestSplit | undefined;
 }
 
-/** A read whose parts can be sent singly, if a replica of an earlier release rejects the whole document for one of them. */
+/** A query request whose parts (each an entity fetch or a root field, not a RequestPart) can be sent singly, if a replica of an earlier release rejects the whole document for one of them. */
 export interface RequestSplit {
   /**
    * The requests of its entity fetches, or of the root fields of its fetch: their fetches have the `joinIndex` of that fetch. Compiled at the first
@@ -220,7 +220,7 @@ export interface ObjectLayout {
   readonly fields: readonly ClientField[];
   /** The same object for each call. Undefined if no fetch provides the field. */
   access(plannerKey: string): FieldAccess | undefined;
-  /** The response names of the client's fields that this fetch provides. */
+  /** The response names of the client's fields that this fetch provides, without `__typename` if the type is known. */
   responseNamesFrom(fetch: CompiledFetch): readonly string[];
 }
 

@@ -208,6 +208,7 @@ function createLayout(typename: string, facts: PositionFacts, o: PositionOptions
     retainedBytes.layout + clientFields.size * retainedBytes.field + characters * retainedBytes.character,
   );
   let fields: readonly ClientField[] | undefined;
+  const isTypeKnown = isObjectType(o.types.schema.getType(typename));
 
   return {
     typename,
@@ -221,7 +222,8 @@ function createLayout(typename: string, facts: PositionFacts, o: PositionOptions
       const provided = collectFields([selected], applies, o.fetchKeyOf);
       const names: string[] = [];
       for (const [key, [field]] of clientFields) {
-        if (field && provided.has(key)) names.push(responseNameOf(field));
+        const isKnown = field?.name.value === "__typename" && isTypeKnown;
+        if (field && !isKnown && provided.has(key)) names.push(responseNameOf(field));
       }
       return names;
     },
