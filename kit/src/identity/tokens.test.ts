@@ -48,6 +48,20 @@ test("a token without a required claim, or for another audience, is rejected", a
     expect([claim, await refusal(await issuer.token("1", [], claim))]).toEqual([claim, "UNAUTHENTICATED"]);
 });
 
+test("a token that never expires is rejected, also one whose number overflows", async () => {
+  for (const exp of ["1e400", "1e306", '"4102444800"', "null"])
+    expect([exp, await refusal(signJson(`{"alg":"ES256"}`, exp))]).toEqual([exp, "UNAUTHENTICATED"]);
+});
+
+test("a token of another type is rejected: only access tokens are accepted (RFC 8725, 3.11)", async () => {
+  const nextHour = String(Math.floor(Date.now() / 1000) + 3_600);
+  const codeOf = async (typ: string) => refusal(signJson(`{"alg":"ES256","typ":${typ}}`, nextHour));
+  for (const typ of ['"JWT"', '"jwt"', '"at+jwt"', '"application/at+jwt"'])
+    expect([typ, await codeOf(typ)]).toEqual([typ, "accepted"]);
+  for (const typ of ['"logout+jwt"', '"dpop+jwt"', '"id_token"', '"secevent+jwt"', '""', "null", "[]"])
+    expect([typ, await codeOf(typ)]).toEqual([typ, "UNAUTHENTICATED"]);
+});
+
 test("a token without signature, or signed with a shared secret or a key from its header, is rejected", async () => {
   const body = { iss: issuer.issuer, aud: issuer.audience, sub: "1", exp: Math.floor(Date.now() / 1000) + 60 };
   const shared = await new SignJWT(body)
@@ -186,6 +200,12 @@ test("a failed fetch of the keys is a failed span", async () => {
 const authenticator = () => createAuthenticator({ ...issuer, userIdClaim: "sub" });
 
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+/** A token of the issuer with these texts as header and `exp`, which `JSON.stringify` would change. */
+function signJson(header: string, exp: string): string {
+  const { issuer: iss, audience: aud } = issuer;
+  return issuer.sign(header, JSON.stringify({ iss, aud, sub: "1" }).replace("{", `{"exp":${exp},`));
+}
 
 async function refusal(token: string): Promise<string> {
   return authenticator()(`Bearer ${token}`).then(
