@@ -40,7 +40,7 @@ export function readConfig(environment: Environment) {
       ...readAdmissionConfig(env),
       ...readConsistencyConfig(env, profile),
       tagHeader: readTagHeader(env),
-      ...readTelemetryConfig(env, { name: "gateway" }),
+      ...readTelemetryConfig(env, { name: "gateway", callers: "clients" }),
       ...readKnownNames(env),
       supergraph,
       entityCacheConfig: readEntityCacheConfig(env, profile, supergraph.subgraphUrls),
