@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { SignJWT } from "jose";
-import { createAuthenticator } from "./token-verifier.ts";
+import { createAuthenticator, createTokenVerifier } from "./token-verifier.ts";
 import { type Identity, hasScope, isUser, denyAccess, requireAnyScope, requireUser } from "./tokens.ts";
 import { startTestIssuer, type TestIssuer } from "../testing/issuer.ts";
 import { createSpanCollector } from "../testing/trace.ts";
@@ -155,6 +155,18 @@ test("a token is verified once, and rejected after it expires", async () => {
   expect(await authenticate(token)).not.toBe(second);
   now += 600_000;
   await expect(authenticate(token)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
+});
+
+test("a verified token is not in the cache after its expiry, also for the connection that sent it", async () => {
+  let now = Date.now();
+  const verifier = createTokenVerifier({ ...issuer, userIdClaim: "sub", now: () => now });
+  const exp = Math.floor(now / 1000) + 10;
+  const authorization = `Bearer ${await issuer.token("1", [], { exp })}`;
+  await verifier.verify(authorization);
+  const connection = {};
+  expect(verifier.find(authorization, connection)).toMatchObject({ userKey: "user:1" });
+  now = exp * 1000;
+  expect(verifier.find(authorization, connection)).toBeUndefined();
 });
 
 test("scopes and users are checked by functions with readable names", () => {
