@@ -40,7 +40,7 @@ export function readConfig(environment: Environment) {
       ...readAdmissionConfig(env),
       ...readConsistencyConfig(env, profile),
       tagHeader: readTagHeader(env),
-      ...readTelemetryConfig(env, { name: "gateway" }),
+      ...readTelemetryConfig(env, { name: "gateway", callers: "clients" }),
       ...readKnownNames(env),
       supergraph,
       entityCacheConfig: readEntityCacheConfig(env, profile, supergraph.subgraphUrls),
@@ -93,7 +93,7 @@ function readKnownNames(env: EnvironmentReader) {
   });
   const knownOperations = env.list("KNOWN_OPERATIONS", {
     fallback: [],
-    why: "operation names, 100 at most, with their own label value in metrics from the start; another name gets one after 100 requests, as long as fewer than 100 names have one",
+    why: "operation names, 100 at most, with their own label value in metrics from the start; another name gets one after 100 requests, while fewer than 100 names have one, then only in place of a less used one that is not listed here",
   });
   if (knownClients.length > knownClientsMax) env.problem(`KNOWN_CLIENTS has at most ${knownClientsMax} names`);
   if (knownOperations.length > operationLabelsMax)

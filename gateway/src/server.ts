@@ -8,6 +8,7 @@ import { type Cors, isPreflight } from "@tributary/kit/http/cors";
 import { hasOneHost } from "@tributary/kit/http/host";
 import { createIncompleteRequests, type IncompleteRequests } from "@tributary/kit/http/incomplete-requests";
 import { limitConnections } from "@tributary/kit/caller/connection-limit";
+import { createRevocations, type Revocations } from "@tributary/kit/caller/revocations";
 import type { PendingResponses } from "@tributary/kit/process/lifecycle";
 import { createCallerLimits } from "@tributary/kit/rate-limit/caller-limits";
 import express, { type NextFunction, type Request, type Response } from "express";
@@ -88,7 +89,8 @@ export function createGateway({
     onEvicted: () => observe({ kind: "cache-evicted", cache: "persisted-queries" }),
   });
   const nextIteration = createEventLoopQueue();
-  const entityCache = createConfiguredEntityCache(config, observe);
+  const revocations = createRevocations();
+  const entityCache = createConfiguredEntityCache(config, revocations, observe);
   const generationOptions: GenerationOptions = {
     ...config,
     nextIteration,
@@ -108,7 +110,7 @@ export function createGateway({
     graceMs: config.requestTimeoutMs + config.responseTimeoutMs,
     observe,
   });
-  const { callerLimits, ...admit } = createCallerChecks(config, observe, observers);
+  const { callerLimits, ...admit } = createCallerChecks(config, revocations, observe, observers);
   const admission = createAdmission({ isOn: config.admission, observer: observers?.admissionObserver });
   const exposesPlans = config.profile === "development";
   const receipts = createReceipts(config.consistencyKeys);
@@ -161,11 +163,16 @@ function listCacheSizes(
 }
 
 /** Undefined if the entity cache is off for all subgraphs. */
-function createConfiguredEntityCache(config: Config, observe: GatewayObserver): EntityCache | undefined {
+function createConfiguredEntityCache(
+  config: Config,
+  revocations: Revocations,
+  observe: GatewayObserver,
+): EntityCache | undefined {
   const { entityCacheConfig, requestTimeoutMs } = config;
   if (!entityCacheConfig) return undefined;
   return createEntityCache({
     ...entityCacheConfig,
+    revocations,
     nameOf: variableSuffixOf,
     serviceOf: serviceOfVariableSuffix,
     requestTimeoutMs,
@@ -176,11 +183,13 @@ function createConfiguredEntityCache(config: Config, observe: GatewayObserver): 
 /** Who sends a request, how many requests each caller may send, and which requests are not complete. */
 function createCallerChecks(
   { callerConfig, rateLimitConfig, graphqlBodiesBytesMax: bytesMax }: Config,
+  revocations: Revocations,
   observe: GatewayObserver,
   observers: TelemetryObservers | undefined,
 ) {
   const callers = createCallers({
     ...callerConfig,
+    revocations,
     onKeysError: (cause) => observe({ kind: "token-keys-failed", cause }),
     onKeysFetched: (isOk) => observe({ kind: "token-keys-fetched", isOk }),
   });

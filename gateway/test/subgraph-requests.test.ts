@@ -49,7 +49,7 @@ describe("headers and variables", () => {
         "content-length": expect.any(String),
         "content-type": "application/json",
         host: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
-        traceparent: expect.stringMatching(/^00-0af7651916cd43dd8448eb211c80319c-(?!b7ad6b7169203331)[0-9a-f]{16}-01$/),
+        traceparent: expect.stringMatching(/^00-0af7651916cd43dd8448eb211c80319c-(?!b7ad6b7169203331)[0-9a-f]{16}-00$/),
         "x-request-id": "r-7",
       });
     }

@@ -53,7 +53,7 @@ export function readConfig(environment: Environment, services: readonly string[]
       }),
       ...readListenerConfig(env, { port: 4010, shutdownGraceMs: 8_000 }),
       ...readAdmissionConfig(env),
-      ...readTelemetryConfig(env, { name: "rest-proxy" }),
+      ...readTelemetryConfig(env, { name: "rest-proxy", callers: "clients" }),
       addresses,
       ...readFollowedFeedsConfig(env, profile, addresses, (service) => `${variablePrefix(service)}_FEED_URL`),
       ...readConsistencyConfig(env, profile),

@@ -8,6 +8,7 @@ import { createReceipts, type Receipts } from "@tributary/kit/consistency/receip
 import type { ContentCoding } from "@tributary/kit/http/accept";
 import type { Cors } from "@tributary/kit/http/cors";
 import { createIncompleteRequests, type IncompleteRequests } from "@tributary/kit/http/incomplete-requests";
+import { createRevocations, type Revocations } from "@tributary/kit/caller/revocations";
 import type { TagHeader } from "@tributary/kit/rest/cache-tags";
 import { type CallerLimits, createCallerLimits } from "@tributary/kit/rate-limit/caller-limits";
 import type { RateLimitConfig } from "@tributary/kit/rate-limit/rate-limit-config";
@@ -112,8 +113,10 @@ const compressionThreadsMax = Math.min(availableParallelism() + 1, 3);
 
 export function createStages(options: RestProxyOptions): Stages {
   const { observe, table, retirements, nowMs = Date.now, observers, upstreamTimeoutMs, responseTimeoutMs } = options;
+  const revocations = createRevocations();
   const callers = createCallers({
     ...options.callerConfig,
+    revocations,
     onKeysError: (cause) => observe({ kind: "token-keys-failed", cause }),
     onKeysFetched: (isOk) => observe({ kind: "token-keys-fetched", isOk }),
   });
@@ -124,7 +127,7 @@ export function createStages(options: RestProxyOptions): Stages {
     nowMs: options.monotonicNowMs,
     observe: observers?.rateLimits,
   });
-  const { cache, feeds } = createCacheWithFeeds(options, nowMs);
+  const { cache, feeds } = createCacheWithFeeds(options, revocations, nowMs);
   const receipts = createReceipts(options.consistencyKeys);
   const incompleteRequests = createIncompleteRequests({ addressKeyOf: callers.addressKeyOf, observe });
   const compression = createCompression({ compressionsMax, threadsMax: compressionThreadsMax });
@@ -174,6 +177,7 @@ export function createStages(options: RestProxyOptions): Stages {
 /** The cache and the feeds refer to each other: a feed invalidates cached responses, and they are fresh for longer while it is up. */
 function createCacheWithFeeds(
   { cacheLimits, table, observe, observers, feedUrls, feedKey }: RestProxyOptions,
+  revocations: Revocations,
   nowMs: () => number,
 ): Pick<Stages, "cache" | "feeds"> {
   const cache = createResourceCache(cacheLimits, {
@@ -187,6 +191,7 @@ function createCacheWithFeeds(
   const feeds = createFeeds({
     feedUrls,
     feedKey,
+    revocations,
     onChanges: (service, groups) => cache.invalidate({ groups, origin: service }),
     onReset: (service) => cache.invalidateOrigin(service),
     onState: (service, state, cause) => observe({ kind: "feed-state", service, state, cause }),

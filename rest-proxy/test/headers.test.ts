@@ -211,6 +211,7 @@ test("a request keeps a valid id and a valid trace", async () => {
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 const caller = { traceparent: `00-${traceId}-b7ad6b7169203331-00` };
+const sampledCaller = { traceparent: `00-${traceId}-b7ad6b7169203331-01` };
 const serviceTraceParent = "00-ffffffffffffffffffffffffffffffff-ffffffffffffffff-01";
 const tracedRoutes = [
   route("getThing", "GET", "/things/:id", { cache: "public" }),
@@ -244,6 +245,13 @@ test("every response names the trace of its request: cached, 304, forwarded, a p
     const response = await send(path, { ...caller, ...headers }, method);
     expect([response.status, response.headers.get("traceparent")]).toEqual([status, caller.traceparent]);
   }
+});
+
+test("a client does not decide that services trace its request", async () => {
+  const { stub, send } = await setUpTraced();
+  const response = await send("/v1/things/1", sampledCaller);
+  expect(response.headers.get("traceparent")).toBe(caller.traceparent);
+  expect(stub.received.map(({ headers }) => headers["traceparent"])).toEqual([caller.traceparent]);
 });
 
 test("a request without a trace gets a new one, and the service is sent the same", async () => {

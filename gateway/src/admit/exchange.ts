@@ -5,7 +5,7 @@ import type { Caller } from "@tributary/kit/caller/caller";
 import type { Cors } from "@tributary/kit/http/cors";
 import { forEachHeader } from "@tributary/kit/http/raw-headers";
 import { readRequestId } from "@tributary/kit/http/request-id";
-import { createTraceParent, readTraceContext, type TraceContext } from "@tributary/kit/http/trace-context";
+import { createTraceParent, readUnsampledTrace, type TraceContext } from "@tributary/kit/http/trace-context";
 import type { RequestClass } from "@tributary/kit/rate-limit/rate-decision";
 import type { RequestObserver } from "@tributary/kit/telemetry/request-observer";
 import type { GraphqlRequestRecord } from "../telemetry/request-record.ts";
@@ -48,7 +48,7 @@ export function createExchangeFactory(
     // A request has a span only if it is sampled: flags 01.
     const trace = record?.span
       ? { traceId: record.span.traceId, flags: "01" }
-      : readTraceContext(headers["traceparent"]);
+      : readUnsampledTrace(headers["traceparent"]);
     if (record) record.traceId = trace.traceId;
     const traceParent = record?.span?.traceParent ?? createTraceParent(trace);
     const gatewayHeaders = ["X-Request-Id", requestId, "traceparent", traceParent, "Vary", vary];

@@ -176,6 +176,17 @@ describe("metrics and the access log of requests", () => {
       expect(text).toContain(`tributary_gateway_requests_total{path="fast",client="${client}",status="200"} 1`);
   });
 
+  test("a client that has used all labels loses one to an operation that runs more often, with its series", async () => {
+    const { send, write } = await setUp();
+    // `Feed` is configured: 99 labels remain, and `other`.
+    for (let i = 0; i < 99; i++) for (let times = 0; times < 101; times++) send({ operationName: `Flood${i}` });
+    const labelsOf = (text: string) => new Set([...text.matchAll(/operation="(\w+)"/g)].map(([, name]) => name));
+    expect(labelsOf(await write()).size).toBe(100);
+    for (let times = 0; times < 300; times++) send({ operationName: "Cart" });
+    const labels = labelsOf(await write());
+    expect([labels.size, labels.has("Cart"), labels.has("Flood0")]).toEqual([100, true, false]);
+  });
+
   test("an operation has its own label value after 100 validated requests", async () => {
     const { send, write } = await setUp();
     for (let i = 0; i < 100; i++) send({ operationName: "Cart" });

@@ -79,7 +79,7 @@ function createRequestReporter(
   accessLog: AccessLog<FailedRequestKind>,
 ): (finished: FinishedRequest<GraphqlRequestRecord>) => void {
   const clientOf = createKnownValues(o.knownClients);
-  const operationOf = createOperationLabels(o.knownOperations);
+  const operationOf = createOperationLabels(o);
   const countRequest = createRequestCounts(o.metrics);
 
   return ({ record, request, requestId, status, milliseconds }) => {
@@ -119,8 +119,13 @@ function createRequestReporter(
 const operationRequestsMin = 100;
 
 /** Only a validated operation that was not rejected later counts towards a label, so that clients cannot add labels with invalid requests. */
-function createOperationLabels(known: readonly string[]) {
-  const labels = createLearnedValues({ known, valuesMax: operationLabelsMax, occurrencesMin: operationRequestsMin });
+function createOperationLabels({ knownOperations, metrics }: GatewayRequestObserverOptions) {
+  const labels = createLearnedValues({
+    known: knownOperations,
+    valuesMax: operationLabelsMax,
+    occurrencesMin: operationRequestsMin,
+    onReleased: (operation) => metrics.remove({ operation }),
+  });
   return ({ validated, requestedName }: GraphqlRequestRecord, outcome: GraphqlRequestRecord["outcome"]): string => {
     if (validated === undefined) return labels.find(requestedName);
     const { operationName } = validated.identity;

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { AppError } from "../errors/app-error.ts";
 import { startTestIssuer, type TestIssuer } from "../testing/issuer.ts";
 import { type Callers, type CallersOptions, createCallers } from "./caller.ts";
+import { createRevocations } from "./revocations.ts";
 
 let issuer: TestIssuer;
 beforeAll(async () => {
@@ -32,6 +33,33 @@ test("a caller with a verified token has the key of its user, synchronously from
   const caller = { key: "user:42", identity: { kind: "user", userId: "42", scopes: new Set(["posts:write"]) } };
   expect(await callers.verify(request)).toMatchObject(caller);
   expect(callers.identify(request)).toMatchObject(caller);
+});
+
+test("the tokens of a revoked user are rejected from the next request on, verified before or not", async () => {
+  const revocations = createRevocations();
+  const callers = callersWith({ revocations });
+  const [ada, again, bob] = await Promise.all(
+    ["1", "1", "2"].map(async (user, i) =>
+      requestOf({ authorization: `Bearer ${await issuer.token(user, [], { jti: i })}` }),
+    ),
+  );
+  for (const request of [ada, bob]) await callers.verify(request!);
+  revocations.add("accounts", ["1"]);
+  const rejected = { code: "UNAUTHENTICATED" };
+  expect(() => callers.identify(ada!)).toThrow(expect.objectContaining(rejected));
+  await expect(callers.verify(again!)).rejects.toMatchObject(rejected);
+  expect(callers.identify(bob!)).toMatchObject({ key: "user:2" });
+  revocations.replace("accounts", []);
+  expect(callers.identify(ada!)).toMatchObject({ key: "user:1" });
+});
+
+test("a process remembers the last 10,000 revoked subjects of each service", () => {
+  const revocations = createRevocations();
+  revocations.add("others", ["7"]);
+  for (let id = 1; id <= 10_001; id++) revocations.add("accounts", [String(id)]);
+  expect(["1", "2", "10001", "7", "10002"].map((id) => revocations.isRevoked(id))).toEqual([
+    ...[false, true, true, true, false],
+  ]);
 });
 
 test("a connection may send another token at any time, and each is verified again after 60 s", async () => {

@@ -13,6 +13,7 @@ import {
 } from "../identity/token-verifier.ts";
 import type { TokenKeysOptions } from "../identity/token-keys.ts";
 import { anonymous, type Identity } from "../identity/tokens.ts";
+import type { Revocations } from "./revocations.ts";
 import type { CallerConfig } from "./caller-config.ts";
 import { type ClientAddress, createAddressFinder, toAddressKey } from "./client-address.ts";
 import { type ClientProgram, createClientKeyCheck, readClientProgram } from "./client-program.ts";
@@ -33,13 +34,13 @@ export interface Callers {
   /**
    * Identifies the caller without verifying a signature.
    * @returns undefined if the request has a token that was not verified in the last 60 s: call `verify`.
-   * @throws AppError UNAUTHENTICATED for a token that was rejected in the last 5 s.
+   * @throws AppError UNAUTHENTICATED for a token that was rejected in the last 5 s, or that is revoked.
    */
   identify(request: IncomingMessage): Caller | undefined;
   /**
    * Identifies the caller of a request for which `identify` returned undefined. Before this call, the stage admit charges the request to a rate
    * limit (`chargeVerification` in rate-limit/caller-limits.ts).
-   * @throws AppError UNAUTHENTICATED for an invalid token; SERVICE_UNAVAILABLE if the issuer's keys cannot be fetched.
+   * @throws AppError UNAUTHENTICATED for an invalid or revoked token; SERVICE_UNAVAILABLE if the issuer's keys cannot be fetched.
    */
   verify(request: IncomingMessage): Promise<Caller>;
   /** The caller by its client key or its address, never by its token: for the rate limits of requests whose token is invalid or not yet verified. */
@@ -49,7 +50,12 @@ export interface Callers {
 }
 
 /** `onKeysError` is also called if a request gets SERVICE_UNAVAILABLE because no keys are known. */
-export type CallersOptions = CallerConfig & Omit<TokenKeysOptions, "jwksUrl"> & Pick<TokenVerifierOptions, "now">;
+export type CallersOptions = CallerConfig &
+  Omit<TokenKeysOptions, "jwksUrl"> &
+  Pick<TokenVerifierOptions, "now"> & {
+    /** Without it no token is revoked. */
+    readonly revocations?: Pick<Revocations, "isRevoked"> | undefined;
+  };
 
 const addressesMax = 10_000;
 
@@ -87,6 +93,11 @@ export function createCallers(o: CallersOptions): Callers {
     };
   }
 
+  /** The cache of verified tokens is not asked: a revocation takes effect with the next request. */
+  function requireNotRevoked({ identity }: VerifiedToken): void {
+    if (o.revocations?.isRevoked(identity.userId)) throw new AppError("UNAUTHENTICATED", "The token has been revoked.");
+  }
+
   return {
     identify(request) {
       const { authorization } = request.headers;
@@ -94,11 +105,13 @@ export function createCallers(o: CallersOptions): Callers {
       const result = verifier.find(authorization, request.socket);
       if (result instanceof AppError) throw result;
       if (result === undefined) return undefined;
+      requireNotRevoked(result);
       return createCaller(request, result);
     },
     async verify(request) {
       try {
         const token = await verifier?.verify(request.headers.authorization ?? "");
+        if (token) requireNotRevoked(token);
         return createCaller(request, token);
       } catch (error) {
         if (error instanceof AppError && error.dependency === "token-issuer") o.onKeysError?.(error.cause);

@@ -2,11 +2,14 @@
 // by whichever endpoint, replica or script it was made.
 import type { ServiceWrite } from "./receipts.ts";
 import { createFeedFollower, type FeedFollower } from "../feed/feed-follower.ts";
+import type { Revocations } from "../caller/revocations.ts";
 
 export interface FeedsOptions {
   /** The feed's URLs of each service that has a feed. */
   readonly feedUrls: Readonly<Record<string, readonly string[]>>;
   readonly feedKey: string;
+  /** Gets the subjects whose tokens the services revoke. */
+  readonly revocations?: Revocations | undefined;
   /** Called with the cache groups of changes, before `knows` is true for their writes. */
   onChanges(service: string, groups: readonly string[]): void;
   /** Every response of the service may be outdated. */
@@ -31,14 +34,20 @@ export interface Feeds {
 
 const waitMsMax = 50;
 
-export function createFeeds({ feedUrls, feedKey, onChanges, onReset, onState }: FeedsOptions): Feeds {
+export function createFeeds({ feedUrls, feedKey, revocations, onChanges, onReset, onState }: FeedsOptions): Feeds {
   const followers = new Map<string, FeedFollower>();
   for (const [service, urls] of Object.entries(feedUrls)) {
     const follower = createFeedFollower({
       urls,
       key: feedKey,
-      onChanges: (groups) => onChanges(service, groups),
-      onReset: () => onReset(service),
+      onChanges(groups, revoked) {
+        revocations?.add(service, revoked);
+        onChanges(service, groups);
+      },
+      onReset(revoked) {
+        revocations?.replace(service, revoked);
+        onReset(service);
+      },
       onState: (state, cause) => onState(service, state, cause),
     });
     followers.set(service, follower);

@@ -8,9 +8,30 @@ import type { Outbox, OutboxBatch, RecordedChange } from "./outbox.ts";
  * `changes`: all changes up to the position were sent before or are in this event. `reset`: every response of the service from before the
  * position may be outdated.
  */
-export type FeedEvent =
-  | { readonly kind: "changes"; readonly position: FeedPosition; readonly groups: readonly string[] }
-  | { readonly kind: "reset"; readonly position: FeedPosition };
+export type FeedEvent = ChangesEvent | ResetEvent;
+
+interface ChangesEvent {
+  readonly kind: "changes";
+  readonly position: FeedPosition;
+  readonly groups: readonly string[];
+  /** The subjects whose tokens these changes revoked. Absent for none. */
+  readonly revoked?: readonly string[] | undefined;
+}
+
+interface ResetEvent {
+  readonly kind: "reset";
+  readonly position: FeedPosition;
+  /** All subjects whose tokens are revoked (`RevocationSource.list`). Absent if the service revokes none. */
+  readonly revoked?: readonly string[] | undefined;
+}
+
+/** Whose tokens a service has revoked, for example since their accounts are closed. Subjects are users, by the id in their tokens. */
+export interface RevocationSource {
+  /** The subjects whose tokens this change revoked. May throw: the change is then sent as a `reset`. */
+  ofChange(change: RecordedChange): readonly string[];
+  /** The last `limit` subjects whose tokens were revoked, the oldest first: for subscribers that may have missed changes. */
+  list(limit: number): Promise<readonly string[]>;
+}
 
 export interface FeedSubscriber {
   /** Called for each read of the outbox, also without changes: the position proves that the feed is up. A change may be sent twice. */
@@ -40,12 +61,14 @@ export interface ChangeFeedOptions {
    * recorded: then every response of the service may be outdated.
    */
   groupsOf(change: RecordedChange): readonly string[] | undefined;
+  /** Undefined if the service revokes no tokens. */
+  readonly revocations?: RevocationSource | undefined;
   /**
    * Called when all old changes are deleted (`Outbox.trim`).
    * @param changes an estimate of the remaining changes, which increase while a transaction stays open.
    */
   onTrimmed?(changes: number): void;
-  /** Called each time the database is not reachable, and when `groupsOf` throws: then the change is sent as a `reset`. */
+  /** Called each time the database is not reachable, and when `groupsOf` or `revocations.ofChange` throws: then the change is sent as a `reset`. */
   onError(error: unknown): void;
 }
 
@@ -55,6 +78,8 @@ const pollMs = 250;
 const readIntervalMsMin = 10;
 /** A batch with more groups is sent as a `reset`. */
 const groupsMax = 1_000;
+/** The maximum number of revoked subjects that a service lists, and that a process remembers of each service. */
+export const revokedSubjectsMax = 10_000;
 /** The pause after a lost connection. */
 const reopenMs = 500;
 /** Each replica tries to trim this often. */
@@ -175,7 +200,7 @@ class OutboxFeed implements ChangeFeed {
   /** Sends the changes since the position to all subscribers. @returns the new position. */
   async #sendChanges(outbox: Outbox, since: FeedPosition | undefined): Promise<FeedPosition> {
     const batch = await outbox.read(since);
-    const event = this.#toEvent(batch);
+    const event = await this.#toEvent(batch);
     for (const subscriber of this.#started) subscriber.send(event);
     await this.#startSubscribers(outbox);
     return batch.position;
@@ -184,37 +209,48 @@ class OutboxFeed implements ChangeFeed {
   async #startSubscribers(outbox: Outbox): Promise<void> {
     for (const [subscriber, since] of this.#starting) {
       const batch = await outbox.read(since);
+      const event = since === undefined ? await this.#createReset(batch.position) : await this.#toEvent(batch);
       // False if the subscription ended during the read.
       const isSubscribed = this.#starting.delete(subscriber);
       if (!isSubscribed) continue;
       this.#started.add(subscriber);
-      if (since === undefined) subscriber.send({ kind: "reset", position: batch.position });
-      else subscriber.send(this.#toEvent(batch));
+      subscriber.send(event);
     }
   }
 
-  #toEvent({ position, changes }: OutboxBatch): FeedEvent {
-    if (changes === "gap") return { kind: "reset", position };
+  async #toEvent({ position, changes }: OutboxBatch): Promise<FeedEvent> {
+    const effects = changes === "gap" ? undefined : this.#effectsOf(changes);
+    if (effects === undefined) return this.#createReset(position);
+    return { kind: "changes", position, ...effects };
+  }
+
+  /** After the read of the position: the list then includes all revocations up to it. */
+  async #createReset(position: FeedPosition): Promise<ResetEvent> {
+    return { kind: "reset", position, revoked: await this.#options.revocations?.list(revokedSubjectsMax) };
+  }
+
+  /**
+   * Undefined if any response may be outdated. A change for which the service throws must not end the streams: each stream would read it again when it
+   * resumes, and end again.
+   */
+  #effectsOf(changes: readonly RecordedChange[]): Pick<ChangesEvent, "groups" | "revoked"> | undefined {
+    const { groupsOf, revocations, onError } = this.#options;
     const groups = new Set<string>();
-    for (const change of changes) {
-      // Recorded by the SQL function publish_everything().
-      if (change.kind === "everything") return { kind: "reset", position };
-      const changedGroups = this.#groupsOf(change);
-      if (changedGroups === undefined) return { kind: "reset", position };
-      for (const group of changedGroups) groups.add(group);
-    }
-    if (groups.size > groupsMax) return { kind: "reset", position };
-    return { kind: "changes", position, groups: [...groups] };
-  }
-
-  /** A change for which `groupsOf` throws must not end the streams: each stream would read it again when it resumes, and end again. */
-  #groupsOf(change: RecordedChange): readonly string[] | undefined {
+    const revoked: string[] = [];
     try {
-      return this.#options.groupsOf(change);
+      for (const change of changes) {
+        // Recorded by the SQL function publish_everything().
+        const changedGroups = change.kind === "everything" ? undefined : groupsOf(change);
+        if (changedGroups === undefined) return undefined;
+        for (const group of changedGroups) groups.add(group);
+        if (revocations) revoked.push(...revocations.ofChange(change));
+      }
     } catch (error) {
-      this.#options.onError(error);
+      onError(error);
       return undefined;
     }
+    if (groups.size > groupsMax) return undefined;
+    return { groups: [...groups], revoked: revoked.length === 0 ? undefined : revoked };
   }
 
   #endAll(): void {

@@ -10,10 +10,13 @@ export interface FeedFollowerOptions {
   /** Scheme, host and port of the feed of each replica, or of a name with several addresses. */
   readonly urls: readonly string[];
   readonly key: string;
-  /** Called with the cache groups of each event that has any, before `knows` is true for the writes of the event. */
-  onChanges(groups: readonly string[]): void;
-  /** Every response of the service may be outdated. */
-  onReset(): void;
+  /**
+   * Called with the cache groups, and the subjects whose tokens were revoked, of each event that has any of them, before `knows` is true for the writes
+   * of the event.
+   */
+  onChanges(groups: readonly string[], revoked: readonly string[]): void;
+  /** Every response of the service may be outdated. @param revoked all subjects whose tokens are revoked (`RevocationSource.list`). */
+  onReset(revoked: readonly string[]): void;
   /** Called when the state changes, first after the first event or failed attempt; not by `close`. @param cause why the feed is down. */
   onState(state: "up" | "down", cause?: unknown): void;
   readonly resolveHost?: ResolveHost;
@@ -125,8 +128,9 @@ class StreamFollower implements FeedFollower {
   }
 
   #apply(event: FeedEvent): void {
-    if (event.kind === "reset") this.#options.onReset();
-    else if (event.groups.length > 0) this.#options.onChanges(event.groups);
+    const { revoked = [] } = event;
+    if (event.kind === "reset") this.#options.onReset(revoked);
+    else if (event.groups.length + revoked.length > 0) this.#options.onChanges(event.groups, revoked);
     this.#position = event.position;
     this.#lastEventAtMs = performance.now();
     this.#isFollowing = true;

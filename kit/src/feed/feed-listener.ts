@@ -42,7 +42,7 @@ const headerBytesMax = 131_072;
  * resumes by `Last-Event-ID`; without a valid one, the first event is a `reset`. The listener is separate and needs a key, since group names reveal
  * which drafts and orders exist.
  *
- * `event: changes` has `{"groups":[…]}` as data; `event: reset` has `{}`. The `id` of each event is its position in the feed.
+ * `event: changes` has `{"groups":[…]}` as data, `event: reset` has `{}`; both have the subjects of revoked tokens in `revoked` if there are any. The `id` of each event is its position in the feed.
  * @throws ConfigError that names FEED_PORT, if the port is in use.
  */
 export async function startFeedListener(o: FeedListenerOptions): Promise<FeedListener> {
@@ -104,8 +104,8 @@ function startStream(
 }
 
 function formatEvent(event: FeedEvent): string {
-  const data = event.kind === "changes" ? { groups: event.groups } : {};
-  return `event: ${event.kind}\nid: ${writeFeedPosition(event.position)}\ndata: ${JSON.stringify(data)}\n\n`;
+  const { kind, position, ...data } = event;
+  return `event: ${kind}\nid: ${writeFeedPosition(position)}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
 function reject(response: ServerResponse, status: 401 | 404 | 503): void {

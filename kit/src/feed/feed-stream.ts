@@ -17,7 +17,7 @@ export interface FeedStreamOptions {
 
 /** After this time without an event, the stream is closed and the feed is down. A feed sends events at least every 250 ms (`pollMs`). */
 export const silenceMsMax = 1_000;
-/** The maximum size of one event: a thousand groups of 256 characters, and enough for the position. */
+/** The maximum size of one event: a thousand groups of 256 characters, ten thousand subjects of tokens, and enough for the position. */
 const eventCharsMax = 1_048_576;
 const connectTimeoutMs = 1_000;
 
@@ -60,15 +60,14 @@ export async function readFeedStream(o: FeedStreamOptions): Promise<never> {
   }
 }
 
-const changesSchema = z.object({ groups: z.array(z.string()) });
+const revoked = z.array(z.string()).optional();
+const changesSchema = z.object({ groups: z.array(z.string()), revoked });
+const resetSchema = z.object({ revoked });
 
 /** @throws Error for an event that this release does not know. */
 function toFeedEvent(kind: string | undefined, id: string | undefined, data: string): FeedEvent {
   const position = readFeedPosition(id ?? "");
-  if (position && kind === "reset") return { kind, position };
-  if (position && kind === "changes") {
-    const { groups } = changesSchema.parse(JSON.parse(data));
-    return { kind, position, groups };
-  }
+  if (position && kind === "reset") return { kind, position, ...resetSchema.parse(JSON.parse(data)) };
+  if (position && kind === "changes") return { kind, position, ...changesSchema.parse(JSON.parse(data)) };
   throw new Error(`The feed sent an unknown event: ${kind}, ${id}`);
 }

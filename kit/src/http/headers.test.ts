@@ -16,7 +16,7 @@ import {
   withoutHeaders,
 } from "./raw-headers.ts";
 import { readRequestId } from "./request-id.ts";
-import { createTraceParent, isTraceParent, readTraceContext } from "./trace-context.ts";
+import { clearSampledFlag, createTraceParent, isTraceParent, readUnsampledTrace } from "./trace-context.ts";
 
 const headers = ["Vary", "Accept", "ETag", '"1"', "VARY", "Origin", "X-ETag", "etag"];
 
@@ -159,12 +159,14 @@ test.each([
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 
 test.each([
-  [`00-${traceId}-b7ad6b7169203331-01`, "01"],
-  [`00-${traceId}-b7ad6b7169203331-00`, "00"],
-  [`cc-${traceId}-b7ad6b7169203331-01-fields-of-a-later-version`, "01"],
-])("%s continues the caller's trace", (header, flags) => {
+  [`00-${traceId}-b7ad6b7169203331-01`, `00-${traceId}-b7ad6b7169203331-00`],
+  [`00-${traceId}-b7ad6b7169203331-00`, `00-${traceId}-b7ad6b7169203331-00`],
+  [`00-${traceId}-b7ad6b7169203331-03`, `00-${traceId}-b7ad6b7169203331-02`],
+  [`cc-${traceId}-b7ad6b7169203331-01-later-fields`, `cc-${traceId}-b7ad6b7169203331-00-later-fields`],
+])("%s continues the caller's trace; a process that does not record it sends %s", (header, forwarded) => {
   expect(isTraceParent(header)).toBe(true);
-  expect(readTraceContext(header)).toEqual({ traceId, flags });
+  expect(readUnsampledTrace(header)).toEqual({ traceId, flags: "00" });
+  expect(clearSampledFlag(header)).toBe(forwarded);
 });
 
 test.each([
@@ -180,7 +182,7 @@ test.each([
   `cc-${traceId}-b7ad6b7169203331-01-${"x".repeat(600)}`,
 ])("%s starts a new trace that is not sampled", (header) => {
   expect(isTraceParent(header)).toBe(false);
-  const trace = readTraceContext(header);
+  const trace = readUnsampledTrace(header);
   expect(trace.traceId).toMatch(/^[0-9a-f]{32}$/);
   expect(trace.traceId).not.toBe(traceId);
   expect(trace.flags).toBe("00");

@@ -23,10 +23,24 @@ export function isTraceParent(header: string | readonly string[] | undefined): h
   return typeof header === "string" && header.length <= traceParentCharsMax && traceParentPattern.test(header);
 }
 
-/** The caller's trace if the header is valid, else a new one, which is not sampled. */
-export function readTraceContext(header: string | readonly string[] | undefined): TraceContext {
-  const caller = readCallerContext(header);
-  return { traceId: caller?.traceId ?? randomDigits(32), flags: caller?.flags ?? "00" };
+/**
+ * The caller's trace if the header is valid, else a new one; not sampled, since this process does not record it: the caller's flag would make the
+ * processes behind this one record it.
+ */
+export function readUnsampledTrace(header: string | readonly string[] | undefined): TraceContext {
+  return { traceId: readCallerContext(header)?.traceId ?? randomDigits(32), flags: "00" };
+}
+
+/** Where the two digits of the flags are in a `traceparent`. */
+const flagsStart = 53;
+const flagsEnd = 55;
+
+/** @param traceParent a valid one (`isTraceParent`). @returns the same without the sampled flag. */
+export function clearSampledFlag(traceParent: string): string {
+  const flags = Number.parseInt(traceParent.slice(flagsStart, flagsEnd), 16);
+  if ((flags & 1) === 0) return traceParent;
+  const cleared = (flags - 1).toString(16).padStart(2, "0");
+  return traceParent.slice(0, flagsStart) + cleared + traceParent.slice(flagsEnd);
 }
 
 export function readCallerContext(header: string | readonly string[] | undefined): CallerContext | undefined {

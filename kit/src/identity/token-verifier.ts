@@ -50,6 +50,11 @@ export interface TokenVerifier {
  * (RFC 8725, 2.1). `none` is not accepted.
  */
 const signatureAlgorithms = ["RS256", "ES256", "EdDSA"];
+/**
+ * The accepted media types in a token's `typ`; a token without `typ` is accepted too. Tokens of other types, such as `logout+jwt` or `dpop+jwt`, are
+ * for another use (RFC 8725, 3.11; RFC 9068, 4). The prefix `application/` may be absent (RFC 7515, 4.1.9).
+ */
+const tokenTypes = /^(?:application\/)?(?:at\+)?jwt$/i;
 /** How long a verified token is accepted without verification, but not after its `exp`. */
 const verifiedTokenMs = 60_000;
 /** How long an invalid token is rejected without a new verification. Short, since a new key of the issuer can make the token valid. */
@@ -76,8 +81,8 @@ interface ConnectionToken extends ExpiringEntry<VerifiedToken> {
 }
 
 /**
- * Verifies bearer tokens (RFC 6750, RFC 8725). A token must have a signature by an accepted algorithm, the configured issuer and audience, an `exp`
- * in the future and the user's id. The keys come only from `jwksUrl`: `jku`, `jwk` and `x5u` in a token's header are ignored.
+ * Verifies bearer tokens (RFC 6750, RFC 8725). A token must have an accepted type, a signature by an accepted algorithm, the configured issuer and
+ * audience, a finite `exp` in the future and the user's id. The keys come only from `jwksUrl`: `jku`, `jwk` and `x5u` in a token's header are ignored.
  */
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
   const getKey = createTokenKeys(options);
@@ -119,8 +124,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
       const identity = readIdentity(payload, options.userIdClaim);
       const clientName = readClientClaim(payload, options.clientClaim);
       const verifiedToken = { identity, userKey: `user:${identity.userId}`, clientName };
-      // `exp` is a required claim, so 0 is never used.
-      const expiresAtMs = (payload.exp ?? 0) * 1000;
+      const expiresAtMs = readExpiryMs(payload);
       verifiedTokens.add(authorization, verifiedToken, Math.min(now() + verifiedTokenMs, expiresAtMs));
       return verifiedToken;
     } catch (error) {
@@ -150,7 +154,8 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
 
   /** `jwtVerify` calls it after it has read the token's header, and then verifies the signature in the same turn of the event loop. */
   async function getKeyAndWaitForStart(header: CompactJWSHeaderParameters, token: FlattenedJWSInput) {
-    // The key comes first: otherwise all tokens that wait for the same fetch of the keys would start in the turn in which it completes.
+    requireTokenType(header);
+    // The key comes before the start: otherwise all tokens that wait for the same fetch of the keys would start in the turn in which it completes.
     const key = await getKey(header, token);
     await waitForStart();
     return key;
@@ -175,6 +180,18 @@ function readBearer(authorization: string): string {
     throw new AppError("UNAUTHENTICATED", "The Authorization header must be `Bearer` and a token.");
   }
   return token;
+}
+
+function requireTokenType({ typ }: CompactJWSHeaderParameters): void {
+  if (typ === undefined || (typeof typ === "string" && tokenTypes.test(typ))) return;
+  throw new AppError("UNAUTHENTICATED", "The token is not an access token.");
+}
+
+/** `JSON.parse` reads a number such as 1e400 as Infinity, which jose accepts: the token would never expire. */
+function readExpiryMs({ exp }: JWTPayload): number {
+  const expiresAtMs = Number(exp) * 1000;
+  if (Number.isFinite(expiresAtMs)) return expiresAtMs;
+  throw new AppError("UNAUTHENTICATED", "The token has no valid time of expiry.");
 }
 
 function readIdentity(payload: JWTPayload, userIdClaim: string): UserIdentity {

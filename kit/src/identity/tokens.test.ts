@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { SignJWT } from "jose";
-import { createAuthenticator } from "./token-verifier.ts";
+import { createAuthenticator, createTokenVerifier } from "./token-verifier.ts";
 import { type Identity, hasScope, isUser, denyAccess, requireAnyScope, requireUser } from "./tokens.ts";
 import { startTestIssuer, type TestIssuer } from "../testing/issuer.ts";
 import { createSpanCollector } from "../testing/trace.ts";
@@ -46,6 +46,20 @@ test("a token without a required claim, or for another audience, is rejected", a
   ];
   for (const claim of claims)
     expect([claim, await refusal(await issuer.token("1", [], claim))]).toEqual([claim, "UNAUTHENTICATED"]);
+});
+
+test("a token that never expires is rejected, also one whose number overflows", async () => {
+  for (const exp of ["1e400", "1e306", '"4102444800"', "null"])
+    expect([exp, await refusal(signJson(`{"alg":"ES256"}`, exp))]).toEqual([exp, "UNAUTHENTICATED"]);
+});
+
+test("a token of another type is rejected: only access tokens are accepted (RFC 8725, 3.11)", async () => {
+  const nextHour = String(Math.floor(Date.now() / 1000) + 3_600);
+  const codeOf = async (typ: string) => refusal(signJson(`{"alg":"ES256","typ":${typ}}`, nextHour));
+  for (const typ of ['"JWT"', '"jwt"', '"at+jwt"', '"application/at+jwt"'])
+    expect([typ, await codeOf(typ)]).toEqual([typ, "accepted"]);
+  for (const typ of ['"logout+jwt"', '"dpop+jwt"', '"id_token"', '"secevent+jwt"', '""', "null", "[]"])
+    expect([typ, await codeOf(typ)]).toEqual([typ, "UNAUTHENTICATED"]);
 });
 
 test("a token without signature, or signed with a shared secret or a key from its header, is rejected", async () => {
@@ -143,6 +157,18 @@ test("a token is verified once, and rejected after it expires", async () => {
   await expect(authenticate(token)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
 });
 
+test("a verified token is not in the cache after its expiry, also for the connection that sent it", async () => {
+  let now = Date.now();
+  const verifier = createTokenVerifier({ ...issuer, userIdClaim: "sub", now: () => now });
+  const exp = Math.floor(now / 1000) + 10;
+  const authorization = `Bearer ${await issuer.token("1", [], { exp })}`;
+  await verifier.verify(authorization);
+  const connection = {};
+  expect(verifier.find(authorization, connection)).toMatchObject({ userKey: "user:1" });
+  now = exp * 1000;
+  expect(verifier.find(authorization, connection)).toBeUndefined();
+});
+
 test("scopes and users are checked by functions with readable names", () => {
   const ada: Identity = { kind: "user", userId: "1", scopes: new Set(["posts:write"]) };
   expect([isUser(ada, "1"), isUser(ada, "2"), isUser({ kind: "anonymous" }, null)]).toEqual([true, false, false]);
@@ -186,6 +212,12 @@ test("a failed fetch of the keys is a failed span", async () => {
 const authenticator = () => createAuthenticator({ ...issuer, userIdClaim: "sub" });
 
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+/** A token of the issuer with these texts as header and `exp`, which `JSON.stringify` would change. */
+function signJson(header: string, exp: string): string {
+  const { issuer: iss, audience: aud } = issuer;
+  return issuer.sign(header, JSON.stringify({ iss, aud, sub: "1" }).replace("{", `{"exp":${exp},`));
+}
 
 async function refusal(token: string): Promise<string> {
   return authenticator()(`Bearer ${token}`).then(

@@ -9,6 +9,9 @@ export const samplers = [
   "parentbased_traceidratio",
 ] as const;
 
+/** Who sends requests to a process. `clients` decide nothing about tracing by default; `internal` processes have decided it already. */
+type TracedCallers = "clients" | "internal";
+
 /** The telemetry of a process, from environment variables. By default metrics and traces are off, and the access log is `sampled`. */
 export interface TelemetryConfig {
   /** The port of the listener for /metrics and probes. 0 takes any free port. Undefined: no metrics and no listener. */
@@ -31,10 +34,16 @@ export interface TracingConfig {
    * without a valid `traceparent`; for all others the sampled flag of their `traceparent` decides. `traceidratio` applies it to all requests.
    */
   readonly ratio: number;
+  readonly callers: TracedCallers;
 }
 
-/** @param name of the process: the default of OTEL_SERVICE_NAME. */
-export function readTelemetryConfig(env: EnvironmentReader, { name }: { readonly name: string }): TelemetryConfig {
+interface TelemetryDefaults {
+  /** The name of the process: the default of OTEL_SERVICE_NAME. */
+  readonly name: string;
+  readonly callers: TracedCallers;
+}
+
+export function readTelemetryConfig(env: EnvironmentReader, defaults: TelemetryDefaults): TelemetryConfig {
   return {
     ...readMetricsConfig(env),
     accessLog: env.choice("ACCESS_LOG", {
@@ -42,7 +51,7 @@ export function readTelemetryConfig(env: EnvironmentReader, { name }: { readonly
       of: ["all", "sampled", "off"],
       why: "which requests get a log line; sampled: those that are traced, and the first of equal failures of the platform, which are counted",
     }),
-    tracing: readTracingConfig(env, name),
+    tracing: readTracingConfig(env, defaults),
   };
 }
 
@@ -75,16 +84,19 @@ export function readMetricsConfig(env: EnvironmentReader): Pick<TelemetryConfig,
  * OpenTelemetry's standard variables. In the export thread, OpenTelemetry's libraries read further ones from `process.env` themselves: for example
  * OTEL_EXPORTER_OTLP_HEADERS and OTEL_RESOURCE_ATTRIBUTES. These are not checked at start and not in the READMEs' tables.
  */
-function readTracingConfig(env: EnvironmentReader, name: string): TracingConfig {
+function readTracingConfig(env: EnvironmentReader, { name, callers }: TelemetryDefaults): TracingConfig {
   return {
     endpoint: env.optionalUrl("OTEL_EXPORTER_OTLP_ENDPOINT", {
       why: "where traces are sent, as OTLP over HTTP (usually port 4318); without it nothing is traced",
     }),
     serviceName: env.string("OTEL_SERVICE_NAME", { fallback: name, why: "the name of the process in traces" }),
     sampler: env.choice("OTEL_TRACES_SAMPLER", {
-      fallback: "parentbased_traceidratio",
+      fallback: callers === "clients" ? "traceidratio" : "parentbased_traceidratio",
       of: samplers,
-      why: "which requests are traced; parentbased: if the caller sends a traceparent, its decision counts",
+      why:
+        callers === "clients"
+          ? "which requests are traced; parentbased: if the client sends a traceparent, its decision counts, so any client can have all its requests traced"
+          : "which requests are traced; parentbased: if the caller sends a traceparent, its decision counts",
     }),
     ratio: env.number("OTEL_TRACES_SAMPLER_ARG", {
       fallback: 0.01,
@@ -92,5 +104,6 @@ function readTracingConfig(env: EnvironmentReader, name: string): TracingConfig 
       max: 1,
       why: "the share of requests that is traced, for the traceidratio samplers; parentbased: among requests without a traceparent",
     }),
+    callers,
   };
 }

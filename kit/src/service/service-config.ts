@@ -41,7 +41,7 @@ export function readServiceConfig(
       profile,
       ...listener,
       ...readAdmissionConfig(env),
-      ...readTelemetryConfig(env, { name }),
+      ...readTelemetryConfig(env, { name, callers: "internal" }),
       ...readServedFeedConfig(env, profile, listener),
       ...readRequiredTokenConfig(env, profile),
       databaseUrl: env.url("DATABASE_URL", {

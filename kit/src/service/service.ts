@@ -18,7 +18,7 @@ import { writeProblem } from "../http/problem.ts";
 import { readRequestId } from "../http/request-id.ts";
 import { createRestEndpoint, type Handlers } from "../rest/rest-endpoint.ts";
 import { respondWithError } from "../rest/error-responses.ts";
-import { type ChangeFeed, createChangeFeed } from "../feed/change-feed.ts";
+import { type ChangeFeed, createChangeFeed, type RevocationSource } from "../feed/change-feed.ts";
 import { startFeedListener } from "../feed/feed-listener.ts";
 import { openOutbox, type RecordedChange } from "../feed/outbox.ts";
 import type { RouteDeclaration } from "../rest/routes.ts";
@@ -45,6 +45,7 @@ export interface ServiceApp {
   readonly handler: Express;
   /** As in `ServiceCaching`. */
   readonly groupsOfChange: (change: RecordedChange) => readonly string[] | undefined;
+  readonly revocations: RevocationSource | undefined;
   /** Called once the process has stopped serving. Does not close the database. */
   stop(): Promise<void>;
 }
@@ -69,6 +70,8 @@ export interface ServiceEndpoints<Context extends object, R extends readonly Rou
   readonly routes: R;
   /** For both endpoints; the service's groups.ts. */
   readonly caching: ServiceCaching;
+  /** Whose tokens the gateway and the REST proxy reject. Absent if the service revokes none. */
+  readonly revocations?: RevocationSource;
   /** By REST version. A route without a handler, or a handler without a route, is a type error and prevents the start. */
   readonly handlers: Readonly<Record<number, Handlers<R>>>;
 }
@@ -126,6 +129,7 @@ export async function createServiceApp<Context extends object, const R extends r
   return {
     handler: app,
     groupsOfChange: caching.groupsOfChange,
+    revocations: endpoints.revocations,
     stop() {
       failures.close();
       observer?.close();
@@ -232,7 +236,7 @@ async function serve(options: ServiceProcessOptions, telemetry: ServiceTelemetry
   const { name, config } = options;
   const { log, observer } = telemetry;
   // `app` is assigned below: the feed reads changes only once it has a client, and its listener starts after that.
-  const feed = createServiceFeed(options, (change) => app.groupsOfChange(change), telemetry);
+  const feed = createServiceFeed(options, () => app, telemetry);
   const database = openDatabase(options, telemetry, () => feed.onCommit());
   await options.check?.(database);
   const authenticate = createAuthenticator({
@@ -301,14 +305,18 @@ function openDatabase(
 
 function createServiceFeed(
   { name, config }: ServiceProcessOptions,
-  groupsOf: ServiceApp["groupsOfChange"],
+  app: () => ServiceApp,
   { log, countFeedDatabaseLost, showOutboxChanges }: ServiceTelemetry,
 ): ChangeFeed {
   const { databaseUrl } = config;
   const applicationName = `${name}-feed`;
   return createChangeFeed({
     openOutbox: ({ onNotified, onLost }) => openOutbox({ databaseUrl, applicationName, onNotified, onLost }),
-    groupsOf,
+    groupsOf: (change) => app().groupsOfChange(change),
+    revocations: {
+      ofChange: (change) => app().revocations?.ofChange(change) ?? [],
+      list: async (limit) => app().revocations?.list(limit) ?? [],
+    },
     onTrimmed: showOutboxChanges,
     onError(error) {
       countFeedDatabaseLost();

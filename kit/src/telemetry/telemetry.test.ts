@@ -12,7 +12,7 @@ const config = {
   adminPort: undefined,
   logLevel: "silent",
   build: { version: "1.2.3", revision: "abc" },
-  tracing: { endpoint: undefined, serviceName: "things", sampler: "always_on", ratio: 1 },
+  tracing: { endpoint: undefined, serviceName: "things", sampler: "always_on", ratio: 1, callers: "internal" },
 } as const;
 const o = { name: "things", declarations: metricsOf.service };
 

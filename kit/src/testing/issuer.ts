@@ -1,3 +1,4 @@
+import { KeyObject, sign } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
@@ -8,12 +9,14 @@ export interface TestIssuer {
   readonly jwksUrl: string;
   /** Issues a token, valid for five minutes unless `claims` override it. */
   token(userId: string, scopes?: readonly string[], claims?: Readonly<Record<string, unknown>>): Promise<string>;
+  /** Signs a token of these JSON texts with ES256, without checking them. */
+  sign(header: string, payload: string): string;
   stop(): Promise<void>;
 }
 
 /** A token issuer for tests: a new ES256 key, with its JWKS on a free port. */
 export async function startTestIssuer(): Promise<TestIssuer> {
-  const { publicKey, privateKey } = await generateKeyPair("ES256");
+  const { publicKey, privateKey } = await generateKeyPair("ES256", { extractable: true });
   const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: "test", alg: "ES256", use: "sig" }] });
   const server = createServer((_request, response) => {
     response.setHeader("Content-Type", "application/json").end(jwks);
@@ -32,6 +35,12 @@ export async function startTestIssuer(): Promise<TestIssuer> {
       return new SignJWT({ ...payload, scope: scopes.join(" "), ...claims })
         .setProtectedHeader({ alg: "ES256", kid: "test" })
         .sign(privateKey);
+    },
+    sign(header, payload) {
+      const signed = [header, payload].map((part) => Buffer.from(part).toString("base64url")).join(".");
+      const key = KeyObject.from(privateKey);
+      const signature = sign("sha256", Buffer.from(signed), { key, dsaEncoding: "ieee-p1363" });
+      return `${signed}.${signature.toString("base64url")}`;
     },
     stop: () => closeServer(server),
   };

@@ -32,7 +32,7 @@ export function createSpanCollector(): SpanCollector {
     createTrace: (process) =>
       Promise.resolve(
         createTracing({
-          tracing: { sampler: "parentbased_always_on", ratio: 1 },
+          tracing: { sampler: "parentbased_always_on", ratio: 1, callers: "internal" },
           deliver: (record) => void recorded.push(toRecordedSpan(record, process)),
           stop: () => Promise.resolve(),
         }),

@@ -137,6 +137,30 @@ test("a change of an unknown kind, everything, and a change whose groups cannot 
   await expect.poll(() => reader.groups()).toEqual(["things"]);
 });
 
+test("a change carries the subjects whose tokens it revoked, and a reset all of them", async () => {
+  const listed: number[] = [];
+  const { feed, errors } = startFeed({
+    groupsOf: ({ kind }) => (kind === "newer" ? undefined : []),
+    revocations: {
+      ofChange({ after }) {
+        if (after?.["name"] === "unreadable") throw new Error("no subjects");
+        return after?.["name"] === "revoked" ? [String(after["id"])] : [];
+      },
+      list: (limit) => (listed.push(limit), Promise.resolve(["1", "2"])),
+    },
+  });
+  const reader = subscribe(feed);
+  const revokedBy = (kind: string) => reader.events.flatMap((e) => (e.kind === kind && e.revoked ? [e.revoked] : []));
+  await expect.poll(() => revokedBy("reset")).toEqual([["1", "2"]]);
+  for (const name of [null, "revoked"]) await insert(name);
+  await expect.poll(() => revokedBy("changes")).toEqual([[String(nextId)]]);
+  await database.database.rows("unknown", "insert into feed_changes (kind) values ('newer')");
+  await expect.poll(() => revokedBy("reset").length).toBe(2);
+  await insert("unreadable");
+  await expect.poll(() => revokedBy("reset").length).toBe(3);
+  expect([listed, errors.length, reader.isEnded()]).toEqual([[10_000, 10_000, 10_000], 1, false]);
+});
+
 test("more than 1,000 groups in one batch are a reset", async () => {
   const { feed } = startFeed({ groupsOf: ({ after }) => [`things:${after?.["id"]}`] });
   const reader = subscribe(feed);
@@ -232,7 +256,10 @@ test("a database calls onCommit after each committed write, and not after a roll
 });
 
 /** A replica of the service, and the calls of its outbox. */
-function startFeed({ groupsOf = groupsOfThing }: Partial<Pick<ChangeFeedOptions, "groupsOf">> = {}) {
+function startFeed({
+  groupsOf = groupsOfThing,
+  revocations,
+}: Partial<Pick<ChangeFeedOptions, "groupsOf" | "revocations">> = {}) {
   const calls: string[] = [];
   const errors: unknown[] = [];
   const outboxSizes: number[] = [];
@@ -240,6 +267,7 @@ function startFeed({ groupsOf = groupsOfThing }: Partial<Pick<ChangeFeedOptions,
   let openCount = 0;
   const feed = createChangeFeed({
     groupsOf,
+    revocations,
     onError: (error) => errors.push(error),
     onTrimmed: (changes) => outboxSizes.push(changes),
     async openOutbox(on) {

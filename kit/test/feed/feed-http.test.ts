@@ -92,6 +92,27 @@ test("at most 256 clients are connected", async () => {
   await expect.poll(async () => (await open(url)).status).toBe(200);
 });
 
+test("a follower reports the revoked subjects of each event, of a reset all", async () => {
+  const { url, feed } = await startReplica();
+  const revoked: unknown[] = [];
+  follow([url], {
+    onReset: (subjects) => revoked.push(["all", subjects]),
+    onChanges: (groups, subjects) => revoked.push([groups, subjects]),
+  });
+  await expect.poll(() => feed.subscribers.size).toBe(1);
+  for (const event of [reset(11), { ...reset(12), revoked: ["1", "2"] }, { ...changes(13, []), revoked: ["3"] }])
+    feed.send(event);
+  feed.send(changes(14, ["things"]));
+  await expect
+    .poll(() => revoked)
+    .toEqual([
+      ["all", []],
+      ["all", ["1", "2"]],
+      [[], ["3"]],
+      [["things"], []],
+    ]);
+});
+
 test("a follower reports each reset and change before it knows the position", async () => {
   const { url, feed } = await startReplica();
   const write = { epoch, xid: 11 };
@@ -248,8 +269,8 @@ function follow(urls: readonly string[], o: Partial<FeedFollowerOptions> = {}) {
     onReset: () => void seen.push("reset"),
     onState: (state) => void states.push(state),
     ...o,
-    onChanges(groups) {
-      o.onChanges?.(groups);
+    onChanges(groups, revoked) {
+      o.onChanges?.(groups, revoked);
       seen.push(...groups);
     },
   });

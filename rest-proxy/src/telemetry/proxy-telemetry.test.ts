@@ -31,7 +31,7 @@ test("clients that are not configured have zeros for each old route, however man
       adminPort: 0,
       adminHost: "127.0.0.1",
       accessLog: "off",
-      tracing: { endpoint: undefined, serviceName: "rest-proxy", sampler: "always_off", ratio: 0 },
+      tracing: { endpoint: undefined, serviceName: "rest-proxy", sampler: "always_off", ratio: 0, callers: "clients" },
       build: { version: "1", revision: "1" },
       logLevel: "silent",
       feedUrls: {},

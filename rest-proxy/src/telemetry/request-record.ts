@@ -1,7 +1,12 @@
 /** What telemetry needs to know of one request. The stages write it, and `request-observer.ts` reads it when the response has ended. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { ClientProgram } from "@tributary/kit/caller/client-program";
-import { createTraceParent, isTraceParent, readTraceContext } from "@tributary/kit/http/trace-context";
+import {
+  clearSampledFlag,
+  createTraceParent,
+  isTraceParent,
+  readUnsampledTrace,
+} from "@tributary/kit/http/trace-context";
 import type { FinishedRequest } from "@tributary/kit/telemetry/request-observer";
 import type { Span } from "@tributary/kit/telemetry/tracing/trace";
 
@@ -39,10 +44,10 @@ export class RequestRecord {
 
 export type FinishedProxyRequest = FinishedRequest<RequestRecord>;
 
-/** @param span undefined if the request is not traced: its `traceparent` is then the client's, or a new one. */
+/** @param span undefined if the request is not traced: its `traceparent` is then the client's without the sampled flag, or a new one. */
 export function createRequestRecord(span: Span | undefined, { traceparent }: IncomingHttpHeaders): RequestRecord {
-  const incoming = isTraceParent(traceparent) ? traceparent : undefined;
-  return new RequestRecord(span, span?.traceParent ?? incoming ?? createTraceParent(readTraceContext(undefined)));
+  const incoming = isTraceParent(traceparent) ? clearSampledFlag(traceparent) : undefined;
+  return new RequestRecord(span, span?.traceParent ?? incoming ?? createTraceParent(readUnsampledTrace(undefined)));
 }
 
 /** Sets the result in `Cache-Status` (RFC 9211), `hit` or `fwd=` with the reason, on the span. Does nothing if the request is not traced. */

@@ -7,12 +7,14 @@ import { createHandlers } from "./rest/rest.ts";
 import { routes } from "./rest/routes.ts";
 import { version1 } from "./rest/v1.ts";
 import { version2 } from "./rest/v2.ts";
+import { revokedByChange } from "./revocations.ts";
 import { createUserStore } from "./store.ts";
 
 /** Assembles the users service: store, actions, and the GraphQL and REST endpoints. Called once at start; it opens no port. */
 export function createApp(parts: ServiceParts): Promise<ServiceApp> {
   const { database, cursors } = parts;
-  const actions = createUserActions(createUserStore(database));
+  const store = createUserStore(database);
+  const actions = createUserActions(store);
   const rest = { actions, cursors };
   return createServiceApp(parts, {
     schema: new URL("../schema.graphql", import.meta.url),
@@ -20,6 +22,7 @@ export function createApp(parts: ServiceParts): Promise<ServiceApp> {
     createContext: createContextFactory(actions, cursors),
     routes,
     caching,
+    revocations: { ofChange: revokedByChange, list: (limit) => store.listDeactivated(limit) },
     handlers: { 1: createHandlers(rest, version1), 2: createHandlers(rest, version2) },
   });
 }

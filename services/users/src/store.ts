@@ -74,6 +74,13 @@ function createReads(database: Database) {
       return database.rows<UserState>("find-user-states", text, [validIds]);
     },
 
+    /** The ids of the accounts that were deactivated last, the first of them first. */
+    async listDeactivated(limit: number): Promise<readonly string[]> {
+      const text = `select id from users where deactivated_at is not null order by deactivated_at desc limit $1`;
+      const rows = await database.rows<Pick<User, "id">>("list-deactivated", text, [limit]);
+      return rows.map(({ id }) => id).toReversed();
+    },
+
     listUsers: (filters: UserFilters, request: PageRequest) => list("users", columns, filters, request),
 
     /** The ids and versions of the rows that `listUsers` returns. */

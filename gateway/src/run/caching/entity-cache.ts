@@ -4,6 +4,7 @@
 import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bounded-map";
 import { createNoteLog } from "@tributary/kit/collections/note-log";
 import { createFeeds } from "@tributary/kit/consistency/feeds";
+import type { Revocations } from "@tributary/kit/caller/revocations";
 import type { ServiceWrite } from "@tributary/kit/consistency/receipts";
 import type { GatewayObserver } from "../../observations.ts";
 import { createEntityStore, nameGroup } from "./entity-store.ts";
@@ -17,6 +18,8 @@ export interface EntityCacheOptions {
   /** The change feed of each of these subgraphs that has one. */
   readonly feedUrls: Readonly<Record<string, readonly string[]>>;
   readonly feedKey: string;
+  /** Gets the subjects whose tokens the services revoke. */
+  readonly revocations?: Revocations;
   /** A read that must see a write waits for the feed: up to a tenth of this time, and at most 50 ms (kit/src/consistency/feeds.ts). */
   readonly requestTimeoutMs: number;
   /** The name of a subgraph in `services` and `feedUrls`: `LINE_ITEMS` for `line-items`. */
@@ -70,6 +73,7 @@ export function createEntityCache(o: EntityCacheOptions): EntityCache {
   const feeds = createFeeds({
     feedUrls: o.feedUrls,
     feedKey: o.feedKey,
+    revocations: o.revocations,
     onChanges(service, groups) {
       countChange(service);
       for (const group of groups) {

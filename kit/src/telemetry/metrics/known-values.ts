@@ -10,10 +10,12 @@ export function listKnownValues(known: Iterable<string>): readonly string[] {
 
 /** @param known from configuration or schema, so that the number of labels is bounded. */
 export function createKnownValues(known: Iterable<string>): KnownValues {
-  return labelsFrom(createNames(known));
+  // Maps a client's string to the equal known string: V8 has the hash of the known one already, and no client's string is retained.
+  const names = new Map(Array.from(known, (name) => [name, name]));
+  return (value) => (value === undefined || value === "" ? "unnamed" : (names.get(value) ?? "other"));
 }
 
-/** Labels that a process learns from what clients send. */
+/** Labels that a process learns from what clients send. Their number is bounded, and so is the number of new ones per hour. */
 export interface LearnedValues {
   /** Returns the label without counting an occurrence: for values of requests that were rejected. */
   readonly find: KnownValues;
@@ -22,69 +24,101 @@ export interface LearnedValues {
 }
 
 export interface LearnedValuesOptions {
-  /** Values that have a label from the start; at most `valuesMax`. */
+  /** Values that have a label from the start and never lose it; at most `valuesMax`. */
   readonly known: readonly string[];
   /** Labels beside `other` and `unnamed`. */
   readonly valuesMax: number;
   /** Occurrences that count as `other` before a value has its own label. */
   readonly occurrencesMin: number;
+  /** Called when a value has lost its label: its series must be removed, or their number would have no bound. */
+  readonly onReleased: (value: string) => void;
+  /** Milliseconds, monotonic. Default `performance.now`. */
+  readonly now?: () => number;
 }
 
 /** Values without a label that are counted at once. The least recently seen one is evicted. */
 const candidatesMax = 1_000;
 /** A longer value is never a label. */
 const labelCharactersMax = 100;
+/** After this many occurrences, those of each value are halved, so that recent ones count most. */
+const halvingInterval = 100_000;
+/** The shortest time between two losses of a label. Each new label adds series that Prometheus stores: at most 60 labels an hour. */
+const releaseIntervalMs = 60_000;
 
-/** A value never loses its label: a client that sends many values cannot take the label of another, only use up the remaining ones. */
-export function createLearnedValues({ known, valuesMax, occurrencesMin }: LearnedValuesOptions): LearnedValues {
-  const names = createNames(known);
-  const candidates = createBoundedMap<Candidate>({ entriesMax: candidatesMax });
+/**
+ * Values get labels until there are `valuesMax`. Then a value with more than twice the occurrences of the least frequent learned one takes its label: a
+ * client that has used up the labels loses them to values that occur more often.
+ */
+export function createLearnedValues(options: LearnedValuesOptions): LearnedValues {
+  const { known, valuesMax, occurrencesMin, onReleased, now = () => performance.now() } = options;
+  const labels = new Map<string, CountedValue>();
+  for (const name of known) labels.set(name, { name, occurrences: 0, isConfigured: true });
+  const candidates = createBoundedMap<CountedValue>({ entriesMax: candidatesMax });
+  let untilHalving = halvingInterval;
+  let nextReleaseMs = -Infinity;
 
   function countCandidate(value: string): string {
     const candidate = candidates.get(value);
     if (candidate === undefined) {
       const name = copyOf(value);
-      candidates.set(name, { name, occurrences: 1 });
+      candidates.set(name, { name, occurrences: 1, isConfigured: false });
       return "other";
     }
     candidate.occurrences++;
-    if (candidate.occurrences <= occurrencesMin) return "other";
-    names.set(candidate.name, candidate.name);
+    const hasLabel = candidate.occurrences > occurrencesMin && ensureFreeLabel(candidate);
+    if (!hasLabel) return "other";
     candidates.delete(candidate.name);
-    // No further value can get a label.
-    if (names.size >= valuesMax) candidates.clear();
+    labels.set(candidate.name, candidate);
     return candidate.name;
   }
 
+  /** @returns whether the candidate may get a label. */
+  function ensureFreeLabel({ occurrences }: CountedValue): boolean {
+    if (labels.size < valuesMax) return true;
+    const nowMs = now();
+    if (nowMs < nextReleaseMs) return false;
+    const least = findLeastFrequent(labels.values());
+    if (least === undefined || 2 * least.occurrences >= occurrences) return false;
+    nextReleaseMs = nowMs + releaseIntervalMs;
+    labels.delete(least.name);
+    candidates.set(least.name, least);
+    onReleased(least.name);
+    return true;
+  }
+
+  function halve(): void {
+    untilHalving = halvingInterval;
+    for (const counted of labels.values()) counted.occurrences /= 2;
+    for (const counted of candidates.values()) counted.occurrences /= 2;
+  }
+
   return {
-    find: labelsFrom(names),
+    find: (value) => (value === undefined || value === "" ? "unnamed" : (labels.get(value)?.name ?? "other")),
     count(value) {
       if (value === undefined || value === "") return "unnamed";
-      const label = names.get(value);
-      if (label !== undefined) return label;
-      const mayBecomeLabel = names.size < valuesMax && value.length <= labelCharactersMax;
-      return mayBecomeLabel ? countCandidate(value) : "other";
+      if (--untilHalving === 0) halve();
+      const label = labels.get(value);
+      if (label === undefined) return value.length > labelCharactersMax ? "other" : countCandidate(value);
+      label.occurrences++;
+      return label.name;
     },
   };
 }
 
-interface Candidate {
+interface CountedValue {
   readonly name: string;
+  /** Halved every `halvingInterval` occurrences of all values. */
   occurrences: number;
+  readonly isConfigured: boolean;
 }
 
-type Names = Map<string, string>;
-
-/** Maps a client's string to the equal known string: V8 has the hash of the known one already, and no client's string is retained. */
-function createNames(known: Iterable<string>): Names {
-  return new Map(Array.from(known, (name) => [name, name]));
-}
-
-function labelsFrom(names: Names): KnownValues {
-  return (value) => {
-    if (value === undefined || value === "") return "unnamed";
-    return names.get(value) ?? "other";
-  };
+/** Undefined if all values are configured. */
+function findLeastFrequent(values: Iterable<CountedValue>): CountedValue | undefined {
+  let least: CountedValue | undefined;
+  for (const value of values) {
+    if (!value.isConfigured && (least === undefined || value.occurrences < least.occurrences)) least = value;
+  }
+  return least;
 }
 
 /** An equal string with its own memory. A name from a parsed document is a slice, which retains the document's whole text in V8. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createKnownValues, createLearnedValues } from "./known-values.ts";
+import { createKnownValues, createLearnedValues, type LearnedValuesOptions } from "./known-values.ts";
 import type { MetricDeclarations } from "./declarations/metric-declaration.ts";
 import { metricsOf } from "./declarations/metrics-of-processes.ts";
 import { runtimeMetricNames } from "./declarations/process-metrics.ts";
@@ -121,6 +121,27 @@ test("series without events are at most half of the series of a metric", async (
   expect(lines.at(-1)).toBe('tries_total{target="late",result="bad"} 1');
 });
 
+test("the series of a label value are removed in every metric, and counted from 0 if it returns", async () => {
+  const metrics = await createPrometheus(attempts);
+  const tries = metrics.counter("tries_total");
+  for (const target of ["a", "b"]) {
+    tries.add({ target, result: "ok" }, 5);
+    metrics.histogram("try_seconds").observe({ target }, 1);
+  }
+  metrics.remove({ target: "a" });
+  const removed = await metrics.write();
+  expect(removed).not.toContain('target="a"');
+  expect(removed).toContain('tries_total{target="b",result="ok"} 5');
+  expect(removed).toContain('try_seconds_count{target="b"} 1');
+  for (const target of ["a", "b"]) tries.add({ target, result: "ok" });
+  expect(await linesOf(metrics, "tries_total")).toEqual([
+    'tries_total{target="b",result="ok"} 6',
+    'tries_total{target="b",result="bad"} 0',
+    'tries_total{target="a",result="ok"} 1',
+    'tries_total{target="a",result="bad"} 0',
+  ]);
+});
+
 test("a gauge that is read at each scrape drops values that are not set again", async () => {
   const metrics = await createPrometheus(declarations);
   const colours = ["red", "blue"];
@@ -167,8 +188,8 @@ test("a label has the known values, one for all others, and one for none", () =>
   ]);
 });
 
-const learn = (known: readonly string[] = [], valuesMax = 3) =>
-  createLearnedValues({ known, valuesMax, occurrencesMin: 100 });
+const learn = (known: readonly string[] = [], o: Partial<LearnedValuesOptions> = {}) =>
+  createLearnedValues({ known, valuesMax: 3, occurrencesMin: 100, onReleased() {}, ...o });
 
 function countTimes(values: ReturnType<typeof learn>, name: string, times: number): readonly string[] {
   return Array.from({ length: times }, () => values.count(name));
@@ -200,6 +221,32 @@ test("a value that occurs often is learned while a client sends ever new ones", 
     for (let n = 0; n < 500; n++) values.count(`Flood${i}_${n}`);
   }
   expect(last).toBe("Feed");
+});
+
+test("a value that occurs more often takes the label of the one that occurs least, at most once a minute", () => {
+  let nowMs = 0;
+  const released: string[] = [];
+  const values = learn(["Feed"], { now: () => nowMs, onReleased: (value) => released.push(value) });
+  for (const name of ["Flood1", "Flood2"]) countTimes(values, name, 101);
+  for (const name of ["Home", "Cart", "Feed"]) countTimes(values, name, 250);
+  expect([released, values.find("Home"), values.find("Cart")]).toEqual([["Flood1"], "Home", "other"]);
+  nowMs += 60_000;
+  expect([values.count("Flood1"), values.count("Cart")]).toEqual(["other", "Cart"]);
+  expect([released, ["Feed", "Home", "Flood2"].map((name) => values.find(name))]).toEqual([
+    ["Flood1", "Flood2"],
+    ["Feed", "Home", "other"],
+  ]);
+});
+
+test("a value that occurred often once gives its label up to one that occurs now", () => {
+  const values = learn([], { valuesMax: 1, now: () => 0 });
+  countTimes(values, "Flood", 200_000);
+  expect(countTimes(values, "Home", 400_000).at(-1)).toBe("Home");
+});
+
+test("a configured value never gives its label up", () => {
+  const values = learn(["Feed", "Cart", "Home"], { now: () => 0 });
+  expect(countTimes(values, "Flood", 30_000).at(-1)).toBe("other");
 });
 
 test("a value of more than 100 characters is never a label", () => {

@@ -57,6 +57,11 @@ export interface Metrics<D extends MetricDeclarations> {
    * announced.
    */
   announce(labels: Labels<string>): void;
+  /**
+   * Removes the series with these label values from every counter and histogram with these labels. A `CounterSeries` or `HistogramSeries` of them
+   * counts nothing from now on: look it up again.
+   */
+  remove(labels: Labels<string>): void;
   /** Metrics with announced label sets that have no 0, since a metric has at most 1,000 series without events; empty when off. */
   listMissingZeros(): readonly MissingZeros[];
   /** In Prometheus' text format 0.0.4; empty when off. */
@@ -76,6 +81,7 @@ export function createNoMetrics<D extends MetricDeclarations>(): Metrics<D> {
     gauge: () => gauge,
     histogram: () => histogram,
     announce: doNothing,
+    remove: doNothing,
     listMissingZeros: () => [],
     write: () => Promise.resolve(""),
   };

@@ -30,6 +30,9 @@ export async function createPrometheus<D extends MetricDeclarations>(declaration
     announce(labels) {
       for (const metric of metricsByName.values()) metric.announce(labels);
     },
+    remove(labels) {
+      for (const metric of metricsByName.values()) metric.remove(labels);
+    },
     listMissingZeros() {
       const counts = [...metricsByName].map(([name, metric]) => ({ metric: name, count: metric.countMissingZeros() }));
       return counts.filter(({ count }) => count > 0);
@@ -60,6 +63,8 @@ function toHistogram({ of }: SeriesTable<HistogramSeries>) {
 
 interface AnnouncedGauge extends OurGauge<string> {
   announce(labels: Labels<string>): void;
+  /** Does nothing: no gauge has a label whose values are removed. */
+  remove(): void;
   countMissingZeros(): number;
 }
 
@@ -82,6 +87,7 @@ function createGauge(gauge: Client.Gauge, declaration: MetricDeclaration): Annou
     announce(values) {
       for (const labels of completeLabels(declaration, values)) announced.set(JSON.stringify(labels), labels);
     },
+    remove() {},
     // The number of announced label sets of a gauge has no limit.
     countMissingZeros: () => 0,
   };

@@ -18,6 +18,8 @@ export interface SeriesTable<Series> extends ScrapedMetric {
   of(labels: Labels<string>): Series;
   /** See `Metrics.announce`. */
   announce(labels: Labels<string>): void;
+  /** See `Metrics.remove`. */
+  remove(labels: Labels<string>): void;
   /** The number of announced label sets that have no zero, since the metric already has `earlySeriesMax` series. */
   countMissingZeros(): number;
 }
@@ -74,10 +76,17 @@ interface Branch<Series> {
   series: Series | undefined;
 }
 
-function createTable<Series>(declaration: MetricDeclaration, createSeries: (labels: Labels<string>) => Series) {
+interface LabelledSeries {
+  readonly labels: Labels<string>;
+}
+
+function createTable<Series extends LabelledSeries>(
+  declaration: MetricDeclaration,
+  createSeries: (labels: Labels<string>) => Series,
+) {
   const { labels: labelNames, expected = {} } = declaration;
   const allSeries: Series[] = [];
-  const root = createBranch<Series>();
+  let root = createBranch<Series>();
   /** Announced label sets without a series, as JSON. Announced values come from code, schema and configuration, which bound their number. */
   const missingZeros = new Set<string>();
   const otherLabels = Object.fromEntries(labelNames.map((name) => [name, "other"]));
@@ -96,7 +105,7 @@ function createTable<Series>(declaration: MetricDeclaration, createSeries: (labe
     const isFull = allSeries.length >= seriesMax;
     // The series of `otherLabels` is created even if the table is full.
     if (isFull && labelNames.some((name) => labels[name] !== "other")) return of(otherLabels);
-    const series = insert(labels);
+    const series = getOrInsert(labels);
     // Create the other expected series of these labels at zero, so that rates see their first event.
     const labelsWithoutExpected = Object.entries(labels).filter(([name]) => expected[name] === undefined);
     announce(Object.fromEntries(labelsWithoutExpected));
@@ -104,26 +113,47 @@ function createTable<Series>(declaration: MetricDeclaration, createSeries: (labe
   }
 
   /** Returns the series with these labels; creates it if it is missing. */
-  function insert(labels: Labels<string>): Series {
+  function getOrInsert(labels: Labels<string>): Series {
+    const branch = branchOf(labels);
+    return branch.series ?? insert(branch, createSeries({ ...labels }));
+  }
+
+  function branchOf(labels: Labels<string>): Branch<Series> {
     let branch = root;
     for (const name of labelNames) branch = getOrAddBranch(branch, labels[name]);
-    if (branch.series === undefined) {
-      branch.series = createSeries({ ...labels });
-      allSeries.push(branch.series);
+    return branch;
+  }
+
+  function insert(branch: Branch<Series>, series: Series): Series {
+    branch.series = series;
+    allSeries.push(series);
+    return series;
+  }
+
+  /** Builds the tree again from the remaining series, so that no branch of a removed one remains. */
+  function remove(values: Labels<string>): void {
+    const valuesByName = Object.entries(values);
+    if (!valuesByName.every(([name]) => labelNames.includes(name))) return;
+    const isRemoved = (labels: Labels<string>) => valuesByName.every(([name, value]) => labels[name] === value);
+    const remaining = allSeries.filter(({ labels }) => !isRemoved(labels));
+    allSeries.length = 0;
+    root = createBranch();
+    for (const series of remaining) insert(branchOf(series.labels), series);
+    for (const json of missingZeros) {
+      if (isRemoved(JSON.parse(json) as Labels<string>)) missingZeros.delete(json);
     }
-    return branch.series;
   }
 
   function announce(values: Labels<string>): void {
     for (const labels of completeLabels(declaration, values)) {
-      if (allSeries.length < earlySeriesMax) insert(labels);
+      if (allSeries.length < earlySeriesMax) getOrInsert(labels);
       else if (find(labels) === undefined) missingZeros.add(JSON.stringify(labels));
     }
   }
 
   // The series whose labels all have expected values.
   announce({});
-  return { of, announce, countMissingZeros: () => missingZeros.size, allSeries };
+  return { of, announce, remove, countMissingZeros: () => missingZeros.size, allSeries };
 }
 
 function createBranch<Series>(): Branch<Series> {
@@ -152,14 +182,14 @@ class CountedSeries implements CounterSeries {
 }
 
 class ObservedSeries implements HistogramSeries {
-  readonly #labels: Labels<string>;
+  readonly labels: Labels<string>;
   readonly #bounds: readonly number[];
   /** Per bucket, not cumulative; the last bucket has no upper bound. */
   readonly #counts: number[];
   #sum = 0;
 
   constructor(labels: Labels<string>, bounds: readonly number[]) {
-    this.#labels = labels;
+    this.labels = labels;
     this.#bounds = bounds;
     this.#counts = Array.from({ length: bounds.length + 1 }, () => 0);
   }
@@ -174,7 +204,7 @@ class ObservedSeries implements HistogramSeries {
 
   /** The cumulative buckets, the sum and the count of the histogram `name`. */
   toScrapedValues(name: string): readonly ScrapedValue[] {
-    const labels = this.#labels;
+    const { labels } = this;
     let cumulativeCount = 0;
     const buckets = this.#counts.map((bucketCount, bucket) => {
       cumulativeCount += bucketCount;

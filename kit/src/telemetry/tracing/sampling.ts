@@ -1,12 +1,12 @@
 import { type CallerContext, isSampled } from "../../http/trace-context.ts";
 import type { TracingConfig } from "../../process/telemetry-config.ts";
 
-type SamplingConfig = Pick<TracingConfig, "sampler" | "ratio">;
+type SamplingConfig = Pick<TracingConfig, "sampler" | "ratio" | "callers">;
 
 /**
  * Returns a function that decides whether a request is traced, by OTEL_TRACES_SAMPLER. tracing.ts calls it before anything is allocated for a span,
- * since most requests are not traced. For a request with a valid `traceparent`, a parentbased sampler follows its sampled flag, and the other
- * samplers decide by its trace id.
+ * since most requests are not traced. For a request with a valid `traceparent`, a parentbased sampler follows its sampled flag; `traceidratio` decides
+ * by its trace id if one of our own processes has sent it, and at random if a client has: a client can choose an id that is sampled.
  * @param random in [0, 1).
  */
 export function createSampling(
@@ -16,8 +16,8 @@ export function createSampling(
   const share = shareOf(config);
   const followsCaller = config.sampler.startsWith("parentbased_");
   return (caller) => {
-    if (caller === undefined) return random() < share;
-    if (followsCaller) return isSampled(caller);
+    if (caller !== undefined && followsCaller) return isSampled(caller);
+    if (caller === undefined || config.callers === "clients") return random() < share;
     return toFraction(caller.traceId) < share;
   };
 }

@@ -12,7 +12,10 @@ async function start(o: Pick<SpanExportOptions, "endpoint" | "onLost" | "file">)
     instanceId: "i-7",
     ...o,
   });
-  return { flush, trace: createTracing({ tracing: { sampler: "always_on", ratio: 1 }, deliver, stop }) };
+  return {
+    flush,
+    trace: createTracing({ tracing: { sampler: "always_on", ratio: 1, callers: "internal" }, deliver, stop }),
+  };
 }
 
 test("spans with their attributes reach the collector at the latest when the process stops", async () => {

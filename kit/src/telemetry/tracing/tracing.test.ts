@@ -102,7 +102,8 @@ const high = "4bf92f3577b34da6a3ce929dffffffff";
 
 test("a parent-based sampler follows its caller, and samples by ratio without one", () => {
   const draws = [0.009, 0.01];
-  const isTraced = createSampling({ sampler: "parentbased_traceidratio", ratio: 0.01 }, () => draws.shift() ?? 1);
+  const config = { sampler: "parentbased_traceidratio", ratio: 0.01, callers: "clients" } as const;
+  const isTraced = createSampling(config, () => draws.shift() ?? 1);
   expect([caller(high, "01"), caller(low, "00"), undefined, undefined].map(isTraced)).toEqual([
     true,
     false,
@@ -111,14 +112,24 @@ test("a parent-based sampler follows its caller, and samples by ratio without on
   ]);
 });
 
-test("a sampler by ratio ignores the caller's decision", () => {
-  const isTraced = createSampling({ sampler: "traceidratio", ratio: 0.5 });
+test("neither the flag nor the trace id of a client decides whether its request is sampled by ratio", () => {
+  const draws = [0.009, 0.01, 0.009, 0.01];
+  const isTraced = createSampling(
+    { sampler: "traceidratio", ratio: 0.01, callers: "clients" },
+    () => draws.shift() ?? 1,
+  );
+  const callers = [caller(high, "00"), caller(low, "01"), caller(low, "00"), caller(high, "01")];
+  expect(callers.map(isTraced)).toEqual([true, false, true, false]);
+});
+
+test("between our own processes a sampler by ratio decides by the trace id, not by the flag", () => {
+  const isTraced = createSampling({ sampler: "traceidratio", ratio: 0.5, callers: "internal" });
   expect([caller(low, "00"), caller(high, "01")].map(isTraced)).toEqual([true, false]);
 });
 
 test("always_on samples all requests, always_off none", () => {
-  const on = createSampling({ sampler: "always_on", ratio: 0 });
-  const off = createSampling({ sampler: "always_off", ratio: 1 });
+  const on = createSampling({ sampler: "always_on", ratio: 0, callers: "internal" });
+  const off = createSampling({ sampler: "always_off", ratio: 1, callers: "internal" });
   const callers = [undefined, caller(low, "00"), caller(high, "01")];
   expect(callers.map(on)).toEqual([true, true, true]);
   expect(callers.map(off)).toEqual([false, false, false]);

@@ -7,7 +7,7 @@ import type { TracingConfig } from "../../process/telemetry-config.ts";
 import type { Span, Trace } from "./trace.ts";
 
 export interface TracingOptions {
-  readonly tracing: Pick<TracingConfig, "sampler" | "ratio">;
+  readonly tracing: Pick<TracingConfig, "sampler" | "ratio" | "callers">;
   readonly deliver: Deliver;
   /** Sends the delivered spans and ends the export. */
   readonly stop: () => Promise<void>;
