@@ -126,6 +126,11 @@ test("if the fetch of the required field fails, its error is the one of all fiel
     expect(body.data.kids[0]).toMatchObject(Object.fromEntries(names.map((name) => [name, null])));
     expect(body.errors).toMatchObject(names.map((name) => ({ path: ["kids", 0, name], extensions })));
   }
+  const { body } = await gateway.send("{ kids { y: label } others: kids { serial y: p } }");
+  expect(body.errors.map(({ path }: { path: unknown }) => path)).toEqual([
+    ["kids", 0, "y"],
+    ["others", 0, "serial"],
+  ]);
 });
 
 test("a field that was not requested is an error also if the fetch for other objects fails", async () => {

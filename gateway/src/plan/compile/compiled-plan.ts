@@ -220,7 +220,10 @@ export interface ObjectLayout {
   readonly fields: readonly ClientField[];
   /** The same object for each call. Undefined if no fetch provides the field. */
   access(plannerKey: string): FieldAccess | undefined;
-  /** The response names of the client's fields that this fetch provides, without `__typename` if the type is known. */
+  /**
+   * The response names of the client's fields that this fetch, which may be for another position, provides here. Without `__typename` if the type is
+   * known.
+   */
   responseNamesFrom(fetch: CompiledFetch): readonly string[];
 }
 

@@ -209,6 +209,9 @@ function createLayout(typename: string, facts: PositionFacts, o: PositionOptions
   );
   let fields: readonly ClientField[] | undefined;
   const isTypeKnown = isObjectType(o.types.schema.getType(typename));
+  // A fetch for another position can select another field with the same key.
+  const mayProvide = (joinIndex: number, field: FieldAccess | undefined) =>
+    o.isMerged || field?.plainKey === undefined || field.joinIndex === joinIndex;
 
   return {
     typename,
@@ -218,12 +221,14 @@ function createLayout(typename: string, facts: PositionFacts, o: PositionOptions
       return fields;
     },
     access,
-    responseNamesFrom({ selected }) {
+    responseNamesFrom({ selected, joinIndex }) {
       const provided = collectFields([selected], applies, o.fetchKeyOf);
       const names: string[] = [];
       for (const [key, [field]] of clientFields) {
-        const isKnown = field?.name.value === "__typename" && isTypeKnown;
-        if (field && !isKnown && provided.has(key)) names.push(responseNameOf(field));
+        if (!field || !provided.has(key)) continue;
+        const isTypename = field.name.value === "__typename";
+        const isProvided = isTypename ? !isTypeKnown : mayProvide(joinIndex, access(key));
+        if (isProvided) names.push(responseNameOf(field));
       }
       return names;
     },
