@@ -23,6 +23,7 @@ import { decompress, discardRest, isCompressed, parseJson, receiveJsonBody } fro
 import { isCacheableGet } from "./admit/cacheable-get.ts";
 import { admitCaller } from "./admit/caller.ts";
 import type { Charges } from "./admit/charges.ts";
+import { countCpu } from "./document-cpu.ts";
 import type { GatewayExchange } from "./admit/exchange.ts";
 import { rejectRequest, rejectVariables } from "./errors/rejections.ts";
 import type { GatewayObserver, OperationIdentity } from "./observations.ts";
@@ -78,8 +79,8 @@ export interface Pipeline {
    * promise, so that the fast path continues in the same iteration of the event loop.
    */
   receive(exchange: GatewayExchange, done: (received: GraphqlRequest | Error) => void): void;
-  /** Charges the CPU time of a document that stage 2 rejected to the caller's rate limit. */
-  chargeRejected(exchange: GatewayExchange, cpuMs: number): void;
+  /** Debits the caller's rate limit with the CPU time of the body and the document. Called once, after the response is sent. */
+  debitDocument(exchange: GatewayExchange): void;
   /**
    * Stages 2 to 5, from the coercion of the variables on. Rejections and bugs in stages 3 to 5 are responses too.
    * @throws synchronously for a bug during coercion.
@@ -87,7 +88,10 @@ export interface Pipeline {
   respond(stages: SupergraphStages, operation: ValidatedOperation, request: ParsedRequest): Promise<ClientResponse>;
 }
 
-/** Of each 8 requests one is measured, and its CPU time counts for all 8: measuring each request takes about 1 % of a small request. */
+/**
+ * Of 8 requests one is measured, and its CPU time counts for all 8: measuring each request takes about 1 % of a small request. Chosen at random, since
+ * each 8th request of the process would always be that of the same caller if two callers alternate.
+ */
 const cpuSampleEvery = 8;
 
 /** A body up to this length is parsed as soon as it is received. JSON of this length takes up to 1 ms, of a megabyte up to 10 ms. */
@@ -97,22 +101,20 @@ const noHeaders: readonly string[] = [];
 
 export function createPipeline(options: PipelineOptions): Pipeline {
   const { charges, observe } = options;
-  let executionCount = 0;
   return {
     identify: (exchange) => admitCaller(options, exchange),
 
     receive: (exchange, done) => receive(options, exchange, done),
 
-    chargeRejected(exchange, cpuMs) {
-      exchange.cpuMs = cpuMs;
-      charges.debitDocument(exchange, cpuMs);
-    },
+    debitDocument: charges.debitDocument,
 
     respond(stages, operation, parsed) {
       const { exchange, responseType, graphql } = parsed;
       if (exchange.record) exchange.record.validated = operation;
-      // Stage 2, parse: the variables.
+      // Stage 2, parse: the variables. Only those of a large body, which is measured, take long.
+      const startedMs = exchange.documentCpuMs > 0 ? performance.now() : 0;
       const variables = readVariables(stages.apiSchema, operation, graphql.variables ?? {});
+      if (startedMs > 0) exchange.documentCpuMs += performance.now() - startedMs;
       if (variables instanceof VariableProblems)
         return Promise.resolve(rejectVariables(variables.errors, responseType));
       return execute(stages, operation, variables, parsed);
@@ -127,8 +129,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   ): Promise<ClientResponse> {
     const { request, response, requestId, trace, record } = exchange;
     const { identity } = operation;
-    const isSampled = executionCount % cpuSampleEvery === 0;
-    executionCount++;
+    const isSampled = Math.random() * cpuSampleEvery < 1;
     const isTimed = options.serverTiming || isSampled;
     const deadline = createDeadline(response, options.requestTimeoutMs, () =>
       observe({ kind: "client-disconnected", requestId, traceId: trace.traceId, ...identity }),
@@ -138,20 +139,23 @@ export function createPipeline(options: PipelineOptions): Pipeline {
       const scope = openScope(exchange, receipts, identity, deadline);
       record?.enter("plan");
       const beforePlanMs = isTimed ? performance.now() : 0;
-      const planned = stages.plan(operation, variables, trace.traceId);
+      const planned = stages.plan(operation, variables, trace.traceId, exchange);
       const plan = planned instanceof Promise ? await planned : planned;
       charges.chargeOperation(exchange, plan.kind, plan.fetches.length);
 
       record?.enter("run");
-      const beforeRunMs = isTimed ? performance.now() : 0;
+      const isIntrospection = plan.introspection !== undefined;
+      const beforeRunMs = isTimed || isIntrospection ? performance.now() : 0;
       const running = stages.run(plan, operation, variables, scope);
-      const afterStartMs = isSampled ? performance.now() : 0;
+      const afterStartMs = isSampled || isIntrospection ? performance.now() : 0;
+      if (isIntrospection) exchange.documentCpuMs += afterStartMs - beforeRunMs;
       const result = await running;
 
       record?.enter("shape");
       const beforeShapeMs = isTimed ? performance.now() : 0;
       const { body, summary } = stages.shape(plan, result, operation, scope);
-      if (isSampled) exchange.cpuMs = cpuSampleEvery * measureCpuMs(beforeRunMs, afterStartMs, beforeShapeMs);
+      if (isSampled) exchange.resultCpuMs = cpuSampleEvery * measureCpuMs(beforeRunMs, afterStartMs, beforeShapeMs);
+      charges.debitResult(exchange, plan.kind, plan.fetches.length, body.length);
 
       const timings = options.serverTiming
         ? listTimings([exchange.startedMs, beforePlanMs, beforeRunMs, beforeShapeMs])
@@ -255,7 +259,10 @@ interface ReceivedBody {
   readonly identification: Identification;
 }
 
-/** Parses a large or compressed body in a later iteration of the event loop, in which no other is parsed. */
+/**
+ * Decompresses and parses a large or compressed body, and lets its variables be coerced, each in an iteration of the event loop in which nothing else
+ * takes long.
+ */
 async function readLater(
   { exchange, body, identification }: ReceivedBody,
   options: PipelineOptions,
@@ -263,9 +270,18 @@ async function readLater(
 ): Promise<void> {
   const rejection = await identification;
   if (rejection) return done(rejection);
-  await options.nextIteration(exchange.caller?.key ?? "");
-  const decompressed = decompress(exchange.request, body, options.graphqlBodyBytesMax);
-  done(decompressed instanceof Error ? decompressed : readParameters(decompressed, options));
+  const client = exchange.caller?.key ?? "";
+  const inNextIteration = async <Result>(work: () => Result): Promise<Result> => {
+    await options.nextIteration(client);
+    return countCpu(exchange, work);
+  };
+  const decompressed = isCompressed(exchange.request)
+    ? await inNextIteration(() => decompress(exchange.request, body, options.graphqlBodyBytesMax))
+    : body;
+  if (decompressed instanceof Error) return done(decompressed);
+  const received = await inNextIteration(() => readParameters(decompressed, options));
+  await options.nextIteration(client);
+  done(received);
 }
 
 function readParameters(body: Buffer, { jsonLimits, documentCharactersMax }: PipelineOptions): GraphqlRequest | Error {

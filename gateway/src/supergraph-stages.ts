@@ -1,5 +1,6 @@
 // Assembles stages 3 to 5 (plan, run, shape) for one supergraph. generation.ts creates them; pipeline.ts calls them in their order.
 import { buildASTSchema, type DocumentNode, type GraphQLSchema, isObjectType } from "graphql";
+import type { DocumentCpu } from "./document-cpu.ts";
 import type { GatewayObserver } from "./observations.ts";
 import type { ValidatedOperation } from "./parse/validated-operation.ts";
 import { createCompiler } from "./plan/compile/compile.ts";
@@ -33,8 +34,14 @@ export interface SupergraphStages {
   /**
    * Stage 3. Returns a promise if the compiled plan is not ready.
    * @param variables as the client sent them, validated.
+   * @param cpu counts the CPU time of the main thread if the plan is new.
    */
-  plan(operation: ValidatedOperation, variables: Variables, traceId: string): CompiledPlan | Promise<CompiledPlan>;
+  plan(
+    operation: ValidatedOperation,
+    variables: Variables,
+    traceId: string,
+    cpu: DocumentCpu,
+  ): CompiledPlan | Promise<CompiledPlan>;
   /** Stage 4: introspection fields, then the fetches. Failed fetches do not reject the promise: they are field errors of the result. */
   run(plan: CompiledPlan, operation: ValidatedOperation, variables: Variables, scope: RequestScope): Promise<RunResult>;
   /** Stage 5: the response body. Reports values that do not fit the schema. */

@@ -19,15 +19,31 @@ const oneFetch = "{ people { name } }";
 const threeFetches = "{ people { name books { title stars } } }";
 const mutation = 'mutation { rename(id: "1", name: "Augusta") { name } }';
 const modern = { accept: "application/graphql-response+json" };
+/** Callers are addresses in front of a trusted proxy. */
+const by = (address: string) => ({ headers: { "x-forwarded-for": address } });
+const ada = by("192.0.2.1");
+const grace = by("192.0.2.2");
+const warmUp = by("192.0.2.99");
 
-async function startLimited(limits: { readonly reads?: number; readonly writes?: number }): Promise<RunningGateway> {
+interface Limits {
+  readonly reads?: number;
+  readonly writes?: number;
+}
+
+/** The documents of this file are known, or their first use would cost units. */
+async function startLimited(limits: Limits, more: Record<string, string> = {}): Promise<RunningGateway> {
   const environment = {
     RATE_LIMIT_EXEMPT: "none",
+    TRUSTED_PROXIES: "127.0.0.1",
     RATE_LIMIT_READS_PER_MINUTE: String(limits.reads ?? 0),
     RATE_LIMIT_WRITES_PER_MINUTE: String(limits.writes ?? 0),
+    ...more,
   };
   const gateway = await startGateway({ supergraphSdl: library.supergraphSdl, environment });
   onTestFinished(() => gateway.drain());
+  for (const [at, query] of [oneFetch, threeFetches, mutation].entries())
+    await gateway.send(query, by(`192.0.2.${100 + at}`));
+  for (const { requests } of library.all) requests.length = 0;
   return gateway;
 }
 
@@ -35,24 +51,24 @@ const fetchCount = () => library.all.flatMap(({ requests }) => requests).length;
 
 test.each([{}, modern])("a request above the limit is a 429 before its body is read, with %j", async (headers) => {
   const { send, url } = await startLimited({ reads: 2, writes: 1 });
-  // The third is charged as a write on arrival, and rejected as a query.
-  for (let count = 0; count < 3; count++) await send(oneFetch, { headers });
+  const operations = [oneFetch, oneFetch, mutation];
+  for (const query of operations) expect((await send(query, { headers })).body.errors).toBeUndefined();
   const { status, body, headers: received } = await send(oneFetch, { headers });
   expect(status).toBe(429);
   expect(body).toEqual({
     errors: [
       {
-        message: "The rate limit of reads is exceeded. Retry after 30 s.",
-        extensions: { code: "RATE_LIMITED", retryAfterSeconds: 30 },
+        message: "The rate limit of requests is exceeded. Retry after 20 s.",
+        extensions: { code: "RATE_LIMITED", retryAfterSeconds: 20 },
       },
     ],
   });
-  expect(received.get("retry-after")).toBe("30");
-  expect(received.get("ratelimit-policy")).toBe('"reads";q=2;w=60');
-  expect(received.get("ratelimit")).toBe('"reads";r=0;t=60');
+  expect(received.get("retry-after")).toBe("20");
+  expect(received.get("ratelimit-policy")).toBe('"requests";q=3;w=60');
+  expect(received.get("ratelimit")).toBe('"requests";r=0;t=60');
   const unread = await fetch(`${url}/graphql`, { method: "POST", headers, body: "not JSON" });
   expect(unread.status).toBe(429);
-  expect(fetchCount()).toBe(2);
+  expect(fetchCount()).toBe(3);
 });
 
 test("an operation weighs as many units as its plan has fetches, on both paths", async () => {
@@ -86,29 +102,84 @@ test("mutations are writes: used up reads do not block them, and used up writes 
   await send(oneFetch);
   expect((await send(mutation)).body.data.rename).toEqual({ name: "Augusta" });
   expect((await send(mutation)).body.data.rename).toEqual({ name: "Augusta" });
-  expect((await send(mutation)).body.errors[0].extensions.code).toBe("RATE_LIMITED");
   const other = await startLimited({ reads: 4, writes: 1 });
   await other.send(mutation);
   expect((await other.send(mutation)).body.errors[0].message).toContain("The rate limit of writes is exceeded.");
   expect((await other.send(oneFetch)).body.data.people).toHaveLength(2);
 });
 
+test("25 queries above the limit of reads leave all writes", async () => {
+  const { send } = await startLimited({ reads: 1, writes: 25 });
+  await send(oneFetch);
+  for (let sent = 0; sent < 25; sent++) {
+    const { body, headers } = await send(oneFetch);
+    expect(body.errors[0].message).toContain("The rate limit of reads is exceeded.");
+    expect(headers.get("ratelimit")).toBe('"reads";r=0;t=60');
+  }
+  for (let sent = 0; sent < 25; sent++) expect((await send(mutation)).body.errors).toBeUndefined();
+});
+
 test("queries by GET are reads", async () => {
   const { url } = await startLimited({ reads: 1, writes: 5 });
-  const get = () =>
-    fetch(`${url}/graphql?query=${encodeURIComponent(oneFetch)}`, { headers: { "apollo-require-preflight": "1" } });
+  const headers = { "apollo-require-preflight": "1", ...modern };
+  const get = () => fetch(`${url}/graphql?query=${encodeURIComponent(oneFetch)}`, { headers });
   expect([(await get()).status, (await get()).status]).toEqual([200, 429]);
 });
 
-test("a rejected document costs a unit for each millisecond of CPU time that it takes", async () => {
+test("requests that are rejected before they have an operation cost neither reads nor writes", async () => {
   const { send } = await startLimited({ reads: 20, writes: 20 });
-  const unknownFields = (prefix: string) =>
-    `{ people { ${Array.from({ length: 1_500 }, (_, index) => `${prefix}${index}`).join(" ")} } }`;
-  const codes = [];
-  for (let sent = 0; sent < 20; sent++)
-    codes.push((await send(unknownFields(`f${sent}x`))).body.errors[0].extensions.code);
-  expect(codes[0]).toBe("GRAPHQL_VALIDATION_FAILED");
-  expect(codes.at(-1)).toBe("RATE_LIMITED");
-  const known = await startLimited({ reads: 20, writes: 20 });
-  for (let sent = 0; sent < 20; sent++) expect((await known.send(oneFetch)).body.errors).toBeUndefined();
+  for (let sent = 0; sent < 10; sent++) await send(oneFetch, { operationName: "Unknown" });
+  for (let sent = 0; sent < 15; sent++) expect((await send(mutation)).body.errors).toBeUndefined();
+  for (let sent = 0; sent < 15; sent++) expect((await send(oneFetch)).body.errors).toBeUndefined();
+  expect((await send(oneFetch)).headers.get("ratelimit-policy")).toBe('"requests";q=40;w=60');
+});
+
+const many = (count: number, text: (index: number) => string) =>
+  Array.from({ length: count }, (_, i) => text(i)).join(" ");
+/** The dearest documents within the limits, each different from the others. */
+const dearest: readonly (readonly [name: string, document: (index: number) => string])[] = [
+  ["a block string of 19,000 lines", (i) => `{ person(id: """${i}${"\n".repeat(19_000)}x""") { name } }`],
+  ["a string with 19,000 escapes", (i) => `{ person(id: "${i}${"\\n".repeat(19_000)}") { name } }`],
+  [
+    "340 inline fragments with the same field",
+    (i) => `{ people { a${i}: name ${many(340, () => "... on Person { name }")} } }`,
+  ],
+  ["1,500 unknown fields", (i) => `{ people { ${many(1_500, (field) => `x${i}y${field}`)} } }`],
+  ["9,000 literals", (i) => `{ person(id: [${i} ${many(9, () => `[${"1 ".repeat(950)}]`)}]) { name } }`],
+  [
+    "too large an introspection",
+    (i) =>
+      `{ ${many(40, (field) => `s${i}x${field}: __schema { types { name fields { name type { name fields { name } } } } }`)} }`,
+  ],
+  [
+    "49 operations in one",
+    (i) => `{ ${many(49, (field) => `a${i}x${field}: people { name email books { title stars } }`)} }`,
+  ],
+];
+
+test.each(dearest)(
+  "%s, accepted or not, is debited: later requests of its caller are rejected, those of others are not",
+  async (_, document) => {
+    const { send } = await startLimited({ reads: 200, writes: 2 }, { INTROSPECTION_BYTES_MAX: "1000" });
+    const rejected = (bodies: { readonly headers: Headers }[]) =>
+      bodies.filter(({ headers }) => headers.get("ratelimit-policy")?.startsWith('"requests"'));
+    const sent = [];
+    // The quota of requests is 202: without debits, all of them would be admitted.
+    for (let batch = 0; batch < 20 && rejected(sent).length === 0; batch++) {
+      sent.push(...(await Promise.all(Array.from({ length: 10 }, (__, i) => send(document(batch * 10 + i), ada)))));
+      expect((await send(oneFetch, grace)).body.data.people).toHaveLength(2);
+    }
+    expect((await send(oneFetch, ada)).status).toBe(429);
+    expect((await send(oneFetch, grace)).body.errors).toBeUndefined();
+  },
+);
+
+test("a large result is debited from the reads of its caller", async () => {
+  const { send } = await startLimited({ reads: 10, writes: 10 });
+  const query = "query ($first: Int!) { list(first: $first) }";
+  await send(query, { ...warmUp, variables: { first: 1 } });
+  expect((await send(query, { ...ada, variables: { first: 300_000 } })).body.data.list).toHaveLength(300_000);
+  expect((await send(oneFetch, ada)).body.errors[0].message).toContain("The rate limit of reads is exceeded.");
+  expect((await send(mutation, ada)).body.errors).toBeUndefined();
+  expect((await send(oneFetch, grace)).body.errors).toBeUndefined();
 });

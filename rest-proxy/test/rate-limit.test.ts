@@ -128,6 +128,35 @@ test("HEAD is rejected without a body", async () => {
   expect(await sendRaw(port, head)).toMatch(/^HTTP\/1\.1 429[^]*\r\n\r\n$/);
 });
 
+test("large responses and bodies cost units by their size, those of cache hits and small ones do not", async () => {
+  const stub = await startStub((request, response) => {
+    response.setHeader("Cache-Control", request.url.includes("stored") ? "public, max-age=1000" : "no-store");
+    response.end(request.url.includes("large") ? Buffer.alloc(4_000_000) : "{}");
+  });
+  const routes = [
+    route("getThing", "GET", "/things/:id", { cache: "public" }),
+    route("changeThing", "PATCH", "/things/:id", {}),
+  ];
+  const cacheLimits = { bytesMax: 9e6, entryBytesMax: 9e6, entriesMax: 9, variantsMax: 8, backgroundMax: 8 };
+  const rateLimitConfig = { ...noRateLimits, readsPerMinute: 60, writesPerMinute: 60 };
+  const more = { routes, rateLimitConfig, cacheLimits, bodyBytesMax: 5e6, monotonicNowMs: () => atMs };
+  const { url } = await startProxy(stub, more);
+  const leftAfter = async (path: string, body?: Buffer) => {
+    const headers = { "Content-Type": "application/merge-patch+json" };
+    const response = await fetch(`${url}/v1/things/${path}`, body && { method: "PATCH", headers, body });
+    await response.arrayBuffer();
+    return Number(/r=(\d+)/.exec(response.headers.get("ratelimit") ?? "")?.[1]);
+  };
+  // 4 MB take 5 ms: 1 unit is charged before, 4 are debited afterwards.
+  expect(await leftAfter("large")).toBe(59);
+  expect(await leftAfter("large-stored")).toBe(54);
+  expect(await leftAfter("large-stored")).toBe(49);
+  expect(await leftAfter("small")).toBe(48);
+  expect(await leftAfter("small", Buffer.alloc(4_000_000))).toBe(59);
+  expect(await leftAfter("small", Buffer.alloc(4_000_000))).toBe(54);
+  expect(await leftAfter("small")).toBe(47);
+});
+
 test("requests of exempt networks are not counted and get no rate limit headers", async () => {
   const { url } = await startLimited({ readsPerMinute: 1, exempt: ["127.0.0.0/8"] });
   for (let count = 0; count < 3; count++) expect(await read(url)).toMatchObject({ status: 200, limit: undefined });

@@ -54,7 +54,7 @@ function charge(
   rejection: Error | undefined,
 ): Error | undefined {
   const chargedCaller = exchange.caller ?? callers.callerWithoutToken(exchange.request);
-  return charges.chargeArrival(exchange, chargedCaller) ?? rejection;
+  return charges.chargeArrival(chargedCaller) ?? rejection;
 }
 
 function toRejection(error: unknown): Error {

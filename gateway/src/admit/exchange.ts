@@ -6,11 +6,11 @@ import type { Cors } from "@tributary/kit/http/cors";
 import { forEachHeader } from "@tributary/kit/http/raw-headers";
 import { readRequestId } from "@tributary/kit/http/request-id";
 import { createTraceParent, readUnsampledTrace, type TraceContext } from "@tributary/kit/http/trace-context";
-import type { RequestClass } from "@tributary/kit/rate-limit/rate-decision";
 import type { RequestObserver } from "@tributary/kit/telemetry/request-observer";
 import type { GraphqlRequestRecord } from "../telemetry/request-record.ts";
+import type { DocumentCpu } from "../document-cpu.ts";
 
-export interface GatewayExchange {
+export interface GatewayExchange extends DocumentCpu {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
@@ -21,13 +21,11 @@ export interface GatewayExchange {
   readonly headers: readonly string[];
   /** Who sent the request. Undefined until identified (admit/caller.ts), and for requests to other paths than /graphql. */
   caller: Caller | undefined;
-  /** The class in which the request was charged on arrival (admit/charges.ts). */
-  arrivalClass: RequestClass;
   /**
-   * The CPU time in milliseconds that admission counts for the caller (operation-admission.ts). pipeline.ts measures one of 8 requests and sets
-   * 8 times its CPU time; all others have 0. A rejected document is always measured.
+   * The CPU time of the result in milliseconds that admission counts for the caller (operation-admission.ts). pipeline.ts measures one of 8 requests
+   * and sets 8 times its CPU time; all others have 0.
    */
-  cpuMs: number;
+  resultCpuMs: number;
   /** Undefined if metrics, traces and the access log are off. */
   readonly record: GraphqlRequestRecord | undefined;
 }
@@ -62,8 +60,8 @@ export function createExchangeFactory(
       startedMs,
       headers: allHeaders,
       caller: undefined,
-      arrivalClass: "reads",
-      cpuMs: 0,
+      documentCpuMs: 0,
+      resultCpuMs: 0,
       record,
     };
   };

@@ -20,6 +20,6 @@ export function createOperationAdmission(admission: Admission): OperationAdmissi
       const priority = lowerByPriorityHeader(declared, request.headers["priority"]);
       return admission.enter(priority, caller?.key ?? "");
     },
-    leave: ({ caller, cpuMs }) => admission.leave(caller?.key ?? "", cpuMs),
+    leave: ({ caller, documentCpuMs, resultCpuMs }) => admission.leave(caller?.key ?? "", documentCpuMs + resultCpuMs),
   };
 }

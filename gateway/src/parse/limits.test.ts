@@ -108,6 +108,16 @@ describe("the check of a document", () => {
       expect(check(text)).toMatchObject({ syntaxError: { locations: [{ line: 2 }] } });
   });
 
+  test.each([
+    ["line breaks", (count: number) => `{ a(b: """${"\n".repeat(count - 1)}\r""") }`],
+    ["backslashes", (count: number) => `{ a(b: "${String.raw`\n`.repeat(count)}") }`],
+    ["lines outside of strings", (count: number) => `${"\n".repeat(count)}{ a }`],
+  ])("a document has at most 20,000 %s", (_, write) => {
+    const message = expect.stringContaining("at most 20000 line breaks and backslashes");
+    expect(check(write(20_001))).toEqual({ exceeded: { code: "LENGTH_LIMIT_EXCEEDED", message } });
+    expect(check(write(20_000))).not.toMatchObject({ exceeded: { message } });
+  });
+
   test("a document deeper than the stack is too deep", () => {
     for (const text of [
       `${"{a".repeat(100_000)}${"}".repeat(100_000)}`,

@@ -125,6 +125,9 @@ function convertBigInts(
 
 /** Recursion is safe: the JSON parser limits the depth of variables (`levelsMax` in kit/src/http/json-body.ts). */
 function convertValue(value: unknown, type: GraphQLInputType): unknown {
+  // First, since most values of a long list are such, and each question about the type takes several times as long.
+  const isConvertible = typeof value === "bigint" || (typeof value === "object" && value !== null);
+  if (!isConvertible) return value;
   if (isNonNullType(type)) return convertValue(value, type.ofType);
   if (isListType(type))
     return Array.isArray(value)
@@ -134,8 +137,7 @@ function convertValue(value: unknown, type: GraphQLInputType): unknown {
     if (type === GraphQLID) return String(value);
     return type === GraphQLFloat ? Number(value) : value;
   }
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  if (!isInputObjectType(type) || !isObject) return value;
+  if (!isInputObjectType(type) || Array.isArray(value)) return value;
   const fields = type.getFields();
   const members = Object.entries(value).map(([name, member]) => {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;

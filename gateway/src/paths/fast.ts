@@ -84,6 +84,7 @@ export function createFastPath({
     // Usually true at once: a promise only while the gateway is saturated.
     const isAdmitted = entered === true || (await entered);
     if (!isAdmitted) {
+      pipeline.debitDocument(exchange);
       release();
       return send(exchange, rejectOverloaded(responseType));
     }
@@ -92,6 +93,7 @@ export function createFastPath({
     } catch (error) {
       send(exchange, rejectRequest(observe, exchange, responseType, error, operation.identity));
     } finally {
+      pipeline.debitDocument(exchange);
       admission.leave(exchange);
       release();
     }

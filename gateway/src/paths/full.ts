@@ -52,10 +52,11 @@ export function createFullPath({
       record?.enter("parse");
       if (record) record.requestedName = graphql.operationName;
       const client = exchange.caller?.key ?? "";
-      const onDocumentRejected = (cpuMs: number) => pipeline.chargeRejected(exchange, cpuMs);
-      send(exchange, await respond(exchange, { method, responseType, graphql, client, onDocumentRejected }));
+      send(exchange, await respond(exchange, { method, responseType, graphql, client, cpu: exchange }));
     } catch (error) {
       send(exchange, rejectRequest(observe, exchange, responseType, error));
+    } finally {
+      pipeline.debitDocument(exchange);
     }
   };
 

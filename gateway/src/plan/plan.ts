@@ -9,6 +9,7 @@
 // `__schema` and `__type` are not planned: at the start of stage 4, introspection/ executes them over the API schema.
 import type { QueryPlan } from "@apollo/query-planner";
 import { Kind, type OperationDefinitionNode, type VariableDefinitionNode } from "graphql";
+import { countCpu, type DocumentCpu } from "../document-cpu.ts";
 import { Rejection } from "../errors/rejections.ts";
 import type { ValidatedOperation } from "../parse/validated-operation.ts";
 import type { Compile } from "./compile/compile.ts";
@@ -36,9 +37,15 @@ export interface PlanStage {
    * Returns the compiled plan, or a promise of it if the variant is not compiled yet.
    * @param variables as the client sent them, validated, without defaults.
    * @param traceId chooses the override labels.
+   * @param cpu counts the CPU time that this thread takes for a variant that is not compiled yet.
    * @throws Rejection (the promise rejects) OPERATION_NOT_RESOLVABLE; BAD_USER_INPUT if a condition or an argument of a directive is null; or one of the planner pool, such as OPERATION_TOO_COMPLEX.
    */
-  plan(validated: ValidatedOperation, variables: Variables, traceId: string): CompiledPlan | Promise<CompiledPlan>;
+  plan(
+    validated: ValidatedOperation,
+    variables: Variables,
+    traceId: string,
+    cpu?: DocumentCpu,
+  ): CompiledPlan | Promise<CompiledPlan>;
   /** The query plan as a JSON value, for developers. Nothing is compiled. Parameters and errors as `plan`. */
   explain(validated: ValidatedOperation, variables: Variables, traceId: string): Promise<unknown>;
   /** Plans and compiles the variants for these variables and all combinations of override labels, before clients request them. */
@@ -89,10 +96,11 @@ export function createPlanStage(options: PlanOptions): PlanStage {
     conditions: Variables,
     combination: OverrideCombination,
     retention: Retention,
+    cpu: DocumentCpu,
   ): Promise<CompiledPlan> {
-    const { normalized, plan } = await queryPlanFor(validated, conditions, combination);
+    const { normalized, plan } = await countCpu(cpu, () => queryPlanFor(validated, conditions, combination));
     // `compile` reports the size of the plan, and later of each object layout that requests add to it.
-    const compiled = options.compile(normalized, plan, retention.add);
+    const compiled = countCpu(cpu, () => options.compile(normalized, plan, retention.add));
     options.onCompiled(compiled);
     return compiled;
   }
@@ -123,6 +131,7 @@ export function createPlanStage(options: PlanOptions): PlanStage {
     variables: Variables,
     { names, byKey }: Variants,
     combination: OverrideCombination,
+    cpu: DocumentCpu = { documentCpuMs: 0 },
   ): CompiledPlan | Promise<CompiledPlan> {
     const conditions = readConditions(validated.operation, names, variables);
     const conditionValues = names.map(({ name }) => String(conditions[name])).join();
@@ -130,15 +139,15 @@ export function createPlanStage(options: PlanOptions): PlanStage {
     const cached = byKey.get(key);
     if (cached) return cached.plan;
     const retention = createRetention(validated);
-    const plan = compileVariant(validated, conditions, combination, retention);
+    const plan = compileVariant(validated, conditions, combination, retention, cpu);
     addVariant(byKey, key, { conditions, conditionValues, plan, retention }, plan);
     return plan;
   }
 
   return {
-    plan(validated, variables, traceId) {
+    plan(validated, variables, traceId, cpu) {
       const variants = variantsOf(validated);
-      return planVariant(validated, variables, variants, chooseCombination(variants.combinations, traceId));
+      return planVariant(validated, variables, variants, chooseCombination(variants.combinations, traceId), cpu);
     },
     async explain(validated, variables, traceId) {
       const { names, combinations } = variantsOf(validated);

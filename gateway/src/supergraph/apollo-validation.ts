@@ -33,6 +33,7 @@ import {
   type GraphQLFormattedError,
   type GraphQLSchema,
 } from "graphql";
+import type { DocumentCpu } from "../document-cpu.ts";
 import { codes, isClientCode } from "../errors/codes.ts";
 import { maskLibraryError } from "../errors/library-errors.ts";
 import { Rejection } from "../errors/rejections.ts";
@@ -55,8 +56,8 @@ export interface OperationRequest {
   readonly graphql: GraphqlRequest;
   /** The caller's key: new documents of several callers are validated in rotation. */
   readonly client: string;
-  /** Called if a new document is rejected, with the CPU time of its check. */
-  readonly onDocumentRejected?: (cpuMs: number) => void;
+  /** Counts the CPU time of the check of a new document. */
+  readonly cpu?: DocumentCpu;
 }
 
 type Proceed = (operation: ValidatedOperation) => Promise<ClientResponse>;
@@ -94,11 +95,16 @@ interface ValidationContext {
   readonly proceed: Proceed;
   /** The new document. Undefined if the document is stored already, or the request has none. */
   readonly checked: DocumentNode | undefined;
-  /**
-   * Filled by the hooks of this module: `response` or `error` after Apollo Server has validated the document, or `rejected` if it rejects the
-   * operation.
-   */
-  readonly channel: { response?: ClientResponse; error?: unknown; rejected?: RejectedDocument };
+  readonly channel: Channel;
+}
+
+/**
+ * Filled by the hooks of this module: `response` or `error` after Apollo Server has validated the document, or `rejected` if it rejects the operation.
+ */
+interface Channel {
+  response?: ClientResponse;
+  error?: unknown;
+  rejected?: RejectedDocument;
 }
 
 /** Errors without locations: their nodes belong to `document`. Undefined if Apollo Server rejects the request before it has a document. */
@@ -131,18 +137,26 @@ export async function createDocumentValidator(o: DocumentValidatorOptions): Prom
   async function validate(request: OperationRequest, proceed: Proceed): Promise<ClientResponse> {
     const source = findSource(request.graphql, o.persistedQueries);
     const isNew = await waitIfNew(source, request.client);
-    if (!isNew) return validateDocument(request, proceed, undefined, {});
-    const channel: ValidationContext["channel"] = {};
+    if (!isNew) return validateDocument(request, proceed, undefined);
     const startedMs = performance.now();
+    let isCounted = false;
+    // The check waits for nothing, so its time is CPU time.
+    const stopCounting = () => {
+      if (request.cpu && !isCounted) request.cpu.documentCpuMs += performance.now() - startedMs;
+      isCounted = true;
+    };
+    // A new document is validated in one iteration of the event loop and planned in a later iteration.
+    const proceedLater: Proceed = async (operation) => {
+      stopCounting();
+      await nextIteration(request.client);
+      return proceed(operation);
+    };
     try {
       const checkOptions = { documentTokensMax: o.documentTokensMax, limits: o.operationLimits };
       // "" is for the type only: a new document has a text.
-      const result = parseWithinLimits(source ?? "", checkOptions);
-      return await validateDocument(request, proceed, result, channel);
+      return await validateDocument(request, proceedLater, parseWithinLimits(source ?? "", checkOptions));
     } finally {
-      const isRejected = channel.response === undefined && channel.error === undefined;
-      // The validation of a rejected document waits for nothing, so this time is its CPU time.
-      if (isRejected) request.onDocumentRejected?.(performance.now() - startedMs);
+      stopCounting();
     }
   }
 
@@ -152,17 +166,15 @@ export async function createDocumentValidator(o: DocumentValidatorOptions): Prom
    * @throws Rejection if the document exceeds a limit.
    */
   async function validateDocument(
-    { method, responseType, graphql, client }: OperationRequest,
+    { method, responseType, graphql }: OperationRequest,
     proceed: Proceed,
     result: DocumentWithinLimits | undefined,
-    channel: ValidationContext["channel"],
   ): Promise<ClientResponse> {
     if (result && "exceeded" in result) throw new Rejection(result.exceeded.code, result.exceeded.message);
     if (result && "syntaxError" in result) return rejectSyntax(result.syntaxError, responseType);
     const checked = result?.document;
-    // A new document is validated in one iteration of the event loop and planned in a later iteration.
-    const proceedLater = (operation: ValidatedOperation) => nextIteration(client).then(() => proceed(operation));
-    const context = { proceed: checked ? proceedLater : proceed, checked, channel };
+    const channel: Channel = {};
+    const context = { proceed, checked, channel };
     const { http, body } = await executeOperation(server, method, graphql, context);
     if (channel.response) return channel.response;
     if (channel.error !== undefined) throw channel.error;

@@ -253,6 +253,7 @@ describe("the generation of a request", () => {
       chargeArrival: () => undefined,
       chargeOperation: () => undefined,
       debitDocument: () => undefined,
+      debitResult: () => undefined,
     };
     const receipts = createReceipts(["a key for tests only"]);
     const incompleteRequests = createIncompleteRequests({ addressKeyOf: callers.addressKeyOf, observe });

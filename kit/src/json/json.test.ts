@@ -32,14 +32,15 @@ test.each([
   ["objects that are nested too deeply", '{"a":'.repeat(501), "more than 500 levels"],
   ["too many members", `{${Array.from({ length: 10_000 }, (_, i) => `"${i}":0`).join()}}`, "more than 10000 members"],
   ["too many lists", `[${"[],".repeat(10_000)}0]`, "more than 10000 members"],
+  ["too many values", `[${"0,".repeat(100_000)}0]`, "more than 100000 values"],
   ["too many numbers that are not exact", `[${"9007199254740993,".repeat(5_001)}0]`, "more than 5000 numbers"],
 ])("%s are an error", (_, text, message) => {
   expect(() => parseExactJson(text)).toThrow(message);
 });
 
-test("brackets and colons in strings do not count, nor do elements of lists", () => {
+test("brackets, colons and commas in strings do not count, and elements of lists are no members", () => {
   const text = JSON.stringify({
-    query: "{[:".repeat(20_000),
+    query: "{[:,".repeat(120_000),
     escaped: '"[{:\\'.repeat(9_000),
     list: Array(50_000).fill(1),
   });

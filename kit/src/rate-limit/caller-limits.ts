@@ -18,8 +18,12 @@ export interface CallerLimits {
    */
   chargeVerification(request: IncomingMessage): RateDecision | undefined;
   charge(caller: LimitedCaller, requestClass: RequestClass, weight: number): RateDecision | undefined;
-  /** Takes units for work that is already done, such as the validation of a document that was rejected. */
+  /** Charges like `charge`. @returns the decision only if the charge is rejected. */
+  admit(caller: LimitedCaller, requestClass: RequestClass, weight: number): RateDecision | undefined;
+  /** Takes units for work that is already done, such as the validation of a document. */
   debit(caller: LimitedCaller, requestClass: RequestClass, weight: number): void;
+  /** Returns units of an admitted charge. */
+  refund(caller: LimitedCaller, requestClass: RequestClass, weight: number): void;
   /** Charges 1 read to the socket's address for input that is not a valid request. Undefined for a trusted proxy: the caller is unknown. */
   chargeUnreadable(socket: Socket): RateDecision | undefined;
   quotaOf: RateLimits["quotaOf"];
@@ -66,8 +70,16 @@ export function createCallerLimits(options: CallerLimitsOptions): CallerLimits {
       if (isExempt(address)) return undefined;
       return limits.charge(key, requestClass, weight);
     },
+    admit({ key, address }, requestClass, weight) {
+      if (limits.quotaOf(requestClass) === 0) return undefined;
+      if (isExempt(address)) return undefined;
+      return limits.admit(key, requestClass, weight);
+    },
     debit({ key, address }, requestClass, weight) {
       if (!isExempt(address)) limits.debit(key, requestClass, weight);
+    },
+    refund({ key, address }, requestClass, weight) {
+      if (!isExempt(address)) limits.refund(key, requestClass, weight);
     },
     chargeUnreadable(socket) {
       const address = addressOf(socket);

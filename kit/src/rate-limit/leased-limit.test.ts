@@ -88,6 +88,14 @@ test("a first request is admitted before the store responds, and a charge above 
   expect(only.charge("grace", "reads", 61)).toMatchObject({ isAdmitted: false, isTooExpensive: true });
 });
 
+test("units that are refunded can be used again", async () => {
+  const [only] = (await startProcesses(await startServer(), 1, 60)) as [SharingProcess];
+  await only.send("ada", 60);
+  expect(only.admit("ada", "reads", 1)).toMatchObject({ isAdmitted: false });
+  only.refund("ada", "reads", 1);
+  expect(only.admit("ada", "reads", 1)).toBeUndefined();
+});
+
 test("a debit in one process counts in the others", async () => {
   const [first, second] = (await startProcesses(await startServer(), 2, 60)) as [SharingProcess, SharingProcess];
   first.debit("ada", "reads", 60);

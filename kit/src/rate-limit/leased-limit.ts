@@ -53,13 +53,10 @@ const tolerance = 1e-6;
 /**
  * Counts by leases: units are taken from the shared bucket before they are used, one lease of `quota / (10 × processes)` at a time. No request waits
  * for the store: before the first grant, a caller's requests run on credit of one lease, and the units used are at most
- * `quota + processes × lease`. Beyond that, each process may admit one charge of a lease or more on credit, if the
- * caller's credit is at most 1 unit: a request is charged 1 unit on arrival, before its whole weight is known.
+ * `quota + processes × lease`. Beyond that, each process may admit one charge of a lease or more on credit, if the caller's credit is at most 1 unit.
  */
 export function createLeasedLimit(options: LeasedLimitOptions): ClassLimit {
   const { requestClass, quota, windowMs, callersMax, store, observe, nowMs } = options;
-  /** The time in which one unit is replenished. */
-  const stepMs = windowMs / quota;
   const leases = createCallerStates<Lease>({ callersMax, retentionMs: 2 * windowMs, nowMs });
   const callStoreIfNeeded = createLeaseCalls(options);
   const shareOfQuota = () => Math.max(quota / store.processCount(), 1);
@@ -103,18 +100,6 @@ export function createLeasedLimit(options: LeasedLimitOptions): ClassLimit {
     return credit + units <= size;
   }
 
-  function createDecision(lease: Lease, weight: number, isAdmitted: boolean, atMs: number): RateDecision {
-    const available = Math.min(lease.units + sharedUnits(options, lease, atMs), quota);
-    const needed = isAdmitted ? 1 : Math.min(weight, quota);
-    return {
-      isAdmitted,
-      isTooExpensive: weight > quota,
-      remaining: Math.max(Math.floor(available + tolerance), 0),
-      resetMs: (quota - available) * stepMs,
-      retryMs: Math.max((needed - available) * stepMs, 0),
-    };
-  }
-
   return {
     charge(key, weight) {
       if (!store.isAvailable()) return localLimit.charge(key, localWeightOf(weight));
@@ -122,7 +107,15 @@ export function createLeasedLimit(options: LeasedLimitOptions): ClassLimit {
       const lease = leaseOf(key, atMs);
       const isAdmitted = useUnits(lease, weight, atMs);
       callStoreIfNeeded(key, lease, atMs);
-      return createDecision(lease, weight, isAdmitted, atMs);
+      return createDecision(options, lease, weight, isAdmitted, atMs);
+    },
+    admit(key, weight) {
+      if (!store.isAvailable()) return localLimit.admit(key, localWeightOf(weight));
+      const atMs = nowMs();
+      const lease = leaseOf(key, atMs);
+      const isAdmitted = useUnits(lease, weight, atMs);
+      callStoreIfNeeded(key, lease, atMs);
+      return isAdmitted ? undefined : createDecision(options, lease, weight, false, atMs);
     },
     debit(key, weight) {
       if (!store.isAvailable()) return localLimit.debit(key, weight);
@@ -132,6 +125,11 @@ export function createLeasedLimit(options: LeasedLimitOptions): ClassLimit {
       lease.units -= leased;
       lease.credit = Math.min(lease.credit + weight - leased, quota);
       callStoreIfNeeded(key, lease, atMs);
+    },
+    refund(key, weight) {
+      if (!store.isAvailable()) return localLimit.refund(key, localWeightOf(weight));
+      // Not returned to the store: they expire with the lease.
+      leaseOf(key, nowMs()).units += weight;
     },
   };
 }
@@ -183,6 +181,27 @@ function sharedUnits({ quota, windowMs }: LeasedLimitOptions, { fullAtMs, credit
   const untilFullMs = Math.max(fullAtMs - atMs, 0);
   const availableShare = 1 - untilFullMs / windowMs;
   return availableShare * quota - credit;
+}
+
+function createDecision(
+  options: LeasedLimitOptions,
+  lease: Lease,
+  weight: number,
+  isAdmitted: boolean,
+  atMs: number,
+): RateDecision {
+  const { quota, windowMs } = options;
+  /** The time in which one unit is replenished. */
+  const stepMs = windowMs / quota;
+  const available = Math.min(lease.units + sharedUnits(options, lease, atMs), quota);
+  const needed = isAdmitted ? 1 : Math.min(weight, quota);
+  return {
+    isAdmitted,
+    isTooExpensive: weight > quota,
+    remaining: Math.max(Math.floor(available + tolerance), 0),
+    resetMs: (quota - available) * stepMs,
+    retryMs: Math.max((needed - available) * stepMs, 0),
+  };
 }
 
 /** The units that one lease has, at least 1. */

@@ -1,5 +1,5 @@
 import { createCallerStates } from "./caller-states.ts";
-import type { ClassLimit } from "./rate-decision.ts";
+import type { ClassLimit, RateDecision } from "./rate-decision.ts";
 
 export interface LocalLimitOptions {
   /**
@@ -41,32 +41,51 @@ export function createLocalLimit({ quota, windowMs, callersMax, nowMs }: LocalLi
     return bucket;
   }
 
+  /** Units are expressed by the time in which they are replenished. */
+  const stepOf = () => windowMs / quota();
+
+  /** @returns false, and takes nothing, if the bucket has fewer units. */
+  function take(bucket: Bucket, costMs: number, atMs: number): boolean {
+    const usedMs = Math.max(bucket.fullAtMs - atMs, 0);
+    const isAdmitted = usedMs + costMs <= fullCostMs;
+    bucket.fullAtMs = atMs + (isAdmitted ? usedMs + costMs : usedMs);
+    return isAdmitted;
+  }
+
+  /** Describes the bucket after `take`. */
+  function createDecision(bucket: Bucket, costMs: number, isAdmitted: boolean, atMs: number): RateDecision {
+    const stepMs = stepOf();
+    const resetMs = bucket.fullAtMs - atMs;
+    const remaining = Math.max(Math.floor((windowMs - resetMs) / stepMs + tolerance), 0);
+    // `retryMs` is about one more unit after an admission, and about the same charge after a rejection.
+    const nextCostMs = isAdmitted ? stepMs : Math.min(costMs, windowMs);
+    const isNextAdmitted = isAdmitted && remaining > 0;
+    const retryMs = isNextAdmitted ? 0 : Math.max(resetMs + nextCostMs - windowMs, 0);
+    return { isAdmitted, isTooExpensive: costMs > fullCostMs, remaining, resetMs, retryMs };
+  }
+
   return {
     charge(key, weight) {
       const atMs = nowMs();
       const bucket = bucketOf(key, atMs);
-      // Units are expressed by the time in which they are replenished.
-      const stepMs = windowMs / quota();
-      const usedMs = Math.max(bucket.fullAtMs - atMs, 0);
-      const costMs = weight * stepMs;
-      const isAdmitted = usedMs + costMs <= fullCostMs;
-      const isTooExpensive = costMs > fullCostMs;
-      const resetMs = isAdmitted ? usedMs + costMs : usedMs;
-      bucket.fullAtMs = atMs + resetMs;
-      const remaining = Math.max(Math.floor((windowMs - resetMs) / stepMs + tolerance), 0);
-      // `retryMs` is about one more unit after an admission, and about the same charge after a rejection.
-      const nextCostMs = isAdmitted ? stepMs : Math.min(costMs, windowMs);
-      const isNextAdmitted = isAdmitted && remaining > 0;
-      const retryMs = isNextAdmitted ? 0 : Math.max(resetMs + nextCostMs - windowMs, 0);
-      return { isAdmitted, isTooExpensive, remaining, resetMs, retryMs };
+      const costMs = weight * stepOf();
+      return createDecision(bucket, costMs, take(bucket, costMs, atMs), atMs);
+    },
+    admit(key, weight) {
+      const atMs = nowMs();
+      const bucket = bucketOf(key, atMs);
+      const costMs = weight * stepOf();
+      return take(bucket, costMs, atMs) ? undefined : createDecision(bucket, costMs, false, atMs);
     },
     debit(key, weight) {
       const atMs = nowMs();
       const bucket = bucketOf(key, atMs);
-      const costMs = (weight * windowMs) / quota();
-      const debitedAtMs = Math.max(bucket.fullAtMs, atMs) + costMs;
+      const debitedAtMs = Math.max(bucket.fullAtMs, atMs) + weight * stepOf();
       // A caller owes at most one quota.
       bucket.fullAtMs = Math.min(debitedAtMs, atMs + 2 * windowMs);
+    },
+    refund(key, weight) {
+      bucketOf(key, nowMs()).fullAtMs -= weight * stepOf();
     },
   };
 }

@@ -1,7 +1,10 @@
 // The result of a charge, and the interface of what counts it: `local-limit.ts` and `leased-limit.ts`.
 
-/** Reads and writes are counted separately, so that a polling page cannot block its user's writes. */
-export type RequestClass = "reads" | "writes";
+/**
+ * Reads and writes are counted separately, so that a polling page cannot block its user's writes. `requests` is for the gateway, which knows the class
+ * of a request only after it has parsed it: a unit for the arrival of each request, and the CPU time of its document.
+ */
+export type RequestClass = "requests" | "reads" | "writes";
 
 export interface RateDecision {
   readonly isAdmitted: boolean;
@@ -22,8 +25,12 @@ export interface RateDecision {
 export interface ClassLimit {
   /** As `RateLimits.charge`. */
   charge(key: string, weight: number): RateDecision;
+  /** As `RateLimits.admit`. */
+  admit(key: string, weight: number): RateDecision | undefined;
   /** Takes units for work that was done, and never rejects: see `RateLimits.debit`. */
   debit(key: string, weight: number): void;
+  /** Returns units of an admitted charge. */
+  refund(key: string, weight: number): void;
 }
 
 /** The value of `Retry-After` for a rejection: at least 1. */

@@ -23,13 +23,13 @@ export function readRateLimitConfig(env: EnvironmentReader, profile: "developmen
       fallback: 6_000,
       min: 0,
       max: 100_000_000,
-      why: "units that one caller may use for GET, HEAD and GraphQL queries; a REST request is 1, an operation as many as its plan has fetches; further ones are rejected; 0: no limit",
+      why: "units that one caller may use for GET, HEAD and GraphQL queries; a REST request is 1, an operation as many as its plan has fetches, and a large body or result 1 for each further millisecond of CPU time; further requests are rejected; 0: no limit",
     }),
     writesPerMinute: env.integer("RATE_LIMIT_WRITES_PER_MINUTE", {
       fallback: 600,
       min: 0,
       max: 100_000_000,
-      why: "the same for all other methods and GraphQL mutations",
+      why: "the same for all other methods and GraphQL mutations; the gateway limits all requests of a caller, with the CPU time of their documents, to the sum of both numbers",
     }),
     callersMax: env.integer("RATE_LIMIT_CALLERS_MAX", {
       fallback: 100_000,

@@ -65,6 +65,20 @@ test("a caller whose work was debited is rejected until the debt is replenished,
   expect(limits.read("grace").isAdmitted).toBe(true);
 });
 
+test("admit charges as charge does, and a refunded unit is admitted again", () => {
+  const limits = limitsOf(2);
+  expect(limits.admit("ada", "reads", 2)).toBeUndefined();
+  expect(limits.admit("ada", "reads", 1)).toEqual(limits.read("ada"));
+  limits.refund("ada", "reads", 1);
+  expect(limits.admit("ada", "reads", 1)).toBeUndefined();
+  expect(limits.admit("ada", "reads", 1)).toMatchObject({ isAdmitted: false });
+});
+
+test("the quota of requests is that of reads and writes together, and unlimited if one of them is", () => {
+  expect(limitsOf(6).quotaOf("requests")).toBe(8);
+  expect(limitsOf(0).quotaOf("requests")).toBe(0);
+});
+
 test("reads and writes are counted separately, and 0 is no limit", () => {
   const limits = limitsOf(0);
   expect(limits.admitted("ada", 10_000)).toBe(10_000);

@@ -12,8 +12,12 @@ export interface RateLimits {
   quotaOf(requestClass: RequestClass): number;
   /** Charges `weight` units (from 1), synchronously. A rejected charge costs nothing, so a caller that waits for `retryMs` is admitted. */
   charge(key: string, requestClass: RequestClass, weight: number): RateDecision;
+  /** Charges like `charge`, and allocates nothing for an admitted charge. @returns the decision if the charge is rejected. */
+  admit(key: string, requestClass: RequestClass, weight: number): RateDecision | undefined;
   /** Takes units for work that is already done. A caller can owe up to one quota, and its charges are rejected while it owes units. */
   debit(key: string, requestClass: RequestClass, weight: number): void;
+  /** Returns units of an admitted charge. */
+  refund(key: string, requestClass: RequestClass, weight: number): void;
   /** Adds `RateLimit-Policy` and `RateLimit` to a list of alternating names and values (draft-ietf-httpapi-ratelimit-headers-10). */
   addHeaders(requestClass: RequestClass, decision: RateDecision, headers: string[]): void;
   /** Closes the connection to the store. Call it after the last request. */
@@ -57,9 +61,11 @@ const unlimited: RateDecision = {
 export function createRateLimits(options: RateLimitsOptions): RateLimits {
   const { observe = () => {}, nowMs = () => performance.now(), callersMax } = options;
   const store = createStore(options, observe);
-  const quotas = { reads: options.readsPerMinute, writes: options.writesPerMinute };
-  const limits = { reads: createLimit("reads"), writes: createLimit("writes") };
-  const policies = { reads: policyOf("reads"), writes: policyOf("writes") };
+  const { readsPerMinute: reads, writesPerMinute: writes } = options;
+  // A caller that uses up its reads and writes does not exceed `requests` by their number, only by the CPU time of its documents.
+  const quotas = { requests: reads === 0 || writes === 0 ? 0 : reads + writes, reads, writes };
+  const limits = { requests: createLimit("requests"), reads: createLimit("reads"), writes: createLimit("writes") };
+  const policies = { requests: policyOf("requests"), reads: policyOf("reads"), writes: policyOf("writes") };
 
   function createLimit(requestClass: RequestClass): ClassLimit | undefined {
     const quota = quotas[requestClass];
@@ -79,7 +85,13 @@ export function createRateLimits(options: RateLimitsOptions): RateLimits {
       if (!decision.isAdmitted) observe({ kind: "rate-limited", requestClass });
       return decision;
     },
+    admit(key, requestClass, weight) {
+      const rejected = limits[requestClass]?.admit(key, weight);
+      if (rejected) observe({ kind: "rate-limited", requestClass });
+      return rejected;
+    },
     debit: (key, requestClass, weight) => limits[requestClass]?.debit(key, weight),
+    refund: (key, requestClass, weight) => limits[requestClass]?.refund(key, weight),
     addHeaders(requestClass, { remaining, resetMs }, headers) {
       if (remaining === Infinity) return;
       const resetSeconds = Math.ceil(resetMs / 1_000);

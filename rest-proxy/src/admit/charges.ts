@@ -19,6 +19,8 @@ export interface RestCharges {
    * @throws AppError TOO_MANY_REQUESTS.
    */
   charge(request: IncomingMessage, caller: Pick<Caller, "key" | "address">, headers: string[]): void;
+  /** Takes 1 more unit for each whole millisecond of CPU time beyond the first, which `charge` has charged. Rejects nothing. */
+  debit(request: IncomingMessage, caller: Pick<Caller, "key" | "address">, cpuMs: number): void;
   /** Charges input that is not a valid request as a read. Does not throw if the limit is exceeded: the input is rejected anyway. */
   chargeUnreadable(socket: Socket, headers: string[]): void;
 }
@@ -34,18 +36,26 @@ export function createRestCharges(limits: CallerLimits): RestCharges {
     charge({ method }, caller, headers) {
       // OPTIONS needs no service, and a browser does not expose to a page why its preflight was rejected.
       if (method === "OPTIONS") return;
-      const requestClass = method === "GET" || method === "HEAD" ? "reads" : "writes";
+      const requestClass = classOf(method);
       // Undefined for a caller without a limit.
       const decision = limits.charge(caller, requestClass, 1);
       if (decision === undefined) return;
       limits.addHeaders(requestClass, decision, headers);
       if (!decision.isAdmitted) throw rateLimitExceeded(requestClass, retryAfterSecondsOf(decision));
     },
+    debit({ method }, caller, cpuMs) {
+      const units = Math.floor(cpuMs) - 1;
+      if (units > 0) limits.debit(caller, classOf(method), units);
+    },
     chargeUnreadable(socket, headers) {
       const decision = limits.chargeUnreadable(socket);
       if (decision) limits.addHeaders("reads", decision, headers);
     },
   };
+}
+
+function classOf(method: string | undefined): RequestClass {
+  return method === "GET" || method === "HEAD" ? "reads" : "writes";
 }
 
 function rateLimitExceeded(requestClass: RequestClass, retryAfterSeconds: number): AppError {

@@ -68,19 +68,19 @@ export const admissionMetrics = {
   },
 } as const satisfies MetricDeclarations;
 
-/** Exported by the gateway and the REST proxy. `class` is reads or writes. */
+/** Exported by the gateway and the REST proxy. `class` is requests (of the gateway only), reads or writes. */
 export const rateLimitMetrics = {
   tributary_rate_limit_rejections_total: {
     kind: "counter",
-    help: "Charges that exceed the rate limit of their caller, by endpoint (graphql, rest) and class (reads, writes). An operation that is rejected in one class and admitted in the other is counted too.",
+    help: "Charges that exceed the rate limit of their caller, by endpoint (graphql, rest) and class (requests: on arrival at the gateway; reads, writes).",
     labels: ["endpoint", "class"],
-    expected: { class: ["reads", "writes"] },
+    expected: { class: ["requests", "reads", "writes"] },
   },
   tributary_rate_limit_lease_misses_total: {
     kind: "counter",
     help: "Charges rejected for lack of a lease while the shared limit may have had units left.",
     labels: ["endpoint", "class"],
-    expected: { class: ["reads", "writes"] },
+    expected: { class: ["requests", "reads", "writes"] },
   },
   tributary_rate_limit_store_calls_total: {
     kind: "counter",
