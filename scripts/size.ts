@@ -20,13 +20,13 @@ function list(...args: readonly string[]): readonly string[] {
 }
 
 function measure(paths: readonly string[], read: (path: string) => string): Sizes {
-  const sizes = new Map<string, { code: number; comments: number }>();
+  const sizes = new Map<string, { code: number; commentLines: number }>();
   for (const path of paths) {
     const group = groupOf(path);
     if (group === undefined) continue;
-    const sum = sizes.get(group) ?? { code: 0, comments: 0 };
-    const { code, comments } = countLines(read(path));
-    sizes.set(group, { code: sum.code + code, comments: sum.comments + comments });
+    const sum = sizes.get(group) ?? { code: 0, commentLines: 0 };
+    const { code, commentLines } = countLines(read(path));
+    sizes.set(group, { code: sum.code + code, commentLines: sum.commentLines + commentLines });
   }
   return sizes;
 }

@@ -12,7 +12,7 @@ const a = 1; // code
 const b = "/* no comment";
 const c = 2;
 `;
-  expect(countLines(text)).toEqual({ code: 3, comments: 5 });
+  expect(countLines(text)).toEqual({ code: 3, commentLines: 5 });
 });
 
 test.each([
@@ -32,10 +32,10 @@ test.each([
 
 test("the product is the sum of its packages, with its change", () => {
   const now = new Map([
-    ["gateway", { code: 1_200, comments: 300 }],
-    ["kit", { code: 300, comments: 0 }],
+    ["gateway", { code: 1_200, commentLines: 300 }],
+    ["kit", { code: 300, commentLines: 0 }],
   ]);
-  const before = new Map([["gateway", { code: 1_600, comments: 0 }]]);
+  const before = new Map([["gateway", { code: 1_600, commentLines: 0 }]]);
   const lines = formatSizes(now, { sizes: before, name: "main" }).split("\n");
   expect(lines.find((line) => line.startsWith("product"))?.split(/ {2,}/)).toEqual([
     "product",

@@ -2,7 +2,7 @@
 
 export interface LineCount {
   readonly code: number;
-  readonly comments: number;
+  readonly commentLines: number;
 }
 
 /** By the name of a group of files (`groupOf`). */
@@ -11,16 +11,16 @@ export type Sizes = ReadonlyMap<string, LineCount>;
 /** A line is a comment if it begins as one, or is within a block comment. A comment after code is part of a line of code. */
 export function countLines(text: string): LineCount {
   let code = 0;
-  let comments = 0;
+  let commentLines = 0;
   let isInBlock = false;
   for (const line of text.split("\n").map((untrimmed) => untrimmed.trim())) {
     if (line === "") continue;
     const beginsBlock = !isInBlock && line.startsWith("/*");
-    if (isInBlock || beginsBlock || line.startsWith("//")) comments++;
+    if (isInBlock || beginsBlock || line.startsWith("//")) commentLines++;
     else code++;
     if (isInBlock || beginsBlock) isInBlock = !line.includes("*/");
   }
-  return { code, comments };
+  return { code, commentLines };
 }
 
 const products = ["gateway", "rest-proxy", "kit", "services", "supergraph", "infra"];
@@ -44,7 +44,7 @@ export function formatSizes(now: Sizes, before?: { readonly sizes: Sizes; readon
     ...tools.map((name) => formatRow(name, [name], now, before?.sizes)),
     formatRow("tests", ["tests"], now, before?.sizes),
   ];
-  const head = ["", "lines of code", "comments", before ? `against ${before.name}` : ""];
+  const head = ["", "lines of code", "comment share", before ? `against ${before.name}` : ""];
   return [head, ...rows].map(([name = "", ...cells]) => `${name.padEnd(12)}${cells.map(pad).join("")}\n`).join("");
 }
 
@@ -53,17 +53,17 @@ function pad(cell: string): string {
 }
 
 function formatRow(name: string, groups: readonly string[], now: Sizes, before: Sizes | undefined): readonly string[] {
-  const { code, comments } = sum(groups, now);
+  const { code, commentLines } = sum(groups, now);
   const change = before ? code - sum(groups, before).code : undefined;
-  const share = `${((100 * comments) / Math.max(code + comments, 1)).toFixed(1)} %`;
+  const share = `${((100 * commentLines) / Math.max(code + commentLines, 1)).toFixed(1)} %`;
   const sign = change !== undefined && change > 0 ? "+" : "";
   return [name, code.toLocaleString("en"), share, change === undefined ? "" : sign + change.toLocaleString("en")];
 }
 
 function sum(groups: readonly string[], sizes: Sizes): LineCount {
-  const counts = groups.map((group) => sizes.get(group) ?? { code: 0, comments: 0 });
+  const counts = groups.map((group) => sizes.get(group) ?? { code: 0, commentLines: 0 });
   return {
     code: counts.reduce((total, { code }) => total + code, 0),
-    comments: counts.reduce((total, { comments }) => total + comments, 0),
+    commentLines: counts.reduce((total, { commentLines }) => total + commentLines, 0),
   };
 }

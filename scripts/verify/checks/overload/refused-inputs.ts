@@ -89,9 +89,9 @@ const texts: readonly RefusedInput[] = [
       `query ${v}(${many(200, (i) => `$a${i}:ID`)} ${"\n".repeat(longText / 2 - 10_000)}${many(200, (i) => `$b${i}:ID`)}) { whoAmI }`,
   ),
   document(
-    "200 unused variables after 100,000 line breaks",
+    "200 unused variables after 19,000 line breaks",
     invalid,
-    (v) => `query ${v}(${"\n".repeat(100_000)}${many(200, (i) => `$b${i}:ID`)}) { whoAmI }`,
+    (v) => `query ${v}(${"\n".repeat(19_000)}${many(200, (i) => `$b${i}:ID`)}) { whoAmI }`,
   ),
   document("many operations", ["DEFINITION_LIMIT_EXCEEDED"], (v) =>
     withinTokens(5, (i) => `query ${v}${i} { whoAmI }`),
