@@ -1,5 +1,5 @@
 // What a benchmark consists of. gateway.ts, rest.ts and telemetry.ts are the three benchmarks; main.ts measures them.
-import type { SubgraphUrls } from "./graph/schemas.ts";
+import type { BenchmarkSubgraphName, SubgraphUrls } from "./graph/schemas.ts";
 import type { LoadRequest } from "./load/connection.ts";
 
 export interface Benchmark {
@@ -61,12 +61,16 @@ export interface ContenderCommand {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
+export type SubgraphLatencies = Readonly<Partial<Record<BenchmarkSubgraphName, number>>>;
+
 export interface Workload {
   readonly name: string;
   readonly title: string;
   readonly requests: readonly LoadRequest[];
   /** Whether only the contenders that name the workload take part in it. */
   readonly isOptIn?: boolean;
+  /** Milliseconds by which each subgraph delays its responses: none by default. */
+  readonly latenciesMs?: SubgraphLatencies;
   /** Sent once each before the warm-up, to fill the caches. Defaults to `requests`. */
   readonly primingRequests?: readonly LoadRequest[];
   /** Whether the requests have `If-None-Match` with the ETag of an earlier response, and the expected status is 304 instead of 200. */

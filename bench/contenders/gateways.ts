@@ -43,6 +43,10 @@ export const gateways: readonly Contender[] = [
     FAST_PATH: "false",
     FETCH_SHARING: "false",
   }),
+  {
+    ...createOurs("ours-latencies", "Tributary, fetch sharing off", { FAST_PATH: "true", FETCH_SHARING: "false" }),
+    workloads: ["heavy-latencies"],
+  },
   createForCallers("ours-callers", "Tributary", () => ({})),
   createForCallers("ours-entity-cache", "Tributary, entity cache", toEntityCacheVariables),
 ];

@@ -78,7 +78,7 @@ export async function measureCell(contender: Contender, workload: Workload, opti
     const collect = async () => (preload === undefined ? undefined : collectReport(main.folder, main.process.pid));
     const processes = contenders.map(({ port, process }) => ({ port, pid: process.pid }));
     const job: LoadJob = { ...toLoad(workload, etags[0]), processes, warmUpMs, windowMs };
-    const { processes: processReports, ...windowReport } = await testbed.load(job, collect);
+    const { processes: processReports, ...windowReport } = await testbed.load(job, collect, workload.latenciesMs);
     const [report, baselineReport] = processReports as [ProcessReport, ProcessReport?];
     return {
       workload: workload.name,

@@ -3,8 +3,9 @@
 // process sends their URLs once over IPC, and then replies to each message with the fetch counts.
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
+import { setTimeout } from "node:timers/promises";
 import { startStubFeed } from "@tributary/kit/testing/stub-feed";
-import type { BackendUrls } from "../benchmark.ts";
+import type { BackendUrls, SubgraphLatencies } from "../benchmark.ts";
 import { publicKeys } from "../graph/callers.ts";
 import { type BenchmarkSubgraphName, subgraphNames, type SubgraphUrls } from "../graph/schemas.ts";
 import { createHttpReader } from "../load/http-reader.ts";
@@ -18,10 +19,16 @@ export interface FetchCounts {
   readonly computed: number;
 }
 
+/** Sets the latencies; any other message only counts fetches. */
+export interface BackendMessage {
+  readonly latenciesMs: SubgraphLatencies;
+}
+
 /** Returns the complete HTTP response to a request; a promise if it must be computed. */
 type Respond = (path: string, body: string) => Buffer | Promise<Buffer>;
 
 const counts = { fetches: 0, computed: 0 };
+let latenciesMs: SubgraphLatencies = {};
 
 const subgraphUrls: Partial<Record<BenchmarkSubgraphName, string>> = {};
 for (const name of subgraphNames) {
@@ -30,7 +37,9 @@ for (const name of subgraphNames) {
   });
   const url = await listen((_path, body) => {
     counts.fetches += 1;
-    return getCannedResponse(body);
+    const response = getCannedResponse(body);
+    const latencyMs = latenciesMs[name];
+    return latencyMs === undefined ? response : setTimeout(latencyMs).then(() => response);
   });
   subgraphUrls[name] = `${url}/graphql`;
 }
@@ -43,7 +52,10 @@ const urls: BackendUrls = {
   feedUrl: (await startStubFeed()).url,
 };
 
-process.on("message", () => process.send?.(counts));
+process.on("message", (message: string | BackendMessage) => {
+  if (typeof message === "object") latenciesMs = message.latenciesMs;
+  process.send?.(counts);
+});
 process.on("disconnect", () => process.exit());
 process.send?.(urls);
 

@@ -1,7 +1,7 @@
-import type { BackendUrls } from "../benchmark.ts";
+import type { BackendUrls, SubgraphLatencies } from "../benchmark.ts";
 import type { LoadMessage } from "../load/load-process.ts";
 import type { LoadJob, WindowReport } from "../load/measure-load.ts";
-import type { FetchCounts } from "./backend-process.ts";
+import type { BackendMessage, FetchCounts } from "./backend-process.ts";
 import { type PinnedProcess, receiveMessage, startIpcProcess } from "./pinned-process.ts";
 import { startPostsDatabase } from "./posts-database.ts";
 
@@ -9,9 +9,13 @@ import { startPostsDatabase } from "./posts-database.ts";
 export interface Testbed {
   readonly addresses: BackendUrls & { readonly databaseUrl: string };
   /**
-   * Runs one job. `onWindow` is called when the window starts. The fetches of all processes of the job are counted from then until the report.
+   * Runs one job, with these latencies of the subgraphs. `onWindow` is called when the window starts. The fetches of all processes of the job are counted from then until the report.
    */
-  load(job: LoadJob, onWindow: () => Promise<unknown>): Promise<WindowReport & FetchCounts>;
+  load(
+    job: LoadJob,
+    onWindow: () => Promise<unknown>,
+    latenciesMs?: SubgraphLatencies,
+  ): Promise<WindowReport & FetchCounts>;
   stop(): Promise<void>;
 }
 
@@ -25,7 +29,8 @@ export async function startTestbed({ hasDatabase }: { readonly hasDatabase: bool
   const countFetches = () => request<FetchCounts>(backend, "count");
   return {
     addresses: { ...urls, databaseUrl: database?.url ?? "" },
-    async load(job, onWindow) {
+    async load(job, onWindow, latenciesMs = {}) {
+      await request<FetchCounts>(backend, { latenciesMs });
       // The load generator first replies with `window-started` or a problem, later with the report or a problem.
       throwIfProblem(await request<LoadMessage>(loadGenerator, job));
       // Listens before the next `await`, during which the second reply may arrive.
@@ -48,7 +53,7 @@ export async function startTestbed({ hasDatabase }: { readonly hasDatabase: bool
 }
 
 /** Sends the message, and resolves with the next message of the process. */
-function request<T>(process: PinnedProcess, message: string | LoadJob): Promise<T> {
+function request<T>(process: PinnedProcess, message: string | LoadJob | BackendMessage): Promise<T> {
   process.child.send(message);
   return receiveMessage<T>(process);
 }

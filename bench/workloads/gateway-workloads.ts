@@ -92,6 +92,14 @@ export const gatewayWorkloads: readonly Workload[] = [
   },
   {
     ...defaults,
+    name: "heavy-latencies",
+    title: "heavy, subgraphs of different speed",
+    isOptIn: true,
+    latenciesMs: { people: 2, books: 6, shelves: 3, reviews: 4 },
+    requests: createRequests(1, () => ({ query: heavyOperation, variables: { skip: 0 } })),
+  },
+  {
+    ...defaults,
     name: "callers",
     title: "callers, small",
     isOptIn: true,
