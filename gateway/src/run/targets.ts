@@ -102,8 +102,11 @@ function createPathTree(paths: Paths, stepCount: number): PathTree {
   }
 
   return {
+    // Called for each object on the way.
     branchOf(layout) {
-      const branch = branches.get(layout) ?? createBranch(layout);
+      const known = branches.get(layout);
+      if (known) return known;
+      const branch = createBranch(layout);
       branches.set(layout, branch);
       return branch;
     },
