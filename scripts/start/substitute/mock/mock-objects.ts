@@ -1,5 +1,5 @@
-// The mocked objects of a schema, and the values of their fields, for the resolver of mock-subgraph.ts. What an object contains depends only on
-// its identity: for an entity its type and key, for any other object its parent's identity, the field and the arguments.
+// What a mocked object contains depends only on its identity: for an entity its type and key, for any other object its parent's identity, the
+// field and the arguments.
 import {
   getNamedType,
   getNullableType,
@@ -57,9 +57,7 @@ const connectionLengths = 5;
 /** The field or list item for which a value is created. */
 export interface MockPlace {
   readonly fieldName: string;
-  /** Identifies the parent object and the field, without the arguments. */
-  readonly field: string;
-  /** Determines the value: `field` with the arguments. */
+  /** Determines the value: the parent object, the field, and the arguments that do not select a page. */
   readonly seed: string;
   readonly args: Values;
   readonly context: MockContext;
@@ -75,14 +73,14 @@ function acceptGiven(type: GraphQLOutputType, place: MockPlace): unknown {
   if (given === undefined) return undefined;
   if (isNonNullType(type)) return given === null ? undefined : acceptGiven(type.ofType, place);
   if (given === null || given instanceof MockObject) return given;
-  if (isListType(type)) return Array.isArray(given) ? acceptList(type.ofType, place, given) : undefined;
+  if (isListType(type)) {
+    // A list of MockObjects is complete: `createConnection` has made it.
+    const isComplete = Array.isArray(given) && given.every((item) => item instanceof MockObject);
+    if (isComplete) return given;
+    return Array.isArray(given) ? createList(type.ofType, place, given) : undefined;
+  }
   if (isLeafType(type)) return isSerializable(type, given) ? given : undefined;
   return typeof given === "object" && !Array.isArray(given) ? createObject(type, place) : undefined;
-}
-
-/** A list of MockObjects is complete: `createConnection` has made it. */
-function acceptList(type: GraphQLOutputType, place: MockPlace, given: readonly unknown[]): unknown {
-  return given.every((item) => item instanceof MockObject) ? given : createList(type, place, given);
 }
 
 /** The value of a field or list item: the given one if it has the type, otherwise a mocked one. */
@@ -107,7 +105,6 @@ function createList(type: GraphQLOutputType, place: MockPlace, given: readonly u
     const itemSeed = `${seed}[${index}]`;
     return createValue(type, {
       fieldName,
-      field: itemSeed,
       seed: itemSeed,
       args: {},
       context,
@@ -169,12 +166,10 @@ function createKeyValue(type: GraphQLObjectType, name: string, ordinal: number):
  * have no effect.
  */
 function createConnection(type: GraphQLObjectType, place: MockPlace): MockObject {
-  const { fieldName, field, args, context } = place;
-  const { first, after, last: _last, before: _before, ...filter } = args;
-  const listSeed = `${field}(${writeSeed(filter)})`;
+  const { fieldName, seed: listSeed, args, context } = place;
   const totalCount = connectionLengthMin + pickNumber(listSeed, connectionLengths);
-  const start = Math.min(totalCount, readCursor(after) + 1);
-  const pageLength = Math.min(readCount({ first }, totalCount), totalCount - start, context.itemsLeft);
+  const start = Math.min(totalCount, readCursor(args["after"]) + 1);
+  const pageLength = Math.min(readCount(args, totalCount), totalCount - start, context.itemsLeft);
   context.itemsLeft -= pageLength;
   const firstOrdinal = pickNumber(`${listSeed} ids`, idsMax);
   const { edges: edgesField, nodes: nodesField } = type.getFields();
@@ -184,7 +179,7 @@ function createConnection(type: GraphQLObjectType, place: MockPlace): MockObject
   const indexes = Array.from({ length: pageLength }, (_item, position) => start + position);
   const nodes = indexes.map((index) => {
     const ordinal = (firstOrdinal + index) % idsMax;
-    return createValue(nodeType, { fieldName, field, seed: `${listSeed}[${index}]`, args: {}, context, ordinal });
+    return createValue(nodeType, { fieldName, seed: `${listSeed}[${index}]`, args: {}, context, ordinal });
   });
   const edges = indexes.map((index, position) => {
     const node = nodes[position];

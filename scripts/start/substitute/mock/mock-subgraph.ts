@@ -76,8 +76,9 @@ function createMockResolver(
       return representations.map((representation) => createFromRepresentation(Object(representation), context));
     }
     const parent = source instanceof MockObject ? source : new MockObject(info.parentType.name, info.parentType.name);
-    const field = `${parent.identity}.${info.fieldName}`;
-    const place = { fieldName: info.fieldName, field, seed: `${field}(${writeSeed(args)})`, args, context };
+    const { first: _first, after: _after, last: _last, before: _before, ...filter } = args;
+    const seed = `${parent.identity}.${info.fieldName}(${writeSeed(filter)})`;
+    const place = { fieldName: info.fieldName, seed, args, context };
     if (info.parentType === schema.getMutationType()) return createPayload(place, info);
     const isGiven = Object.hasOwn(parent.given, info.fieldName);
     // A list in a mutation's payload contains errors or warnings, and a mock has none.
