@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { composeRepository, routesFile } from "../supergraph/compose.ts";
 import type { CompositionError } from "../supergraph/composition/composition-errors.ts";
-import type { GeneratedFile, GeneratorResult, GeneratorOptions } from "../supergraph/composition/generated-files.ts";
+import type { GeneratedFile, GeneratorResult } from "../supergraph/composition/generated-files.ts";
 import { runGenerator } from "../supergraph/composition/generator-command.ts";
 import { composeDocuments } from "../supergraph/documents/compose-documents.ts";
 import { readServices, type Service } from "../supergraph/services.ts";
@@ -27,13 +27,12 @@ const newServiceTemplate: Subgraph = {
 /** Returns the content of every generated file, without writing it. `new-service/generation.ts` calls this too. */
 export async function generateRepository(
   root: string,
-  options: GeneratorOptions,
   services: readonly Service[] = readServices(root),
 ): Promise<GeneratorResult> {
   // Composition runs first, because its errors are better than those of the type generator.
-  const composition = await composeRepository(root, options, services);
+  const composition = await composeRepository(root, services);
   if (!composition.ok) return composition;
-  const documents = await composeDocuments(root, options, services);
+  const documents = await composeDocuments(root, services);
   if (!documents.ok) return documents;
   const sources = readSubgraphs(root, [...services, newServiceTemplate]).filter(({ sdl }) => sdl !== undefined);
   const typeResults = await Promise.all(sources.map((source) => generateTypes(root, source)));
@@ -81,7 +80,6 @@ async function generateTypes(
 
 if (import.meta.main) {
   process.exitCode = await runGenerator({
-    commandLine: "npm run generate",
     root: fileURLToPath(new URL("..", import.meta.url)),
     args: process.argv.slice(2),
     generate: generateRepository,

@@ -1,6 +1,3 @@
-// Composes the supergraph. Called by `npm run generate`, `npm run check`, `npm start` and the tests. Run as a program, it writes only
-// supergraph.graphql, api.graphql and routes.json.
-import { fileURLToPath } from "node:url";
 import { composeServices } from "@apollo/composition";
 import type { CompositionResult, CompositionSuccess } from "@apollo/composition";
 import { GraphQLError, lexicographicSortSchema, printSchema } from "graphql";
@@ -10,8 +7,7 @@ import {
   describeMissingSchema,
   describeSyntaxError,
 } from "./composition/composition-errors.ts";
-import type { GeneratorResult, GeneratorOptions } from "./composition/generated-files.ts";
-import { runGenerator } from "./composition/generator-command.ts";
+import type { GeneratorResult } from "./composition/generated-files.ts";
 import type { ParsedSubgraph } from "./composition/places.ts";
 import { parseSubgraph } from "./composition/places.ts";
 import { describePriorityProblems } from "./composition/priorities.ts";
@@ -22,7 +18,7 @@ import type { Subgraph, SubgraphSource } from "./subgraphs.ts";
 import { readSubgraphs } from "./subgraphs.ts";
 
 /** A diagnostic of Apollo's composition that does not prevent publishing the supergraph. */
-export interface CompositionHint {
+interface CompositionHint {
   readonly code: string;
   /** WARN, INFO or DEBUG. Only WARN is printed. */
   readonly level: string;
@@ -67,14 +63,10 @@ export function composeSubgraphs(sources: readonly SubgraphSource[]): Compositio
 /** Composes the schemas and routes below `root` into supergraph.graphql, api.graphql and routes.json. Returns the files; does not write them. */
 export async function composeRepository(
   root: string,
-  { partial }: GeneratorOptions,
   subgraphs: readonly Subgraph[] = readServices(root),
 ): Promise<GeneratorResult> {
-  // A missing file is an error, except with `partial`, which leaves its service out.
-  const sources = readSubgraphs(root, subgraphs).filter(({ sdl }) => !partial || sdl !== undefined);
-  const routeSources = (await readRoutes(root, subgraphs)).filter(({ text }) => !partial || text !== undefined);
-  const graph = composeSubgraphs(sources);
-  const merged = mergeRoutes(routeSources);
+  const graph = composeSubgraphs(readSubgraphs(root, subgraphs));
+  const merged = mergeRoutes(await readRoutes(root, subgraphs));
   if (!graph.ok || !merged.ok) {
     const schemaErrors = graph.ok ? [] : graph.errors;
     const routeErrors = merged.ok ? [] : merged.errors;
@@ -131,14 +123,4 @@ function toHints({ hints }: CompositionSuccess): CompositionHint[] {
     level: definition.level.name,
     message,
   }));
-}
-
-if (import.meta.main) {
-  process.exitCode = await runGenerator({
-    commandLine: "node supergraph/compose.ts",
-    root: fileURLToPath(new URL("..", import.meta.url)),
-    args: process.argv.slice(2),
-    generate: composeRepository,
-    print: (text) => process.stdout.write(text),
-  });
 }

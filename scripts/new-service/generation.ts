@@ -12,7 +12,7 @@ export async function generateFiles(
   root: string,
   services: readonly Service[] = readServices(root),
 ): Promise<readonly GeneratedFile[]> {
-  const result = await generateRepository(root, { partial: false }, services);
+  const result = await generateRepository(root, services);
   if (result.ok) return result.files;
   const context = { sources: readSubgraphs(root, services), baseline: findSchemaBaseline(root) };
   const report = reportCompositionErrors(result.errors, context).join("\n");

@@ -37,7 +37,7 @@ export async function readCurrentState(root: string, subgraphs: readonly Subgrap
     const routeErrors = merged.ok ? [] : merged.errors;
     return { ok: false, errors: [...schemaErrors, ...routeErrors] };
   }
-  const generated = await composeDocuments(root, { partial: false }, subgraphs);
+  const generated = await composeDocuments(root, subgraphs);
   if (!generated.ok) return generated;
   const generatedTexts = new Map(generated.files.map(({ path, content }) => [path, content]));
   const { apiSdl, supergraphSdl } = composition;

@@ -19,15 +19,6 @@ export type GeneratorResult =
     }
   | { readonly ok: false; readonly errors: readonly CompositionError[] };
 
-export interface GeneratorOptions {
-  /**
-   * Generates what is possible while a service is still being added. Each generated file leaves out the services that lack its own source, instead of
-   * failing: the supergraph those without schema.graphql, the route table those without src/rest/routes.ts, the OpenAPI documents those without
-   * src/rest/openapi.ts.
-   */
-  readonly partial: boolean;
-}
-
 /** The files that are missing on disk, have other content there, or should not exist. */
 export function findStaleFiles(root: string, files: readonly GeneratedFile[]): GeneratedFile[] {
   return files.filter(({ path, content }) => {

@@ -48,8 +48,7 @@ interface SchemaPart {
 }
 
 /**
- * The subgraphs that changed since the baseline. A missing or invalid schema counts as changed, but has no edits. If the baseline is not verbatim,
- * subgraphs without an edit are left out, since their texts differ anyway.
+ * The subgraphs that changed since the baseline. A missing or invalid schema counts as changed, but has no edits.
  */
 export function findChangedSubgraphs(
   sources: readonly SubgraphSource[],
@@ -60,9 +59,7 @@ export function findChangedSubgraphs(
     if (formerSdl === source.sdl) return [];
     const before = { ...source, sdl: formerSdl };
     const after = parseIfValid(source);
-    const edits = after ? findEdits(parseIfValid(before), after) : [];
-    const hasChanged = baseline.isVerbatim || edits.length > 0;
-    return hasChanged ? [{ source, edits }] : [];
+    return [{ source, edits: after ? findEdits(parseIfValid(before), after) : [] }];
   });
 }
 

@@ -5,7 +5,7 @@ import type { OperationDocument, ServiceDocuments } from "@tributary/kit/openapi
 import { createSchemaBook, type Json } from "@tributary/kit/openapi/schema-book";
 import type { Method, RouteDeclaration } from "@tributary/kit/rest/routes";
 import { describeDocumentProblems, type DocumentSource, readDocuments } from "./openapi-sources.ts";
-import type { GeneratorResult, GeneratorOptions } from "../composition/generated-files.ts";
+import type { GeneratorResult } from "../composition/generated-files.ts";
 import { readRoutes } from "../routes/route-sources.ts";
 import type { Subgraph } from "../subgraphs.ts";
 
@@ -15,25 +15,19 @@ export function documentFile(version: number): string {
 }
 
 /**
- * Composes one OpenAPI document for each API version from the services' src/rest/openapi.ts. Returns the files; does not write them. If no
- * service has such a source, there are no files and no errors. If only some have one, each missing one is an error; with `partial` those services are
- * left out.
+ * Composes one OpenAPI document for each API version from the services' src/rest/openapi.ts, without writing it. If no service has such a
+ * source, there are no files; if only some have one, each missing one is an error.
  */
-export async function composeDocuments(
-  root: string,
-  { partial }: GeneratorOptions,
-  subgraphs: readonly Subgraph[],
-): Promise<GeneratorResult> {
+export async function composeDocuments(root: string, subgraphs: readonly Subgraph[]): Promise<GeneratorResult> {
   const sources = await readDocuments(root, subgraphs, await readRoutes(root, subgraphs));
   // A source whose import failed counts too, so that the failure is reported.
   const isDocumented = ({ documents, failure }: DocumentSource) => documents !== undefined || failure !== undefined;
   if (!sources.some(isDocumented)) return { ok: true, files: [], warnings: [] };
-  const included = partial ? sources.filter(isDocumented) : sources;
-  const errors = describeDocumentProblems(included);
+  const errors = describeDocumentProblems(sources);
   if (errors.length > 0) return { ok: false, errors };
-  const files = versionsOf(included).map((version) => ({
+  const files = versionsOf(sources).map((version) => ({
     path: documentFile(version),
-    content: `${JSON.stringify(mergeDocuments(included, version), undefined, 2)}\n`,
+    content: `${JSON.stringify(mergeDocuments(sources, version), undefined, 2)}\n`,
   }));
   return { ok: true, files, warnings: [] };
 }

@@ -33,7 +33,7 @@ export async function composeSources(
 }
 
 function toBaseline(schemas: Schemas): SchemaBaseline {
-  return { name: "the last save that composed", isVerbatim: true, find: ({ name }) => schemas.get(name) };
+  return { name: "the last save that composed", find: ({ name }) => schemas.get(name) };
 }
 
 export type RoutesContent =
