@@ -17,10 +17,8 @@ import { readServices } from "./services.ts";
 import type { Subgraph, SubgraphSource } from "./subgraphs.ts";
 import { readSubgraphs } from "./subgraphs.ts";
 
-/** A diagnostic of Apollo's composition that does not prevent publishing the supergraph. */
 interface CompositionHint {
   readonly code: string;
-  /** WARN, INFO or DEBUG. Only WARN is printed. */
   readonly level: string;
   readonly message: string;
 }
@@ -28,20 +26,19 @@ interface CompositionHint {
 export type Composition =
   | {
       readonly ok: true;
-      /** The supergraph with join directives, from which the gateway plans queries. */
+      /** With join directives, from which the gateway plans queries. */
       readonly supergraphSdl: string;
-      /** The API schema that clients see, without federation directives. Sorted, so that a diff shows only changes. */
+      /** What clients see. Sorted, so that a diff shows only changes. */
       readonly apiSdl: string;
       readonly hints: readonly CompositionHint[];
     }
   | { readonly ok: false; readonly errors: readonly CompositionError[] };
 
-/** Path of the route table, relative to the repository's root. */
 export const routesFile = "supergraph/routes.json";
 
 const notice = "# Made from the services' schema.graphql by `npm run generate`. Do not edit.\n\n";
 
-/** Composes subgraphs into one supergraph. Never throws for an invalid schema: each error names its owner and line, if they are known. */
+/** Never throws for an invalid schema: each error names its owner and line, if they are known. */
 export function composeSubgraphs(sources: readonly SubgraphSource[]): Composition {
   const { parsed, errors: parseErrors } = parseAll(sources);
   if (parseErrors.length > 0) return { ok: false, errors: parseErrors };
@@ -60,7 +57,7 @@ export function composeSubgraphs(sources: readonly SubgraphSource[]): Compositio
   };
 }
 
-/** Composes the schemas and routes below `root` into supergraph.graphql, api.graphql and routes.json. Returns the files; does not write them. */
+/** Composes supergraph.graphql, api.graphql and routes.json, without writing them. */
 export async function composeRepository(
   root: string,
   subgraphs: readonly Subgraph[] = readServices(root),
@@ -106,7 +103,7 @@ function compose(parsed: readonly ParsedSubgraph[]): CompositionResult {
   try {
     return composeServices(services);
   } catch (error) {
-    // composeServices throws for a few malformed schemas. `npm start` must keep running, as after a reported error.
+    // composeServices throws for a few malformed schemas.
     return { errors: [error instanceof GraphQLError ? error : new GraphQLError(String(error))] };
   }
 }

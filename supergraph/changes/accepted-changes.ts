@@ -4,16 +4,14 @@ import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, stringify }
 import { type Change, changeId } from "./changes.ts";
 import { platformTeam } from "../subgraphs.ts";
 
-/** An entry of accepted-changes.yaml: a breaking change that a team may make, because no client depends on the removed part. */
+/** A breaking change that a team may make, because no client depends on the removed part. */
 export interface AcceptedChange {
-  /** The change's id, as `npm run check` prints it: `FIELD_REMOVED Post.body`. */
+  /** `FIELD_REMOVED Post.body`. */
   readonly change: string;
-  /** The team that owns the changed file, as in CODEOWNERS. */
   readonly owner: string;
   readonly reason: string;
   /** The last day on which the change is accepted, in UTC: `2026-12-31`. */
   readonly until: string;
-  /** Line of the entry in the file, from 1. */
   readonly line: number;
 }
 
@@ -23,7 +21,6 @@ export type ParsedAcceptedChanges =
 
 export const acceptedChangesFile = "supergraph/accepted-changes.yaml";
 
-/** As `changeId` writes it: the code and, unless it is empty, the subject. */
 const changeIdPattern = /^[A-Z]+(_[A-Z]+)*( \S.*)?$/;
 const teamPattern = /^@[\w-]+\/[\w-]+$/;
 const datePattern = /^\d{4}-\d\d-\d\d$/;
@@ -46,13 +43,12 @@ const dayMs = 24 * 60 * 60_000;
 const suggestedDays = 30;
 const entriesPrintedMax = 5;
 
-/** Reads the file below `root`. A missing file is an empty list. */
 export function readAcceptedChanges(root: string): ParsedAcceptedChanges {
   const path = join(root, acceptedChangesFile);
   return parseAcceptedChanges(existsSync(path) ? readFileSync(path, "utf8") : "");
 }
 
-/** Parses the file's text, or returns all problems, each with its line. */
+/** Returns all problems, each with its line. */
 export function parseAcceptedChanges(text: string): ParsedAcceptedChanges {
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { lineCounter, prettyErrors: false });
@@ -80,7 +76,7 @@ export function parseAcceptedChanges(text: string): ParsedAcceptedChanges {
 type LineOf = (node: unknown) => number;
 type Report = (line: number, message: string) => void;
 
-/** Reports every problem of an entry. What is missing or no text is empty in the result. */
+/** What is missing or no text is empty in the result. */
 function readEntry(item: unknown, lineOf: LineOf, report: Report): AcceptedChange {
   const entry = { change: "", owner: "", reason: "", until: "", line: lineOf(item) };
   if (!isMap(item)) {
@@ -112,31 +108,23 @@ function findProblem(name: (typeof keys)[number], entry: AcceptedChange): string
   return rules[name].isValid(text) ? undefined : `${name} must be ${rules[name].expected}.`;
 }
 
-/** True for a date that exists: 2026-02-30 does not. */
+/** 2026-02-30 does not exist, but Date.parse can read it as a day of March. */
 function isDate(text: string): boolean {
   if (!datePattern.test(text)) return false;
   const timeMs = Date.parse(text);
-  // Date.parse can read a day that does not exist as a day of the next month.
   return !Number.isNaN(timeMs) && new Date(timeMs).toISOString().startsWith(text);
 }
 
-/** The breaking changes, sorted by whether an entry accepts them. */
 export interface AcceptanceResult {
   /** Changes that fail the check: they have no entry, or an invalid one. */
   readonly breaking: readonly Change[];
-  /** The changes in `breaking` that have no entry. */
   readonly unlisted: readonly Change[];
   readonly accepted: readonly AcceptedChange[];
-  /** Messages about entries that expired or name another owner. */
   readonly errors: readonly string[];
-  /** Entries that no breaking change matches. */
   readonly unused: readonly AcceptedChange[];
 }
 
-/**
- * Matches breaking changes with the entries that accept them.
- * @param today the date in UTC, as in an entry: `2026-12-31`
- */
+/** @param today the date in UTC: `2026-12-31` */
 export function applyAcceptedChanges(
   changes: readonly Change[],
   entries: readonly AcceptedChange[],
@@ -182,13 +170,12 @@ function ownersOf({ places }: Change): readonly [string, ...string[]] {
   return [first, ...others];
 }
 
-/** Prints entries that accept these changes, to paste into the file. The author adds the reason. */
 export function printEntriesFor(changes: readonly Change[], today: string): readonly string[] {
   const lastDay = new Date(Date.parse(today) + suggestedDays * dayMs);
   const until = lastDay.toISOString().slice(0, "2026-12-31".length);
   const ownerById = new Map(changes.map((change) => [changeId(change), ownersOf(change)[0]]));
   const entries = [...ownerById].map(([change, owner]) => stringify([{ change, owner, until }], { lineWidth: 0 }));
-  // Each entry ends with a line break. The reason stays empty, which `validateEntry` rejects until the author writes one.
+  // The reason stays empty, which is invalid until the author writes one.
   const lines = entries.slice(0, entriesPrintedMax).map((entry) => `${entry}  reason:`);
   const omittedCount = entries.length - entriesPrintedMax;
   if (omittedCount > 0) lines.push(`# and ${omittedCount} more in this form`);

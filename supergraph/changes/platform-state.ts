@@ -15,7 +15,7 @@ import { mergeRoutes } from "../routes/routes.ts";
 import type { Subgraph } from "../subgraphs.ts";
 import { formerSubgraph, readSubgraphs } from "../subgraphs.ts";
 
-/** Everything that clients depend on, at one commit or on disk: the graph, the routes and their OpenAPI documents. */
+/** Everything that clients depend on. */
 export interface PlatformState {
   readonly graph: GraphState;
   readonly routes: RouteState;
@@ -27,7 +27,6 @@ type CurrentState =
   | { readonly ok: true; readonly state: PlatformState }
   | { readonly ok: false; readonly errors: readonly CompositionError[] };
 
-/** Composes the files on disk for `npm run check`, or returns every composition error. */
 export async function readCurrentState(root: string, subgraphs: readonly Subgraph[]): Promise<CurrentState> {
   const sources = readSubgraphs(root, subgraphs);
   const composition = composeSubgraphs(sources);
@@ -55,11 +54,7 @@ function readFromDisk(file: string): string | undefined {
   return existsSync(file) ? readFileSync(file, "utf8") : undefined;
 }
 
-/**
- * Reads the generated files of a base commit, without composing them. Subgraphs that exist only there get the conventional folder and owner.
- * @returns undefined if the commit has no supergraph/api.graphql.
- * @throws Error if it has this file, but not supergraph.graphql or routes.json.
- */
+/** Subgraphs that exist only there get the conventional folder and owner. @returns undefined if the commit has no supergraph/api.graphql. */
 export function readBaseState(base: GitBase, subgraphs: readonly Subgraph[]): PlatformState | undefined {
   const apiSdl = base.read("supergraph/api.graphql");
   if (apiSdl === undefined) return undefined;
@@ -81,7 +76,6 @@ export function readBaseState(base: GitBase, subgraphs: readonly Subgraph[]): Pl
   };
 }
 
-/** The OpenAPI documents of all versions that have a route. A version without a document is left out. */
 function parseDocuments(routes: readonly Route[], read: (path: string) => string | undefined): DocumentsByVersion {
   const versions = new Set(routes.flatMap((route) => route.versions));
   const documents = new Map<number, Json>();

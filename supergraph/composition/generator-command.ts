@@ -5,9 +5,7 @@ import { findSchemaBaseline } from "./schema-baseline.ts";
 import { DescriptorError, readServices } from "../services.ts";
 import { readSubgraphs } from "../subgraphs.ts";
 
-/** One run of `npm run generate`. */
 export interface GeneratorRun {
-  /** The repository's folder, which has the sources and gets the files. */
   readonly root: string;
   /** `--check` reports stale files instead of writing them. */
   readonly args: readonly string[];
