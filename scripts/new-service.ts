@@ -3,9 +3,8 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { findFreePort, readServices, type Service } from "../supergraph/services.ts";
-import { CommandError, runCommand } from "./new-service/command-error.ts";
+import { CommandError, createUsageError, parseCommandLine, runCommand } from "./command-line.ts";
 import { generateFiles, regenerate } from "./new-service/generation.ts";
 import { type NewServiceNames, pluralize, spell } from "./new-service/names.ts";
 import { findProblems } from "./new-service/requirements.ts";
@@ -38,20 +37,6 @@ interface NewServiceRequest {
 
 /** @throws CommandError with the usage. */
 function readRequest(args: readonly string[], services: readonly Service[]): NewServiceRequest {
-  const { values, positionals } = parseCommandLine(args);
-  if (values.help) throw new CommandError(usage, 0);
-  const [service, ...others] = positionals;
-  if (service === undefined || others.length > 0) throw createUsageError("Write one name.");
-  const { entity, extends: parent, force = false } = values;
-  if (!entity) throw createUsageError("Write the type that the service owns, such as --entity Review.");
-  const plural = values.plural ?? pluralize(entity);
-  const team = values.team ?? `@tributary/${service}-team`;
-  const port = values.port ?? String(findFreePort(services));
-  if (!portPattern.test(port)) throw createUsageError(`--port takes a number, not "${port}".`);
-  return { names: { service, entity, plural, parent, team, port: Number(port) }, force };
-}
-
-function parseCommandLine(args: readonly string[]) {
   const options = {
     help: { type: "boolean" },
     entity: { type: "string" },
@@ -61,15 +46,17 @@ function parseCommandLine(args: readonly string[]) {
     port: { type: "string" },
     force: { type: "boolean" },
   } as const;
-  try {
-    return parseArgs({ args: [...args], options, allowPositionals: true });
-  } catch (error) {
-    throw createUsageError(error instanceof Error ? error.message : String(error));
-  }
-}
-
-function createUsageError(message: string): CommandError {
-  return new CommandError(`${message}\n\n${usage}`, 2);
+  const { values, positionals } = parseCommandLine({ args: [...args], options, allowPositionals: true }, usage);
+  if (values.help) throw new CommandError(usage, { exitCode: 0 });
+  const [service, ...others] = positionals;
+  if (service === undefined || others.length > 0) throw createUsageError("Write one name.", usage);
+  const { entity, extends: parent, force = false } = values;
+  if (!entity) throw createUsageError("Write the type that the service owns, such as --entity Review.", usage);
+  const plural = values.plural ?? pluralize(entity);
+  const team = values.team ?? `@tributary/${service}-team`;
+  const port = values.port ?? String(findFreePort(services));
+  if (!portPattern.test(port)) throw createUsageError(`--port takes a number, not "${port}".`, usage);
+  return { names: { service, entity, plural, parent, team, port: Number(port) }, force };
 }
 
 async function addService(args: readonly string[]): Promise<void> {

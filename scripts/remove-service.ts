@@ -2,16 +2,14 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { readServices } from "../supergraph/services.ts";
-import { CommandError, runCommand } from "./new-service/command-error.ts";
+import { CommandError, createUsageError, parseCommandLine, runCommand } from "./command-line.ts";
 import { findDependents } from "./new-service/dependents.ts";
 import { generateFiles, regenerate } from "./new-service/generation.ts";
 import { deleteLocalData } from "./new-service/local-data.ts";
 import { findForeignChanges, findUnsavedEdits, forgetFileHashes } from "./new-service/working-tree.ts";
 import { removeWorkspace } from "./new-service/workspace.ts";
 import { dataFolder } from "./start/parts.ts";
-import { StartError } from "./start/start-error.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -34,17 +32,12 @@ interface RemovalRequest {
 /** @throws CommandError with the usage. */
 function readRequest(args: readonly string[]): RemovalRequest {
   const flag = { type: "boolean", default: false } as const;
-  try {
-    const options = { help: flag, "keep-data": flag, force: flag };
-    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
-    if (values.help) throw new CommandError(usage, 0);
-    const [name, ...others] = positionals;
-    if (name === undefined || others.length > 0) throw new Error("Write one name.");
-    return { name, keepData: values["keep-data"], force: values.force };
-  } catch (error) {
-    if (error instanceof CommandError) throw error;
-    throw new CommandError(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`, 2);
-  }
+  const options = { help: flag, "keep-data": flag, force: flag };
+  const { values, positionals } = parseCommandLine({ args: [...args], options, allowPositionals: true }, usage);
+  if (values.help) throw new CommandError(usage, { exitCode: 0 });
+  const [name, ...others] = positionals;
+  if (name === undefined || others.length > 0) throw createUsageError("Write one name.", usage);
+  return { name, keepData: values["keep-data"], force: values.force };
 }
 
 async function removeService(args: readonly string[]): Promise<void> {
@@ -54,7 +47,7 @@ async function removeService(args: readonly string[]): Promise<void> {
     throw new CommandError(`There is no service ${name}. The services are ${serviceNames.join(", ")}.`);
   if (!force) requireRemovable(name, await listGenerated(name));
   // First, because it throws while `npm start` uses the data folder: then no file has been removed.
-  const hadData = keepData ? false : await deleteData(name);
+  const hadData = keepData ? false : await deleteLocalData(dataFolder(root, process.env), name);
   rmSync(join(root, "services", name), { recursive: true });
   removeWorkspace(root, name);
   forgetFileHashes(root, name);
@@ -102,16 +95,6 @@ function requireRemovable(name: string, generated: ReadonlySet<string>): void {
 function listSome(paths: readonly string[]): string {
   const listed = paths.slice(0, listedPathsMax).join(", ");
   return paths.length > listedPathsMax ? `${listed} and ${paths.length - listedPathsMax} more` : listed;
-}
-
-/** @returns whether the service had local data. @throws CommandError while `npm start` uses the data folder. */
-async function deleteData(name: string): Promise<boolean> {
-  try {
-    return await deleteLocalData(dataFolder(root, process.env), name);
-  } catch (error) {
-    if (error instanceof StartError) throw new CommandError(error.message);
-    throw error;
-  }
 }
 
 await runCommand(() => removeService(process.argv.slice(2)));

@@ -5,7 +5,7 @@ import { type GeneratedFile, writeStaleFiles } from "../../supergraph/compositio
 import { findSchemaBaseline } from "../../supergraph/composition/schema-baseline.ts";
 import { readServices, type Service } from "../../supergraph/services.ts";
 import { readSubgraphs } from "../../supergraph/subgraphs.ts";
-import { CommandError } from "./command-error.ts";
+import { CommandError } from "../command-line.ts";
 
 /** The generated files for a list of services. @throws CommandError with the report if they do not compose. */
 export async function generateFiles(

@@ -9,7 +9,7 @@ import { readStoredSecrets } from "../start/secrets.ts";
 /**
  * Deletes the database, the role and the password of a service.
  * @returns false if the data folder has no password of the service: then nothing is deleted.
- * @throws StartError while `npm start` uses the folder, and if secrets.json is not JSON.
+ * @throws CommandError while `npm start` uses the folder, and if secrets.json is not JSON.
  */
 export async function deleteLocalData(dataDir: string, name: string): Promise<boolean> {
   const secretsFile = join(dataDir, "secrets.json");

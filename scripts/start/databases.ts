@@ -8,26 +8,12 @@ import { createLog } from "@tributary/kit/process/log";
 import pg from "pg";
 import { type ServiceName, serviceNames } from "./parts.ts";
 import type { Secrets } from "./secrets.ts";
-import { StartError } from "./start-error.ts";
+import { CommandError } from "../command-line.ts";
 
 type DatabaseUrls = Readonly<Partial<Record<ServiceName, string>>>;
 
-/** The functions of scripts/seed/seed.ts that a start uses. They ignore services without seed data. */
-export interface Seeding {
-  /** `outdated`: services seeded at another scale. `unmarked`: services whose rows are not seed data. */
-  findSeedMismatches(
-    urls: DatabaseUrls,
-    scale: number,
-  ): Promise<{ readonly outdated: readonly string[]; readonly unmarked: readonly string[] }>;
-  /** The scale of the first database that is seeded; undefined if none is. */
-  findScale(urls: DatabaseUrls): Promise<number | undefined>;
-  /** Seeds databases that are empty and were never seeded, each in one transaction. */
-  seedEmpty(options: {
-    readonly urls: DatabaseUrls;
-    readonly scale: number | undefined;
-    progress(line: string): void;
-  }): Promise<unknown>;
-}
+/** They ignore services without seed data. */
+export type Seeding = Pick<typeof import("../seed/seed.ts"), "findSeedMismatches" | "findScale" | "seedEmpty">;
 
 export interface DatabasesOptions {
   readonly root: string;
@@ -50,8 +36,8 @@ export async function prepareDatabases(options: DatabasesOptions): Promise<void>
   const urls = await ensureDatabases(options);
   const seeding = await options.loadSeeding();
   if (scale !== undefined) await replaceOtherScale(seeding, urls, scale, options);
-  const chosenScale = scale ?? (await asStartError(findSeededScale(seeding, options.superuserUrl)));
-  await asStartError(seeding.seedEmpty({ urls, scale: chosenScale, progress: (line) => print("seed", line) }));
+  const chosenScale = scale ?? (await asCommandError(findSeededScale(seeding, options.superuserUrl)));
+  await asCommandError(seeding.seedEmpty({ urls, scale: chosenScale, progress: (line) => print("seed", line) }));
 }
 
 /** The scale of any seeded database, also of a service that does not run. */
@@ -79,7 +65,7 @@ async function replaceOtherScale(
   scale: number,
   options: DatabasesOptions,
 ): Promise<void> {
-  const { outdated, unmarked } = await asStartError(seeding.findSeedMismatches(urls, scale));
+  const { outdated, unmarked } = await asCommandError(seeding.findSeedMismatches(urls, scale));
   for (const name of unmarked)
     options.print("seed", `${name} has rows that are not seed data and keeps them; --fresh deletes all data`);
   if (outdated.length === 0) return;
@@ -89,18 +75,18 @@ async function replaceOtherScale(
 }
 
 /** Seeding errors already name the service and the remedy, so they are printed without a stack. */
-async function asStartError<T>(seeding: Promise<T>): Promise<T> {
+async function asCommandError<T>(seeding: Promise<T>): Promise<T> {
   try {
     return await seeding;
   } catch (cause) {
-    throw new StartError(cause instanceof Error ? cause.message : String(cause), { cause });
+    throw new CommandError(cause instanceof Error ? cause.message : String(cause), { cause });
   }
 }
 
 /**
  * Applies one service's pending migrations, as the service's `migrate` command does. It runs in this process, because a process for each
  * service would make a first start one second slower.
- * @throws StartError with the reason.
+ * @throws CommandError with the reason.
  */
 export async function migrateService(
   name: ServiceName,
@@ -114,7 +100,7 @@ export async function migrateService(
     const destination = createLineStream((line) => print(name, line));
     await migrate({ databaseUrl, directory, log: createLog({ name, level: "info", destination }) });
   } catch (cause) {
-    throw new StartError(`The migrations of ${name} failed: ${String(cause)}`, { cause });
+    throw new CommandError(`The migrations of ${name} failed: ${String(cause)}`, { cause });
   }
 }
 

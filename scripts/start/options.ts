@@ -1,7 +1,6 @@
 // The command line of `npm start`: run.ts calls `readOptions` before all other steps.
-import { parseArgs } from "node:util";
+import { type CommandError, createUsageError, parseCommandLine } from "../command-line.ts";
 import { isService, type PartName, partNames, parts, postgresPort, type ServiceName, serviceNames } from "./parts.ts";
-import { StartError } from "./start-error.ts";
 
 export interface StartOptions {
   readonly help: boolean;
@@ -29,7 +28,6 @@ export interface RemoteAddresses {
 }
 
 const scaleMax = 100;
-const usageExitCode = 2;
 
 export const usage = `Usage: npm start -- [options]
 
@@ -58,7 +56,7 @@ Data folder: DATA_DIR (default: .data).
 
 /**
  * Reads the command line.
- * @throws StartError with exit code 2 and the usage for an unknown option or value.
+ * @throws CommandError with exit code 2 and the usage for an unknown option or value.
  */
 export function readOptions(args: readonly string[]): StartOptions {
   const texts = parse(args);
@@ -68,23 +66,16 @@ export function readOptions(args: readonly string[]): StartOptions {
 }
 
 function parse(args: readonly string[]) {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        help: { type: "boolean", short: "h", default: false },
-        fresh: { type: "boolean", default: false },
-        scale: { type: "string" },
-        only: { type: "string" },
-        against: { type: "string" },
-        "against-rest": { type: "string" },
-        mock: { type: "string" },
-      },
-    });
-    return values;
-  } catch (error) {
-    throw usageError(error instanceof Error ? error.message : String(error));
-  }
+  const options = {
+    help: { type: "boolean", short: "h", default: false },
+    fresh: { type: "boolean", default: false },
+    scale: { type: "string" },
+    only: { type: "string" },
+    against: { type: "string" },
+    "against-rest": { type: "string" },
+    mock: { type: "string" },
+  } as const;
+  return parseCommandLine({ args: [...args], options }, usage).values;
 }
 
 const digits = /^\d{1,3}$/;
@@ -168,6 +159,6 @@ function isAddress({ protocol, username, search, hash }: URL): boolean {
   return isHttp && username === "" && search === "" && hash === "";
 }
 
-function usageError(message: string): StartError {
-  return new StartError(`${message}\n\n${usage}`, { exitCode: usageExitCode });
+function usageError(message: string): CommandError {
+  return createUsageError(message, usage);
 }

@@ -4,11 +4,11 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "
 import { dirname, join } from "node:path";
 import { buildASTSchema, findBreakingChanges, type GraphQLSchema, parse } from "graphql";
 import { publishedFiles } from "./parts.ts";
-import { StartError } from "./start-error.ts";
+import { CommandError } from "../command-line.ts";
 
 /**
  * Copies the committed supergraph and routes to the data folder.
- * @throws StartError if one of them is missing.
+ * @throws CommandError if one of them is missing.
  */
 export function publishCommitted(root: string, dataDir: string): void {
   const published = publishedFiles(dataDir);
@@ -18,7 +18,7 @@ export function publishCommitted(root: string, dataDir: string): void {
 }
 
 function publishFile(from: string, to: string): void {
-  if (!existsSync(from)) throw new StartError(`${from} is missing. Generate it: npm run generate`);
+  if (!existsSync(from)) throw new CommandError(`${from} is missing. Generate it: npm run generate`);
   replaceFile(to, readFileSync(from));
 }
 

@@ -4,7 +4,7 @@ import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync }
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { identifyProcess, isRunning, type ProcessIdentity } from "@tributary/kit/process/process-identity";
-import { StartError } from "./start-error.ts";
+import { CommandError } from "../command-line.ts";
 
 /** What other commands can read about a running start. */
 export interface RunInfo {
@@ -38,7 +38,7 @@ const pollMs = 25;
 
 /**
  * Locks the data folder for this process with run.json.
- * @throws StartError while another supervisor uses the folder.
+ * @throws CommandError while another supervisor uses the folder.
  */
 export function acquireRunFile(dataDir: string, info: RunInfo = {}): RunFile {
   const file = fileIn(dataDir);
@@ -97,8 +97,8 @@ function replaceStaleFile(file: string, supervisor: ProcessIdentity, info: RunIn
     if (isOfOtherStart) throw alreadyRunning(file, movedRun.supervisor.pid);
     return parts;
   } catch (cause) {
-    if (cause instanceof StartError) throw cause;
-    throw new StartError(`Could not create ${file}: does another start create it? Try again.`, { cause });
+    if (cause instanceof CommandError) throw cause;
+    throw new CommandError(`Could not create ${file}: does another start create it? Try again.`, { cause });
   } finally {
     rmSync(temporary, { force: true });
     rmSync(moved, { force: true });
@@ -127,8 +127,8 @@ function identifySelf(): ProcessIdentity {
   return self;
 }
 
-function alreadyRunning(file: string, pid: number): StartError {
-  return new StartError(
+function alreadyRunning(file: string, pid: number): CommandError {
+  return new CommandError(
     `The platform already runs with this data folder (process ${pid}, ${file}). Stop it first, or start this one with another DATA_DIR and other ports.`,
   );
 }

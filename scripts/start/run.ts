@@ -23,7 +23,7 @@ import {
 } from "./parts.ts";
 import { type SupervisedPostgres, supervisePostgres } from "./postgres.ts";
 import { watchedFolders } from "./dev-loop/change-plan.ts";
-import { StartError } from "./start-error.ts";
+import { CommandError } from "../command-line.ts";
 import { createSupervisedPart, type SupervisedPart } from "./supervised-part.ts";
 import { publishCommitted } from "./published-files.ts";
 import { createDevLoop, type DevLoop } from "./dev-loop/dev-loop.ts";
@@ -62,9 +62,9 @@ export async function runPlatform(runOptions: RunOptions): Promise<number> {
     return 0;
   } catch (error) {
     if (runOptions.signal.aborted) return 0; // Errors during a stop are its consequence.
-    if (!(error instanceof StartError || error instanceof ConfigError)) throw error;
+    if (!(error instanceof CommandError || error instanceof ConfigError)) throw error;
     runOptions.write(`${error.message}\n`);
-    return error instanceof StartError ? error.exitCode : 1;
+    return error instanceof CommandError ? error.exitCode : 1;
   }
 }
 

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ServiceName, serviceNames } from "./parts.ts";
-import { StartError } from "./start-error.ts";
+import { CommandError } from "../command-line.ts";
 
 export interface Secrets {
   readonly databasePasswords: Readonly<Record<ServiceName, string>>;
@@ -23,7 +23,7 @@ const secretBytes = 24;
 /**
  * Reads the secrets of this data folder from secrets.json (mode 0600). A missing secret, such as the password of a new
  * service, is generated and added to the file; existing secrets never change.
- * @throws StartError if the file is not JSON.
+ * @throws CommandError if the file is not JSON.
  */
 export function loadSecrets(dataDir: string): Secrets {
   const file = join(dataDir, "secrets.json");
@@ -41,14 +41,14 @@ export function loadSecrets(dataDir: string): Secrets {
 
 /**
  * Reads the file without a change, also for `npm run remove:service`, which removes a service's password. Empty without a file.
- * @throws StartError if the file is not JSON.
+ * @throws CommandError if the file is not JSON.
  */
 export function readStoredSecrets(file: string): StoredSecrets {
   if (!existsSync(file)) return {};
   try {
     return JSON.parse(readFileSync(file, "utf8")) as StoredSecrets;
   } catch (cause) {
-    throw new StartError(`${file} is not valid JSON. Delete it: the next start creates new secrets.`, { cause });
+    throw new CommandError(`${file} is not valid JSON. Delete it: the next start creates new secrets.`, { cause });
   }
 }
 

@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Subgraph } from "../../supergraph/subgraphs.ts";
-import { StartError } from "./start-error.ts";
+import { CommandError } from "../command-line.ts";
 
 /** The files in each service's folder that the start, composition and npm need. */
 const requiredFiles = [
@@ -21,7 +21,7 @@ const requiredFiles = [
 /**
  * Checks that every listed service has its files, and that the committed route table contains only listed services.
  * @param isNeeded whether the files of a listed service must exist: false for a service that runs at the remote of `--against`.
- * @throws StartError with all problems; if package-lock.json or routes.json is not valid JSON, with this problem alone.
+ * @throws CommandError with all problems; if package-lock.json or routes.json is not valid JSON, with this problem alone.
  */
 export function requireServiceFiles<S extends Subgraph>(
   root: string,
@@ -33,7 +33,7 @@ export function requireServiceFiles<S extends Subgraph>(
     ...findServicesMissingInLockFile(root, services),
     ...findUnlistedServicesInRoutes(root, services),
   ];
-  if (problems.length > 0) throw new StartError(problems.join("\n"));
+  if (problems.length > 0) throw new CommandError(problems.join("\n"));
 }
 
 function findMissingFiles(root: string, { name, folder, owner }: Subgraph): string[] {
@@ -86,6 +86,6 @@ function readJson(file: string, problem: string): unknown {
   try {
     return JSON.parse(readFileSync(file, "utf8")) as unknown;
   } catch (cause) {
-    throw new StartError(problem, { cause });
+    throw new CommandError(problem, { cause });
   }
 }

@@ -12,7 +12,7 @@ import { findPortProblems, readPorts } from "./ports.ts";
 import { type RunFile, acquireRunFile } from "./run-file.ts";
 import { loadSecrets } from "./secrets.ts";
 import { requireServiceFiles } from "./service-files.ts";
-import { StartError } from "./start-error.ts";
+import { CommandError } from "../command-line.ts";
 
 export interface StartContextOptions {
   readonly root: string;
@@ -36,7 +36,7 @@ export interface StartContext {
  * Checks everything that can prevent a start before it starts a process: the services' files, the data folder (one start
  * at a time may use it) and the ports. Ends processes that a killed start left running. With `--fresh`, deletes the local PostgreSQL first.
  * @param findRemoteIssuer finds the issuer of the platform that `--against` names: undefined without `--against`, and until it has responded.
- * @throws StartError or ConfigError.
+ * @throws CommandError or ConfigError.
  */
 export async function prepareStart(
   { root, environment, isColoured, write }: StartContextOptions,
@@ -59,7 +59,7 @@ export async function prepareStart(
     const listening = [...only, ...substitutes.keys()];
     if (hasDatabases) listening.push("postgres");
     const portProblems = await findPortProblems(listening, ports);
-    if (portProblems.length > 0) throw new StartError(portProblems.join("\n"));
+    if (portProblems.length > 0) throw new CommandError(portProblems.join("\n"));
     if (fresh && hasDatabases) removeLocalPostgres(postgresFolder);
     else if (fresh) output.line("start", `--fresh deletes nothing: none of ${only.join(", ")} has a database`);
     const secrets = loadSecrets(dataDir);

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Environment } from "@tributary/kit/process/env";
 import type { RemoteAddresses } from "../options.ts";
-import { StartError } from "../start-error.ts";
+import { CommandError } from "../../command-line.ts";
 import type { SupervisedPart } from "../supervised-part.ts";
 import { probeRemote, type RemoteIssuer, type RemoteProbe } from "./remote-probe.ts";
 
@@ -11,7 +11,7 @@ export interface RemoteLink {
   issuer(): RemoteIssuer | undefined;
   /**
    * If the remote was down at the start: warns, probes it until it responds, and restarts these parts with its issuer. Resolves when it has
-   * responded, when a probe fails with a StartError (printed), or when `npm start` is stopped.
+   * responded, when a probe fails with a CommandError (printed), or when `npm start` is stopped.
    */
   watch(parts: readonly Pick<SupervisedPart, "restart">[], print: (line: string) => void): Promise<void>;
 }
@@ -24,21 +24,21 @@ export interface RemoteLinkOptions {
 
 const probeEveryMs = 3_000;
 
-/** @throws StartError if the URL is not that of a gateway, or its issuer is unknown. */
+/** @throws CommandError if the URL is not that of a gateway, or its issuer is unknown. */
 export async function discoverRemote(
   { graphqlUrl }: RemoteAddresses,
   { environment, signal }: RemoteLinkOptions,
 ): Promise<RemoteLink> {
   let probe: RemoteProbe = await probeRemote(graphqlUrl, environment);
 
-  /** Also ends at a StartError, which only the developer can correct: then `probe` remains `down`. Rejects when `signal` is aborted. */
+  /** Also ends at a CommandError, which only the developer can correct: then `probe` remains `down`. Rejects when `signal` is aborted. */
   async function probeUntilUp(print: (line: string) => void): Promise<void> {
     while (probe.kind === "down") {
       await sleep(probeEveryMs, undefined, { signal });
       try {
         probe = await probeRemote(graphqlUrl, environment);
       } catch (error) {
-        if (!(error instanceof StartError)) throw error;
+        if (!(error instanceof CommandError)) throw error;
         print(error.message);
         return;
       }

@@ -6,7 +6,7 @@ import { findBase } from "../../../supergraph/changes/git-base.ts";
 import { readSubgraphs, type SubgraphSource } from "../../../supergraph/subgraphs.ts";
 import type { SubstituteKind } from "../options.ts";
 import { type ServiceName, services } from "../parts.ts";
-import { StartError } from "../start-error.ts";
+import { CommandError } from "../../command-line.ts";
 
 export interface SchemaSourcesOptions {
   readonly root: string;
@@ -27,7 +27,7 @@ export function remoteSchemaFiles(dataDir: string) {
 /**
  * Writes the schemas of the remote for the substitutes, once: they do not change while the platform runs. Without a remote it writes nothing.
  * @returns a function that reads the other schemas from disk at each call.
- * @throws StartError if a schema is neither in git nor on disk.
+ * @throws CommandError if a schema is neither in git nor on disk.
  */
 export function prepareSchemaSources({ root, dataDir, substitutes, print }: SchemaSourcesOptions): ReadSources {
   const remoteSources = readSubgraphs(root, services).filter(({ name }) => isRemote(substitutes, name));
@@ -39,7 +39,7 @@ export function prepareSchemaSources({ root, dataDir, substitutes, print }: Sche
     const committed = base?.read(file);
     if (committed !== undefined) return committed;
     if (!existsSync(join(root, file)))
-      throw new StartError(`${file} is neither on disk nor in ${base?.name ?? "git"}.`);
+      throw new CommandError(`${file} is neither on disk nor in ${base?.name ?? "git"}.`);
     if (base) print("start", `${file} is not in ${base.name}: the file on disk is used`);
     return readFileSync(join(root, file), "utf8");
   };
