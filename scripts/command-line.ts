@@ -13,7 +13,7 @@ export class CommandError extends Error {
   }
 }
 
-/** @throws CommandError with the usage for an unknown option. */
+/** @throws CommandError with the usage. */
 export function parseCommandLine<T extends ParseArgsConfig>(config: T, usage: string): ReturnType<typeof parseArgs<T>> {
   try {
     return parseArgs(config);
@@ -26,7 +26,6 @@ export function createUsageError(message: string, usage: string): CommandError {
   return new CommandError(`${message}\n\n${usage}`, { exitCode: 2 });
 }
 
-/** Runs a command and sets the exit code. */
 export async function runCommand(command: () => Promise<void>): Promise<void> {
   try {
     await command();

@@ -1,4 +1,3 @@
-// npm run new:service -- NAME --entity ENTITY: adds a complete service, composed and ready to start, as docs/add-a-service.md explains.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -25,9 +24,7 @@ Adds the service NAME, which owns ENTITY: npm run new:service -- reviews --entit
   --port PORT       of its endpoints; by default the next free one
   --force           also with uncommitted changes`;
 
-/** A number of up to five digits. `findProblems` checks its range. */
 const portPattern = /^\d{1,5}$/;
-/** How many uncommitted files an error lists. */
 const listedChangesMax = 5;
 
 interface NewServiceRequest {
@@ -35,7 +32,6 @@ interface NewServiceRequest {
   readonly force: boolean;
 }
 
-/** @throws CommandError with the usage. */
 function readRequest(args: readonly string[], services: readonly Service[]): NewServiceRequest {
   const options = {
     help: { type: "boolean" },
@@ -76,7 +72,6 @@ async function addService(args: readonly string[]): Promise<void> {
     recordFileHashes(root, service);
     process.stdout.write(describeResult(names, files.size, writtenPaths));
   } catch (error) {
-    // Undoes all of the above.
     rmSync(join(root, "services", service), { recursive: true, force: true });
     removeWorkspace(root, service);
     forgetFileHashes(root, service);
@@ -85,7 +80,7 @@ async function addService(args: readonly string[]): Promise<void> {
   }
 }
 
-/** @throws CommandError that lists the uncommitted changes, if any. Generated files and unedited files of other new services do not count. */
+/** Generated files and unedited files of other new services do not count. */
 async function requireCleanTree(): Promise<void> {
   const generated = await generateFiles(root);
   const changes = findForeignChanges(root, new Set(generated.map(({ path }) => path)));
@@ -97,7 +92,6 @@ async function requireCleanTree(): Promise<void> {
   );
 }
 
-/** @throws if the file exists. */
 function writeNew(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text, { flag: "wx" });

@@ -1,4 +1,3 @@
-// npm run remove:service -- NAME: removes a service from the working tree and from the local data, as docs/add-a-service.md explains.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -20,7 +19,6 @@ Deletes services/NAME, what the generated files say of it, and its local databas
   --keep-data   keep the database and its password in the data folder of npm start
   --force       although edits would be lost, or other files depend on it`;
 
-/** How many paths an error lists. */
 const listedPathsMax = 5;
 
 interface RemovalRequest {
@@ -29,7 +27,6 @@ interface RemovalRequest {
   readonly force: boolean;
 }
 
-/** @throws CommandError with the usage. */
 function readRequest(args: readonly string[]): RemovalRequest {
   const flag = { type: "boolean", default: false } as const;
   const options = { help: flag, "keep-data": flag, force: flag };
@@ -58,30 +55,24 @@ async function removeService(args: readonly string[]): Promise<void> {
   );
 }
 
-/**
- * The paths of the generated files, also of those that `regenerate` will delete: `generateFiles` lists them without content. Composes without this
- * service: its schema may be invalid.
- */
+/** Also of those that `regenerate` will delete. Composes without this service: its schema may be invalid. */
 async function listGenerated(name: string): Promise<ReadonlySet<string>> {
   const otherServices = readServices(root).filter((service) => service.name !== name);
   try {
     const files = await generateFiles(root, otherServices);
     return new Set(files.map(({ path }) => path));
   } catch (error) {
-    // The other services do not compose without this service: findDependents reports why.
     if (error instanceof CommandError) return new Set();
     throw error;
   }
 }
 
-/** @throws CommandError that names the files that depend on the service, the edits that would be lost, or other uncommitted changes. */
 function requireRemovable(name: string, generated: ReadonlySet<string>): void {
   const dependents = findDependents(root, readServices(root), name, generated);
   if (dependents.length > 0) {
     const lines = dependents.map((dependent) => `  ${dependent}\n`).join("");
     throw new CommandError(`Other files depend on the service ${name}:\n${lines}Change them first, or add --force.`);
   }
-  // schema-types.ts is generated: no edit would be lost.
   const edits = findUnsavedEdits(root, name).filter((path) => !path.endsWith("/schema-types.ts"));
   if (edits.length > 0)
     throw new CommandError(`${listSome(edits)} would be lost: no commit has them. Commit them, or add --force.`);

@@ -1,4 +1,3 @@
-// npm run -s token -- ada: prints only a token of the local issuer.
 import { fileURLToPath } from "node:url";
 import type { Environment } from "@tributary/kit/process/env";
 import { CommandError, createUsageError, parseCommandLine, runCommand } from "./command-line.ts";
@@ -12,7 +11,6 @@ const usage = `Usage: npm run -s token -- <ada|grace|linus|ops|user id> [--scope
 
 interface TokenArguments {
   readonly user: string;
-  /** Space-separated scopes. Undefined requests the user's default scopes. */
   readonly scope: string | undefined;
   readonly ttlSeconds: number | undefined;
 }
@@ -28,11 +26,7 @@ export function readArguments(argv: readonly string[]): TokenArguments {
   return { user, scope: values.scope, ttlSeconds: values.ttl === undefined ? undefined : Number(values.ttl) };
 }
 
-/**
- * The issuer's URL, the first of: ISSUER_URL; the port in ISSUER_PORT, as for `npm start`; the issuer of the running start
- * that uses the data folder (DATA_DIR); the default port.
- * @throws ConfigError if ISSUER_PORT is not a port.
- */
+/** The first of: ISSUER_URL; the port in ISSUER_PORT; the issuer of the running start that uses DATA_DIR; the default port. */
 export function findIssuerUrl(environment: Environment): string {
   const { ISSUER_URL, ISSUER_PORT } = environment;
   if (ISSUER_URL) return ISSUER_URL;

@@ -12,7 +12,7 @@ import type { ParsedSubgraph } from "./composition/places.ts";
 import { parseSubgraph } from "./composition/places.ts";
 import { describePriorityProblems } from "./composition/priorities.ts";
 import { readRoutes } from "./routes/route-sources.ts";
-import { mergeRoutes, printRoutes } from "./routes/routes.ts";
+import { mergeRoutes, printRoutes, type Route } from "./routes/routes.ts";
 import { readServices } from "./services.ts";
 import type { Subgraph, SubgraphSource } from "./subgraphs.ts";
 import { readSubgraphs } from "./subgraphs.ts";
@@ -62,20 +62,28 @@ export async function composeRepository(
   root: string,
   subgraphs: readonly Subgraph[] = readServices(root),
 ): Promise<GeneratorResult> {
-  const graph = composeSubgraphs(readSubgraphs(root, subgraphs));
-  const merged = mergeRoutes(await readRoutes(root, subgraphs));
-  if (!graph.ok || !merged.ok) {
-    const schemaErrors = graph.ok ? [] : graph.errors;
-    const routeErrors = merged.ok ? [] : merged.errors;
-    return { ok: false, errors: [...schemaErrors, ...routeErrors] };
-  }
+  const composed = await composeGraphAndRoutes(root, readSubgraphs(root, subgraphs));
+  if (!composed.ok) return composed;
+  const { graph, routes } = composed;
   const files = [
     { path: "supergraph/supergraph.graphql", content: graph.supergraphSdl },
     { path: "supergraph/api.graphql", content: graph.apiSdl },
-    { path: routesFile, content: printRoutes(merged.routes) },
+    { path: routesFile, content: printRoutes(routes) },
   ];
   const warnings = graph.hints.filter(({ level }) => level === "WARN");
   return { ok: true, files, warnings: warnings.map(({ code, message }) => `${code}: ${message}`) };
+}
+
+type GraphAndRoutes =
+  | { readonly ok: true; readonly graph: Composition & { readonly ok: true }; readonly routes: readonly Route[] }
+  | { readonly ok: false; readonly errors: readonly CompositionError[] };
+
+/** Returns the errors of both. */
+export async function composeGraphAndRoutes(root: string, sources: readonly SubgraphSource[]): Promise<GraphAndRoutes> {
+  const graph = composeSubgraphs(sources);
+  const merged = mergeRoutes(await readRoutes(root, sources));
+  if (graph.ok && merged.ok) return { ok: true, graph, routes: merged.routes };
+  return { ok: false, errors: [...(graph.ok ? [] : graph.errors), ...(merged.ok ? [] : merged.errors)] };
 }
 
 function parseAll(sources: readonly SubgraphSource[]): {

@@ -1,4 +1,3 @@
-// Does the work of `npm run generate` within new-service.ts and remove-service.ts.
 import { generateRepository } from "../generate.ts";
 import { reportCompositionErrors } from "../../supergraph/composition/composition-report.ts";
 import { type GeneratedFile, writeStaleFiles } from "../../supergraph/composition/generated-files.ts";
@@ -7,7 +6,7 @@ import { readServices, type Service } from "../../supergraph/services.ts";
 import { readSubgraphs } from "../../supergraph/subgraphs.ts";
 import { CommandError } from "../command-line.ts";
 
-/** The generated files for a list of services. @throws CommandError with the report if they do not compose. */
+/** @throws CommandError with the report if the services do not compose. */
 export async function generateFiles(
   root: string,
   services: readonly Service[] = readServices(root),
@@ -19,7 +18,7 @@ export async function generateFiles(
   throw new CommandError(report);
 }
 
-/** Writes the stale files of all services. @returns their paths. */
+/** @returns the paths of the written files. */
 export async function regenerate(root: string): Promise<readonly string[]> {
   const files = await generateFiles(root);
   return writeStaleFiles(root, files).map(({ path }) => path);

@@ -1,11 +1,10 @@
-// Creates, migrates and seeds the databases: run.ts calls `prepareDatabases` while gateway, REST proxy and issuer load. The dev loop calls
-// only `migrateService`.
 import { readdirSync } from "node:fs";
 import { basename, extname, join } from "node:path";
 import { Writable } from "node:stream";
 import { ensureDatabase } from "@tributary/kit/local-postgres/local-postgres";
 import { createLog } from "@tributary/kit/process/log";
 import pg from "pg";
+import type * as seeding from "../seed/seed.ts";
 import { type ServiceName, serviceNames } from "./parts.ts";
 import type { Secrets } from "./secrets.ts";
 import { CommandError } from "../command-line.ts";
@@ -13,24 +12,19 @@ import { CommandError } from "../command-line.ts";
 type DatabaseUrls = Readonly<Partial<Record<ServiceName, string>>>;
 
 /** They ignore services without seed data. */
-export type Seeding = Pick<typeof import("../seed/seed.ts"), "findSeedMismatches" | "findScale" | "seedEmpty">;
+export type Seeding = Pick<typeof seeding, "findSeedMismatches" | "findScale" | "seedEmpty">;
 
 export interface DatabasesOptions {
   readonly root: string;
   readonly superuserUrl: string;
   readonly secrets: Secrets;
   readonly loadSeeding: () => Promise<Seeding>;
-  /** Seeded databases of another scale are replaced. Undefined replaces none. */
   readonly scale: number | undefined;
-  /** The services that run. The databases of others are neither created nor changed. */
   readonly services: readonly ServiceName[];
   print(name: string, line: string): void;
 }
 
-/**
- * Creates missing roles and databases of the services that run, migrates them, and seeds the empty ones. Without `scale` they get the scale of an
- * already seeded database (1 if there is none), so that references of one service point to rows of another; only `scale` replaces existing data.
- */
+/** Without `scale`, empty databases get that of an already seeded one, so that references of one service point to rows of another. */
 export async function prepareDatabases(options: DatabasesOptions): Promise<void> {
   const { print, scale } = options;
   const urls = await ensureDatabases(options);
@@ -40,7 +34,7 @@ export async function prepareDatabases(options: DatabasesOptions): Promise<void>
   await asCommandError(seeding.seedEmpty({ urls, scale: chosenScale, progress: (line) => print("seed", line) }));
 }
 
-/** The scale of any seeded database, also of a service that does not run. */
+/** Also of a service that does not run. */
 async function findSeededScale(seeding: Seeding, superuserUrl: string): Promise<number | undefined> {
   const databaseNames = await withClient(superuserUrl, async (client) => {
     const { rows } = await client.query<{ name: string }>("select datname as name from pg_database");
@@ -51,14 +45,12 @@ async function findSeededScale(seeding: Seeding, superuserUrl: string): Promise<
   return seeding.findScale(Object.fromEntries(urls));
 }
 
-/** The URL of a database, with the role of another URL to the same server. */
 function toDatabaseUrl(serverUrl: string, databaseName: string): string {
   const url = new URL(serverUrl);
   url.pathname = `/${databaseName}`;
   return url.href;
 }
 
-/** Replaces the seeded databases of another scale by empty ones. */
 async function replaceOtherScale(
   seeding: Seeding,
   urls: DatabaseUrls,
@@ -83,11 +75,7 @@ async function asCommandError<T>(seeding: Promise<T>): Promise<T> {
   }
 }
 
-/**
- * Applies one service's pending migrations, as the service's `migrate` command does. It runs in this process, because a process for each
- * service would make a first start one second slower.
- * @throws CommandError with the reason.
- */
+/** In this process, because a process for each service would make a first start one second slower. @throws CommandError with the reason. */
 export async function migrateService(
   name: ServiceName,
   databaseUrl: string,
@@ -108,14 +96,12 @@ export async function migrateService(
 async function hasPendingMigrations(databaseUrl: string, folder: string): Promise<boolean> {
   const appliedNames = await readAppliedMigrations(databaseUrl);
   const files = readdirSync(folder).filter((file) => !file.startsWith("."));
-  // node-pg-migrate's name of a migration is its file's name without the extension.
   const names = files.map((file) => basename(file, extname(file)));
   return names.some((name) => !appliedNames.has(name));
 }
 
 function readAppliedMigrations(databaseUrl: string): Promise<ReadonlySet<string>> {
   return withClient(databaseUrl, async (client) => {
-    // One row if the table of node-pg-migrate exists, otherwise none.
     const { rows: tables } = await client.query("select where to_regclass('pgmigrations') is not null");
     if (tables.length === 0) return new Set();
     const { rows } = await client.query<{ name: string }>("select name from pgmigrations");
@@ -123,7 +109,7 @@ function readAppliedMigrations(databaseUrl: string): Promise<ReadonlySet<string>
   });
 }
 
-/** A stream for a log, which writes each line as one chunk. */
+/** Writes each line as one chunk. */
 function createLineStream(print: (line: string) => void): Writable {
   return new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -133,11 +119,9 @@ function createLineStream(print: (line: string) => void): Writable {
   });
 }
 
-/** Creates the missing databases and roles, and migrates the databases. */
 async function ensureDatabases(options: DatabasesOptions): Promise<DatabaseUrls> {
   const entries = await Promise.all(
     options.services.map(async (name) => {
-      // `?? ""` is only for the type: every service has a password.
       const password = options.secrets.databasePasswords[name] ?? "";
       const url = await ensureDatabase(options.superuserUrl, { name, role: name, password });
       await migrateService(name, url, options);

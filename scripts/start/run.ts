@@ -1,5 +1,4 @@
-// The steps of `npm start`: check what can prevent a start, publish the supergraph, start PostgreSQL, start the parts, wait until they are
-// ready, print the banner, and run the dev loop until the signal. Then everything is stopped.
+// The steps of `npm start`, in their order. Afterwards everything is stopped.
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ConfigError } from "@tributary/kit/process/env";
@@ -32,13 +31,11 @@ export interface RunOptions extends StartContextOptions {
   readonly args: readonly string[];
   readonly loadSeeding: () => Promise<Seeding>;
   readonly keys: Keys | undefined;
-  /** Aborting it stops the platform. */
   readonly signal: AbortSignal;
-  /** Receives a function that kills all processes at once. */
   setKill(kill: () => void): void;
 }
 
-/** What has been created for one start, and must be stopped. */
+/** Created for one start; must be stopped. */
 interface Platform {
   readonly startContext: StartContext;
   readonly supervised: ReadonlyMap<PartName, SupervisedPart>;
@@ -53,7 +50,7 @@ const stopGraceMs = 4_000;
 /** How long the banner waits for the parts' first log lines: a part buffers lines for 250 ms (kit/src/process/log.ts), or more if it is busy. */
 const logDelayMs = 500;
 
-/** Runs the platform until the signal. Resolves to the exit code when all processes have ended and all ports are free. */
+/** Resolves to the exit code when all processes have ended and all ports are free. */
 export async function runPlatform(runOptions: RunOptions): Promise<number> {
   try {
     const startOptions = readOptions(runOptions.args);

@@ -2,16 +2,14 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Json } from "@tributary/kit/openapi/schema-book";
 import type { GraphState } from "./change-places.ts";
-import { composeSubgraphs } from "../compose.ts";
+import { composeGraphAndRoutes } from "../compose.ts";
 import type { CompositionError } from "../composition/composition-errors.ts";
 import type { GitBase } from "./git-base.ts";
 import { composeDocuments, documentFile } from "../documents/compose-documents.ts";
 import type { DocumentsByVersion } from "./openapi-changes.ts";
 import { readOwnership } from "../composition/ownership.ts";
 import type { RouteState } from "./route-changes.ts";
-import { readRoutes } from "../routes/route-sources.ts";
 import type { Route } from "../routes/routes.ts";
-import { mergeRoutes } from "../routes/routes.ts";
 import type { Subgraph } from "../subgraphs.ts";
 import { formerSubgraph, readSubgraphs } from "../subgraphs.ts";
 
@@ -29,20 +27,14 @@ type CurrentState =
 
 export async function readCurrentState(root: string, subgraphs: readonly Subgraph[]): Promise<CurrentState> {
   const sources = readSubgraphs(root, subgraphs);
-  const composition = composeSubgraphs(sources);
-  const merged = mergeRoutes(await readRoutes(root, subgraphs));
-  if (!composition.ok || !merged.ok) {
-    const schemaErrors = composition.ok ? [] : composition.errors;
-    const routeErrors = merged.ok ? [] : merged.errors;
-    return { ok: false, errors: [...schemaErrors, ...routeErrors] };
-  }
+  const composed = await composeGraphAndRoutes(root, sources);
+  if (!composed.ok) return composed;
+  const { graph, routes } = composed;
   const generated = await composeDocuments(root, subgraphs);
   if (!generated.ok) return generated;
   const generatedTexts = new Map(generated.files.map(({ path, content }) => [path, content]));
-  const { apiSdl, supergraphSdl } = composition;
-  const { routes } = merged;
   const state: PlatformState = {
-    graph: { apiSdl, supergraphSdl, sources },
+    graph: { apiSdl: graph.apiSdl, supergraphSdl: graph.supergraphSdl, sources },
     routes: { routes, read: (path) => readFromDisk(join(root, path)) },
     documents: parseDocuments(routes, (path) => generatedTexts.get(path)),
     subgraphs,

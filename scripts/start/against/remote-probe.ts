@@ -1,8 +1,6 @@
-// Finds out for remote-link.ts whether the URL of `--against` is that of a gateway, and which tokens that gateway accepts.
 import type { Environment } from "@tributary/kit/process/env";
 import { CommandError } from "../../command-line.ts";
 
-/** The issuer of the tokens that the remote accepts. */
 export interface RemoteIssuer {
   /** The `iss` of its tokens. */
   readonly issuer: string;
@@ -12,7 +10,7 @@ export interface RemoteIssuer {
 }
 
 export type RemoteProbe =
-  /** `issuer` is undefined if the environment variables ISSUER and JWKS_URL name it. */
+  /** `issuer` is undefined if ISSUER and JWKS_URL name it. */
   | { readonly kind: "up"; readonly issuer: RemoteIssuer | undefined }
   | { readonly kind: "down"; readonly cause: string };
 
@@ -21,11 +19,7 @@ const howToNameIssuer = "set ISSUER and JWKS_URL (and AUDIENCE, unless it is tri
 /** A load balancer responds with these statuses while its gateway is down. */
 const unavailableStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
 
-/**
- * Probes a remote. One that does not respond is `down`: it may be up later.
- * @param graphqlUrl of the remote's gateway.
- * @throws CommandError if the URL is not that of a gateway, or if the issuer is unknown.
- */
+/** A remote that does not respond may be up later. @throws CommandError if the URL is not that of a gateway, or if the issuer is unknown. */
 export async function probeRemote(graphqlUrl: string, environment: Environment): Promise<RemoteProbe> {
   const response = await send(graphqlUrl, {
     method: "POST",

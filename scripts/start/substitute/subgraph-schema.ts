@@ -1,4 +1,3 @@
-// Reads a service's schema.graphql as a federation subgraph, without the service's code, for both kinds of substitutes.
 import {
   buildASTSchema,
   type DirectiveNode,
@@ -18,7 +17,6 @@ export type EntityKeys = ReadonlyMap<string, readonly (readonly string[])[]>;
 
 const keyDirectives: ReadonlySet<string> = new Set(["key", "federation__key"]);
 
-/** Reads the keys that this subgraph declares. */
 export function readEntityKeys(sdl: string): EntityKeys {
   const keys = new Map<string, (readonly string[])[]>();
   for (const node of parse(sdl, { noLocation: true }).definitions) {
@@ -46,10 +44,7 @@ function readKey(directive: DirectiveNode): readonly string[] | undefined {
   return names.length === selections.length ? names : undefined;
 }
 
-/**
- * The schema with which a subgraph executes the gateway's requests: with `_entities` if it has entities, and without resolvers.
- * @throws GraphQLError if the text is not a schema.
- */
+/** With `_entities` if it has entities, and without resolvers. @throws GraphQLError if the text is not a schema. */
 export function buildExecutableSchema(sdl: string): GraphQLSchema {
   const { definitions, kind } = parse(sdl, { noLocation: true });
   const defined = new Set(definitions.filter(isTypeDefinitionNode).map(({ name }) => name.value));

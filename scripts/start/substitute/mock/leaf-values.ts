@@ -2,7 +2,6 @@
 import { createHash } from "node:crypto";
 import { type GraphQLLeafType, isEnumType } from "graphql";
 
-/** A number from 0 to `size` - 1 for this seed. */
 export function pickNumber(seed: string, size: number): number {
   return createHash("sha1").update(seed).digest().readUInt32BE() % size;
 }
@@ -31,7 +30,6 @@ const scalars: Readonly<Record<string, (seed: string) => unknown>> = {
   DateTime: (seed) => new Date(firstInstantMs + pickNumber(seed, secondsOfYear) * 1_000).toISOString(),
 };
 
-/** Texts whose format the name of the field implies. */
 const textsByName: readonly (readonly [fieldName: RegExp, create: (seed: string) => unknown])[] = [
   [/(?:url|uri|link)$/i, (seed) => `https://example.com/${pickNumber(seed, 1_000)}`],
   [/email$/i, (seed) => `mock${pickNumber(seed, 1_000)}@example.com`],
@@ -41,7 +39,6 @@ const textsByName: readonly (readonly [fieldName: RegExp, create: (seed: string)
   [/html$/i, (seed) => `<p>Mock ${pickNumber(seed, 1_000)}</p>`],
 ];
 
-/** The value of a scalar or an enum for this seed. */
 export function createLeaf(type: GraphQLLeafType, fieldName: string, seed: string): unknown {
   if (!isEnumType(type)) return scalars[type.name]?.(seed) ?? createText(seed, fieldName);
   const names = type.getValues().map(({ name }) => name);

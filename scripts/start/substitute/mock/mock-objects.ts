@@ -34,7 +34,6 @@ export class MockObject {
   }
 }
 
-/** The context of one operation. */
 export interface MockContext {
   readonly schema: GraphQLSchema;
   readonly keys: EntityKeys;
@@ -54,14 +53,12 @@ const nullEvery = 8;
 const connectionLengthMin = 3;
 const connectionLengths = 5;
 
-/** The field or list item for which a value is created. */
 export interface MockPlace {
   readonly fieldName: string;
   /** Determines the value: the parent object, the field, and the arguments that do not select a page. */
   readonly seed: string;
   readonly args: Values;
   readonly context: MockContext;
-  /** The value that is known, or a part of it. */
   readonly given?: unknown;
   /** For an entity in a list, from 0: an entity without a given key has the key `ordinal` + 1. */
   readonly ordinal?: number;
@@ -161,10 +158,7 @@ function createKeyValue(type: GraphQLObjectType, name: string, ordinal: number):
   return field.name === "Int" ? number : createLeaf(field, name, `${type.name} ${number}`);
 }
 
-/**
- * A page of a list (Relay Cursor Connections). The paging arguments do not change the list, so the pages of a list fit together. `last` and `before`
- * have no effect.
- */
+/** The paging arguments do not change the list, so the pages of a list fit together. `last` and `before` have no effect. */
 function createConnection(type: GraphQLObjectType, place: MockPlace): MockObject {
   const { fieldName, seed: listSeed, args, context } = place;
   const totalCount = connectionLengthMin + pickNumber(listSeed, connectionLengths);
@@ -175,7 +169,6 @@ function createConnection(type: GraphQLObjectType, place: MockPlace): MockObject
   const { edges: edgesField, nodes: nodesField } = type.getFields();
   const edgeType = getNamedType(edgesField?.type) as GraphQLObjectType;
   const nodeType = getNamedType(nodesField?.type ?? edgeType.getFields()["node"]?.type) as GraphQLOutputType;
-  // Indexes in the whole list.
   const indexes = Array.from({ length: pageLength }, (_item, position) => start + position);
   const nodes = indexes.map((index) => {
     const ordinal = (firstOrdinal + index) % idsMax;
@@ -233,7 +226,6 @@ function isSerializable(type: { serialize(value: unknown): unknown }, value: unk
   }
 }
 
-/** The number of items that the arguments permit, at most `max`. */
 function readCount({ first, limit }: Values, max: number): number {
   const count = first ?? limit ?? max;
   return typeof count === "number" ? Math.max(0, Math.min(count, max)) : max;

@@ -17,13 +17,11 @@ import {
 } from "graphql";
 import type { EntityLookup } from "./lookups.ts";
 
-/** An entity that the remote is to look up. */
 export interface EntityRequest {
   /** Its response name in the operation on the remote. */
   readonly alias: string;
   readonly type: string;
   readonly lookup: EntityLookup;
-  /** For the arguments of the look-up. */
   readonly values: readonly unknown[];
   /** The `_entities` field with the selection. */
   readonly field: FieldNode;
@@ -32,7 +30,6 @@ export interface EntityRequest {
 interface EntityDocument {
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
-  /** Of the entities that it requests. */
   readonly aliases: ReadonlySet<string>;
 }
 
@@ -42,7 +39,6 @@ export interface EntityDocumentsOptions {
   readonly operation: OperationDefinitionNode;
   readonly fragments: readonly FragmentDefinitionNode[];
   readonly variables: Readonly<Record<string, unknown>>;
-  /** Root fields beside `_entities`. */
   readonly otherRoots: readonly SelectionNode[];
 }
 
@@ -128,7 +124,6 @@ function createFragment(
   };
 }
 
-/** Whether an object of the returned type can have the type of the condition. */
 function canApply(api: GraphQLSchema, condition: string, returned: string): boolean {
   const conditionType = api.getType(condition);
   const returnedType = api.getType(returned);
