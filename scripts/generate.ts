@@ -1,11 +1,10 @@
-// `npm run generate` writes all generated files: those of supergraph/, each service's schema-types.ts, and the parts of other files that
-// list the services (generate/derived-files.ts). `--check` (npm run generate:check) writes nothing and fails if a file is stale.
+// Also without writing: `--check` (npm run generate:check) fails if a file is stale.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { composeRepository, routesFile } from "../supergraph/compose.ts";
 import type { CompositionError } from "../supergraph/composition/composition-errors.ts";
-import type { GeneratedFile, GeneratorResult, GeneratorOptions } from "../supergraph/composition/generated-files.ts";
+import type { GeneratedFile, GeneratorResult } from "../supergraph/composition/generated-files.ts";
 import { runGenerator } from "../supergraph/composition/generator-command.ts";
 import { composeDocuments } from "../supergraph/documents/compose-documents.ts";
 import { readServices, type Service } from "../supergraph/services.ts";
@@ -16,7 +15,7 @@ import { deriveFiles } from "./generate/derived-files.ts";
 import { generateResolverTypes } from "./generate/resolver-types.ts";
 import type { DerivedService } from "./generate/service-template.ts";
 
-/** The folder that `npm run new:service` copies. It gets resolver types like a service, but is no part of the supergraph. */
+/** It gets resolver types like a service, but is no part of the supergraph. */
 const newServiceTemplate: Subgraph = {
   name: "template",
   folder: "scripts/new-service/template",
@@ -24,16 +23,14 @@ const newServiceTemplate: Subgraph = {
   owner: platformTeam,
 };
 
-/** Returns the content of every generated file, without writing it. `new-service/generation.ts` calls this too. */
 export async function generateRepository(
   root: string,
-  options: GeneratorOptions,
   services: readonly Service[] = readServices(root),
 ): Promise<GeneratorResult> {
   // Composition runs first, because its errors are better than those of the type generator.
-  const composition = await composeRepository(root, options, services);
+  const composition = await composeRepository(root, services);
   if (!composition.ok) return composition;
-  const documents = await composeDocuments(root, options, services);
+  const documents = await composeDocuments(root, services);
   if (!documents.ok) return documents;
   const sources = readSubgraphs(root, [...services, newServiceTemplate]).filter(({ sdl }) => sdl !== undefined);
   const typeResults = await Promise.all(sources.map((source) => generateTypes(root, source)));
@@ -46,9 +43,8 @@ export async function generateRepository(
   return { ...composition, files };
 }
 
-/** Adds each service's resources: the first path segments of its routes, such as `users`, that no earlier service in the list has. */
+/** The first path segments of each service's routes, such as `users`, that no earlier service has. */
 function addResources(services: readonly Service[], files: readonly GeneratedFile[]): readonly DerivedService[] {
-  // `??` is only for the type: composition always returns the route table.
   const routesJson = files.find(({ path }) => path === routesFile)?.content ?? '{ "routes": [] }';
   const { routes } = JSON.parse(routesJson) as {
     readonly routes: readonly { readonly service: string; readonly path: string }[];
@@ -81,7 +77,6 @@ async function generateTypes(
 
 if (import.meta.main) {
   process.exitCode = await runGenerator({
-    commandLine: "npm run generate",
     root: fileURLToPath(new URL("..", import.meta.url)),
     args: process.argv.slice(2),
     generate: generateRepository,

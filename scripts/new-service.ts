@@ -1,11 +1,9 @@
-// npm run new:service -- NAME --entity ENTITY: adds a complete service, composed and ready to start, as docs/add-a-service.md explains.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { findFreePort, readServices, type Service } from "../supergraph/services.ts";
-import { CommandError, runCommand } from "./new-service/command-error.ts";
+import { CommandError, createUsageError, parseCommandLine, runCommand } from "./command-line.ts";
 import { generateFiles, regenerate } from "./new-service/generation.ts";
 import { type NewServiceNames, pluralize, spell } from "./new-service/names.ts";
 import { findProblems } from "./new-service/requirements.ts";
@@ -26,9 +24,7 @@ Adds the service NAME, which owns ENTITY: npm run new:service -- reviews --entit
   --port PORT       of its endpoints; by default the next free one
   --force           also with uncommitted changes`;
 
-/** A number of up to five digits. `findProblems` checks its range. */
 const portPattern = /^\d{1,5}$/;
-/** How many uncommitted files an error lists. */
 const listedChangesMax = 5;
 
 interface NewServiceRequest {
@@ -36,22 +32,7 @@ interface NewServiceRequest {
   readonly force: boolean;
 }
 
-/** @throws CommandError with the usage. */
 function readRequest(args: readonly string[], services: readonly Service[]): NewServiceRequest {
-  const { values, positionals } = parseCommandLine(args);
-  if (values.help) throw new CommandError(usage, 0);
-  const [service, ...others] = positionals;
-  if (service === undefined || others.length > 0) throw createUsageError("Write one name.");
-  const { entity, extends: parent, force = false } = values;
-  if (!entity) throw createUsageError("Write the type that the service owns, such as --entity Review.");
-  const plural = values.plural ?? pluralize(entity);
-  const team = values.team ?? `@tributary/${service}-team`;
-  const port = values.port ?? String(findFreePort(services));
-  if (!portPattern.test(port)) throw createUsageError(`--port takes a number, not "${port}".`);
-  return { names: { service, entity, plural, parent, team, port: Number(port) }, force };
-}
-
-function parseCommandLine(args: readonly string[]) {
   const options = {
     help: { type: "boolean" },
     entity: { type: "string" },
@@ -61,15 +42,17 @@ function parseCommandLine(args: readonly string[]) {
     port: { type: "string" },
     force: { type: "boolean" },
   } as const;
-  try {
-    return parseArgs({ args: [...args], options, allowPositionals: true });
-  } catch (error) {
-    throw createUsageError(error instanceof Error ? error.message : String(error));
-  }
-}
-
-function createUsageError(message: string): CommandError {
-  return new CommandError(`${message}\n\n${usage}`, 2);
+  const { values, positionals } = parseCommandLine({ args: [...args], options, allowPositionals: true }, usage);
+  if (values.help) throw new CommandError(usage, { exitCode: 0 });
+  const [service, ...others] = positionals;
+  if (service === undefined || others.length > 0) throw createUsageError("Write one name.", usage);
+  const { entity, extends: parent, force = false } = values;
+  if (!entity) throw createUsageError("Write the type that the service owns, such as --entity Review.", usage);
+  const plural = values.plural ?? pluralize(entity);
+  const team = values.team ?? `@tributary/${service}-team`;
+  const port = values.port ?? String(findFreePort(services));
+  if (!portPattern.test(port)) throw createUsageError(`--port takes a number, not "${port}".`, usage);
+  return { names: { service, entity, plural, parent, team, port: Number(port) }, force };
 }
 
 async function addService(args: readonly string[]): Promise<void> {
@@ -89,7 +72,6 @@ async function addService(args: readonly string[]): Promise<void> {
     recordFileHashes(root, service);
     process.stdout.write(describeResult(names, files.size, writtenPaths));
   } catch (error) {
-    // Undoes all of the above.
     rmSync(join(root, "services", service), { recursive: true, force: true });
     removeWorkspace(root, service);
     forgetFileHashes(root, service);
@@ -98,7 +80,7 @@ async function addService(args: readonly string[]): Promise<void> {
   }
 }
 
-/** @throws CommandError that lists the uncommitted changes, if any. Generated files and unedited files of other new services do not count. */
+/** Generated files and unedited files of other new services do not count. */
 async function requireCleanTree(): Promise<void> {
   const generated = await generateFiles(root);
   const changes = findForeignChanges(root, new Set(generated.map(({ path }) => path)));
@@ -110,7 +92,6 @@ async function requireCleanTree(): Promise<void> {
   );
 }
 
-/** @throws if the file exists. */
 function writeNew(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text, { flag: "wx" });

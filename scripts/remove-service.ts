@@ -1,17 +1,14 @@
-// npm run remove:service -- NAME: removes a service from the working tree and from the local data, as docs/add-a-service.md explains.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { readServices } from "../supergraph/services.ts";
-import { CommandError, runCommand } from "./new-service/command-error.ts";
+import { CommandError, createUsageError, parseCommandLine, runCommand } from "./command-line.ts";
 import { findDependents } from "./new-service/dependents.ts";
 import { generateFiles, regenerate } from "./new-service/generation.ts";
 import { deleteLocalData } from "./new-service/local-data.ts";
 import { findForeignChanges, findUnsavedEdits, forgetFileHashes } from "./new-service/working-tree.ts";
 import { removeWorkspace } from "./new-service/workspace.ts";
 import { dataFolder } from "./start/parts.ts";
-import { StartError } from "./start/start-error.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -22,7 +19,6 @@ Deletes services/NAME, what the generated files say of it, and its local databas
   --keep-data   keep the database and its password in the data folder of npm start
   --force       although edits would be lost, or other files depend on it`;
 
-/** How many paths an error lists. */
 const listedPathsMax = 5;
 
 interface RemovalRequest {
@@ -31,20 +27,14 @@ interface RemovalRequest {
   readonly force: boolean;
 }
 
-/** @throws CommandError with the usage. */
 function readRequest(args: readonly string[]): RemovalRequest {
   const flag = { type: "boolean", default: false } as const;
-  try {
-    const options = { help: flag, "keep-data": flag, force: flag };
-    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
-    if (values.help) throw new CommandError(usage, 0);
-    const [name, ...others] = positionals;
-    if (name === undefined || others.length > 0) throw new Error("Write one name.");
-    return { name, keepData: values["keep-data"], force: values.force };
-  } catch (error) {
-    if (error instanceof CommandError) throw error;
-    throw new CommandError(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`, 2);
-  }
+  const options = { help: flag, "keep-data": flag, force: flag };
+  const { values, positionals } = parseCommandLine({ args: [...args], options, allowPositionals: true }, usage);
+  if (values.help) throw new CommandError(usage, { exitCode: 0 });
+  const [name, ...others] = positionals;
+  if (name === undefined || others.length > 0) throw createUsageError("Write one name.", usage);
+  return { name, keepData: values["keep-data"], force: values.force };
 }
 
 async function removeService(args: readonly string[]): Promise<void> {
@@ -54,7 +44,7 @@ async function removeService(args: readonly string[]): Promise<void> {
     throw new CommandError(`There is no service ${name}. The services are ${serviceNames.join(", ")}.`);
   if (!force) requireRemovable(name, await listGenerated(name));
   // First, because it throws while `npm start` uses the data folder: then no file has been removed.
-  const hadData = keepData ? false : await deleteData(name);
+  const hadData = keepData ? false : await deleteLocalData(dataFolder(root, process.env), name);
   rmSync(join(root, "services", name), { recursive: true });
   removeWorkspace(root, name);
   forgetFileHashes(root, name);
@@ -65,30 +55,24 @@ async function removeService(args: readonly string[]): Promise<void> {
   );
 }
 
-/**
- * The paths of the generated files, also of those that `regenerate` will delete: `generateFiles` lists them without content. Composes without this
- * service: its schema may be invalid.
- */
+/** Also of those that `regenerate` will delete. Composes without this service: its schema may be invalid. */
 async function listGenerated(name: string): Promise<ReadonlySet<string>> {
   const otherServices = readServices(root).filter((service) => service.name !== name);
   try {
     const files = await generateFiles(root, otherServices);
     return new Set(files.map(({ path }) => path));
   } catch (error) {
-    // The other services do not compose without this service: findDependents reports why.
     if (error instanceof CommandError) return new Set();
     throw error;
   }
 }
 
-/** @throws CommandError that names the files that depend on the service, the edits that would be lost, or other uncommitted changes. */
 function requireRemovable(name: string, generated: ReadonlySet<string>): void {
   const dependents = findDependents(root, readServices(root), name, generated);
   if (dependents.length > 0) {
     const lines = dependents.map((dependent) => `  ${dependent}\n`).join("");
     throw new CommandError(`Other files depend on the service ${name}:\n${lines}Change them first, or add --force.`);
   }
-  // schema-types.ts is generated: no edit would be lost.
   const edits = findUnsavedEdits(root, name).filter((path) => !path.endsWith("/schema-types.ts"));
   if (edits.length > 0)
     throw new CommandError(`${listSome(edits)} would be lost: no commit has them. Commit them, or add --force.`);
@@ -102,16 +86,6 @@ function requireRemovable(name: string, generated: ReadonlySet<string>): void {
 function listSome(paths: readonly string[]): string {
   const listed = paths.slice(0, listedPathsMax).join(", ");
   return paths.length > listedPathsMax ? `${listed} and ${paths.length - listedPathsMax} more` : listed;
-}
-
-/** @returns whether the service had local data. @throws CommandError while `npm start` uses the data folder. */
-async function deleteData(name: string): Promise<boolean> {
-  try {
-    return await deleteLocalData(dataFolder(root, process.env), name);
-  } catch (error) {
-    if (error instanceof StartError) throw new CommandError(error.message);
-    throw error;
-  }
 }
 
 await runCommand(() => removeService(process.argv.slice(2)));

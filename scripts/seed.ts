@@ -1,5 +1,5 @@
-// The seed job of compose and of the local Kubernetes overlay; `npm start` calls seed/seed.ts itself. It seeds only databases that have no rows
-// and were never seeded: a developer may have emptied a seeded database on purpose.
+// The seed job of compose and of the local Kubernetes overlay. It seeds only databases that have no rows and were never seeded: a developer
+// may have emptied a seeded database on purpose.
 import { seededServices, seedEmpty, type SeededService } from "./seed/seed.ts";
 
 const urlEntries = seededServices.map((name) => [name, databaseUrlOf(name)] as const);
@@ -11,10 +11,7 @@ function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/**
- * The URL in USERS_DATABASE_URL (and so on for each service) if it is set. Otherwise a URL from DATABASE_HOST, one server for all services,
- * and USERS_PASSWORD, the password of the service's role.
- */
+/** USERS_DATABASE_URL, or else a URL from DATABASE_HOST, one server for all services, and USERS_PASSWORD. */
 function databaseUrlOf(name: SeededService): string {
   const prefix = name.toUpperCase().replaceAll("-", "_");
   const url = process.env[`${prefix}_DATABASE_URL`];

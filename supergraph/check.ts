@@ -23,19 +23,13 @@ import { readSubgraphs } from "./subgraphs.ts";
 
 export interface CheckRun {
   readonly root: string;
-  /** `--against REF`: the commit to compare with, which `findBase` chooses by default. `--all`: prints every composition error in full. */
   readonly args: readonly string[];
-  /** The date, in UTC, as in the file of accepted changes: `2026-12-31`. */
   readonly today: string;
-  /** By default the services below `root`. */
   readonly subgraphs?: readonly Subgraph[];
   print(text: string): void;
 }
 
-/**
- * Exit codes. 0: every breaking change is accepted, or there is no base to compare with. 1: composition fails, a change breaks clients, or a
- * service.json or the file of accepted changes is invalid. 2: wrong usage, or the check itself failed.
- */
+/** 0: no base, or every breaking change is accepted. 1: invalid files, or a change that breaks clients. 2: wrong usage, or the check failed. */
 export type CheckExitCode = 0 | 1 | 2;
 
 interface CheckOptions {
@@ -43,14 +37,9 @@ interface CheckOptions {
   readonly all: boolean;
 }
 
-/** Printed digits of a commit's hash. */
 const commitDigits = 10;
 const howToAccept = `To accept a change that no client depends on, add it to ${acceptedChangesFile} with a reason:`;
 
-/**
- * `npm run check`: composes the schemas, routes and OpenAPI documents on disk and reports each change that breaks clients,
- * compared with a base commit.
- */
 export async function runCheck(command: CheckRun): Promise<CheckExitCode> {
   const { root, args, today, print } = command;
   const finish = (code: CheckExitCode, ...lines: readonly string[]) => {
@@ -101,7 +90,6 @@ function reportChanges(
   base: GitBase,
   today: string,
 ): string[] {
-  // An accepted breaking change is reported by its entry.
   const reported = changes.filter((change) => change.level === "dangerous" || breaking.includes(change));
   const unusedLines = unused.map(
     ({ line, change }) =>
@@ -134,7 +122,6 @@ function explainMissingBase(base: GitBase | undefined): string {
   return base ? `${base.name} has no supergraph to compare with.` : "The repository has no commit to compare with.";
 }
 
-/** Undefined for wrong usage. */
 function readOptions(args: readonly string[]): CheckOptions | undefined {
   const options = { against: { type: "string" }, all: { type: "boolean", default: false } } as const;
   try {

@@ -1,6 +1,3 @@
-// Composes the supergraph. Called by `npm run generate`, `npm run check`, `npm start` and the tests. Run as a program, it writes only
-// supergraph.graphql, api.graphql and routes.json.
-import { fileURLToPath } from "node:url";
 import { composeServices } from "@apollo/composition";
 import type { CompositionResult, CompositionSuccess } from "@apollo/composition";
 import { GraphQLError, lexicographicSortSchema, printSchema } from "graphql";
@@ -10,21 +7,18 @@ import {
   describeMissingSchema,
   describeSyntaxError,
 } from "./composition/composition-errors.ts";
-import type { GeneratorResult, GeneratorOptions } from "./composition/generated-files.ts";
-import { runGenerator } from "./composition/generator-command.ts";
+import type { GeneratorResult } from "./composition/generated-files.ts";
 import type { ParsedSubgraph } from "./composition/places.ts";
 import { parseSubgraph } from "./composition/places.ts";
 import { describePriorityProblems } from "./composition/priorities.ts";
 import { readRoutes } from "./routes/route-sources.ts";
-import { mergeRoutes, printRoutes } from "./routes/routes.ts";
+import { mergeRoutes, printRoutes, type Route } from "./routes/routes.ts";
 import { readServices } from "./services.ts";
 import type { Subgraph, SubgraphSource } from "./subgraphs.ts";
 import { readSubgraphs } from "./subgraphs.ts";
 
-/** A diagnostic of Apollo's composition that does not prevent publishing the supergraph. */
-export interface CompositionHint {
+interface CompositionHint {
   readonly code: string;
-  /** WARN, INFO or DEBUG. Only WARN is printed. */
   readonly level: string;
   readonly message: string;
 }
@@ -32,20 +26,19 @@ export interface CompositionHint {
 export type Composition =
   | {
       readonly ok: true;
-      /** The supergraph with join directives, from which the gateway plans queries. */
+      /** With join directives, from which the gateway plans queries. */
       readonly supergraphSdl: string;
-      /** The API schema that clients see, without federation directives. Sorted, so that a diff shows only changes. */
+      /** What clients see. Sorted, so that a diff shows only changes. */
       readonly apiSdl: string;
       readonly hints: readonly CompositionHint[];
     }
   | { readonly ok: false; readonly errors: readonly CompositionError[] };
 
-/** Path of the route table, relative to the repository's root. */
 export const routesFile = "supergraph/routes.json";
 
 const notice = "# Made from the services' schema.graphql by `npm run generate`. Do not edit.\n\n";
 
-/** Composes subgraphs into one supergraph. Never throws for an invalid schema: each error names its owner and line, if they are known. */
+/** Never throws for an invalid schema: each error names its owner and line, if they are known. */
 export function composeSubgraphs(sources: readonly SubgraphSource[]): Composition {
   const { parsed, errors: parseErrors } = parseAll(sources);
   if (parseErrors.length > 0) return { ok: false, errors: parseErrors };
@@ -64,29 +57,33 @@ export function composeSubgraphs(sources: readonly SubgraphSource[]): Compositio
   };
 }
 
-/** Composes the schemas and routes below `root` into supergraph.graphql, api.graphql and routes.json. Returns the files; does not write them. */
+/** Composes supergraph.graphql, api.graphql and routes.json, without writing them. */
 export async function composeRepository(
   root: string,
-  { partial }: GeneratorOptions,
   subgraphs: readonly Subgraph[] = readServices(root),
 ): Promise<GeneratorResult> {
-  // A missing file is an error, except with `partial`, which leaves its service out.
-  const sources = readSubgraphs(root, subgraphs).filter(({ sdl }) => !partial || sdl !== undefined);
-  const routeSources = (await readRoutes(root, subgraphs)).filter(({ text }) => !partial || text !== undefined);
-  const graph = composeSubgraphs(sources);
-  const merged = mergeRoutes(routeSources);
-  if (!graph.ok || !merged.ok) {
-    const schemaErrors = graph.ok ? [] : graph.errors;
-    const routeErrors = merged.ok ? [] : merged.errors;
-    return { ok: false, errors: [...schemaErrors, ...routeErrors] };
-  }
+  const composed = await composeGraphAndRoutes(root, readSubgraphs(root, subgraphs));
+  if (!composed.ok) return composed;
+  const { graph, routes } = composed;
   const files = [
     { path: "supergraph/supergraph.graphql", content: graph.supergraphSdl },
     { path: "supergraph/api.graphql", content: graph.apiSdl },
-    { path: routesFile, content: printRoutes(merged.routes) },
+    { path: routesFile, content: printRoutes(routes) },
   ];
   const warnings = graph.hints.filter(({ level }) => level === "WARN");
   return { ok: true, files, warnings: warnings.map(({ code, message }) => `${code}: ${message}`) };
+}
+
+type GraphAndRoutes =
+  | { readonly ok: true; readonly graph: Composition & { readonly ok: true }; readonly routes: readonly Route[] }
+  | { readonly ok: false; readonly errors: readonly CompositionError[] };
+
+/** Returns the errors of both. */
+export async function composeGraphAndRoutes(root: string, sources: readonly SubgraphSource[]): Promise<GraphAndRoutes> {
+  const graph = composeSubgraphs(sources);
+  const merged = mergeRoutes(await readRoutes(root, sources));
+  if (graph.ok && merged.ok) return { ok: true, graph, routes: merged.routes };
+  return { ok: false, errors: [...(graph.ok ? [] : graph.errors), ...(merged.ok ? [] : merged.errors)] };
 }
 
 function parseAll(sources: readonly SubgraphSource[]): {
@@ -114,7 +111,7 @@ function compose(parsed: readonly ParsedSubgraph[]): CompositionResult {
   try {
     return composeServices(services);
   } catch (error) {
-    // composeServices throws for a few malformed schemas. `npm start` must keep running, as after a reported error.
+    // composeServices throws for a few malformed schemas.
     return { errors: [error instanceof GraphQLError ? error : new GraphQLError(String(error))] };
   }
 }
@@ -131,14 +128,4 @@ function toHints({ hints }: CompositionSuccess): CompositionHint[] {
     level: definition.level.name,
     message,
   }));
-}
-
-if (import.meta.main) {
-  process.exitCode = await runGenerator({
-    commandLine: "node supergraph/compose.ts",
-    root: fileURLToPath(new URL("..", import.meta.url)),
-    args: process.argv.slice(2),
-    generate: composeRepository,
-    print: (text) => process.stdout.write(text),
-  });
 }

@@ -1,5 +1,4 @@
-// The list of services: services/<name>/service.json describes one. Other files get what they need of each service from these descriptors, at run
-// time or by `npm run generate`.
+// services/<name>/service.json describes a service. Other files get what they need from it, at run time or by `npm run generate`.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { feedPortOf } from "@tributary/kit/feed/feed-config";
@@ -9,23 +8,20 @@ import type { Subgraph } from "./subgraphs.ts";
 /** A folder of services/ is a service exactly if it has this file. */
 const descriptorName = "service.json";
 
-/** A service: the fields of its descriptor, and what `describeService` derives from them. */
 export interface Service extends Subgraph {
-  /** One sentence: what the service owns. */
   readonly description: string;
   /** Of the GraphQL and REST endpoints, in containers and by default under `npm start`. */
   readonly port: number;
-  /** Of the change feed. */
   readonly feedPort: number;
   /** `line-items` is configured by LINE_ITEMS_PORT, LINE_ITEMS_URL and so on. */
   readonly variablePrefix: string;
-  /** Scopes of tokens by name, with what each allows. `NAME:write` is for the caller's own data, `NAME:write:all` for the data of others. */
+  /** What each allows. `NAME:write` is for the caller's own data, `NAME:write:all` for the data of others. */
   readonly scopes: Readonly<Record<string, string>>;
-  /** Whether seed data exists for its tables: in its seed.sql, or in scripts/seed. */
+  /** Whether it has rows in its seed.sql, or in scripts/seed. */
   readonly seed: boolean;
 }
 
-/** At least one descriptor is not valid. `message` has every problem, one a line, with its file and field. */
+/** `message` has every problem, one a line, with its file and field. */
 export class DescriptorError extends Error {
   override readonly name = "DescriptorError";
 }
@@ -84,10 +80,7 @@ const descriptor = z.strictObject({
 });
 type Descriptor = z.infer<typeof descriptor>;
 
-/**
- * Reads all descriptors below `root`, in the order of their ports.
- * @throws DescriptorError with every problem of all descriptors.
- */
+/** In the order of their ports. @throws DescriptorError with every problem of all descriptors. */
 export function readServices(root: string): readonly Service[] {
   const folder = join(root, "services");
   const names = existsSync(folder) ? readdirSync(folder).toSorted() : [];
@@ -101,7 +94,6 @@ export function readServices(root: string): readonly Service[] {
   return services;
 }
 
-/** Adds what follows by convention from the name, the team and the port. */
 export function describeService({ name, description, team, port, scopes, seed }: Descriptor): Service {
   return {
     name,
@@ -135,14 +127,14 @@ function readDescriptor(root: string, folder: string, problems: string[]): reado
   return parseDescriptor(json, folder, report);
 }
 
-/** The problems of the descriptor of a new service (`npm run new:service`) beside the others, without file names; empty if it may be added. */
+/** For `npm run new:service`: the problems beside the other services, without file names. */
 export function findDescriptorProblems(json: { readonly name: string }, others: readonly Service[]): readonly string[] {
   const problems: string[] = [];
   const services = parseDescriptor(json, json.name, (problem) => problems.push(problem));
   return problems.length > 0 ? problems : findCollisions([...others, ...services]);
 }
 
-/** The first port from 4000 that no process of the platform has, and whose change feed has a free port too. */
+/** Its change feed's port is free too. */
 export function findFreePort(services: readonly Service[]): number {
   const taken = new Set([...reservedPorts.keys(), ...services.flatMap(({ port, feedPort }) => [port, feedPort])]);
   let port = 4000;
@@ -150,7 +142,7 @@ export function findFreePort(services: readonly Service[]): number {
   return port;
 }
 
-/** Reports every problem. Returns the service, even with an unsuitable name, scope or port; empty if the descriptor does not match its schema. */
+/** Returns the service even with an unsuitable name, scope or port; nothing if the descriptor does not match its schema. */
 function parseDescriptor(json: unknown, folder: string, report: (text: string) => unknown): readonly Service[] {
   const result = descriptor.safeParse(json);
   if (!result.success) {
@@ -170,7 +162,6 @@ function parseDescriptor(json: unknown, folder: string, report: (text: string) =
   return [describeService(result.data)];
 }
 
-/** True for the service's name with one or two words after it, such as `NAME:write` and `NAME:write:all`. */
 function isScopeOf(name: string, scope: string): boolean {
   const [owner, ...words] = scope.split(":");
   if (owner !== name) return false;
@@ -187,7 +178,6 @@ function describeIssue({ code, path, message, ...issue }: z.core.$ZodIssue): str
   return path.length === 0 ? "has to be a JSON object" : `${path.join(".")} ${message}`;
 }
 
-/** One problem for each port that several services or change feeds have. */
 function findCollisions(services: readonly Service[]): readonly string[] {
   const listenersByPort = new Map<number, string[]>();
   const add = (port: number, listener: string) =>

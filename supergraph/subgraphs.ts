@@ -1,21 +1,19 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A service whose schema is part of the supergraph. */
 export interface Subgraph {
-  /** Name in the supergraph (`join__Graph`), and the service's name in routes.json. */
+  /** In the supergraph (`join__Graph`) and in routes.json. */
   readonly name: string;
-  /** Folder relative to the repository's root; contains schema.graphql and src/rest/routes.ts. */
+  /** Relative to the repository's root. */
   readonly folder: string;
-  /** Address of the GraphQL endpoint in the supergraph; the gateway's variable SUBGRAPH_URL_<NAME> replaces it. */
+  /** The gateway's variable SUBGRAPH_URL_<NAME> replaces it. */
   readonly url: string;
-  /** Its team; composition errors name it. */
+  /** The team. */
   readonly owner: string;
 }
 
-/** A subgraph with the text of its schema; `sdl` is undefined if the file is missing. */
 export interface SubgraphSource extends Subgraph {
-  /** Path of schema.graphql relative to the repository's root, as errors print it. */
+  /** Relative to the repository's root, as errors print it. */
   readonly file: string;
   readonly sdl: string | undefined;
 }
@@ -23,10 +21,7 @@ export interface SubgraphSource extends Subgraph {
 /** Owner of changes that belong to no single service's team. */
 export const platformTeam = "@tributary/platform-team";
 
-/**
- * Reads each subgraph's schema.graphql below `root`. A missing file is not an error here: composition reports it with the
- * owner, so that a schema that was deleted by accident does not silently leave the supergraph.
- */
+/** A missing file is an error of composition, so that an accidentally deleted schema does not silently leave the supergraph. */
 export function readSubgraphs(root: string, subgraphs: readonly Subgraph[]): SubgraphSource[] {
   return subgraphs.map((subgraph) => {
     const file = `${subgraph.folder}/schema.graphql`;
@@ -36,7 +31,7 @@ export function readSubgraphs(root: string, subgraphs: readonly Subgraph[]): Sub
   });
 }
 
-/** A subgraph that was removed from the repository, with the conventional folder and owner for messages about its former schema; `url` is unused. */
+/** One that was removed from the repository, with the conventional folder and owner. */
 export function formerSubgraph(name: string): Subgraph {
   return { name, folder: `services/${name}`, url: "http://127.0.0.1:0/graphql", owner: `@tributary/${name}-team` };
 }

@@ -195,7 +195,7 @@ function plant(name: string, port: number, more: object, paths: readonly string[
 
 function generate(...args: readonly string[]): Promise<number> {
   const print = (text: string) => void (printed += text);
-  return runGenerator({ commandLine: "npm run generate", root: clone, args, generate: generateRepository, print });
+  return runGenerator({ root: clone, args, generate: generateRepository, print });
 }
 
 function render(overlay: string, folder: string) {

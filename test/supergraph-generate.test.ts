@@ -111,12 +111,9 @@ test("a type that a schema defines twice is reported with the schema's owner", (
   expect(errorsOf(broken)).toMatchObject([{ code: "INVALID_GRAPHQL", owner: "@tributary/users-team", file: users }]);
 });
 
-test("a missing schema fails and names its owner, unless composition is partial", async () => {
+test("a missing schema fails and names its owner", () => {
   const { [posts]: _, ...without } = sampleFiles;
   expect(errorsOf(without)).toMatchObject([{ code: "SCHEMA_MISSING", owner: "@tributary/posts-team", file: posts }]);
-  const root = writeRepository(without);
-  expect(await composeRepository(root, { partial: false })).toMatchObject({ ok: false });
-  expect(await composeRepository(root, { partial: true })).toMatchObject({ ok: true });
 });
 
 test("an error is printed with its place, owner, code and the other places", () => {
@@ -184,7 +181,7 @@ test("a composition error writes nothing and exits with 1", async () => {
 
 test("composition fails if one service has no documents while others do", async () => {
   const { [userDocumentsFile]: _, ...others } = documentedFiles;
-  expect(await generateRepository(writeDocumentedRepository(others), { partial: false })).toMatchObject({
+  expect(await generateRepository(writeDocumentedRepository(others))).toMatchObject({
     ok: false,
     errors: [
       { code: "DOCUMENTS_MISSING", file: userDocumentsFile, message: expect.stringContaining("Export documents =") },
@@ -199,7 +196,7 @@ test("composition fails for a route without a document, or with a document of ot
     "role:",
     "rank:",
   );
-  const generation = await generateRepository(writeDocumentedRepository(files), { partial: false });
+  const generation = await generateRepository(writeDocumentedRepository(files));
   expect(generation.ok ? [] : generation.errors.map(({ message }) => message)).toEqual([
     "Route listUsers: its document lacks the query parameter role (v1).",
     "Route listUsers: its document has a query parameter rank that the route does not declare (v1).",
@@ -224,7 +221,7 @@ test("a route that lacks its document in several versions is one problem", () =>
 });
 
 test("one command generates the supergraph and every service's resolver types", async () => {
-  const generation = await generateRepository(writeRepository(sampleFiles), { partial: false });
+  const generation = await generateRepository(writeRepository(sampleFiles));
   expect(generation.ok && generation.files.map(({ path }) => path)).toEqual([
     "supergraph/supergraph.graphql",
     "supergraph/api.graphql",
@@ -238,7 +235,7 @@ test("one command generates the supergraph and every service's resolver types", 
 
 test("a composition error is reported, and no types are generated", async () => {
   const root = writeRepository(withChange(sampleFiles, users, "role: Role!", "role: Roll!"));
-  expect(await generateRepository(root, { partial: false })).toMatchObject({
+  expect(await generateRepository(root)).toMatchObject({
     ok: false,
     errors: [{ code: "INVALID_GRAPHQL" }],
   });
@@ -249,7 +246,7 @@ test("a codegen.json that maps an unknown type is reported with its file and own
     ...sampleFiles,
     "services/users/codegen.json": '{ "mappers": { "Usr": "../model.ts#User" } }',
   });
-  expect(await generateRepository(root, { partial: false })).toMatchObject({
+  expect(await generateRepository(root)).toMatchObject({
     ok: false,
     errors: [
       {
@@ -362,6 +359,6 @@ function errorsOf(files: Files) {
 async function run(root: string, ...args: readonly string[]) {
   let text = "";
   const print = (more: string) => void (text += more);
-  const code = await runGenerator({ commandLine: "npm run generate", root, args, generate: composeRepository, print });
+  const code = await runGenerator({ root, args, generate: composeRepository, print });
   return { code, text };
 }

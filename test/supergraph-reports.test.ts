@@ -55,17 +55,6 @@ test("npm start compares with the last schemas that composed", async () => {
   ]);
 });
 
-test("without git the changed file is found by comparing with the committed supergraph", async () => {
-  const root = await commitRepository(sampleFiles);
-  rmSync(join(root, ".git"), { recursive: true });
-  const lines = await report(root, renamedKey);
-  expect(lines.slice(0, 3)).toEqual([
-    "changed since the committed supergraph: services/users/schema.graphql (@tributary/users-team)",
-    expect.stringMatching(/^services\/users\/.* KEY_CHANGED User$/),
-    '  The key of User changed from "id" to "userId".',
-  ]);
-});
-
 test("an error that Apollo reports in another subgraph is printed with the changed file first", async () => {
   const external = withChange(
     sampleFiles,

@@ -1,32 +1,20 @@
-// Runs during an image build, with the user and the Node flags that the image's process will have. Starts that process once, to fill
-// NODE_COMPILE_CACHE with V8's compiled code and to check that the process can load all its modules. As soon as the process listens, it is stopped.
-// A service never listens here, because there is no database: it loads its modules, cannot connect, and exits.
-//
-//   node --v8-pool-size=1 infra/images/compile.ts gateway/src/main.ts
+// Runs in an image build: starts a process once, to fill NODE_COMPILE_CACHE and to check that all its modules load. A service never listens here,
+// because there is no database: `node --v8-pool-size=1 infra/images/compile.ts gateway/src/main.ts`.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { startAdminServer } from "@tributary/kit/telemetry/admin-server";
 
-/** The child process is killed after this time. */
 const startMsMax = 60_000;
 /** Begins the message of the SERVICE_UNAVAILABLE error in kit/src/postgres/postgres.ts. */
 const databaseUnreachableMessage = "The database is not reachable";
-/** In the log line of every listener: the one for requests, and the one for metrics. */
 const listenerUrl = /"url":"http:[^"]+"/;
-/** In the log line of the listener for metrics only. */
 const metricsListenerMessage = '"msg":"metrics listening"';
-/** One environment for all processes: each ignores the variables of others. */
 const environment = {
   ...process.env,
-  // Any free port.
   PORT: "0",
-  // Required by a service.
   DATABASE_URL: "postgres://user@127.0.0.1:1/database",
-  // Required by the purger.
   PURGE_URL: "http://127.0.0.1:1/",
-  // For the gateway, whose Apollo packages send usage reports by default.
   APOLLO_TELEMETRY_DISABLED: "1",
-  // With ADMIN_PORT a process loads its metrics listener, with the OTLP endpoint its export of traces.
   ADMIN_PORT: "0",
   OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1",
 };
@@ -56,8 +44,7 @@ clearTimeout(timeout);
 const hasLoadedModules = isListening(output) || output.includes(databaseUnreachableMessage);
 if (!hasLoadedModules) throw new Error(`The process does not start:\n${output}`);
 
-// A service without a database exits before it starts the thread of its admin listener. So the thread is started here, to compile its code too.
-// V8's compiled code is written when the thread ends.
+// A service without a database exits before it starts this thread, whose code is written when the thread ends.
 const admin = await startAdminServer({ host: "127.0.0.1", port: 0, log: console, write: () => Promise.resolve("") });
 await admin.close();
 

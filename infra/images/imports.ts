@@ -1,29 +1,17 @@
-// Finds the packages that a process imports, for collect.ts. The sources are searched with regular
-// expressions, because no parser is installed in the stage of the image build that runs this.
+// Searched with regular expressions, because no parser is installed in the stage of the image build that runs this.
 import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-/**
- * `from "x"`, `import "x"` and `import("x")`, but not `import type` and `export type`, which Node removes. `import { type X } from "x"` counts:
- * Node removes only the name, and loads the module.
- */
+/** Not `import type`, which Node removes. `import { type X } from "x"` counts: Node removes only the name, and loads the module. */
 const importPattern = /^(?:import|export)\s+(?!type\b)(?:[^"';]*?\sfrom\s+)?"([^"]+)"|\bimport\(\s*"([^"]+)"\s*\)/gm;
-/** The file of a worker thread, which imports packages too. */
 const workerFilePattern = /new URL\("([^"]+\.ts)", import\.meta\.url\)/g;
 const kitModulePattern = /^@tributary\/kit\/(.+)$/;
 
-/**
- * By package name: the folders of the repository with a file that imports the package, relative to the root. The folders matter because npm may
- * install another version of a package for one workspace, in its node_modules.
- */
+/** By package name: the importing folders, since npm may install another version of a package for one workspace. */
 export type PackageImports = ReadonlyMap<string, ReadonlySet<string>>;
 
-/**
- * Finds the packages that a process loads: the imports of its main file, and of all files of the repository that it imports or starts as workers.
- * @param main relative to `root`.
- * @throws Error if an imported file of the repository does not exist.
- */
+/** @param main relative to `root`. @throws Error if an imported file of the repository does not exist. */
 export function findPackageImports(root: string, main: string): PackageImports {
   const foldersByPackage = new Map<string, Set<string>>();
   const visitedFiles = new Set<string>();

@@ -1,21 +1,16 @@
-/** The content of a service's codegen.json, which configures its resolver types. Paths are relative to src/graphql/. */
+/** A service's codegen.json. Paths are relative to src/graphql/. */
 export interface CodegenConfig {
   /** The service's TypeScript type for a GraphQL type: { "User": "../model.ts#User" }. */
   readonly mappers?: Readonly<Record<string, string>>;
-  /** The type of a resolver's third argument, such as "./context.ts#Context". Without it, the default of the generator. */
   readonly contextType?: string;
   /** The TypeScript types of custom scalars, such as { "URL": "string" }. Added to { "DateTime": "Date" }. */
   readonly scalars?: Readonly<Record<string, string>>;
 }
 
-/** A type in a file of the service, such as "../model.ts#User". */
 const referencePattern = /^\.{1,2}\/[\w./-]+\.ts#[A-Za-z]\w*$/;
 const knownKeys = ["mappers", "contextType", "scalars"];
 
-/**
- * Parses the text of a codegen.json; without one, `text` is undefined and the defaults apply.
- * @throws Error that names the invalid part.
- */
+/** @param text undefined without a codegen.json. @throws Error that names the invalid part. */
 export function readCodegenConfig(text: string | undefined): CodegenConfig {
   if (text === undefined) return {};
   const config: unknown = JSON.parse(text);

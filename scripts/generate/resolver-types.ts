@@ -1,4 +1,3 @@
-// Called by generate.ts for each service, and for the template of new services.
 import { codegen } from "@graphql-codegen/core";
 import * as typescriptPlugin from "@graphql-codegen/typescript";
 import * as resolversPlugin from "@graphql-codegen/typescript-resolvers";
@@ -11,7 +10,7 @@ const notice =
 
 const declarationPattern = /^\s*export (?:type|interface) (\w+)/gm;
 
-/** The types that `kit/src/graphql/resolver-types.ts` exports: they do not depend on the schema. */
+/** Of kit/src/graphql/resolver-types.ts: they do not depend on the schema. */
 const sharedTypes = new Set([
   "GraphQLRecursivePick",
   "InputMaybe",
@@ -23,8 +22,8 @@ const sharedTypes = new Set([
 ]);
 
 /**
- * Generates the resolver types of one service from its schema. They satisfy the repository's tsconfig: enums become unions (erasable
- * syntax), type imports are marked and end in .ts, and a nullable field may also be undefined. Properties of objects are readonly.
+ * They satisfy the repository's tsconfig: enums become unions (erasable syntax), type imports are marked and end in .ts, and a nullable field
+ * may also be undefined.
  * @throws Error if a mapper names a type that the schema does not define, or a custom scalar has no type.
  */
 export async function generateResolverTypes(sdl: string, config: CodegenConfig): Promise<string> {
@@ -55,7 +54,7 @@ export async function generateResolverTypes(sdl: string, config: CodegenConfig):
   return `${notice}${tidy(importSharedTypes(text))}`;
 }
 
-/** Removes the directives that the schema defines, such as `@priority`, and their uses: no resolver reads them. */
+/** No resolver reads the directives that the schema defines, such as `@priority`. */
 function withoutDefinedDirectives(schema: DocumentNode): DocumentNode {
   const definitions = schema.definitions.filter((node) => node.kind === Kind.DIRECTIVE_DEFINITION);
   const definedNames = new Set(definitions.map(({ name }) => name.value));
@@ -66,12 +65,11 @@ function withoutDefinedDirectives(schema: DocumentNode): DocumentNode {
   });
 }
 
-/** "../model.ts#User" → "../model.ts#User as UserModel", because the generated file declares the schema's type User. */
+/** The generated file declares the schema's type User. */
 function withAlias(reference: string): string {
   return `${reference} as ${reference.split("#")[1]}Model`;
 }
 
-/** @throws Error if a mapper names a type that the schema does not define. */
 function requireTypes({ definitions }: DocumentNode, mappers: Readonly<Record<string, string>>): void {
   const names = new Set(definitions.map((definition) => ("name" in definition ? definition.name?.value : undefined)));
   const unknownType = Object.keys(mappers).find((type) => !names.has(type));
@@ -79,10 +77,7 @@ function requireTypes({ definitions }: DocumentNode, mappers: Readonly<Record<st
     throw new Error(`codegen.json maps ${unknownType}, but schema.graphql does not define this type.`);
 }
 
-/**
- * Replaces the declarations that the generator writes into every file by an import from the kit. They are two blocks: helpers before the
- * scalars, and resolver signatures before the first mapping.
- */
+/** The generator writes two blocks into every file: helpers before the scalars, and resolver signatures before the first mapping. */
 function importSharedTypes(text: string): string {
   const helpers = findBlock(text, "export type Maybe<T>", "/** All built-in");
   const signatures = findBlock(text, "export type ResolverTypeWrapper<T>", "/** Mapping");
@@ -99,7 +94,6 @@ function importSharedTypes(text: string): string {
   return `import type { ${usedNames.join(", ")} } from '@tributary/kit/graphql/resolver-types';\n${rest}`;
 }
 
-/** The text from `start` up to `end`. */
 function findBlock(text: string, start: string, end: string): string {
   const from = text.indexOf(start);
   const to = text.indexOf(end, from);
@@ -107,7 +101,6 @@ function findBlock(text: string, start: string, end: string): string {
   return text.slice(from, to);
 }
 
-/** Removes spaces at the ends of lines, and repeated empty lines. */
 function tidy(text: string): string {
   const lines = text.split("\n").map((line) => line.trimEnd());
   const withSingleEmptyLines = lines.join("\n").replaceAll(/\n{3,}/g, "\n\n");

@@ -1,13 +1,11 @@
-// Expands the placeholders in one line of a template, for derived-files.ts.
 import type { Service } from "../../supergraph/services.ts";
 
-/** A service with the resources of its routes. */
 export interface DerivedService extends Service {
   /** First path segments that no earlier service uses, such as `orders` and `products`. */
   readonly resources: readonly string[];
 }
 
-/** The values of each placeholder; a line with a placeholder is repeated for each of its values. */
+/** A line with a placeholder is repeated for each of its values. */
 const placeholders: Readonly<Record<string, (service: DerivedService) => readonly string[]>> = {
   "<name>": ({ name }) => [name],
   "<NAME>": ({ variablePrefix }) => [variablePrefix],
@@ -19,18 +17,13 @@ const placeholders: Readonly<Record<string, (service: DerivedService) => readonl
   "<resource>": ({ resources }) => resources,
 };
 
-/** The placeholders that can have several values for one service. */
 const multipleValuePlaceholders: ReadonlySet<string> = new Set(["<own-scope>", "<operator-scope>", "<resource>"]);
 
 /** All names, joined by the text after the colon: `<names:|>` is `users|posts`. */
 const joinedNamesPattern = /<names:([^>]+)>/g;
 const placeholderPattern = /<[a-zA-Z]+(?:-[a-z]+)*>/g;
 
-/**
- * Replaces the placeholders of one line.
- * @returns only this line if it has no placeholder; otherwise one line for each service, or for each of its scopes or resources (no line if none).
- * @throws Error for an unknown placeholder, and for two placeholders in one line that can both have several values.
- */
+/** @throws Error for an unknown placeholder, and for two placeholders in one line that can both have several values. */
 export function expandLine(line: string, services: readonly DerivedService[]): readonly string[] {
   const names = services.map(({ name }) => name);
   const lineWithNames = line.replaceAll(joinedNamesPattern, (_, separator: string) => names.join(separator));
@@ -45,7 +38,6 @@ export function expandLine(line: string, services: readonly DerivedService[]): r
   return services.flatMap((service) => expandForService(lineWithNames, used, service));
 }
 
-/** @param used the placeholders in the line. */
 function expandForService(line: string, used: readonly string[], service: DerivedService): readonly string[] {
   let lines: readonly string[] = [line];
   for (const placeholder of used) {

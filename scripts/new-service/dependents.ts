@@ -1,4 +1,3 @@
-// For remove-service.ts: finds what breaks without a service: other subgraphs that use its types, and files that name it.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,13 +7,9 @@ import type { Service } from "../../supergraph/services.ts";
 import { readSubgraphs } from "../../supergraph/subgraphs.ts";
 
 const shownFilesMax = 20;
-/** The files that can import from a service's folder, read it or link to it. */
 const searchedFile = /\.(?:ts|mjs|json|ya?ml|md)$/;
 
-/**
- * Finds what breaks if a service is removed, a line each.
- * @param generated the paths of the generated files, which follow the list of services.
- */
+/** One line for each subgraph and file that breaks without the service. @param generated paths, which follow the list of services. */
 export function findDependents(
   root: string,
   services: readonly Service[],
@@ -37,7 +32,7 @@ function findDependentSubgraphs(root: string, services: readonly Service[], name
   return [...dependents, ...firstLines.map((line) => `composition: ${line}`)];
 }
 
-/** The entities that a field of Query returns. A schema's other entities belong to other services. */
+/** Those that a field of Query returns: a schema's other entities belong to other services. */
 function findOwnedEntities({ definitions }: DocumentNode): ReadonlySet<string> {
   const objectTypes = definitions.filter((node) => node.kind === Kind.OBJECT_TYPE_DEFINITION);
   const rootFields = objectTypes.filter(({ name }) => name.value === "Query").flatMap(({ fields = [] }) => fields);
@@ -65,10 +60,7 @@ function readSchema(root: string, folder: string): DocumentNode {
   return parse(readFileSync(join(root, folder, "schema.graphql"), "utf8"));
 }
 
-/**
- * Finds the files outside the service's folder that import from the folder, read it by a relative path or link to it, without generated files.
- * @returns a line for each of the first files, and one for the number of others.
- */
+/** The files that import from the service's folder, read it by a relative path or link to it. */
 function findReferringFiles(root: string, name: string, generated: ReadonlySet<string>): readonly string[] {
   const folder = `services/${name}`;
   const paths = execFileSync(

@@ -1,4 +1,3 @@
-// For remove-service.ts: deletes what `npm start` stores of a service in its data folder: a database, its role and its password.
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
@@ -7,9 +6,8 @@ import { acquireRunFile } from "../start/run-file.ts";
 import { readStoredSecrets } from "../start/secrets.ts";
 
 /**
- * Deletes the database, the role and the password of a service.
- * @returns false if the data folder has no password of the service: then nothing is deleted.
- * @throws StartError while `npm start` uses the folder, and if secrets.json is not JSON.
+ * Deletes a service's database, role and password. @returns false if the data folder has no password of the service.
+ * @throws CommandError while `npm start` uses the folder.
  */
 export async function deleteLocalData(dataDir: string, name: string): Promise<boolean> {
   const secretsFile = join(dataDir, "secrets.json");

@@ -1,8 +1,6 @@
-// The spellings of the names in a new service, from what the developer writes: `line-items` and `LineItem` give the table line_items, the path
-// /line-items, the fields lineItem and lineItems, and "a line item" in texts.
+// `line-items` and `LineItem` give the table line_items, the path /line-items, the fields lineItem and lineItems, and "a line item" in texts.
 import { feedPortOf } from "@tributary/kit/feed/feed-config";
 
-/** One name in each spelling that the template has. */
 interface Spellings {
   /** `LineItem`. */
   readonly pascal: string;
@@ -18,24 +16,21 @@ interface Spellings {
   readonly sentence: string;
 }
 
-/** What a new service is called. */
 export interface NewServiceNames {
-  /** Of the service: `line-items`. */
   readonly service: string;
-  /** Of the entity: `LineItem`. */
   readonly entity: string;
   /** `LineItems`. */
   readonly plural: string;
-  /** The type of another service that gets a list of the entities: `Post`. Undefined without `--extends`. */
+  /** Undefined without `--extends`. */
   readonly parent: string | undefined;
   readonly team: string;
   readonly port: number;
 }
 
-/** An entity's name: words with a capital letter each, so that every spelling follows from it. */
+/** Words with a capital letter each, so that every spelling follows from them. */
 export const entityPattern = /^(?:[A-Z][a-z0-9]+)+$/;
 
-/** The names in the template. Each has two words, so that its spellings differ from each other. */
+/** Each has two words, so that its spellings differ from each other. */
 export const templateNames: NewServiceNames = {
   service: "gadget-shop",
   entity: "SpareGadget",
@@ -67,14 +62,14 @@ export function spell(pascal: string): Spellings {
   };
 }
 
-/** The plural of most English nouns, by spelling; others need `--plural`. */
+/** By spelling; other nouns need `--plural`. */
 export function pluralize(noun: string): string {
   if (endsInConsonantAndY.test(noun)) return `${noun.slice(0, -1)}ies`;
   if (endsInHiss.test(noun)) return `${noun}es`;
   return `${noun}s`;
 }
 
-/** `an` before a noun that begins with the sound of a vowel: `an invoice`, `a user`, `an x2 thing`. */
+/** `an invoice`, `a user`, `an x2 thing`. */
 function articleOf(noun: string): "a" | "an" {
   const isVowelFirst = beginsWithVowelLetter.test(noun) || beginsWithVowelSound.test(noun);
   return isVowelFirst ? "an" : "a";
@@ -84,7 +79,7 @@ function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Creates a function that replaces the names of the template in a text or a path, and the articles `a` before them. */
+/** Replaces the names of the template in a text or a path, and the articles `a` before them. */
 export function createRenaming(names: NewServiceNames): (text: string) => string {
   const replacements = listReplacements(names);
   // The longest first, because SpareGadgets contains SpareGadget.
@@ -105,7 +100,6 @@ function toPatternSource(name: string): string {
   return wholeNumber.test(name) ? String.raw`(?<!\d)${name}(?!\d)` : name;
 }
 
-/** By each name of the template, in each spelling: the name of the new service. */
 function listReplacements(names: NewServiceNames): ReadonlyMap<string, string> {
   const replacements = new Map<string, string>();
   for (const key of ["entity", "plural", "parent"] as const) {

@@ -1,4 +1,3 @@
-// What a new service must not collide with. new-service.ts calls `findProblems` before it writes anything.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ConstDirectiveNode, type DocumentNode, Kind, parse, type TypeNode } from "graphql";
@@ -11,7 +10,6 @@ const nameLengthMax = 18;
 const entityLengthMax = 30;
 /** Keywords of PostgreSQL that a plural can be. */
 const reservedTables = new Set(["analyse", "grants", "references", "values"]);
-/** Types that each subgraph defines. */
 const sharedCoordinate = /^(?:Query|Mutation|DateTime|PageInfo(?:\..*)?)$/;
 
 interface RoutesTable {
@@ -19,7 +17,6 @@ interface RoutesTable {
 }
 
 interface NamedSchema {
-  /** The service's name. */
   readonly name: string;
   readonly document: DocumentNode;
 }
@@ -38,10 +35,7 @@ interface OpenApiSchemas {
   };
 }
 
-/**
- * Finds why the service cannot be added. Each reason says what to do; the list is empty if the service can be added.
- * @param root the repository's folder.
- */
+/** Each reason says what to do; the list is empty if the service can be added. */
 export function findProblems(root: string, services: readonly Service[], names: NewServiceNames): readonly string[] {
   const nameProblems = [...findNameProblems(root, names, services), ...findEntityProblems(names)];
   if (nameProblems.length > 0) return nameProblems;
@@ -108,7 +102,6 @@ function findParents(root: string, schemas: readonly NamedSchema[]): readonly st
   return [...new Set(types.map(({ name }) => name))].filter((name) => !uuids.has(name));
 }
 
-/** Whether the type has a field `id: ID!` and a `@key(fields: "id")`. */
 function hasIdKey({ directives, fields }: ObjectType): boolean {
   const idField = fields.find(({ name }) => name === "id");
   const keys = directives.filter((directive) => directive.name.value === "key");
@@ -124,7 +117,7 @@ function stringArgumentOf(directive: ConstDirectiveNode, name: string): string |
   return value?.kind === Kind.STRING ? value.value : undefined;
 }
 
-/** The types whose ids are UUIDs. Only the REST schemas have the format of an id. */
+/** Only the REST schemas have the format of an id. */
 function findTypesWithUuids(root: string): ReadonlySet<string> {
   const file = join(root, "supergraph/openapi/v2.json");
   if (!existsSync(file)) return new Set();
@@ -138,7 +131,6 @@ function describeUnknownParent(parent: string, parents: readonly string[]): stri
   return `--extends ${parent} is not possible: it takes an entity whose key is one field id: ID! with whole numbers. These are ${parents.toSorted().join(", ")}.`;
 }
 
-/** Types, root fields and fields of the parent that another service has under the same name. */
 function findTypeCollisions(schemas: readonly NamedSchema[], names: NewServiceNames): readonly string[] {
   // Types of other services to which the new service adds fields. `Post` and `Post.id` may be in both subgraphs; another field of Post may not.
   const extendedTypes = [authorType, names.parent];

@@ -30,7 +30,6 @@ const inlineBlock = /\/\* BEGIN (\w+) \*\/(.*?)\/\* END \1 \*\//g;
 /** A line that is code only without a parent. */
 const aloneLine = /^(\s*)\/\/ ALONE (.*)$/;
 
-/** The text of each file by its path in the service's folder. */
 export function renderTemplate(names: NewServiceNames): ReadonlyMap<string, string> {
   const rename = createRenaming(names);
   const files = new Map<string, string>();
@@ -40,10 +39,7 @@ export function renderTemplate(names: NewServiceNames): ReadonlyMap<string, stri
   return files;
 }
 
-/**
- * The identifiers made from the entity's name that already have another meaning in the template's code, such as a type that it imports. Names of
- * members cannot collide.
- */
+/** Identifiers of the entity's name that have another meaning in the template's code, such as a type that it imports. Members cannot collide. */
 export function findTakenIdentifiers(names: NewServiceNames): readonly string[] {
   const rename = createRenaming(names);
   const { entity, plural } = templateNames;
@@ -69,7 +65,7 @@ function readTemplate(): readonly (readonly [path: string, text: string])[] {
     .map((path) => [path, readFileSync(join(templateFolder, path), "utf8")]);
 }
 
-/** Keeps or removes the marked blocks, and removes the marks. A block `author` is removed if the parent is the type User. */
+/** A block `author` is removed if the parent is the type User. */
 function selectBlocks(path: string, text: string, parent: string | undefined): string {
   if (path.endsWith(".json")) return selectJsonLines(text, parent);
   return selectLines(text, parent).replaceAll(inlineBlock, (_, block: string, content: string) =>
@@ -81,10 +77,7 @@ function isKept(block: string, parent: string | undefined): boolean {
   return block === "parent" ? parent !== undefined : parent !== authorType;
 }
 
-/**
- * JSON has no comments, so the lines about the parent are found by the name of its type. They are removed without a parent, and if it is User, which
- * has a line as the author. Also sets the version of the service.
- */
+/** JSON has no comments, so the lines about the parent are found by the name of its type. User has a line as the author. */
 function selectJsonLines(text: string, parent: string | undefined): string {
   const hasOwnLine = parent !== undefined && parent !== authorType;
   const lines = text.split("\n").filter((line) => hasOwnLine || !line.includes(`"${templateNames.parent}"`));
@@ -108,7 +101,7 @@ function selectLines(text: string, parent: string | undefined): string {
   return lines.join("\n");
 }
 
-/** Removes comments and strings, also template literals: they contain SQL or GraphQL. */
+/** Template literals contain SQL or GraphQL. */
 function removeTexts(code: string): string {
   return code
     .replaceAll(/\/\*[^]*?\*\//g, "")

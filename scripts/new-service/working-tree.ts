@@ -1,31 +1,24 @@
-// Finds the uncommitted changes for new-service.ts and remove-service.ts, without files that `npm run new:service` wrote and that are unedited.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
-/** Contains the hash of each file as `npm run new:service` wrote it, so that a removal loses no edit. Not committed. */
+/** The hash of each file as `npm run new:service` wrote it, so that a removal loses no edit. Not committed. */
 const recordsFile = ".data/new-services.json";
 
-/** The hash of each file, by its path relative to the root. */
 type Records = Readonly<Record<string, string>>;
 
-/**
- * The uncommitted paths that neither `npm run generate` nor `npm run new:service` wrote.
- * @param generated the paths of the generated files.
- * @param name of a service whose folder is left out.
- */
+/** Uncommitted paths that no command wrote. @param name of a service whose folder is left out. */
 export function findForeignChanges(root: string, generated: ReadonlySet<string>, name?: string): readonly string[] {
   const edits = findEdits(root).filter((path) => !generated.has(path) && path !== "package-lock.json");
   return name === undefined ? edits : edits.filter((path) => !isInService(path, name));
 }
 
-/** The uncommitted files of a service's folder that `npm run new:service` did not write, or that were edited after that. */
+/** What `npm run new:service` did not write, or what was edited after that. */
 export function findUnsavedEdits(root: string, name: string): readonly string[] {
   return findEdits(root).filter((path) => isInService(path, name));
 }
 
-/** Records the hashes of the files of a service that has just been written, so that they count as unedited. */
 export function recordFileHashes(root: string, name: string): void {
   const folder = join(root, "services", name);
   const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -35,7 +28,7 @@ export function recordFileHashes(root: string, name: string): void {
   writeRecords(root, { ...readRecords(root), ...Object.fromEntries(newRecords) });
 }
 
-/** Removes the records of a service. If no other record remains, deletes `recordsFile`. */
+/** If no other record remains, deletes `recordsFile`. */
 export function forgetFileHashes(root: string, name: string): void {
   if (!existsSync(join(root, recordsFile))) return;
   const otherRecords = Object.entries(readRecords(root)).filter(([path]) => !isInService(path, name));
@@ -43,7 +36,6 @@ export function forgetFileHashes(root: string, name: string): void {
   else rmSync(join(root, recordsFile));
 }
 
-/** The uncommitted paths without the files that are as `npm run new:service` wrote them. */
 function findEdits(root: string): readonly string[] {
   const records = readRecords(root);
   return listUncommittedPaths(root).filter((path) => !isUnedited(root, path, records[path]));

@@ -1,9 +1,8 @@
-// Adds a folder of services/ to npm's workspaces, or removes it, without a network: a new service has the dependencies of the other services, so
-// `npm install` would change only the entries that are written here. Without these entries `npm ci` fails in every fresh clone.
+// Without a network: a new service has the dependencies of the others, so `npm install` would change only the entries that are written here.
+// Without these entries `npm ci` fails in every fresh clone.
 import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** The entries of a lock file, by path. */
 type Packages = Readonly<Record<string, unknown>>;
 
 interface LockFile {
@@ -20,7 +19,7 @@ const lockFile = "package-lock.json";
 /** npm's record of what is installed; scripts/bootstrap.mjs compares it with package-lock.json. */
 const installedFile = "node_modules/.package-lock.json";
 
-/** Adds the entries of `services/<name>`, whose package.json exists, and the link in node_modules. */
+/** The entries of `services/<name>`, whose package.json exists, and the link in node_modules. */
 export function addWorkspace(root: string, name: string): void {
   const folder = `services/${name}`;
   const manifest = readJson(join(root, folder, "package.json")) as Manifest;
@@ -36,7 +35,6 @@ export function addWorkspace(root: string, name: string): void {
   symlinkSync(join("..", "..", folder), join(root, link));
 }
 
-/** Removes what `addWorkspace` added. */
 export function removeWorkspace(root: string, name: string): void {
   const link = linkOf(name);
   const removedPaths = new Set([`services/${name}`, link]);
@@ -47,7 +45,6 @@ export function removeWorkspace(root: string, name: string): void {
   if (isInstalled(root)) rmSync(join(root, link), { force: true });
 }
 
-/** The path of the symbolic link by which npm installs a workspace. */
 function linkOf(name: string): string {
   return `node_modules/@tributary/${name}`;
 }
@@ -57,7 +54,6 @@ function isInstalled(root: string): boolean {
   return existsSync(join(root, installedFile)) && !lstatSync(join(root, "node_modules")).isSymbolicLink();
 }
 
-/** Changes the entries of package-lock.json and, if node_modules is installed, those of npm's record. */
 function editLockFiles(root: string, change: (packages: Packages) => Packages): void {
   const files = isInstalled(root) ? [lockFile, installedFile] : [lockFile];
   for (const file of files) {

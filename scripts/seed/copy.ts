@@ -9,7 +9,7 @@ const rowsPerChunk = 500;
 const escapedCharacter = /[\\\t\n\r]/g;
 const escapes: Readonly<Record<string, string>> = { "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r" };
 
-/** Loads generated rows for seed.ts with PostgreSQL's `COPY`, the fastest method, in chunks: not all rows are in memory at once. */
+/** By PostgreSQL's `COPY`, the fastest method, in chunks: not all rows are in memory at once. */
 export async function copyRows(
   client: Client,
   table: string,

@@ -185,7 +185,6 @@ function currencyAt(number: number): string {
   return "EUR";
 }
 
-/** The id of a random published post. */
 function publishedPost(random: Random, posts: number): number {
   let post = random.skewed(posts, 1.5);
   while (statusOfPost(post) !== "PUBLISHED") post = random.skewed(posts, 1.5);
@@ -226,7 +225,6 @@ function* makeOrders(counts: RowCounts): Generator<SeedOrder> {
     const id = uuidV7(placed, random);
     const customer = random.skewed(counts.users, 3);
     const products = pickProducts(random, counts.products);
-    // `?? "EUR"` is only for the type: there is at least one product.
     const currency = products[0]?.currency ?? "EUR";
     const lines: (readonly Value[])[] = [];
     let totalMinor = 0;
@@ -240,7 +238,6 @@ function* makeOrders(counts: RowCounts): Generator<SeedOrder> {
   }
 }
 
-/** Picks one to four different products with the same currency. */
 function pickProducts(random: Random, products: number): readonly SeedProduct[] {
   const first = productAt(random.skewed(products, 2));
   const chosenBySku = new Map([[first.sku, first]]);
@@ -252,10 +249,7 @@ function pickProducts(random: Random, products: number): readonly SeedProduct[] 
   return [...chosenBySku.values()];
 }
 
-/**
- * All orders but the newest 3 % are delivered or cancelled.
- * @param fraction of the two years at which the order was placed: 1 is the newest.
- */
+/** All but the newest 3 % are delivered or cancelled. @param fraction of the two years: 1 is the newest. */
 function statusOfOrder(random: Random, fraction: number): string {
   if (random.next() < 0.04) return "CANCELLED";
   if (fraction < 0.97) return "DELIVERED";

@@ -1,8 +1,6 @@
 /** A deterministic pseudo-random number generator (mulberry32): the same numbers on every machine. */
 export interface Random {
-  /** At least 0, less than 1. */
   next(): number;
-  /** A whole number from `min` to `max`, both included. */
   integer(min: number, max: number): number;
   pick<T>(from: readonly T[]): T;
   /** A whole number from 1 to `count`. Low numbers are more frequent, the more so the higher `power` is; 1 is uniform. */

@@ -1,5 +1,3 @@
-// Seeds the services' databases, for `npm start`, the seed job and verifications: population.ts generates the rows and copy.ts loads them, or
-// a service's own seed.sql inserts them (service-seeds.ts).
 import pg from "pg";
 import { copyRows } from "./copy.ts";
 import {
@@ -16,30 +14,26 @@ import {
 import { insertServiceSeed, serviceSeeds } from "./service-seeds.ts";
 
 type PopulatedService = "users" | "posts" | "comments" | "orders";
-/** A service of population.ts, or one with a seed.sql. */
 export type SeededService = PopulatedService | (string & {});
 
 /** Services without a URL are not seeded. */
 type DatabaseUrls = Readonly<Partial<Record<SeededService, string>>>;
 
 export interface SeedOptions {
-  /** The URLs of migrated databases, each with a role that owns the tables. */
+  /** Of migrated databases, each with a role that owns the tables. */
   readonly urls: DatabaseUrls;
   /** 1 to 100. */
   readonly scale: number;
-  /** Called with a line of text for each seeded service. */
   progress(line: string): void;
 }
 
 interface DatabaseContents {
   readonly service: SeededService;
-  /** Undefined if the database was never seeded. */
   readonly scale: number | undefined;
   /** Always false for a seeded database: its tables are not read, because a migration may have renamed or dropped them. */
   readonly hasUnmarkedRows: boolean;
 }
 
-/** Called in the transaction before the rows are inserted. @param tables the names of the seeded tables. */
 type Prepare = (client: pg.Client, tables: readonly string[]) => Promise<unknown>;
 
 /** The mark of a seeded database is the comment on its schema `public`, so that it needs no table. */
@@ -52,30 +46,24 @@ const populations: Readonly<Record<PopulatedService, (counts: RowCounts) => read
   orders: (counts) => [productsTable(counts), ordersTable(counts), orderLinesTable(counts)],
 };
 
-/** The services of population.ts. */
 export const populatedServices = Object.keys(populations) as readonly PopulatedService[];
-/** The services with seed data. */
 export const seededServices: readonly SeededService[] = [...populatedServices, ...serviceSeeds.keys()];
 
 function isPopulated(service: SeededService): service is PopulatedService {
   return Object.hasOwn(populations, service);
 }
 
-/** The names of the seeded tables. */
 function tablesOf(service: SeededService): readonly string[] {
   if (!isPopulated(service)) return serviceSeeds.get(service)?.tables ?? [];
   return populations[service](countsAt(1)).map(({ name }) => name);
 }
 
-/** Replaces every row of the services' tables by the demo users and their data. Each database is replaced in one transaction. */
+/** Each database is replaced in one transaction. */
 export async function truncateAndSeed(options: SeedOptions): Promise<void> {
   await seedAll(servicesIn(options.urls), options, truncate);
 }
 
-/**
- * Seeds the databases that were never seeded and whose tables are empty: a table that a developer emptied after seeding remains empty. The
- * default scale is that of the first database that is seeded already, or 1. Resolves to the services that were seeded.
- */
+/** Seeds the databases that were never seeded and are empty: a table that a developer emptied remains so. @returns the seeded services. */
 export async function seedEmpty(
   options: Omit<SeedOptions, "scale"> & { readonly scale?: number | undefined },
 ): Promise<readonly SeededService[]> {
@@ -88,16 +76,13 @@ export async function seedEmpty(
   return services;
 }
 
-/** For `npm start`: the scale of the first database that is seeded; undefined if none is. */
+/** Of the first database that is seeded; undefined if none is. */
 export async function findScale(urls: DatabaseUrls): Promise<number | undefined> {
   const scales = await Promise.all(servicesIn(urls).map((service) => withClient(urls, service, readMark)));
   return scales.find((scale) => scale !== undefined);
 }
 
-/**
- * Finds the services that were seeded at another scale (`outdated`), which `npm start` seeds
- * again, and those with rows but without a seed mark (`unmarked`), which it keeps.
- */
+/** `outdated`: seeded at another scale. `unmarked`: with rows but without a seed mark. */
 export async function findSeedMismatches(
   urls: DatabaseUrls,
   scale: number,
@@ -195,7 +180,6 @@ async function readMark(client: pg.Client): Promise<number | undefined> {
   return mark.startsWith(markPrefix) ? Number(mark.slice(markPrefix.length)) : undefined;
 }
 
-/** @throws Error that names the service and what to do. */
 async function withClient<T>(
   urls: DatabaseUrls,
   service: SeededService,

@@ -9,7 +9,6 @@ const servicesFolder = fileURLToPath(new URL("../../services/", import.meta.url)
 /** A statement begins a line, in lower case. */
 const insertedTablePattern = /^insert into (\w+)/gm;
 
-/** The statements that seed one service. */
 export interface ServiceSeed {
   readonly name: string;
   readonly sql: string;
@@ -17,7 +16,6 @@ export interface ServiceSeed {
   readonly tables: readonly string[];
 }
 
-/** The services with a seed.sql, by name. */
 export const serviceSeeds: ReadonlyMap<string, ServiceSeed> = new Map(
   globSync("*/seed.sql", { cwd: servicesFolder })
     .toSorted()
@@ -25,14 +23,12 @@ export const serviceSeeds: ReadonlyMap<string, ServiceSeed> = new Map(
     .map((seed) => [seed.name, seed]),
 );
 
-/** @param path relative to the folder of all services. */
 function readServiceSeed(path: string): ServiceSeed {
   const sql = readFileSync(join(servicesFolder, path), "utf8");
   const insertedTables = [...sql.matchAll(insertedTablePattern)].map(([, table = ""]) => table);
   return { name: basename(dirname(path)), sql, tables: [...new Set(insertedTables)] };
 }
 
-/** Runs in the transaction of the client. */
 export async function insertServiceSeed(client: pg.Client, { sql }: ServiceSeed, scale: number): Promise<void> {
   await client.query("select set_config('seed.scale', $1, true)", [String(scale)]);
   await client.query(sql);

@@ -1,18 +1,15 @@
-// The banner of `npm start`: run.ts prints it when all parts are ready or have failed, and again when the developer presses h.
 import type { StartOptions } from "./options.ts";
 import { isService, type PartName, portOf, parts, type Ports, serviceNames, urlOf } from "./parts.ts";
 
 export interface BannerOptions extends Pick<StartOptions, "substitutes" | "remote"> {
   readonly ports: Ports;
-  /** All parts of this start, also those in `notReady` and those for which a substitute runs. */
+  /** Also those in `notReady` and substitutes. */
   readonly running: readonly PartName[];
-  /** Parts that did not become ready in time. */
   readonly notReady: readonly PartName[];
   readonly tookMs: number;
   readonly hasPostgres: boolean;
-  /** Where a developer gets a token of the remote; undefined if that is not known, or without a remote. */
+  /** Where a developer gets a token of the remote. */
   readonly issuerUrl: string | undefined;
-  /** Whether pressing h prints the banner again. */
   readonly hasKeys: boolean;
 }
 
@@ -28,13 +25,11 @@ const addresses: readonly { readonly name: PartName; readonly label: string; rea
 
 const defaultIssuerPort = parts.find(({ name }) => name === "issuer")?.defaultPort;
 
-/** A query across all four services. */
 const sampleQuery =
   "{ user(id: 1) { name email posts { title comments { body author { name } } } orders { total { display } } } }";
 
 const postgresLabel = "PostgreSQL";
 
-/** The text of the banner: every address, example requests, and how to stop the platform. */
 export function renderBanner(options: BannerOptions): string {
   const { ports, running, tookMs } = options;
   const runningAddresses = addresses.filter(({ name }) => running.includes(name));
@@ -59,7 +54,6 @@ export function renderBanner(options: BannerOptions): string {
   ].join("\n");
 }
 
-/** The remarks after an address: that a substitute responds in place of the service, and that the part is not ready. */
 function remarksOn(name: PartName, { notReady, substitutes, remote }: BannerOptions): string {
   const substituteKind = isService(name) ? substitutes.get(name) : undefined;
   let remarks = "";
@@ -69,7 +63,7 @@ function remarksOn(name: PartName, { notReady, substitutes, remote }: BannerOpti
   return remarks;
 }
 
-/** The line about services whose REST routes respond with 503: mocks, and all of the remote without --against-rest. */
+/** Mocks, and services of the remote without --against-rest, have no REST routes. */
 function describeUnservedRoutes({ substitutes, remote }: BannerOptions): readonly string[] {
   const unserved = [...substitutes].filter(([, kind]) => kind === "mock" || !remote?.restUrl);
   if (unserved.length === 0) return [];
@@ -105,7 +99,7 @@ function suggestRequests(options: BannerOptions): readonly string[] {
   return lines;
 }
 
-/** The command that prints a token. It names the issuer, unless that has its default port or is not known. */
+/** Names the issuer, unless it has its default port or is not known. */
 function tokenCommandOf({ ports, remote, issuerUrl }: BannerOptions): string {
   const command = "npm run -s token -- ada";
   const localUrl = ports.issuer === defaultIssuerPort ? undefined : urlOf(ports.issuer);

@@ -1,4 +1,3 @@
-// The process of `npm start` (called by scripts/start.ts): signals, the terminal and the exit code. run.ts does the work.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Environment } from "@tributary/kit/process/env";
 import type { Seeding } from "./databases.ts";
@@ -19,15 +18,11 @@ const sameSignalMs = 500;
 const killedExitMs = 2_000;
 const parentPollMs = 500;
 
-/**
- * Runs the platform in this process: handles signals and the terminal, and exits with the platform's exit code. A second
- * Ctrl-C kills all parts at once.
- */
+/** A second Ctrl-C kills all parts at once. */
 export async function runStartCommand(options: CommandOptions): Promise<never> {
   let state: "running" | "stopping" | "killing" = "running";
   const stopping = new AbortController();
   let stoppingSinceMs = 0;
-  /** Kills all parts. Without effect until `runPlatform` calls `setKill`. */
   let killParts = () => {};
   const killAndExit = async () => {
     if (state === "killing") return;
@@ -36,7 +31,7 @@ export async function runStartCommand(options: CommandOptions): Promise<never> {
       killParts();
       await sleep(killedExitMs);
     } finally {
-      // Also if killParts throws: the rejection would be an uncaught exception and call this function again.
+      // Also if killParts throws: its uncaught exception would call this function again.
       process.exit(1);
     }
   };

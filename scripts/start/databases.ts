@@ -1,60 +1,40 @@
-// Creates, migrates and seeds the databases: run.ts calls `prepareDatabases` while gateway, REST proxy and issuer load. The dev loop calls
-// only `migrateService`.
 import { readdirSync } from "node:fs";
 import { basename, extname, join } from "node:path";
 import { Writable } from "node:stream";
 import { ensureDatabase } from "@tributary/kit/local-postgres/local-postgres";
 import { createLog } from "@tributary/kit/process/log";
 import pg from "pg";
+import type * as seeding from "../seed/seed.ts";
 import { type ServiceName, serviceNames } from "./parts.ts";
 import type { Secrets } from "./secrets.ts";
-import { StartError } from "./start-error.ts";
+import { CommandError } from "../command-line.ts";
 
 type DatabaseUrls = Readonly<Partial<Record<ServiceName, string>>>;
 
-/** The functions of scripts/seed/seed.ts that a start uses. They ignore services without seed data. */
-export interface Seeding {
-  /** `outdated`: services seeded at another scale. `unmarked`: services whose rows are not seed data. */
-  findSeedMismatches(
-    urls: DatabaseUrls,
-    scale: number,
-  ): Promise<{ readonly outdated: readonly string[]; readonly unmarked: readonly string[] }>;
-  /** The scale of the first database that is seeded; undefined if none is. */
-  findScale(urls: DatabaseUrls): Promise<number | undefined>;
-  /** Seeds databases that are empty and were never seeded, each in one transaction. */
-  seedEmpty(options: {
-    readonly urls: DatabaseUrls;
-    readonly scale: number | undefined;
-    progress(line: string): void;
-  }): Promise<unknown>;
-}
+/** They ignore services without seed data. */
+export type Seeding = Pick<typeof seeding, "findSeedMismatches" | "findScale" | "seedEmpty">;
 
 export interface DatabasesOptions {
   readonly root: string;
   readonly superuserUrl: string;
   readonly secrets: Secrets;
   readonly loadSeeding: () => Promise<Seeding>;
-  /** Seeded databases of another scale are replaced. Undefined replaces none. */
   readonly scale: number | undefined;
-  /** The services that run. The databases of others are neither created nor changed. */
   readonly services: readonly ServiceName[];
   print(name: string, line: string): void;
 }
 
-/**
- * Creates missing roles and databases of the services that run, migrates them, and seeds the empty ones. Without `scale` they get the scale of an
- * already seeded database (1 if there is none), so that references of one service point to rows of another; only `scale` replaces existing data.
- */
+/** Without `scale`, empty databases get that of an already seeded one, so that references of one service point to rows of another. */
 export async function prepareDatabases(options: DatabasesOptions): Promise<void> {
   const { print, scale } = options;
   const urls = await ensureDatabases(options);
   const seeding = await options.loadSeeding();
   if (scale !== undefined) await replaceOtherScale(seeding, urls, scale, options);
-  const chosenScale = scale ?? (await asStartError(findSeededScale(seeding, options.superuserUrl)));
-  await asStartError(seeding.seedEmpty({ urls, scale: chosenScale, progress: (line) => print("seed", line) }));
+  const chosenScale = scale ?? (await asCommandError(findSeededScale(seeding, options.superuserUrl)));
+  await asCommandError(seeding.seedEmpty({ urls, scale: chosenScale, progress: (line) => print("seed", line) }));
 }
 
-/** The scale of any seeded database, also of a service that does not run. */
+/** Also of a service that does not run. */
 async function findSeededScale(seeding: Seeding, superuserUrl: string): Promise<number | undefined> {
   const databaseNames = await withClient(superuserUrl, async (client) => {
     const { rows } = await client.query<{ name: string }>("select datname as name from pg_database");
@@ -65,21 +45,19 @@ async function findSeededScale(seeding: Seeding, superuserUrl: string): Promise<
   return seeding.findScale(Object.fromEntries(urls));
 }
 
-/** The URL of a database, with the role of another URL to the same server. */
 function toDatabaseUrl(serverUrl: string, databaseName: string): string {
   const url = new URL(serverUrl);
   url.pathname = `/${databaseName}`;
   return url.href;
 }
 
-/** Replaces the seeded databases of another scale by empty ones. */
 async function replaceOtherScale(
   seeding: Seeding,
   urls: DatabaseUrls,
   scale: number,
   options: DatabasesOptions,
 ): Promise<void> {
-  const { outdated, unmarked } = await asStartError(seeding.findSeedMismatches(urls, scale));
+  const { outdated, unmarked } = await asCommandError(seeding.findSeedMismatches(urls, scale));
   for (const name of unmarked)
     options.print("seed", `${name} has rows that are not seed data and keeps them; --fresh deletes all data`);
   if (outdated.length === 0) return;
@@ -89,19 +67,15 @@ async function replaceOtherScale(
 }
 
 /** Seeding errors already name the service and the remedy, so they are printed without a stack. */
-async function asStartError<T>(seeding: Promise<T>): Promise<T> {
+async function asCommandError<T>(seeding: Promise<T>): Promise<T> {
   try {
     return await seeding;
   } catch (cause) {
-    throw new StartError(cause instanceof Error ? cause.message : String(cause), { cause });
+    throw new CommandError(cause instanceof Error ? cause.message : String(cause), { cause });
   }
 }
 
-/**
- * Applies one service's pending migrations, as the service's `migrate` command does. It runs in this process, because a process for each
- * service would make a first start one second slower.
- * @throws StartError with the reason.
- */
+/** In this process, because a process for each service would make a first start one second slower. @throws CommandError with the reason. */
 export async function migrateService(
   name: ServiceName,
   databaseUrl: string,
@@ -114,7 +88,7 @@ export async function migrateService(
     const destination = createLineStream((line) => print(name, line));
     await migrate({ databaseUrl, directory, log: createLog({ name, level: "info", destination }) });
   } catch (cause) {
-    throw new StartError(`The migrations of ${name} failed: ${String(cause)}`, { cause });
+    throw new CommandError(`The migrations of ${name} failed: ${String(cause)}`, { cause });
   }
 }
 
@@ -122,14 +96,12 @@ export async function migrateService(
 async function hasPendingMigrations(databaseUrl: string, folder: string): Promise<boolean> {
   const appliedNames = await readAppliedMigrations(databaseUrl);
   const files = readdirSync(folder).filter((file) => !file.startsWith("."));
-  // node-pg-migrate's name of a migration is its file's name without the extension.
   const names = files.map((file) => basename(file, extname(file)));
   return names.some((name) => !appliedNames.has(name));
 }
 
 function readAppliedMigrations(databaseUrl: string): Promise<ReadonlySet<string>> {
   return withClient(databaseUrl, async (client) => {
-    // One row if the table of node-pg-migrate exists, otherwise none.
     const { rows: tables } = await client.query("select where to_regclass('pgmigrations') is not null");
     if (tables.length === 0) return new Set();
     const { rows } = await client.query<{ name: string }>("select name from pgmigrations");
@@ -137,7 +109,7 @@ function readAppliedMigrations(databaseUrl: string): Promise<ReadonlySet<string>
   });
 }
 
-/** A stream for a log, which writes each line as one chunk. */
+/** Writes each line as one chunk. */
 function createLineStream(print: (line: string) => void): Writable {
   return new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -147,11 +119,9 @@ function createLineStream(print: (line: string) => void): Writable {
   });
 }
 
-/** Creates the missing databases and roles, and migrates the databases. */
 async function ensureDatabases(options: DatabasesOptions): Promise<DatabaseUrls> {
   const entries = await Promise.all(
     options.services.map(async (name) => {
-      // `?? ""` is only for the type: every service has a password.
       const password = options.secrets.databasePasswords[name] ?? "";
       const url = await ensureDatabase(options.superuserUrl, { name, role: name, password });
       await migrateService(name, url, options);

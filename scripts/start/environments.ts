@@ -1,4 +1,3 @@
-// Which environment variables each part's process gets. run.ts calls `environmentOf` for every process of a part, also after a restart.
 import { join } from "node:path";
 import { feedPortOf } from "@tributary/kit/feed/feed-config";
 import type { RemoteIssuer } from "./against/remote-probe.ts";
@@ -18,26 +17,18 @@ import {
 import { toVariablePrefix } from "../../supergraph/services.ts";
 import type { Secrets } from "./secrets.ts";
 
-/** What the variables of the parts are derived from. */
 export interface PartContext extends Pick<StartOptions, "substitutes" | "remote"> {
-  /** The repository. */
   readonly root: string;
   readonly ports: Ports;
   readonly dataDir: string;
   readonly secrets: Secrets;
   /** The supervisor's environment. Every part inherits it, so that `LOG_LEVEL=debug npm start` applies to all parts. */
   readonly inherited: Readonly<Record<string, string | undefined>>;
-  /**
-   * The issuer whose tokens the remote of `--against` accepts. Undefined without a remote, before it has responded, and if ISSUER
-   * and JWKS_URL are set.
-   */
+  /** Undefined without a remote, before it has responded, and if ISSUER and JWKS_URL are set. */
   readonly findRemoteIssuer: () => RemoteIssuer | undefined;
 }
 
-/**
- * The environment of one part's process. The supervisor's environment overrides the identity variables (ISSUER, AUDIENCE,
- * JWKS_URL); it cannot override addresses, ports and databases.
- */
+/** The supervisor's environment overrides ISSUER, AUDIENCE and JWKS_URL, but not addresses, ports and databases. */
 export function environmentOf(name: PartName, context: PartContext): Record<string, string | undefined> {
   return {
     ...identityVariables(context),
@@ -97,7 +88,6 @@ function partVariables(name: PartName, context: PartContext): Record<string, str
   return { KEY_FILE: join(dataDir, "issuer-key.json") };
 }
 
-/** The variables of substitute/main.ts. */
 function substituteVariables(
   name: string,
   kind: SubstituteKind,
@@ -115,7 +105,7 @@ function substituteVariables(
   };
 }
 
-/** The variables that turn on the gateway's entity cache. Not for substitutes: without a change feed the cache would not see changes. */
+/** Not for substitutes: without a change feed the entity cache would not see changes. */
 function entityCacheVariables({ ports, substitutes }: PartContext): Record<string, string> {
   const variables: Record<string, string> = {};
   for (const name of serviceNames.filter((service) => !substitutes.has(service))) {
@@ -130,7 +120,6 @@ function missingFeeds(substitutes: PartContext["substitutes"]): Record<string, s
   return Object.fromEntries([...substitutes.keys()].map((name) => [`${toVariablePrefix(name)}_FEED_URL`, "none"]));
 }
 
-/** The URL with which a service connects to its database. */
 export function databaseUrl(service: ServiceName, { ports, secrets }: Pick<PartContext, "ports" | "secrets">): string {
   return `postgres://${service}:${secrets.databasePasswords[service]}@127.0.0.1:${ports.postgres}/${service}`;
 }

@@ -1,11 +1,8 @@
-// Single keys in the terminal of `npm start`: h and ? print the banner again.
 import { execFileSync } from "node:child_process";
 import type { ReadStream } from "node:tty";
 
 export interface Keys {
-  /**
-   * Switches the terminal to raw mode, and calls `onHelp` for each `h` and `?`. Node restores the terminal's mode when this process exits.
-   */
+  /** Raw mode, until this process exits. */
   listen(onHelp: () => void): void;
 }
 

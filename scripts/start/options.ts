@@ -1,13 +1,11 @@
-// The command line of `npm start`: run.ts calls `readOptions` before all other steps.
-import { parseArgs } from "node:util";
+import { type CommandError, createUsageError, parseCommandLine } from "../command-line.ts";
 import { isService, type PartName, partNames, parts, postgresPort, type ServiceName, serviceNames } from "./parts.ts";
-import { StartError } from "./start-error.ts";
 
 export interface StartOptions {
   readonly help: boolean;
-  /** Delete all databases before the start, if a part that starts has one. */
+  /** Has no effect if no part that starts has a database. */
   readonly fresh: boolean;
-  /** How much data to seed, 1 to 100. Replaces seeded databases of another scale. Undefined replaces nothing. */
+  /** 1 to 100. Replaces seeded databases of another scale; undefined replaces nothing. */
   readonly scale: number | undefined;
   /** The parts to start from their own code, in the order of the parts list. */
   readonly only: readonly PartName[];
@@ -20,16 +18,13 @@ export interface StartOptions {
 /** `remote`: forwards to another instance of the platform. `mock`: responds from the schema. */
 export type SubstituteKind = "remote" | "mock";
 
-/** The public endpoints of another instance of the platform. */
 export interface RemoteAddresses {
-  /** The gateway's GraphQL endpoint. */
   readonly graphqlUrl: string;
-  /** The origin of the REST proxy; undefined if the options do not name it. */
+  /** Of the REST proxy; undefined if the options do not name it. */
   readonly restUrl: string | undefined;
 }
 
 const scaleMax = 100;
-const usageExitCode = 2;
 
 export const usage = `Usage: npm start -- [options]
 
@@ -56,10 +51,6 @@ The change feed of a service listens on the service's port plus 100.
 Data folder: DATA_DIR (default: .data).
 `;
 
-/**
- * Reads the command line.
- * @throws StartError with exit code 2 and the usage for an unknown option or value.
- */
 export function readOptions(args: readonly string[]): StartOptions {
   const texts = parse(args);
   const scale = texts.scale === undefined ? undefined : readScale(texts.scale);
@@ -68,23 +59,16 @@ export function readOptions(args: readonly string[]): StartOptions {
 }
 
 function parse(args: readonly string[]) {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        help: { type: "boolean", short: "h", default: false },
-        fresh: { type: "boolean", default: false },
-        scale: { type: "string" },
-        only: { type: "string" },
-        against: { type: "string" },
-        "against-rest": { type: "string" },
-        mock: { type: "string" },
-      },
-    });
-    return values;
-  } catch (error) {
-    throw usageError(error instanceof Error ? error.message : String(error));
-  }
+  const options = {
+    help: { type: "boolean", short: "h", default: false },
+    fresh: { type: "boolean", default: false },
+    scale: { type: "string" },
+    only: { type: "string" },
+    against: { type: "string" },
+    "against-rest": { type: "string" },
+    mock: { type: "string" },
+  } as const;
+  return parseCommandLine({ args: [...args], options }, usage).values;
 }
 
 const digits = /^\d{1,3}$/;
@@ -96,7 +80,6 @@ function readScale(text: string): number {
   return scale;
 }
 
-/** The texts of the options that choose parts. */
 interface PartTexts {
   readonly only?: string | undefined;
   readonly against?: string | undefined;
@@ -104,7 +87,6 @@ interface PartTexts {
   readonly mock?: string | undefined;
 }
 
-/** Which parts start, and which services have a substitute. */
 function readParts(texts: PartTexts): Pick<StartOptions, "only" | "substitutes" | "remote"> {
   const named = texts.only === undefined ? undefined : readNames("--only", texts.only, partNames);
   const mocked = texts.mock === undefined ? [] : readNames("--mock", texts.mock, serviceNames);
@@ -119,7 +101,7 @@ function readParts(texts: PartTexts): Pick<StartOptions, "only" | "substitutes" 
   if (remote && named?.includes("issuer"))
     throw usageError("--against uses the tokens of that platform: remove issuer from --only.");
   const localServices = named?.filter(isService) ?? serviceNames.filter((name) => !mocked.includes(name));
-  // The services in neither option: with --against they run at the remote, without it they do not run.
+  // With --against they run at the remote, without it they do not run.
   const otherServices = serviceNames.filter((name) => !localServices.includes(name) && !mocked.includes(name));
   if (remote && otherServices.length === 0)
     throw usageError("--against has nothing to do: every service is in --only or --mock.");
@@ -134,7 +116,6 @@ function readParts(texts: PartTexts): Pick<StartOptions, "only" | "substitutes" 
   return { only: partNames.filter(isStarted), substitutes, remote };
 }
 
-/** The named parts, in the order of `known`. */
 function readNames<Name extends PartName>(option: string, text: string, known: readonly Name[]): readonly Name[] {
   const requested = text.split(",").map((name) => name.trim());
   const unknownNames = requested.filter((name) => !known.some((other) => other === name));
@@ -168,6 +149,6 @@ function isAddress({ protocol, username, search, hash }: URL): boolean {
   return isHttp && username === "" && search === "" && hash === "";
 }
 
-function usageError(message: string): StartError {
-  return new StartError(`${message}\n\n${usage}`, { exitCode: usageExitCode });
+function usageError(message: string): CommandError {
+  return createUsageError(message, usage);
 }

@@ -1,28 +1,25 @@
-// The terminal output of `npm start`, created by start-context.ts: the lines of all parts, each with the part's name.
 import { styleText } from "node:util";
 
-/** Messages that a process logs while it ends. They are not printed, because the supervisor prints why it ends a process. */
+/** Not printed, because the supervisor prints why it ends a process. */
 const omittedMessages: ReadonlySet<unknown> = new Set(["stopping", "draining", "stopped"]);
-/** How many warnings or errors of one kind are shown in a second. */
+/** Warnings or errors of one kind. */
 const perSecondMax = 3;
-/** How many kinds (`kindOf`) are counted. When there are more, all counts are reset. */
+/** When there are more, all counts are reset. */
 const kindsMax = 1_000;
 const windowMs = 1_000;
 
-/** The name of a style, such as "red", or a list of them. Node's types do not export it. */
+/** Node's types do not export it. */
 type Style = Parameters<typeof styleText>[0];
 
 export interface OutputOptions {
   write(text: string): void;
   readonly isColoured: boolean;
-  /** The names in the first column. They determine its width, and each has a colour. */
+  /** The first column. */
   readonly names: readonly string[];
 }
 
 export interface StartOutput {
-  /** Prints one line of a part. A JSON log record is formatted for reading. */
   line(name: string, text: string): void;
-  /** Prints text unchanged, without a name. */
   raw(text: string): void;
 }
 
@@ -45,7 +42,6 @@ const levelStyles: Readonly<Record<string, Style>> = {
   trace: "gray",
 };
 
-/** Prints the lines of all parts to one stream, each with the part's name. Repeated warnings and errors are limited. */
 export function createOutput({ write, isColoured, names }: OutputOptions): StartOutput {
   const width = Math.max(...names.map((name) => name.length));
   const paint = (style: Style, text: string) => (isColoured ? styleText(style, text, { validateStream: false }) : text);
@@ -72,7 +68,7 @@ export function createOutput({ write, isColoured, names }: OutputOptions): Start
   };
 }
 
-/** A log record as "12:34:56 warn message field=value", with its error on the next lines. Other lines are unchanged. */
+/** "12:34:56 warn message field=value", with its error on the next lines. */
 function renderLine(
   content: string | Record<string, unknown>,
   paint: (style: Style, text: string) => string,
@@ -90,10 +86,7 @@ function renderLine(
   return [headline, ...errorLines.map((line) => `  ${isFrame(line) ? paint("gray", line) : line}`)];
 }
 
-/**
- * Renders an error that kit/src/telemetry/describe-error.ts logged: type and message, then the frames, then its causes.
- * @param label precedes the first line.
- */
+/** As kit/src/telemetry/describe-error.ts logs it: type and message, then the frames, then its causes. */
 function renderError(error: unknown, label = ""): string[] {
   if (!isRecord(error)) return `${label}${renderText(error)}`.split("\n");
   const { type, message, stack, cause, errors, ...others } = error;
@@ -105,12 +98,11 @@ function renderError(error: unknown, label = ""): string[] {
   return lines;
 }
 
-/** Whether it is a line of a stack. */
 function isFrame(line: string): boolean {
   return /^\s+at /.test(line);
 }
 
-/** Returns a function that counts a line of this kind, and returns how many lines of the kind the current second has. */
+/** Returns how many lines of the kind the current second has. */
 function createLineCounter(): (kind: string) => number {
   const windows = new Map<string, { readonly sinceMs: number; lines: number }>();
   return (kind) => {

@@ -1,4 +1,3 @@
-// One process of a part. supervised-part.ts decides when it starts and when it ends.
 import { spawn } from "node:child_process";
 import { get } from "node:http";
 import { createInterface } from "node:readline";
@@ -9,19 +8,15 @@ export interface PartProcessOptions {
   readonly entry: string;
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** How long the process may take to end after SIGTERM, before its group is killed. */
+  /** After it the process group is killed. */
   readonly stopGraceMs: number;
-  /** Receives every line of its output. */
   print(line: string): void;
 }
 
 export interface PartProcess {
   /** Undefined if the process could not be started. */
   readonly pid: number | undefined;
-  /**
-   * Resolves to a description of how the process ended, or why it could not be started; never rejects. At that time the rest of its group has
-   * been killed, and its output has been read, unless a process outside the group keeps the output open for more than 200 ms.
-   */
+  /** How the process ended, or why it could not be started; never rejects. The rest of its group has been killed by then, and its output read. */
   readonly ended: Promise<string>;
   /** Sends SIGTERM to the process alone; after `stopGraceMs` it kills the group. A second call does nothing. */
   terminate(): void;
@@ -73,7 +68,7 @@ export function startProcess({ entry, cwd, environment, stopGraceMs, print }: Pa
   };
 }
 
-/** Whether this URL responds with status 200 within a second. Never rejects. */
+/** Never rejects. */
 export function isReady(url: string): Promise<boolean> {
   return new Promise((resolve) => {
     const request = get(url, { agent: false, timeout: responseTimeoutMs }, (response) => {

@@ -1,28 +1,25 @@
-// The processes of the platform with their folders, ports and URLs. PostgreSQL is not one of them: postgres.ts supervises it.
 import { join, resolve } from "node:path";
 import type { Environment } from "@tributary/kit/process/env";
 import { fileURLToPath } from "node:url";
 import { readServices, toVariablePrefix } from "../../supergraph/services.ts";
 
-/** The services of this repository. A running `npm start` does not notice new ones. */
+/** A running `npm start` does not notice new ones. */
 export const services = readServices(fileURLToPath(new URL("../..", import.meta.url)));
-/** The name of one of `services`. */
 export type ServiceName = string;
 export const serviceNames: readonly ServiceName[] = services.map(({ name }) => name);
 /** A service, or "issuer", "gateway" or "rest-proxy". */
 export type PartName = string;
 
-/** One process of the platform. */
 export interface Part {
   readonly name: PartName;
   /** From the repository's root. */
   readonly folder: string;
-  /** The variable of `npm start` with its port, such as USERS_PORT. `npm start` passes the value to the process as PORT. */
+  /** USERS_PORT and so on. `npm start` passes the value to the process as PORT. */
   readonly portVariable: string;
   readonly defaultPort: number;
 }
 
-/** Every process of the platform. The banner lists them in this order. */
+/** In the order of the banner. */
 export const parts: readonly Part[] = [
   part("issuer", "infra/issuer", 4020),
   ...services.map(({ name, folder, port }) => part(name, folder, port)),
@@ -38,11 +35,9 @@ function part(name: PartName, folder: string, defaultPort: number): Part {
 
 export const postgresPort = { variable: "POSTGRES_PORT", default: 4032 } as const;
 
-/** The port of each part and of PostgreSQL. */
 export type Ports = Readonly<Record<"issuer" | "gateway" | "rest-proxy" | "postgres", number>> &
   Readonly<Record<ServiceName, number>>;
 
-/** @throws Error for a name that is no part. */
 export function portOf(ports: Ports, name: PartName): number {
   const port = ports[name];
   if (port === undefined) throw new Error(`${name} is not a part of the platform.`);
@@ -53,7 +48,6 @@ export function isService(name: string): name is ServiceName {
   return serviceNames.some((service) => service === name);
 }
 
-/** The part's main.ts, from the repository's root. */
 export function entryOf(part: Part): string {
   return join(part.folder, "src", "main.ts");
 }
@@ -69,7 +63,6 @@ export function publishedFiles(dataDir: string): { readonly supergraph: string; 
   return { supergraph: join(folder, "supergraph.graphql"), routes: join(folder, "routes.json") };
 }
 
-/** The URL of a part that listens on this port. */
 export function urlOf(port: number): string {
   return `http://127.0.0.1:${port}`;
 }

@@ -1,4 +1,3 @@
-// Reads the ports of `npm start` and finds those that another process uses.
 import { type Environment, readEnvironment } from "@tributary/kit/process/env";
 import { feedPortOf } from "@tributary/kit/feed/feed-config";
 import { isPortFree } from "@tributary/kit/process/free-port";
@@ -18,14 +17,11 @@ const portChoices: readonly PortChoice[] = [
 const portMax = 65_535;
 /** The change feed of a service listens this much higher than the service: 100. */
 const feedPortOffset = feedPortOf(0);
-/** The suggested port is this much higher than a port in use, or lower if that port is high. */
+/** Of the suggested port from a port in use: higher, or lower if that port is high. */
 const suggestionDistance = 1_000;
 const highPortMin = 60_000;
 
-/**
- * Every part's port, from its variable.
- * @throws ConfigError for a value that is not a port, and for two listeners on one port.
- */
+/** @throws ConfigError for a value that is not a port, and for two listeners on one port. */
 export function readPorts(environment: Environment): Ports {
   return readEnvironment(environment, (env) => {
     const entries = portChoices.map(({ name, variable, fallback }) => {
@@ -40,7 +36,7 @@ export function readPorts(environment: Environment): Ports {
   });
 }
 
-/** One message for each port of these parts that another process uses. It names the variable that changes the port. */
+/** Each message names the variable that changes the port. */
 export async function findPortProblems(names: readonly PartName[], ports: Ports): Promise<string[]> {
   const choices = portChoices.filter(({ name }) => names.includes(name));
   const listeners = choices.flatMap((choice) => listenersOf(choice, ports));
@@ -54,11 +50,9 @@ export async function findPortProblems(names: readonly PartName[], ports: Ports)
 interface PartListener {
   readonly label: string;
   readonly port: number;
-  /** The variable that determines the port. */
   readonly variable: string;
-  /** How the variable determines the port: `USERS_PORT` or `USERS_PORT + 100`. */
+  /** `USERS_PORT` or `USERS_PORT + 100`. */
   readonly portText: string;
-  /** The value of the variable that the error message suggests. */
   readonly nextPort: number;
 }
 
@@ -78,7 +72,6 @@ function listenersOf({ name, variable }: PortChoice, ports: Ports): readonly Par
   return [partListener, feedListener];
 }
 
-/** The ports with more than one listener, each with the `portText` of these listeners. */
 function findSharedPorts(ports: Ports): [port: number, portTexts: string[]][] {
   const textsByPort = new Map<number, string[]>();
   for (const { port, portText } of portChoices.flatMap((choice) => listenersOf(choice, ports))) {

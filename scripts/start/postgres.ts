@@ -1,11 +1,9 @@
-// Supervises the embedded PostgreSQL of `npm start`: run.ts starts it before the services, and stops it after them.
 import { setTimeout as sleep } from "node:timers/promises";
 import { type LocalPostgres, startLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
 
 export interface PostgresOptions {
   readonly directory: string;
   readonly port: number;
-  /** Receives the server's warnings and errors, and reports of restarts. */
   print(line: string): void;
 }
 
@@ -21,7 +19,7 @@ const restartDelayMs = 1_000;
 /** Routine log lines (checkpoints, connections) are omitted. */
 const printedLines = /^(WARNING|ERROR|FATAL|PANIC|stopping)/;
 
-/** Starts PostgreSQL. Throws if the first start fails; later starts are repeated until one succeeds. */
+/** Throws if the first start fails; later starts are repeated until one succeeds. */
 export async function supervisePostgres({ directory, port, print }: PostgresOptions): Promise<SupervisedPostgres> {
   const log = (line: string) => {
     if (printedLines.test(line) && !isExpected(line)) print(line);

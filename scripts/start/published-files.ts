@@ -1,15 +1,10 @@
-// The published files: supergraph/supergraph.graphql and supergraph/routes.json in the data folder (.data), read by the gateway and the REST
-// proxy. run.ts copies the committed files there at each start, and the dev loop (dev-loop/apply-changes.ts) replaces them.
+// supergraph.graphql and routes.json in the data folder, read by the gateway and the REST proxy. The dev loop replaces them.
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { buildASTSchema, findBreakingChanges, type GraphQLSchema, parse } from "graphql";
 import { publishedFiles } from "./parts.ts";
-import { StartError } from "./start-error.ts";
+import { CommandError } from "../command-line.ts";
 
-/**
- * Copies the committed supergraph and routes to the data folder.
- * @throws StartError if one of them is missing.
- */
 export function publishCommitted(root: string, dataDir: string): void {
   const published = publishedFiles(dataDir);
   mkdirSync(dirname(published.supergraph), { recursive: true });
@@ -18,11 +13,10 @@ export function publishCommitted(root: string, dataDir: string): void {
 }
 
 function publishFile(from: string, to: string): void {
-  if (!existsSync(from)) throw new StartError(`${from} is missing. Generate it: npm run generate`);
+  if (!existsSync(from)) throw new CommandError(`${from} is missing. Generate it: npm run generate`);
   replaceFile(to, readFileSync(from));
 }
 
-/** Replaces a published file if its content differs. @returns whether it was replaced. */
 export function publishIfChanged(file: string, content: string): boolean {
   if (existsSync(file) && readFileSync(file, "utf8") === content) return false;
   replaceFile(file, content);
@@ -35,10 +29,7 @@ function replaceFile(file: string, content: string | Buffer): void {
   renameSync(`${file}.tmp`, file);
 }
 
-/**
- * Whether a subgraph's new schema has a breaking change, such as a removed field. If so, the gateway must load the new supergraph before the
- * service restarts, otherwise after the restart: the gateway must never request a field that the service does not have.
- */
+/** A breaking change, such as a removed field: the gateway must load the new supergraph before the service restarts, otherwise after it. */
 export function hasBreakingChanges(before: string, after: string): boolean {
   return findBreakingChanges(parseSchema(before), parseSchema(after)).length > 0;
 }

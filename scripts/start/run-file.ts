@@ -1,12 +1,10 @@
-// The file run.json in the data folder: the lock that permits one start at a time, and the list of processes to end if the supervisor was
-// killed.
+// run.json in the data folder: it permits one start at a time, and lists the processes to end if the supervisor was killed.
 import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { identifyProcess, isRunning, type ProcessIdentity } from "@tributary/kit/process/process-identity";
-import { StartError } from "./start-error.ts";
+import { CommandError } from "../command-line.ts";
 
-/** What other commands can read about a running start. */
 export interface RunInfo {
   /** Absent if the start has no issuer. */
   readonly issuerUrl?: string | undefined;
@@ -16,30 +14,25 @@ interface PartIdentity extends ProcessIdentity {
   readonly name: string;
 }
 
-/** The content of run.json: the supervisor that uses the data folder, and the processes that it started. */
+/** The supervisor that uses the data folder, and the processes that it started. */
 interface RunRecord extends RunInfo {
   readonly supervisor: ProcessIdentity;
   readonly parts: readonly PartIdentity[];
 }
 
 export interface RunFile {
-  /** Records a started process, so that the next start finds it if this supervisor is killed. */
+  /** The next start finds it if this supervisor is killed. */
   add(name: string, pid: number): void;
-  /** Removes a process that has ended. */
   remove(pid: number): void;
   /** Ends the processes that a killed supervisor left running. Resolves to their names. */
   endLeftovers(): Promise<string[]>;
-  /** Deletes the file: the next start may use the data folder. */
   release(): void;
 }
 
 const endGraceMs = 3_000;
 const pollMs = 25;
 
-/**
- * Locks the data folder for this process with run.json.
- * @throws StartError while another supervisor uses the folder.
- */
+/** @throws CommandError while another supervisor uses the folder. */
 export function acquireRunFile(dataDir: string, info: RunInfo = {}): RunFile {
   const file = fileIn(dataDir);
   const supervisor = identifySelf();
@@ -66,7 +59,7 @@ export function acquireRunFile(dataDir: string, info: RunInfo = {}): RunFile {
   };
 }
 
-/** For `npm run token`: the issuer's URL of the running start that uses this data folder; undefined without a running start or an issuer. */
+/** Undefined without a running start that uses this data folder, or without an issuer. */
 export function findRunningIssuer(dataDir: string): string | undefined {
   const run = readRun(fileIn(dataDir));
   return run && isRunning(run.supervisor) ? run.issuerUrl : undefined;
@@ -97,8 +90,8 @@ function replaceStaleFile(file: string, supervisor: ProcessIdentity, info: RunIn
     if (isOfOtherStart) throw alreadyRunning(file, movedRun.supervisor.pid);
     return parts;
   } catch (cause) {
-    if (cause instanceof StartError) throw cause;
-    throw new StartError(`Could not create ${file}: does another start create it? Try again.`, { cause });
+    if (cause instanceof CommandError) throw cause;
+    throw new CommandError(`Could not create ${file}: does another start create it? Try again.`, { cause });
   } finally {
     rmSync(temporary, { force: true });
     rmSync(moved, { force: true });
@@ -111,7 +104,6 @@ function replaceContent(file: string, run: RunRecord): void {
   renameSync(temporary, file);
 }
 
-/** @returns undefined if the file is missing or invalid. */
 function readRun(file: string): RunRecord | undefined {
   try {
     const run = JSON.parse(readFileSync(file, "utf8")) as RunRecord;
@@ -127,8 +119,8 @@ function identifySelf(): ProcessIdentity {
   return self;
 }
 
-function alreadyRunning(file: string, pid: number): StartError {
-  return new StartError(
+function alreadyRunning(file: string, pid: number): CommandError {
+  return new CommandError(
     `The platform already runs with this data folder (process ${pid}, ${file}). Stop it first, or start this one with another DATA_DIR and other ports.`,
   );
 }
@@ -143,7 +135,7 @@ async function endGroup(leader: ProcessIdentity): Promise<void> {
   }
 }
 
-/** Signals a process group. A group that has already ended is no error. */
+/** A group that has already ended is no error. */
 export function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);

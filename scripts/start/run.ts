@@ -1,5 +1,4 @@
-// The steps of `npm start`: check what can prevent a start, publish the supergraph, start PostgreSQL, start the parts, wait until they are
-// ready, print the banner, and run the dev loop until the signal. Then everything is stopped.
+// The steps of `npm start`, in their order. Afterwards everything is stopped.
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ConfigError } from "@tributary/kit/process/env";
@@ -23,7 +22,7 @@ import {
 } from "./parts.ts";
 import { type SupervisedPostgres, supervisePostgres } from "./postgres.ts";
 import { watchedFolders } from "./dev-loop/change-plan.ts";
-import { StartError } from "./start-error.ts";
+import { CommandError } from "../command-line.ts";
 import { createSupervisedPart, type SupervisedPart } from "./supervised-part.ts";
 import { publishCommitted } from "./published-files.ts";
 import { createDevLoop, type DevLoop } from "./dev-loop/dev-loop.ts";
@@ -32,13 +31,11 @@ export interface RunOptions extends StartContextOptions {
   readonly args: readonly string[];
   readonly loadSeeding: () => Promise<Seeding>;
   readonly keys: Keys | undefined;
-  /** Aborting it stops the platform. */
   readonly signal: AbortSignal;
-  /** Receives a function that kills all processes at once. */
   setKill(kill: () => void): void;
 }
 
-/** What has been created for one start, and must be stopped. */
+/** Created for one start; must be stopped. */
 interface Platform {
   readonly startContext: StartContext;
   readonly supervised: ReadonlyMap<PartName, SupervisedPart>;
@@ -53,7 +50,7 @@ const stopGraceMs = 4_000;
 /** How long the banner waits for the parts' first log lines: a part buffers lines for 250 ms (kit/src/process/log.ts), or more if it is busy. */
 const logDelayMs = 500;
 
-/** Runs the platform until the signal. Resolves to the exit code when all processes have ended and all ports are free. */
+/** Resolves to the exit code when all processes have ended and all ports are free. */
 export async function runPlatform(runOptions: RunOptions): Promise<number> {
   try {
     const startOptions = readOptions(runOptions.args);
@@ -62,9 +59,9 @@ export async function runPlatform(runOptions: RunOptions): Promise<number> {
     return 0;
   } catch (error) {
     if (runOptions.signal.aborted) return 0; // Errors during a stop are its consequence.
-    if (!(error instanceof StartError || error instanceof ConfigError)) throw error;
+    if (!(error instanceof CommandError || error instanceof ConfigError)) throw error;
     runOptions.write(`${error.message}\n`);
-    return error instanceof StartError ? error.exitCode : 1;
+    return error instanceof CommandError ? error.exitCode : 1;
   }
 }
 

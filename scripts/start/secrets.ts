@@ -1,15 +1,13 @@
-// Database passwords and keys of `npm start`, which start-context.ts loads. No deployment uses them.
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ServiceName, serviceNames } from "./parts.ts";
-import { StartError } from "./start-error.ts";
+import { CommandError } from "../command-line.ts";
 
 export interface Secrets {
   readonly databasePasswords: Readonly<Record<ServiceName, string>>;
   /** Signs cursors. With another key after a restart, the cursors of clients would be invalid. */
   readonly cursorKey: string;
-  /** The gateway and the REST proxy need it to read the change feeds of the services. */
   readonly feedKey: string;
   /** Encrypts the receipts of writes (`Consistency-Token`). With another key after a restart, the receipts of clients would be unreadable. */
   readonly consistencyKey: string;
@@ -20,11 +18,7 @@ type StoredSecrets = Partial<Secrets>;
 const keyNames = ["cursorKey", "feedKey", "consistencyKey"] as const;
 const secretBytes = 24;
 
-/**
- * Reads the secrets of this data folder from secrets.json (mode 0600). A missing secret, such as the password of a new
- * service, is generated and added to the file; existing secrets never change.
- * @throws StartError if the file is not JSON.
- */
+/** A missing secret, such as the password of a new service, is added; existing ones never change. @throws CommandError if the file is not JSON. */
 export function loadSecrets(dataDir: string): Secrets {
   const file = join(dataDir, "secrets.json");
   const stored = readStoredSecrets(file);
@@ -39,16 +33,13 @@ export function loadSecrets(dataDir: string): Secrets {
   return secrets;
 }
 
-/**
- * Reads the file without a change, also for `npm run remove:service`, which removes a service's password. Empty without a file.
- * @throws StartError if the file is not JSON.
- */
+/** Empty without a file. @throws CommandError if the file is not JSON. */
 export function readStoredSecrets(file: string): StoredSecrets {
   if (!existsSync(file)) return {};
   try {
     return JSON.parse(readFileSync(file, "utf8")) as StoredSecrets;
   } catch (cause) {
-    throw new StartError(`${file} is not valid JSON. Delete it: the next start creates new secrets.`, { cause });
+    throw new CommandError(`${file} is not valid JSON. Delete it: the next start creates new secrets.`, { cause });
   }
 }
 

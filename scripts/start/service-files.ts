@@ -1,11 +1,9 @@
-// The first check of a start (start-context.ts): each listed service has the files without which `npm start`, composition or `npm ci` would fail
-// later, with a less clear error.
+// Without these files `npm start`, composition or `npm ci` would fail later, with a less clear error.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Subgraph } from "../../supergraph/subgraphs.ts";
-import { StartError } from "./start-error.ts";
+import { CommandError } from "../command-line.ts";
 
-/** The files in each service's folder that the start, composition and npm need. */
 const requiredFiles = [
   { path: "package.json", why: "makes the folder a workspace, so that npm installs its dependencies" },
   { path: "schema.graphql", why: "its part of the supergraph" },
@@ -18,11 +16,7 @@ const requiredFiles = [
   { path: "migrations", why: "the folder of its database's migrations" },
 ] as const;
 
-/**
- * Checks that every listed service has its files, and that the committed route table contains only listed services.
- * @param isNeeded whether the files of a listed service must exist: false for a service that runs at the remote of `--against`.
- * @throws StartError with all problems; if package-lock.json or routes.json is not valid JSON, with this problem alone.
- */
+/** @param isNeeded false for a service that runs at the remote of `--against`. @throws CommandError with all problems. */
 export function requireServiceFiles<S extends Subgraph>(
   root: string,
   services: readonly S[],
@@ -33,7 +27,7 @@ export function requireServiceFiles<S extends Subgraph>(
     ...findServicesMissingInLockFile(root, services),
     ...findUnlistedServicesInRoutes(root, services),
   ];
-  if (problems.length > 0) throw new StartError(problems.join("\n"));
+  if (problems.length > 0) throw new CommandError(problems.join("\n"));
 }
 
 function findMissingFiles(root: string, { name, folder, owner }: Subgraph): string[] {
@@ -46,9 +40,7 @@ function findMissingFiles(root: string, { name, folder, owner }: Subgraph): stri
   ];
 }
 
-/** The members of package-lock.json that are read here. */
 interface LockedWorkspaces {
-  /** By folder, such as `services/users`. */
   readonly packages?: Readonly<Record<string, unknown>>;
 }
 
@@ -61,7 +53,6 @@ function findServicesMissingInLockFile(root: string, services: readonly Subgraph
     .map(({ folder }) => `package-lock.json lacks the workspace ${folder}. Add it: npm install`);
 }
 
-/** The members of routes.json that are read here. */
 interface ServicesOfRoutes {
   readonly routes: readonly { readonly service: string }[];
 }
@@ -86,6 +77,6 @@ function readJson(file: string, problem: string): unknown {
   try {
     return JSON.parse(readFileSync(file, "utf8")) as unknown;
   } catch (cause) {
-    throw new StartError(problem, { cause });
+    throw new CommandError(problem, { cause });
   }
 }

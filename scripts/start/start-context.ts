@@ -1,4 +1,4 @@
-// First step of a start, called by run.ts before anything is started: checks, ports, secrets and leftover processes.
+// First step of a start, before any process.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "@tributary/kit/process/env";
@@ -12,7 +12,7 @@ import { findPortProblems, readPorts } from "./ports.ts";
 import { type RunFile, acquireRunFile } from "./run-file.ts";
 import { loadSecrets } from "./secrets.ts";
 import { requireServiceFiles } from "./service-files.ts";
-import { StartError } from "./start-error.ts";
+import { CommandError } from "../command-line.ts";
 
 export interface StartContextOptions {
   readonly root: string;
@@ -21,29 +21,22 @@ export interface StartContextOptions {
   write(text: string): void;
 }
 
-/** What all steps of one start use: ports, secrets, data folder, output, and the run file. */
 export interface StartContext {
   readonly partContext: PartContext;
   readonly output: StartOutput;
-  /** Reads the schema of every service; the dev loop calls it for each composition. */
+  /** For each composition. */
   readonly readSources: ReadSources;
   readonly runFile: RunFile;
   /** Undefined when no part needs a database. */
   readonly postgresFolder: string | undefined;
 }
 
-/**
- * Checks everything that can prevent a start before it starts a process: the services' files, the data folder (one start
- * at a time may use it) and the ports. Ends processes that a killed start left running. With `--fresh`, deletes the local PostgreSQL first.
- * @param findRemoteIssuer finds the issuer of the platform that `--against` names: undefined without `--against`, and until it has responded.
- * @throws StartError or ConfigError.
- */
+/** Checks everything that can prevent a start, and ends processes that a killed start left running. @throws CommandError or ConfigError. */
 export async function prepareStart(
   { root, environment, isColoured, write }: StartContextOptions,
   { only, substitutes, remote, fresh }: StartOptions,
   findRemoteIssuer: PartContext["findRemoteIssuer"],
 ): Promise<StartContext> {
-  // A service that runs at the remote of `--against` needs no files here.
   requireServiceFiles(root, services, ({ name }) => substitutes.get(name) !== "remote");
   const ports = readPorts(environment);
   const dataDir = dataFolder(root, environment);
@@ -59,7 +52,7 @@ export async function prepareStart(
     const listening = [...only, ...substitutes.keys()];
     if (hasDatabases) listening.push("postgres");
     const portProblems = await findPortProblems(listening, ports);
-    if (portProblems.length > 0) throw new StartError(portProblems.join("\n"));
+    if (portProblems.length > 0) throw new CommandError(portProblems.join("\n"));
     if (fresh && hasDatabases) removeLocalPostgres(postgresFolder);
     else if (fresh) output.line("start", `--fresh deletes nothing: none of ${only.join(", ")} has a database`);
     const secrets = loadSecrets(dataDir);

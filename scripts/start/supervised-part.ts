@@ -1,30 +1,22 @@
-// One part of the platform, as a state machine: its process is started and stopped by run.ts, restarted by the dev loop when code was saved,
-// and started again here when it has failed. A part has at most one process at a time.
+// One part of the platform as a state machine: at most one process at a time, started again when it has failed.
 import { setTimeout as sleep } from "node:timers/promises";
 import { isReady, type PartProcess, type PartProcessOptions, startProcess } from "./part-process.ts";
 
 export interface PartOptions extends PartProcessOptions {
-  /** Responds with 200 once the part accepts requests. */
   readonly readyUrl: string;
-  /** How long `start` and `restart` wait until the part is ready. */
   readonly readyTimeoutMs: number;
-  /** Called when a process of the part has been started, and when it has ended. */
   onProcess(pid: number, change: "started" | "ended"): void;
 }
 
 export interface SupervisedPart {
-  /** Whether the part is ready and its process has not ended since. */
   isReady(): boolean;
-  /** Starts the part. Resolves when it is ready or has failed, at the latest after `readyTimeoutMs`. */
+  /** Resolves when it is ready or has failed, at the latest after `readyTimeoutMs`. */
   start(): Promise<void>;
-  /**
-   * Ends the process and starts it again with the current code; prints the cause and the outcome. Resolves to whether the part is ready within
-   * `readyTimeoutMs`. Has no effect before the first start (true: it will start with the current code), and while the part restarts or stops (false).
-   */
+  /** Resolves to whether the part is ready in time. No effect before the first start (true) and while the part restarts or stops (false). */
   restart(cause: string): Promise<boolean>;
-  /** Stops the part permanently. Resolves when its process and its process group have ended. */
+  /** Permanently. Resolves when its process and its process group have ended. */
   stop(): Promise<void>;
-  /** Stops the part permanently, and kills its process group at once. */
+  /** Permanently; kills its process group at once. */
   kill(): void;
 }
 
@@ -63,10 +55,7 @@ export function createSupervisedPart(options: PartOptions): SupervisedPart {
   let current: PartProcess | undefined;
   let retryTimer: NodeJS.Timeout | undefined;
 
-  /**
-   * Changes the state and does what the new state requires. Returns false if the event has no effect.
-   * @param ending how the process ended, for the event `ended`.
-   */
+  /** Returns false if the event has no effect. @param ending how the process ended. */
   function handle(event: Event, ending = ""): boolean {
     const before = state;
     const next = transitions[before][event];
@@ -124,7 +113,6 @@ export function createSupervisedPart(options: PartOptions): SupervisedPart {
       await waitUntilSettled();
       const tookMs = Math.round(performance.now() - startedMs);
       if (state === "running") print(`restarted, ready after ${tookMs} ms`);
-      // If the part has failed, `retryLater` has already printed a line.
       if (state === "starting") print(`restarted, not ready after ${tookMs} ms`);
       return state === "running";
     },

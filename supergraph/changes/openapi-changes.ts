@@ -1,16 +1,10 @@
-// Finds breaking changes of the REST contract, operation by operation: security, parameters, bodies, responses and their headers. The rules for
-// the JSON schemas in them are in openapi-schema-changes.ts.
 import type { Json } from "@tributary/kit/openapi/schema-book";
 import type { Change, ChangePlace } from "./changes.ts";
 import { compareSchemas, type SchemaChange, type SchemaComparison } from "./openapi-schema-changes.ts";
 
-/** The OpenAPI document of each API version. */
 export type DocumentsByVersion = ReadonlyMap<number, Json>;
 
-/**
- * Finds changes of OpenAPI documents that break clients of a version, or may surprise them. New versions and new operations are never reported.
- * @param placesOf returns the lines that declare an operation
- */
+/** New versions and new operations are never reported. @param placesOf returns the lines that declare an operation. */
 export function findDocumentChanges(
   base: DocumentsByVersion,
   now: DocumentsByVersion,
@@ -40,11 +34,11 @@ function compareDocuments(before: Json, after: Json): (SchemaChange & { readonly
   });
 }
 
-/** An operation with all references resolved, except those to schemas: `schemas` has these by name. */
+/** All references are resolved, except those to `schemas`. */
 interface ComparedOperation {
   readonly id: string;
   readonly isPublic: boolean;
-  /** A token needs one of these scopes. If empty, any valid token suffices. */
+  /** A token needs one of these. If empty, any valid token suffices. */
   readonly scopes: readonly string[];
   /** By location and name, such as `query limit`. */
   readonly parameters: ReadonlyMap<string, Json>;
@@ -55,7 +49,7 @@ interface ComparedOperation {
 
 const pathParameterPattern = /\{([^}]+)\}/g;
 
-/** Operations by method and path. The names of path parameters are left out: they are not part of the contract. */
+/** By method and path without the names of path parameters, which are not part of the contract. */
 function operationsOf(document: Json): (readonly [string, ComparedOperation])[] {
   return entriesOf(document["paths"]).flatMap(([path, item]) => {
     const pathNames = [...path.matchAll(pathParameterPattern)].map(([, name]) => name ?? "");
@@ -66,7 +60,6 @@ function operationsOf(document: Json): (readonly [string, ComparedOperation])[] 
   });
 }
 
-/** @param pathNames the names of the path parameters, in the order of the path. */
 function readOperation(document: Json, operation: Json, pathNames: readonly string[]): ComparedOperation {
   const components = (document["components"] ?? {}) as Json;
   const security = (operation["security"] ?? []) as readonly Json[];
@@ -114,7 +107,6 @@ function compareOperations(before: ComparedOperation, after: ComparedOperation):
 function compareSecurity(before: ComparedOperation, after: ComparedOperation): SchemaChange[] {
   const changes: SchemaChange[] = [];
   if (before.isPublic && !after.isPublic) changes.push(breaking("no longer accepts callers without a token"));
-  // Without scopes, every valid token suffices: no scope is removed.
   if (after.scopes.length === 0) return changes;
   if (before.scopes.length === 0) changes.push(breaking("now requires a scope"));
   const removedScopes = before.scopes.filter((scope) => !after.scopes.includes(scope));
@@ -136,7 +128,6 @@ function compareParameters(
   return [...additions, ...otherChanges];
 }
 
-/** @param name location and name, such as `query limit`. */
 function compareParameter(
   name: string,
   before: Json,
@@ -181,7 +172,6 @@ function compareResponses(
   });
 }
 
-/** Compares two bodies, media type by media type. */
 function compareContent(before: Json, after: Json, comparison: SchemaComparison, location: string): SchemaChange[] {
   const currentContents = new Map(entriesOf(after["content"]));
   return entriesOf(before["content"]).flatMap(([mediaType, content]) => {
@@ -195,12 +185,10 @@ function headersOf(response: Json): readonly string[] {
   return Object.keys(response["headers"] ?? {});
 }
 
-/** Of a parameter or a request body. */
 function isRequired(part: Json | undefined): boolean {
   return part?.["required"] === true;
 }
 
-/** Of a parameter or of one media type of a body. */
 function schemaOf(part: Json): Json {
   return (part["schema"] ?? {}) as Json;
 }

@@ -1,8 +1,6 @@
-// Compares two JSON schemas of one parameter or body: types, limits, enum values, properties, items. Called by openapi-changes.ts, which compares
-// the other parts of an operation.
 import type { Json } from "@tributary/kit/openapi/schema-book";
 
-/** A difference that can affect clients. The message begins with its location: `the body/lines/quantity …`. */
+/** The message begins with its location: `the body/lines/quantity …`. */
 export interface SchemaChange {
   readonly level: "breaking" | "dangerous";
   readonly message: string;
@@ -13,18 +11,11 @@ export interface SchemaComparison {
   readonly direction: "input" | "output";
   readonly schemasBefore: Json;
   readonly schemasAfter: Json;
-  /**
-   * The `$ref` pairs (before, after) of the schemas around this one. Such a pair is not compared again: a schema may contain itself, as a comment
-   * its replies.
-   */
+  /** The `$ref` pairs (before, after) around this schema, which may contain itself, as a comment its replies. */
   readonly enclosing?: ReadonlySet<string>;
 }
 
-/**
- * Finds input values that are no longer accepted, or output values that are new. Not reported: new properties of output objects, and changed limits
- * (`maxLength`, `pattern`, …) of output values.
- * @param location what messages begin with, such as `the body`.
- */
+/** Not reported: new properties of output objects, and changed limits (`maxLength`, `pattern`, …) of output values. */
 export function compareSchemas(before: Json, after: Json, outer: SchemaComparison, location: string): SchemaChange[] {
   const areReferences = typeof before["$ref"] === "string" && typeof after["$ref"] === "string";
   const pair = `${String(before["$ref"])} ${String(after["$ref"])}`;
@@ -40,7 +31,7 @@ export function compareSchemas(before: Json, after: Json, outer: SchemaCompariso
   return compareAlternatives(alternativesBefore, alternativesAfter, comparison, location);
 }
 
-/** Compares each alternative with those of its type; the comparison with the fewest changes counts. */
+/** The comparison with the fewest changes counts. */
 function compareAlternatives(
   before: readonly Json[],
   after: readonly Json[],
@@ -63,12 +54,11 @@ function compareAlternatives(
   });
 }
 
-/** Undefined for an empty list. */
 function shortestOf(results: readonly SchemaChange[][]): SchemaChange[] | undefined {
   return results.toSorted((a, b) => a.length - b.length)[0];
 }
 
-/** The alternatives of a schema, with references resolved: the members of `anyOf`, or one schema for each of several types. */
+/** The members of `anyOf`, or one schema for each of several types. */
 function listAlternatives(schema: Json, schemas: Json): readonly Json[] {
   const { $ref, anyOf, type } = schema;
   if (typeof $ref === "string")
@@ -78,7 +68,6 @@ function listAlternatives(schema: Json, schemas: Json): readonly Json[] {
   return [schema];
 }
 
-/** Compares two schemas without references, `anyOf` or a list of types. */
 function compareSingle(before: Json, after: Json, comparison: SchemaComparison, location: string): SchemaChange[] {
   if (typeOf(before) !== typeOf(after))
     return [breaking(`${location} changed from ${typeOf(before)} to ${typeOf(after)}`)];
@@ -94,7 +83,7 @@ function compareSingle(before: Json, after: Json, comparison: SchemaComparison, 
 const upperLimits: readonly string[] = ["maxLength", "maximum", "maxItems"];
 const lowerLimits: readonly string[] = ["minLength", "minimum", "minItems"];
 
-/** For input only. `pattern` and `format` are compared as texts: a new or different one counts as breaking, a removed one does not. */
+/** `pattern` and `format` are compared as texts: a removed one breaks nothing. */
 function compareLimits(before: Json, after: Json, location: string): SchemaChange[] {
   const tighterLimits = [
     ...upperLimits.filter((limit) => isLowered(before[limit], after[limit])),
@@ -163,7 +152,6 @@ function compareProperties(before: Json, after: Json, comparison: SchemaComparis
   return changes;
 }
 
-/** Properties that the first schema requires and the second one does not. */
 function requiredOnlyIn(first: Json, second: Json): readonly string[] {
   const requiredBySecond = requiredOf(second);
   return requiredOf(first).filter((name) => !requiredBySecond.includes(name));
@@ -178,7 +166,6 @@ function compareItems(before: Json, after: Json, comparison: SchemaComparison, l
   const currentItems = after["items"] as Json | undefined;
   if (formerItems !== undefined && currentItems !== undefined)
     return compareSchemas(formerItems, currentItems, comparison, `${location}/*`);
-  // Without `items`, an entry may be any value.
   const isInput = comparison.direction === "input";
   if (isInput && currentItems !== undefined) return [breaking(`${location}/* no longer accepts any value`)];
   if (!isInput && formerItems !== undefined) return [breaking(`${location}/* may now be any value`)];

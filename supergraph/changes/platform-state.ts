@@ -2,20 +2,18 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Json } from "@tributary/kit/openapi/schema-book";
 import type { GraphState } from "./change-places.ts";
-import { composeSubgraphs } from "../compose.ts";
+import { composeGraphAndRoutes } from "../compose.ts";
 import type { CompositionError } from "../composition/composition-errors.ts";
 import type { GitBase } from "./git-base.ts";
 import { composeDocuments, documentFile } from "../documents/compose-documents.ts";
 import type { DocumentsByVersion } from "./openapi-changes.ts";
 import { readOwnership } from "../composition/ownership.ts";
 import type { RouteState } from "./route-changes.ts";
-import { readRoutes } from "../routes/route-sources.ts";
 import type { Route } from "../routes/routes.ts";
-import { mergeRoutes } from "../routes/routes.ts";
 import type { Subgraph } from "../subgraphs.ts";
 import { formerSubgraph, readSubgraphs } from "../subgraphs.ts";
 
-/** Everything that clients depend on, at one commit or on disk: the graph, the routes and their OpenAPI documents. */
+/** Everything that clients depend on. */
 export interface PlatformState {
   readonly graph: GraphState;
   readonly routes: RouteState;
@@ -27,23 +25,16 @@ type CurrentState =
   | { readonly ok: true; readonly state: PlatformState }
   | { readonly ok: false; readonly errors: readonly CompositionError[] };
 
-/** Composes the files on disk for `npm run check`, or returns every composition error. */
 export async function readCurrentState(root: string, subgraphs: readonly Subgraph[]): Promise<CurrentState> {
   const sources = readSubgraphs(root, subgraphs);
-  const composition = composeSubgraphs(sources);
-  const merged = mergeRoutes(await readRoutes(root, subgraphs));
-  if (!composition.ok || !merged.ok) {
-    const schemaErrors = composition.ok ? [] : composition.errors;
-    const routeErrors = merged.ok ? [] : merged.errors;
-    return { ok: false, errors: [...schemaErrors, ...routeErrors] };
-  }
-  const generated = await composeDocuments(root, { partial: false }, subgraphs);
+  const composed = await composeGraphAndRoutes(root, sources);
+  if (!composed.ok) return composed;
+  const { graph, routes } = composed;
+  const generated = await composeDocuments(root, subgraphs);
   if (!generated.ok) return generated;
   const generatedTexts = new Map(generated.files.map(({ path, content }) => [path, content]));
-  const { apiSdl, supergraphSdl } = composition;
-  const { routes } = merged;
   const state: PlatformState = {
-    graph: { apiSdl, supergraphSdl, sources },
+    graph: { apiSdl: graph.apiSdl, supergraphSdl: graph.supergraphSdl, sources },
     routes: { routes, read: (path) => readFromDisk(join(root, path)) },
     documents: parseDocuments(routes, (path) => generatedTexts.get(path)),
     subgraphs,
@@ -55,11 +46,7 @@ function readFromDisk(file: string): string | undefined {
   return existsSync(file) ? readFileSync(file, "utf8") : undefined;
 }
 
-/**
- * Reads the generated files of a base commit, without composing them. Subgraphs that exist only there get the conventional folder and owner.
- * @returns undefined if the commit has no supergraph/api.graphql.
- * @throws Error if it has this file, but not supergraph.graphql or routes.json.
- */
+/** Subgraphs that exist only there get the conventional folder and owner. @returns undefined if the commit has no supergraph/api.graphql. */
 export function readBaseState(base: GitBase, subgraphs: readonly Subgraph[]): PlatformState | undefined {
   const apiSdl = base.read("supergraph/api.graphql");
   if (apiSdl === undefined) return undefined;
@@ -81,7 +68,6 @@ export function readBaseState(base: GitBase, subgraphs: readonly Subgraph[]): Pl
   };
 }
 
-/** The OpenAPI documents of all versions that have a route. A version without a document is left out. */
 function parseDocuments(routes: readonly Route[], read: (path: string) => string | undefined): DocumentsByVersion {
   const versions = new Set(routes.flatMap((route) => route.versions));
   const documents = new Map<number, Json>();

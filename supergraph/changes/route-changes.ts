@@ -3,10 +3,8 @@ import { findRoutePosition, shapeOf } from "../routes/route-problems.ts";
 import type { Route } from "../routes/routes.ts";
 import type { Subgraph } from "../subgraphs.ts";
 
-/** The routes of one state, and the text of each service's src/rest/routes.ts for line numbers. */
 export interface RouteState {
   readonly routes: readonly Route[];
-  /** Reads a file by its path from the root; undefined if it does not exist. */
   read(path: string): string | undefined;
 }
 
@@ -16,7 +14,7 @@ interface ComparedRoutes {
   readonly subgraphs: readonly Subgraph[];
 }
 
-/** Finds removed routes, versions and query parameters. The names of path parameters are not part of the contract. */
+/** The names of path parameters are not part of the contract. */
 export function findRouteChanges(base: RouteState, now: RouteState, subgraphs: readonly Subgraph[]): Change[] {
   const currentRoutes = new Map(now.routes.map((route) => [shapeOf(route), route]));
   return base.routes.flatMap((route) => {
@@ -27,7 +25,7 @@ export function findRouteChanges(base: RouteState, now: RouteState, subgraphs: r
   });
 }
 
-/** The line that declares a route, by its id (an OpenAPI `operationId`). Empty if no route has this id. */
+/** @param id an OpenAPI `operationId`. */
 export function findRoutePlaces(
   id: string,
   base: RouteState,
@@ -66,7 +64,7 @@ function findRemovedParts(before: Route, after: Route): RouteChange[] {
   ];
 }
 
-/** One place, or none if no subgraph has the name of the route's service. If neither file has the id, the place is line 1 of the base's file. */
+/** If neither file has the id, the place is line 1 of the base's file. */
 function placesOf({ service, id }: Route, { base, now, subgraphs }: ComparedRoutes): ChangePlace[] {
   const subgraph = subgraphs.find(({ name }) => name === service);
   if (!subgraph) return [];

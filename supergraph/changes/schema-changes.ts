@@ -18,7 +18,7 @@ import { findChangePlaces, parseGraphState } from "./change-places.ts";
 import type { Change } from "./changes.ts";
 import { findCoordinate } from "../composition/places.ts";
 
-/** Finds breaking and dangerous changes of the API schema, breaking changes first. Safe changes are omitted. */
+/** Breaking changes first. Safe changes are omitted. */
 export async function findSchemaChanges(base: GraphState, now: GraphState): Promise<Change[]> {
   const nowSchema = buildSchema(now.apiSdl);
   const baseApi = parse(base.apiSdl);
@@ -48,10 +48,7 @@ function levelOf(difference: Difference, nowSchema: GraphQLSchema): Change["leve
   return becameRequired(difference, nowSchema) ? "breaking" : "dangerous";
 }
 
-/**
- * True for a non-null argument or input field that lost its default: clients must send it now. graphql-inspector calls every
- * change of a default dangerous.
- */
+/** A non-null argument or input field that lost its default. graphql-inspector calls every change of a default dangerous. */
 function becameRequired({ type, path = "" }: Difference, nowSchema: GraphQLSchema): boolean {
   const [typeName = "", fieldName = "", argumentName] = path.split(".");
   const parentType = nowSchema.getType(typeName);
@@ -66,19 +63,17 @@ function becameRequired({ type, path = "" }: Difference, nowSchema: GraphQLSchem
   return false;
 }
 
-/** The path that graphql-inspector reports. For a removed union member that is only the union, so the member is appended. */
+/** For a removed union member graphql-inspector reports only the union. */
 function coordinateOf({ type, path = "", meta }: Difference): string {
   const member = type === ChangeType.UnionMemberRemoved ? `.${String(meta.removedUnionMemberTypeName)}` : "";
   return `${path}${member}`;
 }
 
-/** The coordinate, with the removed interface if the type no longer implements one. */
 function subjectOf({ type, meta }: Difference, coordinate: string): string {
   if (type !== ChangeType.ObjectTypeInterfaceRemoved) return coordinate;
   return `${coordinate} implements ${String(meta.removedInterfaceName)}`;
 }
 
-/** The deprecation reason of a coordinate; undefined if it is not deprecated. */
 function findDeprecation(api: DocumentNode, coordinate: string): string | undefined {
   const match = findCoordinate(api, coordinate);
   if (!match?.exact || !("directives" in match.node)) return undefined;

@@ -1,10 +1,9 @@
-// Advice in two reports: of breaking changes (changes/schema-changes.ts) and of composition errors (composition-errors.ts).
 import { ChangeType } from "@graphql-inspector/core";
 import { priorityClasses, priorityDirectiveUrl } from "@tributary/kit/admission/priority";
 
 const deprecate = 'mark it @deprecated(reason: "Use …"), and remove it when no client uses it.';
 
-/** How to avoid a breaking change, or one that is only dangerous and reported without failing the check, by graphql-inspector's change type. */
+/** By graphql-inspector's change type. */
 const adviceByType: Readonly<Record<string, string>> = {
   [ChangeType.FieldRemoved]: `keep the field, ${deprecate}`,
   [ChangeType.FieldTypeChanged]: `add a field of the new type beside this one, keep this one, ${deprecate}`,
@@ -33,7 +32,7 @@ const removals: ReadonlySet<string> = new Set([
   ChangeType.EnumValueRemoved,
 ]);
 
-/** Completes "Instead: …". @param deprecation the reason of the `@deprecated` directive in the base; undefined if it has none. */
+/** @param deprecation the reason of the `@deprecated` directive in the base. */
 export function adviceFor(type: string, deprecation?: string): string {
   if (deprecation !== undefined && removals.has(type))
     return `it is deprecated (${JSON.stringify(deprecation)}). When no client uses it, accept its removal in supergraph/accepted-changes.yaml.`;
@@ -42,7 +41,6 @@ export function adviceFor(type: string, deprecation?: string): string {
 
 const agreeOnType = "give it the same type in each subgraph, or agree on one with the owners of the other places.";
 
-/** How to fix a composition error, by Apollo's or our error code. */
 const compositionAdviceByCode: Readonly<Record<string, string>> = {
   ENUM_VALUE_MISMATCH: "give the enum the same values in each subgraph: it is used as an input and as an output.",
   EXTERNAL_MISSING_ON_BASE: "restore the field, or first remove every @external, @requires and @provides of it.",
@@ -68,7 +66,6 @@ const compositionAdviceByCode: Readonly<Record<string, string>> = {
   UNKNOWN_FEDERATION_LINK_VERSION: "link the version of the federation specification that the other schemas link.",
 };
 
-/** Completes "To fix: …". */
 export function compositionAdviceFor(code: string): string {
   return compositionAdviceByCode[code] ?? `see ${code} in https://www.apollographql.com/docs/federation/errors`;
 }

@@ -4,21 +4,19 @@ import type { ParsedSubgraph, Place } from "./places.ts";
 import { findCoordinate, placeOfNode } from "./places.ts";
 import type { SubgraphSource } from "../subgraphs.ts";
 
-/** One reason why composition failed, with the owner and line to change. */
 export interface CompositionError extends Partial<Place> {
   readonly message: string;
   /** Apollo's composition code (FIELD_TYPE_MISMATCH, …), or SCHEMA_MISSING, SYNTAX_ERROR, PRIORITY_…, ROUTE_… */
   readonly code: string;
-  /** The other lines that conflict with this one. */
   readonly elsewhere?: readonly Place[];
-  /** Completes "To fix: …"; undefined if the message contains the fix. */
+  /** Undefined if the message contains the fix. */
   readonly advice?: string;
 }
 
 const syntaxAdvice =
   "correct this line or the one before it. A definition begins with type, input, enum, interface, union, scalar, extend or directive.";
 
-/** Describes a syntax error in a schema.graphql. @throws `error` itself if it is not a GraphQLError. */
+/** @throws `error` itself if it is not a GraphQLError. */
 export function describeSyntaxError(error: unknown, source: SubgraphSource): CompositionError {
   if (!(error instanceof GraphQLError)) throw error;
   const { line = 1, column = 1 } = error.locations?.[0] ?? {};
@@ -31,7 +29,6 @@ export function describeMissingSchema({ name, owner, file }: SubgraphSource): Co
   return { message, code: "SCHEMA_MISSING", subgraph: name, owner, file };
 }
 
-/** Describes an error of Apollo's composition, with its locations mapped to the subgraphs' files. */
 export function describeCompositionError(error: GraphQLError, parsed: readonly ParsedSubgraph[]): CompositionError {
   const code = typeof error.extensions.code === "string" ? error.extensions.code : "COMPOSITION_ERROR";
   const [place, ...elsewhere] = placesOf(error, parsed);
@@ -39,7 +36,7 @@ export function describeCompositionError(error: GraphQLError, parsed: readonly P
   return elsewhere.length === 0 ? described : { ...described, elsewhere };
 }
 
-/** Formats an error in full. The line begins with file:line:column, so that an editor can open it. */
+/** The line begins with file:line:column, so that an editor can open it. */
 export function printCompositionError({ message, code, elsewhere = [], advice, ...place }: CompositionError): string {
   const head = `${printPlace(place)} ${code}`.trim();
   const otherPlaces = elsewhere.map((other) => `see also ${printPlace(other)}`);
@@ -54,7 +51,6 @@ export function printPlace({ file, line, column, owner }: Partial<Place>): strin
   return [location, owner && `(${owner})`].filter(Boolean).join(" ");
 }
 
-/** Each place once, in the given order. */
 export function distinctPlaces<P extends Place>(places: readonly P[]): readonly P[] {
   const keyOf = ({ file, line, column }: Place) => `${file}:${line}:${column}`;
   const isFirst = (place: P, index: number) => places.findIndex((other) => keyOf(other) === keyOf(place)) === index;
@@ -69,11 +65,7 @@ function placesOf(error: GraphQLError, parsed: readonly ParsedSubgraph[]): reado
 
 const quotedCoordinatePattern = /"(\w+(?:\.\w+)?)"/g;
 
-/**
- * Finds places for errors without AST nodes: satisfiability errors and some validation errors. Their text names a subgraph
- * ("[users] …") or quotes coordinates ("User.posts", "Query"); the first coordinate that a schema defines is used, or
- * else line 1 of the named subgraph. Empty without both.
- */
+/** For errors without AST nodes, such as satisfiability errors: their text names a subgraph ("[users] …") or quotes coordinates ("User.posts"). */
 function guessPlaces(message: string, parsed: readonly ParsedSubgraph[]): readonly Place[] {
   const named = parsed.filter(({ source }) => message.startsWith(`[${source.name}] `));
   const candidates = named.length > 0 ? named : parsed;

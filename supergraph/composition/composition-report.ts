@@ -8,16 +8,13 @@ import type { SubgraphSource } from "../subgraphs.ts";
 
 export interface ReportOptions {
   readonly sources: readonly SubgraphSource[];
-  /** Earlier schemas that composed. If undefined, changed files are unknown. */
   readonly baseline: SchemaBaseline | undefined;
-  /** Prints every error in full, instead of a few lines for each cause. */
   readonly all?: boolean;
 }
 
 /** Errors that follow from the same edit, or else have the same code and type. */
 interface Cause {
   readonly edit: SchemaEdit | undefined;
-  /** The coordinate that the errors mention, if any. */
   readonly coordinate: string | undefined;
   readonly errors: readonly [CompositionError, ...CompositionError[]];
 }
@@ -28,10 +25,7 @@ const placesMax = 3;
 const messageLinesMax = 4;
 const allCommand = "npm run check -- --all";
 
-/**
- * Formats composition errors for the terminal, as lines: the files that changed since the baseline, then the errors grouped by cause.
- * Causes in changed files come first. Called by each command that composes: `npm run generate`, `npm run check`, `npm start`.
- */
+/** The files that changed since the baseline, then the errors grouped by cause. Causes in changed files come first. */
 export function reportCompositionErrors(errors: readonly CompositionError[], options: ReportOptions): string[] {
   const { sources, baseline, all = false } = options;
   const changed = baseline ? findChangedSubgraphs(sources, baseline) : [];
@@ -40,7 +34,6 @@ export function reportCompositionErrors(errors: readonly CompositionError[], opt
     (a, b) => rankOf(a, changedFiles) - rankOf(b, changedFiles),
   );
   const schemaFiles = new Set(sources.map(({ file }) => file));
-  // Errors in routes.ts and openapi.ts do not follow from a changed schema.
   const areAboutSchemas = errors.some(({ file }) => file === undefined || schemaFiles.has(file));
   const listedFiles = areAboutSchemas ? changed.slice(0, causesMax).map(({ source }) => printPlace(source)) : [];
   const headline = listedFiles.length > 0 ? [`changed since ${baseline?.name}: ${listedFiles.join(", ")}`] : [];
@@ -65,7 +58,6 @@ function groupByCause(
     // An error without advice, such as SCHEMA_MISSING, quotes no coordinates. A syntax error quotes tokens.
     const quotesCoordinates = error.advice !== undefined && error.code !== "SYNTAX_ERROR";
     const quoted = quotesCoordinates ? coordinatesIn(error.message) : [];
-    // Messages also quote the names of subgraphs.
     const mentioned = quoted.filter((name) => !subgraphNames.has(name));
     const edit = edits.find((candidate) => concerns(candidate, mentioned));
     const coordinate = edit?.coordinate ?? mentioned[0];
@@ -77,7 +69,7 @@ function groupByCause(
   return [...causes.values()];
 }
 
-/** For errors that follow from no edit. An error without a coordinate is a separate cause, so it is its own key. */
+/** An error without a coordinate is a separate cause, so it is its own key. */
 function groupKeyOf(error: CompositionError, coordinate: string | undefined): unknown {
   if (coordinate === undefined) return error;
   const [type] = coordinate.split(".");
@@ -91,7 +83,6 @@ function coordinatesIn(message: string): readonly string[] {
   return [...message.matchAll(coordinatePattern)].map(([, quoted, type]) => quoted ?? type ?? "");
 }
 
-/** Whether an error that mentions these coordinates can follow from the edit. */
 function concerns(edit: SchemaEdit, mentioned: readonly string[]): boolean {
   if (mentioned.includes(edit.coordinate)) return true;
   const fieldPrefix = `${edit.coordinate}.`;
@@ -99,7 +90,6 @@ function concerns(edit: SchemaEdit, mentioned: readonly string[]): boolean {
     case "key":
       // An error names the field of the removed key as `User.id`, or only as `id`.
       return mentioned.some((name) => edit.removedKeys.includes(name.replace(fieldPrefix, "")));
-    // A removed or added type also concerns its fields.
     case "removed":
     case "added":
       return mentioned.some((name) => name.startsWith(fieldPrefix));
@@ -108,7 +98,7 @@ function concerns(edit: SchemaEdit, mentioned: readonly string[]): boolean {
   }
 }
 
-/** Sort order: causes that follow from an edited key, from another edit, causes with a place in a changed file, other causes. */
+/** Sort order: causes that follow from an edited key, from another edit, with a place in a changed file, others. */
 function rankOf({ edit, errors }: Cause, changedFiles: ReadonlySet<string>): number {
   if (edit) return edit.kind === "key" ? 0 : 1;
   const isInChangedFile = errors.flatMap(placesOf).some(({ file }) => changedFiles.has(file));
@@ -125,7 +115,6 @@ function printCause(cause: Cause, context: PrintContext): string[] {
   const { edit, coordinate = "", errors } = cause;
   if (edit?.kind === "key") return printKeyCause(edit, errors, context.sources);
   const [{ code, message, advice }, ...otherErrors] = errors;
-  // Places in changed files first.
   const places = distinctPlaces(errors.flatMap(placesOf)).toSorted(
     (a, b) => Number(context.changedFiles.has(b.file)) - Number(context.changedFiles.has(a.file)),
   );
@@ -196,7 +185,6 @@ function summarize(causes: readonly Cause[], errors: readonly CompositionError[]
   return [`${omission}${formatCount(causes.length, "cause")}, ${formatCount(errors.length, "error")}.${hint}`];
 }
 
-/** True if `--all` prints nothing more about this cause. */
 function isPrintedInFull({ edit, errors }: Cause): boolean {
   const [{ message }, ...others] = errors;
   const places = distinctPlaces(errors.flatMap(placesOf));
@@ -208,12 +196,10 @@ function isPrintedInFull({ edit, errors }: Cause): boolean {
   );
 }
 
-/** `1 error`, `2 errors`. */
 function formatCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** The error's own place, if it is complete, then the others. */
 function placesOf({ subgraph, owner, file, line, column, elsewhere = [] }: CompositionError): readonly Place[] {
   const hasFile = subgraph !== undefined && owner !== undefined && file !== undefined;
   const isPlace = hasFile && line !== undefined && column !== undefined;

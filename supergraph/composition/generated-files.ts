@@ -1,16 +1,13 @@
-// The files that the generators (`npm run generate` and its parts) commit: what a generator returns, and how its files are compared and written.
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { CompositionError } from "./composition-errors.ts";
 
-/** A generated file as it should be; `path` is relative to the repository's root. */
 export interface GeneratedFile {
   readonly path: string;
-  /** Undefined for a generated file of a service that no longer exists: the file is stale as long as it exists. */
+  /** Undefined for a file of a service that no longer exists. */
   readonly content: string | undefined;
 }
 
-/** What a generator returns: all its files, changed or not, with warnings for the terminal; or all errors and no file. */
 export type GeneratorResult =
   | {
       readonly ok: true;
@@ -19,16 +16,6 @@ export type GeneratorResult =
     }
   | { readonly ok: false; readonly errors: readonly CompositionError[] };
 
-export interface GeneratorOptions {
-  /**
-   * Generates what is possible while a service is still being added. Each generated file leaves out the services that lack its own source, instead of
-   * failing: the supergraph those without schema.graphql, the route table those without src/rest/routes.ts, the OpenAPI documents those without
-   * src/rest/openapi.ts.
-   */
-  readonly partial: boolean;
-}
-
-/** The files that are missing on disk, have other content there, or should not exist. */
 export function findStaleFiles(root: string, files: readonly GeneratedFile[]): GeneratedFile[] {
   return files.filter(({ path, content }) => {
     const file = join(root, path);
@@ -37,7 +24,7 @@ export function findStaleFiles(root: string, files: readonly GeneratedFile[]): G
   });
 }
 
-/** Writes or removes the stale files and returns them. Other files are not touched, so that programs that watch them see no change. */
+/** Other files are not touched, so that programs that watch them see no change. */
 export function writeStaleFiles(root: string, files: readonly GeneratedFile[]): GeneratedFile[] {
   const stale = findStaleFiles(root, files);
   for (const { path, content } of stale) {

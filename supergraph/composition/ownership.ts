@@ -4,15 +4,12 @@ import { findCoordinate } from "./places.ts";
 
 /** Finds the subgraphs that own a coordinate of the API: those that resolve it. */
 export interface Ownership {
-  /** The names of all subgraphs in the supergraph. */
   readonly subgraphs: readonly string[];
-  /** True if the supergraph defines exactly this coordinate, not only its type. */
   has(coordinate: string): boolean;
-  /** The subgraphs that resolve the coordinate, or else the part of it that exists. Empty if its type does not exist. */
   findOwners(coordinate: string): readonly string[];
 }
 
-/** Reads ownership from a supergraph's join directives (https://specs.apollo.dev/join/v0.3). */
+/** From a supergraph's join directives (https://specs.apollo.dev/join/v0.3). */
 export function readOwnership(supergraphSdl: string): Ownership {
   const document = parse(supergraphSdl);
   const subgraphNames = readSubgraphNames(document);
@@ -23,7 +20,7 @@ export function readOwnership(supergraphSdl: string): Ownership {
   };
 }
 
-/** The names of the subgraphs by value of the enum join__Graph: `enum join__Graph { USERS @join__graph(name: "users", url: "…") }`. */
+/** By value of `enum join__Graph { USERS @join__graph(name: "users", url: "…") }`. */
 function readSubgraphNames(document: DocumentNode): ReadonlyMap<string, string> {
   const graphEnum = document.definitions.find(
     (node) => node.kind === Kind.ENUM_TYPE_DEFINITION && node.name.value === "join__Graph",
@@ -34,7 +31,6 @@ function readSubgraphNames(document: DocumentNode): ReadonlyMap<string, string> 
   );
 }
 
-/** The values of join__Graph that own the coordinate. */
 function findGraphs(document: DocumentNode, coordinate: string): readonly string[] {
   const parts = coordinate.split(".");
   // An argument has no join directive: its field's owners own it. A field without one belongs to every subgraph of its type.
@@ -55,7 +51,7 @@ function graphsOf(directives: readonly unknown[]): readonly string[] {
   return [...new Set(joins.flatMap((directive) => argumentOf(directive, "graph") ?? []))];
 }
 
-/** False for a field that its subgraph only refers to: it is @external there, or overridden by another subgraph. */
+/** False for a field that is @external in its subgraph, or overridden by another one. */
 function isResolved(join: ConstDirectiveNode): boolean {
   return argumentOf(join, "external") !== "true" && argumentOf(join, "usedOverridden") !== "true";
 }

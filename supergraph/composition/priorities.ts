@@ -1,5 +1,5 @@
-// Checks the priority classes that subgraphs declare by `@priority(class:)`. Apollo's composition does not know the classes. If two subgraphs declare
-// different classes for a field, it uses the first subgraph's and warns; without `@composeDirective` it drops the declarations silently.
+// Apollo's composition does not know the classes of `@priority(class:)`: of two, it uses the first subgraph's and warns; without
+// `@composeDirective` it drops the declarations silently.
 import { priorityClasses, priorityDirectiveUrl } from "@tributary/kit/admission/priority";
 import type { ConstDirectiveNode } from "graphql";
 import { Kind, OperationTypeNode } from "graphql";
@@ -17,7 +17,6 @@ interface Declaration {
   readonly subgraph: ParsedSubgraph;
 }
 
-/** Declarations with an unknown class, without effect, or with another class than the same field has in another subgraph. */
 export function describePriorityProblems(parsed: readonly ParsedSubgraph[]): CompositionError[] {
   const declarations = parsed.flatMap(findDeclarations);
   const byField = Map.groupBy(declarations, ({ coordinate }) => coordinate);
@@ -54,7 +53,6 @@ function rootNamesOf({ document }: ParsedSubgraph): ReadonlyMap<string, string> 
   ]);
 }
 
-/** @param first the first declaration of a subgraph; undefined if it has none. */
 function describeMissingLink(first: Declaration | undefined): CompositionError[] {
   if (!first) return [];
   const directives = first.subgraph.document.definitions.flatMap((node) =>

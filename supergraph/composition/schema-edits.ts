@@ -6,7 +6,6 @@ import { isNamedDefinition, membersOf, parseSubgraph, placeOfNode } from "./plac
 import type { SchemaBaseline } from "./schema-baseline.ts";
 import type { SubgraphSource } from "../subgraphs.ts";
 
-/** A difference between a subgraph's schema and its baseline that can cause a composition error. */
 export type SchemaEdit = MemberEdit | KeyEdit;
 
 interface MemberEdit {
@@ -15,16 +14,14 @@ interface MemberEdit {
   readonly place: ChangePlace | undefined;
 }
 
-/** An entity lost a key: subgraphs that refer to the entity by that key can no longer resolve it here. */
+/** Subgraphs that refer to the entity by a removed key can no longer resolve it here. */
 export interface KeyEdit extends Pick<MemberEdit, "coordinate" | "place"> {
   readonly kind: "key";
-  /** The `fields` of the removed @key directives. */
   readonly removedKeys: readonly string[];
-  /** The `fields` of the current @key directives. */
   readonly keys: readonly string[];
 }
 
-/** A subgraph whose schema differs from the baseline. The order of the edits is: keys, removed, changed, added. */
+/** The order of the edits is: keys, removed, changed, added. */
 export interface ChangedSubgraph {
   readonly source: SubgraphSource;
   readonly edits: readonly SchemaEdit[];
@@ -39,18 +36,14 @@ interface EntityKey {
   readonly place: Place;
 }
 
-/** A type, or one of its members. */
 interface SchemaPart {
   readonly node: ASTNode;
   readonly source: SubgraphSource;
-  /** The definition without descriptions and directives. */
+  /** Without descriptions and directives. */
   readonly text: string;
 }
 
-/**
- * The subgraphs that changed since the baseline. A missing or invalid schema counts as changed, but has no edits. If the baseline is not verbatim,
- * subgraphs without an edit are left out, since their texts differ anyway.
- */
+/** A missing or invalid schema counts as changed, but has no edits. */
 export function findChangedSubgraphs(
   sources: readonly SubgraphSource[],
   baseline: SchemaBaseline,
@@ -60,13 +53,11 @@ export function findChangedSubgraphs(
     if (formerSdl === source.sdl) return [];
     const before = { ...source, sdl: formerSdl };
     const after = parseIfValid(source);
-    const edits = after ? findEdits(parseIfValid(before), after) : [];
-    const hasChanged = baseline.isVerbatim || edits.length > 0;
-    return hasChanged ? [{ source, edits }] : [];
+    return [{ source, edits: after ? findEdits(parseIfValid(before), after) : [] }];
   });
 }
 
-/** Every @key directive of an entity: its `fields`, normalized to single spaces, and its place. */
+/** `fields` is normalized to single spaces. */
 export function keysOf({ document, source }: ParsedSubgraph, type: string): readonly EntityKey[] {
   const definitions = document.definitions.filter(isNamedDefinition).filter(({ name }) => name.value === type);
   const directives = definitions.flatMap((definition) => definition.directives ?? []);
@@ -93,7 +84,6 @@ function findEdits(before: ParsedSubgraph | undefined, after: ParsedSubgraph): r
     const current = partsAfter.get(coordinate);
     const place = placeOfPart(current ?? former);
     if (current === undefined) return [{ kind: "removed", coordinate, place: place && { ...place, onlyInBase: true } }];
-    // `before` is checked only for the type: without it, `former` is undefined.
     if (former === undefined || before === undefined) return [{ kind: "added", coordinate, place }];
     const found: SchemaEdit[] = [];
     const keyEdit = findKeyEdit(before, after, coordinate);
@@ -104,7 +94,7 @@ function findEdits(before: ParsedSubgraph | undefined, after: ParsedSubgraph): r
   return edits.toSorted((a, b) => kindOrder.indexOf(a.kind) - kindOrder.indexOf(b.kind));
 }
 
-/** Finds a removed key. Its place is the entity's new key, or else the entity's name. */
+/** The place is the entity's new key, or else the entity's name. */
 function findKeyEdit(before: ParsedSubgraph, after: ParsedSubgraph, coordinate: string): SchemaEdit | undefined {
   const keysBefore = keysOf(before, coordinate);
   const keysAfter = keysOf(after, coordinate);
@@ -133,7 +123,6 @@ function partsOf({ document, source }: ParsedSubgraph): ReadonlyMap<string, Sche
   return parts;
 }
 
-/** The kind of a type and its interfaces, without its members. */
 function headOf(definition: NamedDefinition): string {
   const kind = definition.kind.replace("Extension", "Definition");
   const interfaces = "interfaces" in definition ? (definition.interfaces ?? []) : [];
@@ -157,7 +146,6 @@ function placeOfPart(part: SchemaPart | undefined): ChangePlace | undefined {
   return place && { ...place, onlyInBase: false };
 }
 
-/** Undefined if the schema is missing or has a syntax error. */
 export function parseIfValid(source: SubgraphSource): ParsedSubgraph | undefined {
   try {
     return parseSubgraph(source);

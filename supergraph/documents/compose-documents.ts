@@ -1,51 +1,39 @@
-// Builds the OpenAPI documents in supergraph/openapi. Called by `npm run generate` and `npm run check` (supergraph/composition).
 import { createComponents } from "./openapi-components.ts";
 import { toOperation, toTemplate } from "./openapi-operation.ts";
 import type { OperationDocument, ServiceDocuments } from "@tributary/kit/openapi/openapi";
 import { createSchemaBook, type Json } from "@tributary/kit/openapi/schema-book";
 import type { Method, RouteDeclaration } from "@tributary/kit/rest/routes";
 import { describeDocumentProblems, type DocumentSource, readDocuments } from "./openapi-sources.ts";
-import type { GeneratorResult, GeneratorOptions } from "../composition/generated-files.ts";
+import type { GeneratorResult } from "../composition/generated-files.ts";
 import { readRoutes } from "../routes/route-sources.ts";
 import type { Subgraph } from "../subgraphs.ts";
 
-/** Path of a version's document, relative to the repository's root. */
 export function documentFile(version: number): string {
   return `supergraph/openapi/v${version}.json`;
 }
 
-/**
- * Composes one OpenAPI document for each API version from the services' src/rest/openapi.ts. Returns the files; does not write them. If no
- * service has such a source, there are no files and no errors. If only some have one, each missing one is an error; with `partial` those services are
- * left out.
- */
-export async function composeDocuments(
-  root: string,
-  { partial }: GeneratorOptions,
-  subgraphs: readonly Subgraph[],
-): Promise<GeneratorResult> {
+/** If no service has an src/rest/openapi.ts there are no files; if only some have one, each missing one is an error. */
+export async function composeDocuments(root: string, subgraphs: readonly Subgraph[]): Promise<GeneratorResult> {
   const sources = await readDocuments(root, subgraphs, await readRoutes(root, subgraphs));
   // A source whose import failed counts too, so that the failure is reported.
   const isDocumented = ({ documents, failure }: DocumentSource) => documents !== undefined || failure !== undefined;
   if (!sources.some(isDocumented)) return { ok: true, files: [], warnings: [] };
-  const included = partial ? sources.filter(isDocumented) : sources;
-  const errors = describeDocumentProblems(included);
+  const errors = describeDocumentProblems(sources);
   if (errors.length > 0) return { ok: false, errors };
-  const files = versionsOf(included).map((version) => ({
+  const files = versionsOf(sources).map((version) => ({
     path: documentFile(version),
-    content: `${JSON.stringify(mergeDocuments(included, version), undefined, 2)}\n`,
+    content: `${JSON.stringify(mergeDocuments(sources, version), undefined, 2)}\n`,
   }));
   return { ok: true, files, warnings: [] };
 }
 
-/** The API versions that have at least one route, ascending. */
 export function versionsOf(sources: readonly DocumentSource[]): readonly number[] {
   const routes = sources.flatMap((source) => source.routes);
   const versions = new Set(routes.flatMap((route) => route.versions));
   return [...versions].toSorted((a, b) => a - b);
 }
 
-/** Merges the services' operations into one OpenAPI Object (OpenAPI 3.1.1, 4.8.1). The order of the services does not matter. */
+/** OpenAPI 3.1.1, 4.8.1. */
 export function mergeDocuments(sources: readonly DocumentSource[], version: number): Json {
   const book = createSchemaBook();
   const components = createComponents();

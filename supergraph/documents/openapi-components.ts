@@ -25,18 +25,13 @@ type SharedParameter =
   | "IdempotencyKey"
   | "OptionalIdempotencyKey";
 
-/**
- * The components that operations of one OpenAPI document refer to. Each method that returns a `$ref` also adds the component to the document, so
- * the document contains no unused component.
- */
+/** Each method that returns a `$ref` also adds the component, so that the document contains no unused one. */
 export interface Components {
-  /** Returns a reference to a parameter. */
   parameter(name: SharedParameter): Json;
-  /** Returns references to response headers, by name. */
   headers(...names: readonly SharedHeader[]): Json;
-  /** Returns a reference to the problem response with these error codes, which must have the same status. */
+  /** @param codes with the same HTTP status. */
   problem(codes: readonly ErrorCode[]): Json;
-  /** All components that were referred to so far. Call it after the last operation. */
+  /** Call it after the last operation. */
   used(): Readonly<Record<"headers" | "parameters" | "responses" | "schemas", Json>>;
 }
 
@@ -73,14 +68,12 @@ function sorted(map: ReadonlyMap<string, Json>): Json {
   return Object.fromEntries([...map].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Upper camel case: `NotFound`. */
 function toComponentName(code: ErrorCode): string {
   return problemNameOf(code).replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 function toResponse(components: Components, codes: readonly ErrorCode[]): Json {
   const [firstCode] = codes;
-  // 500 is only for the type: there is at least one code.
   const status = firstCode === undefined ? 500 : statusOf[firstCode];
   const meanings = codes.map(
     (code) => `[\`${problemNameOf(code)}\`](${problemTypeOf(code)}): ${problemExplanations[code].means}`,
@@ -127,7 +120,6 @@ const headersOfStatus: Readonly<Record<number, readonly SharedHeader[]>> = {
   503: ["Retry-After"],
 };
 
-/** One item of `errors`. @param location the member that says which part of the request is invalid. */
 function problemEntry(location: "pointer" | "parameter", schema: Json): Json {
   return {
     type: "object",
@@ -141,10 +133,7 @@ function problemEntry(location: "pointer" | "parameter", schema: Json): Json {
   };
 }
 
-/**
- * A problem details object (RFC 9457, 3.1) with the extension members requestId, choices and errors.
- * @param errors the schema of the member `errors`.
- */
+/** RFC 9457, 3.1, with the extension members requestId, choices and errors. */
 function problemSchema(errors: Json): Json {
   return {
     type: "object",
@@ -181,7 +170,7 @@ function problemSchema(errors: Json): Json {
   };
 }
 
-/** The member `errors` with 409 and 422. A body of 64 KiB cannot contain more invalid names. */
+/** With 409 and 422. A body of 64 KiB cannot contain more invalid names. */
 const bodyErrors: Json = {
   type: "array",
   maxItems: 16_384,
@@ -189,7 +178,6 @@ const bodyErrors: Json = {
   items: problemEntry("pointer", textSchema(262_144, "A JSON Pointer into the body, as a URI fragment (RFC 6901, 6).")),
 };
 
-/** The member `errors` with 400. */
 const queryErrors: Json = {
   type: "array",
   maxItems: 110,
@@ -210,7 +198,6 @@ const receiptCharsMax = 1_024;
 const receiptsMax = 8;
 const receiptPattern = '"[A-Za-z0-9_-]+"';
 
-/** Printable ASCII characters and tabs. */
 const printablePattern = String.raw`^[\t\x20-\x7E]*$`;
 const etag = header("A strong validator (RFC 9110, 8.8.3): it changes whenever the representation changes.", {
   type: "string",

@@ -12,7 +12,6 @@ import type { Json, SchemaBook } from "@tributary/kit/openapi/schema-book";
 export interface OperationSource {
   readonly route: RouteDeclaration;
   readonly version: number;
-  /** The name of the tag that the service declares, such as `Posts`. */
   readonly tag: string;
   readonly document: OperationDocument;
 }
@@ -22,7 +21,6 @@ export interface DocumentContext {
   readonly components: Components;
 }
 
-/** Error codes of every operation. The REST proxy sends most of them itself. */
 const codesOfEveryOperation: readonly ErrorCode[] = [
   "MALFORMED_REQUEST",
   "UNKNOWN_PARAMETER",
@@ -38,7 +36,7 @@ const codesOfEveryOperation: readonly ErrorCode[] = [
   "GATEWAY_TIMEOUT",
 ];
 
-/** Writes an Operation Object (OpenAPI 3.1.1, 4.8.10). */
+/** OpenAPI 3.1.1, 4.8.10. */
 export function toOperation(source: OperationSource, context: DocumentContext): Json {
   const { route, tag, document } = source;
   return {
@@ -53,15 +51,11 @@ export function toOperation(source: OperationSource, context: DocumentContext): 
   };
 }
 
-/** `/users/:id` becomes `/users/{id}`. */
 export function toTemplate(path: string): string {
   return path.replaceAll(/:([A-Za-z0-9]+)/g, "{$1}");
 }
 
-/**
- * For `everyone`: no token, or any valid one. Otherwise a token with one of the scopes in `x-scopes`; OpenAPI's own list is for OAuth schemes only
- * (4.8.30).
- */
+/** OpenAPI's own list of scopes is for OAuth schemes only (4.8.30). */
 function toSecurity({ callers }: OperationDocument): Json {
   return callers === "everyone"
     ? { security: [{}, { bearer: [] }] }
@@ -88,7 +82,6 @@ function toParameters(
 
 function writeParameters(where: "path" | "query", schemas: ParameterSchemas, book: SchemaBook): readonly Json[] {
   return Object.entries(schemas).map(([name, zodSchema]) => {
-    // In OpenAPI the description is a member of the parameter, not of its schema.
     const { description, ...schema } = book.write(zodSchema, "input");
     return { name, in: where, required: where === "path", description, schema };
   });
@@ -148,7 +141,6 @@ function toExamples(examples: readonly OperationExample[], valueOf: (example: Op
   return { examples: Object.fromEntries(entries) };
 }
 
-/** All error codes of an operation, in the order of `statusOf`. */
 function problemsOf({ route, version, document }: OperationSource): readonly ErrorCode[] {
   const possible = new Set<ErrorCode>([...codesOfEveryOperation, ...(document.problems ?? [])]);
   // The proxy rejects a path parameter that cannot be an id, before it forwards the request.

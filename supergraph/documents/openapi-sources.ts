@@ -7,16 +7,14 @@ import type { CompositionError } from "../composition/composition-errors.ts";
 import type { RouteSource } from "../routes/route-sources.ts";
 import type { Subgraph } from "../subgraphs.ts";
 
-/** One service's src/rest/openapi.ts and its routes. */
 export interface DocumentSource extends Pick<Subgraph, "name" | "owner"> {
   readonly file: string;
   readonly routes: readonly RouteDeclaration[];
-  /** Undefined if the file is missing, exports no `documents` or cannot be imported. */
   readonly documents: ServiceDocuments | undefined;
   readonly failure?: string;
 }
 
-/** Imports each service's documents: modules with data only, without side effects. Node imports a file once per process, even if it is edited. */
+/** Modules with data only. Node imports a file once per process, even if it is edited. */
 export function readDocuments(
   root: string,
   subgraphs: readonly Subgraph[],
@@ -30,7 +28,6 @@ export function readDocuments(
   );
 }
 
-/** @param declarations the service's routes; undefined if they are missing or could not be imported. */
 async function readDocumentsOf(
   root: string,
   { name, owner, folder }: Subgraph,
@@ -54,7 +51,6 @@ const documentsMissing =
   "This file has no documents. Export documents = { tag: { name, description }, operations: { … } }, with an operation for each REST " +
   "route and version; a service without routes exports operations: {}.";
 
-/** All problems that prevent composing the documents: a missing file, a route without a document, or one with other parameters than the route. */
 export function describeDocumentProblems(sources: readonly DocumentSource[]): CompositionError[] {
   return sources.flatMap((source) => {
     const { name, owner, file, documents, failure } = source;
@@ -72,7 +68,6 @@ const pathParameterPattern = /:([A-Za-z0-9]+)/g;
 
 /** Each problem once, with its versions: `it has no document (v1, v2).` */
 function problemsOfRoute(route: RouteDeclaration, { operations }: ServiceDocuments): string[] {
-  // The spread makes an empty object if the route has no documents at all.
   const documentByVersion = { ...operations[route.id] };
   const problems = route.versions.flatMap((version) => {
     const document = documentByVersion[version];

@@ -9,7 +9,6 @@ interface DeclaredRoute {
   readonly place: Place;
 }
 
-/** Where a route is declared in its file; both from 1. */
 interface RoutePosition {
   readonly line: number;
   readonly column: number;
@@ -31,10 +30,9 @@ const heuristicRule = `heuristicSecondsMax belongs to a public route, in whole s
 const routesMissing =
   "This file is missing. Restore it, or delete the service's service.json; a service without routes exports an empty list.";
 
-/** All problems that prevent merging the services' routes: every invalid declaration; if there is none, every duplicate. */
+/** Every invalid declaration; if there is none, every duplicate. */
 export function describeRouteProblems(sources: readonly RouteSource[]): CompositionError[] {
   const problems = sources.flatMap(describeInvalidDeclarations);
-  // A malformed declaration has no method or path to compare.
   if (problems.length > 0) return problems;
   const routes = sources.flatMap(declaredRoutesOf);
   return [
@@ -43,12 +41,12 @@ export function describeRouteProblems(sources: readonly RouteSource[]): Composit
   ];
 }
 
-/** Method and path without the names of parameters. Two routes with the same shape match the same requests. */
+/** Two routes with the same shape match the same requests. */
 export function shapeOf({ method, path }: Pick<RouteDeclaration, "method" | "path">): string {
   return `${method} ${path.replaceAll(/:[^/]+/g, ":")}`;
 }
 
-/** Finds a route's declaration in the text of its file by its id; undefined if it is not written as `id: "…"`. */
+/** Undefined if the id is not written as `id: "…"`. */
 export function findRoutePosition(text: string, id: string): RoutePosition | undefined {
   const property = `id: ${JSON.stringify(id)}`;
   for (const [index, line] of text.split("\n").entries()) {
@@ -85,10 +83,9 @@ function problemIn(
   return { message, code, subgraph: name, owner, file, ...position };
 }
 
-/** A declaration whose members may be missing or of any type: TypeScript does not check the services when they are composed. */
+/** TypeScript does not check the services when they are composed. */
 type UncheckedDeclaration = { readonly [Name in keyof RouteDeclaration]?: unknown };
 
-/** The rules that a declaration breaks. @param declaration any value: of null or a number, every required member is missing. */
 function listBrokenRules(declaration: unknown): string[] {
   const declared: UncheckedDeclaration = { ...(declaration as object) };
   const { id, method, path, cache, freshness, heuristicSecondsMax, priority, summary } = declared;
@@ -147,7 +144,7 @@ function toList(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(value) ? value : undefined;
 }
 
-/** True for a whole number above the version before it in the list; the first one is at least 1. */
+/** Above the version before it in the list; the first one is at least 1. */
 function isVersion(version: unknown, index: number, versions: readonly unknown[]): boolean {
   const previous = index === 0 ? 0 : Number(versions[index - 1]);
   return isIntegerFrom(previous + 1, version);
@@ -171,14 +168,12 @@ function isFreshness(freshness: unknown): boolean {
 }
 
 function hasValidKeyVersions(idempotencyKey: unknown, method: unknown, versions: readonly unknown[]): boolean {
-  // The spread makes an empty object of null and of other values without members.
   const { optional, required } = {
     ...(idempotencyKey as { readonly optional?: unknown; readonly required?: unknown }),
   };
   return method === "POST" && isSubset(optional, versions) && isSubset(required, versions);
 }
 
-/** Whether the value is a list whose items all are in the other list. */
 function isSubset(value: unknown, all: readonly unknown[]): boolean {
   return Array.isArray(value) && value.every((item) => all.includes(item));
 }

@@ -3,18 +3,14 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Subgraph } from "../subgraphs.ts";
 
-/** The unvalidated export of a service's src/rest/routes.ts, and the file's text for line numbers. */
 export interface RouteSource extends Pick<Subgraph, "name" | "owner"> {
   readonly file: string;
-  /** Undefined if the file is missing. */
   readonly text: string | undefined;
-  /** The exported `routes`; undefined if the import failed. */
   readonly declarations: unknown;
-  /** Error message of the failed import. */
   readonly failure?: string;
 }
 
-/** Imports each service's route declarations: modules with data only, so that the import has no effect. An edited file is imported again. */
+/** Modules with data only, so that the import has no effect. An edited file is imported again. */
 export function readRoutes(root: string, subgraphs: readonly Subgraph[]): Promise<RouteSource[]> {
   return Promise.all(subgraphs.map((subgraph) => readRoutesOf(root, subgraph)));
 }

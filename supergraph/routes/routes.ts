@@ -3,7 +3,7 @@ import type { CompositionError } from "../composition/composition-errors.ts";
 import { describeRouteProblems } from "./route-problems.ts";
 import type { RouteSource } from "./route-sources.ts";
 
-/** An entry of routes.json, which the REST proxy reads: a service's declaration without what only the service uses, and the service's name. */
+/** An entry of routes.json: a declaration without what only the service uses. */
 export interface Route extends Omit<RouteDeclaration, "freshness" | "privateWith"> {
   readonly query: readonly string[];
   readonly service: string;
@@ -13,7 +13,7 @@ export type MergedRoutes =
   | { readonly ok: true; readonly routes: readonly Route[] }
   | { readonly ok: false; readonly errors: readonly CompositionError[] };
 
-/** Merges the routes of all services, sorted by path, then method; or returns every problem with its owner. */
+/** Sorted by path, then method; or every problem with its owner. */
 export function mergeRoutes(sources: readonly RouteSource[]): MergedRoutes {
   const errors = describeRouteProblems(sources);
   if (errors.length > 0) return { ok: false, errors };
@@ -26,7 +26,7 @@ export function mergeRoutes(sources: readonly RouteSource[]): MergedRoutes {
   };
 }
 
-/** The text of supergraph/routes.json, one route per line for readable diffs. */
+/** One route per line for readable diffs. */
 export function printRoutes(routes: readonly Route[]): string {
   const lines = routes.map((route) => `    ${JSON.stringify(route)}`);
   return `{\n  "routes": [\n${lines.join(",\n")}\n  ]\n}\n`;
@@ -35,7 +35,6 @@ export function printRoutes(routes: readonly Route[]): string {
 function toRoute(declaration: RouteDeclaration, service: string): Route {
   const { id, method, path, versions, query, cache, heuristicSecondsMax, idempotencyKey, priority, summary } =
     declaration;
-  // A member that the declaration lacks is absent, not undefined.
   const heuristicMember = heuristicSecondsMax === undefined ? {} : { heuristicSecondsMax };
   const keyMember = idempotencyKey === undefined ? {} : { idempotencyKey };
   const priorityMember = priority === undefined ? {} : { priority };

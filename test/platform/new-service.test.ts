@@ -51,7 +51,7 @@ test("three services with odd names are added, and change no file but generated 
     "curl localhost:4010/v2/odd-line-items\n",
   );
   expect(run("new", "z2", "--entity", "Z2Thing", "--extends", "User")).toContain("{ z2Things { nodes {");
-  const result = await generateRepository(clone, { partial: false });
+  const result = await generateRepository(clone);
   const generated = new Set(result.ok ? result.files.map(({ path }) => path) : []);
   const others = listChanges().filter((path) => !added.some((name) => path.startsWith(`services/${name}/`)));
   expect(others).toEqual(expect.arrayContaining(["package-lock.json", "infra/kubernetes/base/z2.yaml"]));

@@ -15,7 +15,7 @@ export async function commitRepository(files: Files): Promise<string> {
 
 /** Composes the supergraph and commits all files; without a repository it creates one with the branch main. */
 export async function commitAll(root: string, generate: GeneratorRun["generate"] = composeRepository): Promise<void> {
-  const generation = await generate(root, { partial: false });
+  const generation = await generate(root);
   if (!generation.ok) throw new Error(JSON.stringify(generation.errors));
   writeStaleFiles(root, generation.files);
   if (!existsSync(join(root, ".git"))) git(root, "init", "-q", "-b", "main");

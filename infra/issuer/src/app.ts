@@ -8,12 +8,10 @@ import { algorithm, type SigningKey } from "./signing-key.ts";
 import { readTokenRequest, type TokenRequest, TokenRequestError } from "./token-request.ts";
 
 export interface AppOptions {
-  /** `iss` of every token, and the base URL in the discovery document. */
   readonly issuer: string;
   readonly audience: string;
   readonly key: SigningKey;
   readonly log: Log;
-  /** Milliseconds since 1970. Default: `Date.now`. */
   readonly now?: () => number;
 }
 
@@ -24,7 +22,6 @@ const fieldsMax = 10;
 const readForm = express.urlencoded({ extended: false, limit: bodyBytesMax, parameterLimit: fieldsMax });
 const readJson = express.json({ limit: bodyBytesMax });
 
-/** The endpoints of the issuer: discovery document, public keys, tokens without authentication, and the list of demo users. */
 export function createApp(options: AppOptions): express.Express {
   const { issuer, key, log } = options;
   const app = express().disable("x-powered-by").disable("etag").enable("case sensitive routing");
@@ -86,12 +83,10 @@ function describeIssuer(issuer: string) {
   };
 }
 
-/** Creates a handler whose response is always the same. */
 function respondWith(body: unknown): RequestHandler {
   return (_request, response) => sendJson(response, 200, body);
 }
 
-/** Creates a handler for the methods that a path does not support. @param allowedMethods the content of the header `Allow`. */
 function rejectOtherMethods(allowedMethods: string): RequestHandler {
   return (_request, response) => {
     response.setHeader("Allow", allowedMethods);
@@ -99,7 +94,6 @@ function rejectOtherMethods(allowedMethods: string): RequestHandler {
   };
 }
 
-/** Express recognizes an error handler by its four parameters. */
 function createErrorHandler(log: Log): ErrorRequestHandler {
   return (error: unknown, _request, response, _next) => {
     const { status, code, message } = toErrorResponse(error);
@@ -127,7 +121,6 @@ function toErrorResponse(error: unknown): ErrorResponse {
   return { status: 400, code: "invalid_request", message: "The request body is malformed." };
 }
 
-/** The body parsers set `expose` and a status on client errors. Undefined for any other error. */
 function statusOfBodyError(error: unknown): number | undefined {
   const { expose, status } = error as { expose?: unknown; status?: unknown };
   return expose === true && typeof status === "number" ? status : undefined;

@@ -3,10 +3,7 @@ import { readListenerConfig } from "@tributary/kit/process/listener-config";
 
 export type Config = ReturnType<typeof readConfig>;
 
-/**
- * The issuer's configuration. Every value has a default, because the issuer only runs in development.
- * @throws ConfigError with every problem at once, and always with PROFILE=production.
- */
+/** Every value has a default, because the issuer only runs in development. @throws ConfigError, always with PROFILE=production. */
 export function readConfig(environment: Environment) {
   return readEnvironment(environment, (env) => {
     const profile = env.choice("PROFILE", {

@@ -1,6 +1,5 @@
 import type { RequestHandler } from "express";
 
-/** Pages served from this machine, on any port, such as GraphiQL. */
 const localOrigin = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/;
 const preflightMaxAgeSeconds = 600;
 

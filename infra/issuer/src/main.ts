@@ -1,4 +1,3 @@
-// The process of the token issuer, for development only: serves until SIGTERM or SIGINT.
 import { startServer, stopOnSignals } from "@tributary/kit/process/lifecycle";
 import { createLog } from "@tributary/kit/process/log";
 import { warnOfMisspeltVariables } from "@tributary/kit/process/misspelt-variables";
@@ -19,7 +18,6 @@ async function serve({ issuer, audience, keyFile, logLevel, ...listener }: Confi
     handler: createApp({ issuer, audience, key, log }),
     log,
     isReady: () => true,
-    // The issuer has no connections or timers to close.
     close: async () => {},
   });
   stopOnSignals([server], log);

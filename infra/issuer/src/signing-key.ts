@@ -7,15 +7,11 @@ export const algorithm = "ES256";
 
 export interface SigningKey {
   readonly privateKey: CryptoKey;
-  /** The public key as published in the JWKS, with `kid`, `alg` and `use`. */
+  /** As published in the JWKS. */
   readonly publicJwk: JWK & { readonly kid: string };
 }
 
-/**
- * Loads the signing key from `keyFile`. If the file does not exist, generates a key and writes it there (mode 0600).
- * @param keyFile undefined: the key exists in memory only.
- * @throws Error with the file name if the file has other content; the file is never overwritten.
- */
+/** Loads the key, or creates the file (mode 0600). @throws Error if the file has other content; it is never overwritten. */
 export async function openSigningKey(keyFile: string | undefined): Promise<SigningKey> {
   if (keyFile === undefined) return toSigningKey(await generatePrivateJwk());
   const storedJwk = await readKeyFile(keyFile);
@@ -39,7 +35,6 @@ async function toSigningKey(privateJwk: JWK): Promise<SigningKey> {
   return { privateKey, publicJwk: { kty, crv, x, y, kid, alg: algorithm, use: "sig" } };
 }
 
-/** Undefined if the file does not exist. */
 async function readKeyFile(keyFile: string): Promise<JWK | undefined> {
   const text = await readFile(keyFile, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
@@ -49,7 +44,6 @@ async function readKeyFile(keyFile: string): Promise<JWK | undefined> {
   try {
     const jwk = JSON.parse(text) as JWK;
     if (jwk.crv !== "P-256" || typeof jwk.d !== "string") throw new TypeError("This is not a private P-256 key.");
-    // Only a check: it throws if the key cannot be imported.
     await toSigningKey(jwk);
     return jwk;
   } catch (error) {

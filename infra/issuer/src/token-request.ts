@@ -9,7 +9,7 @@ export interface TokenRequest {
 
 type TokenRequestErrorCode = "invalid_request" | "invalid_scope";
 
-/** An error response of the token endpoint (RFC 6749, section 5.2). The message becomes `error_description`: ASCII without quotes. */
+/** RFC 6749, section 5.2: the message, `error_description`, is ASCII without quotes. */
 export class TokenRequestError extends Error {
   readonly code: TokenRequestErrorCode;
 
@@ -23,18 +23,11 @@ export class TokenRequestError extends Error {
 const ttlSecondsDefault = 3_600;
 const ttlSecondsMax = 86_400;
 const scopeCharsMax = 1_000;
-/** RFC 6749, section 3.3: words of printable ASCII without quote and backslash, with one space between two words. */
+/** RFC 6749, section 3.3. */
 const scopePattern = /^[!#-[\]-~]+(?: [!#-[\]-~]+)*$/;
-/** Up to six digits: enough for `ttlSecondsMax`. */
 const secondsPattern = /^\d{1,6}$/;
 
-/**
- * Reads a token request. `user` is the name or id of a demo user, or any other user id; `scope` is a space-separated list (absent: the user's default
- * scopes; empty: none); `expires_in` is in seconds, 1 to 86,400, 3,600 by default.
- * Any scope is granted to any user, also a scope that the platform does not know.
- * @param body the fields of a form or a JSON object; a form has numbers as strings.
- * @throws TokenRequestError
- */
+/** Any scope is granted to any user, also one that the platform does not know. @param body a form has numbers as strings. */
 export function readTokenRequest(body: unknown): TokenRequest {
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     throw new TokenRequestError("invalid_request", "Send a form or a JSON object with a field user.");
@@ -48,7 +41,6 @@ export function readTokenRequest(body: unknown): TokenRequest {
   return { userId, scopes, ttlSeconds: readTtl(expiresIn) };
 }
 
-/** @returns the user's id, and the scopes of a token if the request has no `scope`. */
 function readUser(user: unknown): { readonly userId: string; readonly scopes: readonly string[] } {
   const nameOrId = typeof user === "number" ? String(user) : user;
   if (typeof nameOrId === "string") {
@@ -60,7 +52,6 @@ function readUser(user: unknown): { readonly userId: string; readonly scopes: re
   throw new TokenRequestError("invalid_request", `The user has to be one of ${names}, or a user id.`);
 }
 
-/** @returns undefined if `scope` is absent. */
 function readScopes(scope: unknown): readonly string[] | undefined {
   if (scope === undefined) return undefined;
   if (scope === "") return [];
@@ -69,7 +60,6 @@ function readScopes(scope: unknown): readonly string[] | undefined {
   throw new TokenRequestError("invalid_scope", message);
 }
 
-/** @param expiresIn undefined if absent; a string of digits in a form. */
 function readTtl(expiresIn: unknown): number {
   if (expiresIn === undefined) return ttlSecondsDefault;
   const isDigits = typeof expiresIn === "string" && secondsPattern.test(expiresIn);

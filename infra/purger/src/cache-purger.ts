@@ -1,5 +1,4 @@
-// Purges one cache; purger.ts creates an instance for each. Sends the tags of its queue, one request at a time, and repeats failed requests. The
-// queue returns each tag again one second after its first purge (purge-queue.ts).
+// Purges one cache: one request at a time, repeated until the cache accepts it.
 import { setTimeout as sleep } from "node:timers/promises";
 import { tagOfService } from "@tributary/kit/rest/cache-tags";
 import { createPurgeQueue, type PurgeQueue, type QueuedTag } from "./purge-queue.ts";
@@ -7,7 +6,6 @@ import { type PurgeTarget, tagsMaxOf, toPurgeRequest } from "./purge-request.ts"
 
 export interface CachePurgerOptions {
   readonly target: PurgeTarget;
-  /** The most tags that may wait; with more, whole services are purged instead. */
   readonly queueMax: number;
   readonly requestTimeoutMs: number;
   readonly observe: (observation: PurgeObservation) => void;
@@ -16,19 +14,15 @@ export interface CachePurgerOptions {
 export type PurgeObservation =
   /** @param lagsMs of each tag that is purged for the first time: the time since the change arrived here. */
   | { readonly kind: "purged"; readonly url: string; readonly tags: number; readonly lagsMs: readonly number[] }
-  /** The request is repeated until it succeeds. */
   | { readonly kind: "failed"; readonly url: string; readonly cause: unknown }
-  /** Too many tags waited: whole services are purged instead. */
   | { readonly kind: "overflow"; readonly url: string };
 
-/** Sends the purges of one cache. */
 export interface CachePurger {
   readonly url: string;
   purgeGroups(service: string, groups: readonly string[]): void;
   purgeService(service: string): void;
   /** Whether the cache accepted the last request, and each purge that `purgeService` added. False before the first request. */
   isUpToDate(): boolean;
-  /** Tags that wait for a request. */
   size(): number;
   /** Sends all waiting tags, also the second purges that are not due yet, until a request fails or `closeMsMax` has passed. */
   close(): Promise<void>;
@@ -38,7 +32,6 @@ export interface CachePurger {
 const intervalMs = 25;
 const retryMsMin = 100;
 const retryMsMax = 5_000;
-/** The longest `Retry-After` that is respected. */
 const retryAfterMsMax = 60_000;
 const closeMsMax = 2_000;
 /** While the queue is empty. A timer of infinite length would fire at once. */
@@ -52,19 +45,15 @@ class QueuedCachePurger implements CachePurger {
   readonly url: string;
   readonly #options: CachePurgerOptions;
   readonly #queue: PurgeQueue;
-  /** The most tags in one request. */
   readonly #tagsMax: number;
-  /** Aborted by `close`: ends the loop of `#run` after the request in flight. */
   readonly #closing = new AbortController();
-  /** Aborted `closeMsMax` after `close` was called: ends the request in flight. */
+  /** Aborted `closeMsMax` after `close`: ends the request in flight. */
   readonly #closeDeadline = new AbortController();
-  /** Resolves when the loop of `#run` has ended. */
   readonly #running: Promise<void>;
-  /** Requests that failed since the last one that the cache accepted. Undefined before the first request. */
+  /** Since the last request that the cache accepted. Undefined before the first request. */
   #failureCount: number | undefined;
-  /** The tags that `purgeService` added and the cache has not accepted yet. After an overflow the queue adds such tags too; these are not counted. */
+  /** Without the tags that the queue adds after an overflow. */
   readonly #unpurgedServiceTags = new Set<string>();
-  /** Ends the wait for new tags. Without effect while nothing waits. */
   #endWait = () => {};
 
   constructor(options: CachePurgerOptions) {
@@ -101,7 +90,6 @@ class QueuedCachePurger implements CachePurger {
     const timer = setTimeout(() => this.#closeDeadline.abort(new Error("The purger stops.")), closeMsMax);
     await this.#running;
     while (this.#queue.size() > 0) {
-      // `Infinity` as the time: second purges are due at once.
       await this.#send(this.#queue.take(this.#tagsMax, Infinity));
       if (this.#failureCount !== 0) break;
     }
@@ -117,12 +105,10 @@ class QueuedCachePurger implements CachePurger {
         continue;
       }
       const pauseMs = await this.#send(tags);
-      // `close` ends the pause: `sleep` rejects then.
       await sleep(pauseMs, undefined, { signal }).catch(() => {});
     }
   }
 
-  /** Resolves when the next tag is due, a tag was added, `close` was called or `idleWaitMs` has passed. */
   async #waitForTags(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const untilDueMs = Math.max(0, this.#queue.nextDueMs() - performance.now());
@@ -147,7 +133,6 @@ class QueuedCachePurger implements CachePurger {
     }
   }
 
-  /** @returns how long to wait before the next request, in milliseconds. */
   #recordSuccess(tags: readonly QueuedTag[]): number {
     const nowMs = performance.now();
     this.#failureCount = 0;
@@ -158,14 +143,12 @@ class QueuedCachePurger implements CachePurger {
     return intervalMs;
   }
 
-  /** @returns how long to wait before the next request, in milliseconds: the backoff, or `Retry-After` if that is longer. */
   #recordFailure(tags: readonly QueuedTag[], cause: unknown, retryAfterMs: number): number {
     const earlierFailures = this.#failureCount ?? 0;
     this.#failureCount = earlierFailures + 1;
     this.#queue.onFailed(tags);
     this.#options.observe({ kind: "failed", url: this.url, cause });
     const backoffMsMax = Math.min(retryMsMax, retryMsMin * 2 ** earlierFailures);
-    // Random, from a half to the whole.
     const backoffMs = backoffMsMax * (0.5 + Math.random() / 2);
     return Math.max(backoffMs, Math.min(retryAfterMs, retryAfterMsMax));
   }
@@ -177,7 +160,6 @@ interface PurgeResult {
   readonly retryAfterMs: number;
 }
 
-/** @throws if there is no response. */
 async function sendPurge(target: PurgeTarget, tags: readonly string[], signal: AbortSignal): Promise<PurgeResult> {
   const response = await fetch(target.url, { ...toPurgeRequest(target, tags), redirect: "manual", signal });
   await response.body?.cancel();

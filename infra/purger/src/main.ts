@@ -10,7 +10,7 @@ import { readConfig } from "./config.ts";
 import { announce, createPurgerObserver } from "./purger-telemetry.ts";
 import { createPurger } from "./purger.ts";
 
-/** Follows the change feeds and purges the caches until SIGTERM. The listener serves only /health. */
+/** The listener serves only /health. */
 await runMain(async () => {
   const config = readConfig(process.env);
   const telemetry = await createTelemetry({ name: "purger", declarations: metricsOf.purger, config });

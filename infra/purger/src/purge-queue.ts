@@ -1,5 +1,4 @@
-// The tags that one cache has yet to purge. A cache group is its own tag; tagOfService is the tag of all responses of a service. Each tag is purged
-// at once, and again a second later: a response that the cache requested before the change may be stored after the first purge.
+// Each tag is purged at once, and again a second later: a response that the cache requested before the change may be stored after the first purge.
 import { tagOfService } from "@tributary/kit/rest/cache-tags";
 
 export interface QueuedTag {
@@ -9,20 +8,13 @@ export interface QueuedTag {
   readonly changedAtMs: number | undefined;
 }
 
-/** All times are in milliseconds of one monotonic clock. */
 export interface PurgeQueue {
-  /**
-   * Adds the groups of a change. A group that is queued already is not added again.
-   * @returns false if the queue had no space: then its content was replaced by the tags of the whole services in it.
-   */
+  /** @returns false if the queue was full: then its content was replaced by the tags of the whole services in it. */
   addGroups(service: string, groups: readonly string[], nowMs: number): boolean;
-  /** Adds the tag of all responses of the service, instead of its groups. */
   addService(service: string, nowMs: number): void;
-  /** Removes the tags that are due from the queue, at most `max`. */
   take(max: number, nowMs: number): readonly QueuedTag[];
-  /** Call it with taken tags that the cache has purged. */
   onPurged(taken: readonly QueuedTag[], nowMs: number): void;
-  /** Call it with taken tags that the cache has not purged: they are due again. */
+  /** The tags are due again. */
   onFailed(taken: readonly QueuedTag[]): void;
   /** When the next tag is due: -Infinity if one is due now, Infinity if the queue is empty. */
   nextDueMs(): number;
@@ -39,7 +31,6 @@ export function createPurgeQueue(tagsMax: number): PurgeQueue {
 
 class TagQueue implements PurgeQueue {
   readonly #tagsMax: number;
-  /** Due now, by tag. */
   readonly #due = new Map<string, QueuedTag>();
   /** The second purges, in the order in which they are due. */
   readonly #repeats = new Map<string, { readonly queued: QueuedTag; readonly dueMs: number }>();
@@ -90,7 +81,6 @@ class TagQueue implements PurgeQueue {
   onPurged(taken: readonly QueuedTag[], nowMs: number): void {
     for (const { tag, service, changedAtMs } of taken) {
       const wasSecondPurge = changedAtMs === undefined;
-      // A change that arrived during the purge: the tag is purged twice for that change.
       const isDueAgain = this.#due.has(tag);
       if (wasSecondPurge || isDueAgain) continue;
       this.#repeats.set(tag, { queued: { tag, service, changedAtMs: undefined }, dueMs: nowMs + repeatAfterMs });
@@ -103,7 +93,6 @@ class TagQueue implements PurgeQueue {
         if (changedAtMs !== undefined) this.#addToServicePurge(service, changedAtMs);
         continue;
       }
-      // Undefined unless the tag has changed during the purge.
       const newerChangeMs = this.#due.get(tag)?.changedAtMs;
       this.#due.set(tag, { tag, service, changedAtMs: changedAtMs ?? newerChangeMs });
     }

@@ -1,9 +1,6 @@
-// The request by which a cache removes responses with a tag, for each product.
-
 export const purgeForms = ["varnish", "fastly", "cloudflare"] as const;
 export type PurgeForm = (typeof purgeForms)[number];
 
-/** A cache that is purged, by its URL. */
 export interface PurgeTarget {
   readonly form: PurgeForm;
   readonly url: string;
@@ -17,15 +14,11 @@ export interface PurgeRequest {
   readonly body?: string;
 }
 
-/**
- * The most tags in one request. Fastly accepts 256, Cloudflare 100. For Varnish, 100 tags of up to 40 characters are half of its limit for a header
- * (http_req_hdr_len).
- */
+/** Fastly accepts 256, Cloudflare 100. For Varnish, 100 tags are at most half of its limit for a header (http_req_hdr_len). */
 export const tagsMaxOf: Readonly<Record<PurgeForm, number>> = { varnish: 100, fastly: 256, cloudflare: 100 };
 
 export function toPurgeRequest({ form, token }: PurgeTarget, tags: readonly string[]): PurgeRequest {
   switch (form) {
-    // varnish/varnish.vcl reads these headers.
     case "varnish":
       return { method: "PURGE", headers: { "xkey-purge": tags.join(" "), ...authorizationHeader(token) } };
     // https://www.fastly.com/documentation/reference/api/purging/#bulk-purge-tag
@@ -41,7 +34,6 @@ export function toPurgeRequest({ form, token }: PurgeTarget, tags: readonly stri
   }
 }
 
-/** Empty without a token. */
 function authorizationHeader(token: string | undefined): Readonly<Record<string, string>> {
   return token === undefined ? {} : { authorization: `Bearer ${token}` };
 }

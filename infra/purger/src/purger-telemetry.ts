@@ -1,4 +1,3 @@
-// Log lines and metrics of what the purger observes.
 import { createFeedStateObserver } from "@tributary/kit/feed/feed-telemetry";
 import type { Log } from "@tributary/kit/process/log";
 import type { metricsOf } from "@tributary/kit/telemetry/metrics/declarations/metrics-of-processes";
@@ -19,7 +18,6 @@ export function createPurgerObserver(
   const overflows = metrics.counter("tributary_purger_overflows_total");
   const resets = metrics.counter("tributary_purger_resets_total");
   const observeFeedState = createFeedStateObserver({ metrics, log, services });
-  /** The caches whose last purge failed, by URL. */
   const failingCaches = new Set<string>();
 
   return (observation) => {

@@ -1,14 +1,11 @@
-// Follows the change feeds of all services, and purges the changed groups at every cache.
 import { createFeedFollower } from "@tributary/kit/feed/feed-follower";
 import type { FeedStateObservation } from "@tributary/kit/feed/feed-telemetry";
 import { type CachePurger, createCachePurger, type PurgeObservation } from "./cache-purger.ts";
 import type { PurgeTarget } from "./purge-request.ts";
 
 export interface PurgerOptions {
-  /** The feed's URLs of each service. */
   readonly feedUrls: Readonly<Record<string, readonly string[]>>;
   readonly feedKey: string;
-  /** Each gets every purge. */
   readonly targets: readonly PurgeTarget[];
   readonly queueMax: number;
   readonly requestTimeoutMs: number;
@@ -22,12 +19,8 @@ export type PurgerObservation =
   | FeedStateObservation;
 
 export interface Purger {
-  /**
-   * Whether every feed is up, and every cache has accepted its last purge and all purges of whole services. Each feed begins with the purge of its
-   * whole service.
-   */
+  /** Whether every feed is up and every cache has accepted its last purge. Each feed begins with the purge of its whole service. */
   isReady(): boolean;
-  /** For each cache, by its URL: the number of tags that wait. */
   sizes(): readonly { readonly url: string; readonly size: number }[];
   /** Closes the feeds, then sends the purges that wait. */
   close(): Promise<void>;

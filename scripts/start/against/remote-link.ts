@@ -1,44 +1,39 @@
-// The remote of `npm start -- --against`, for run.ts: finds the issuer of its tokens. The substitutes send the requests to the remote.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Environment } from "@tributary/kit/process/env";
 import type { RemoteAddresses } from "../options.ts";
-import { StartError } from "../start-error.ts";
+import { CommandError } from "../../command-line.ts";
 import type { SupervisedPart } from "../supervised-part.ts";
 import { probeRemote, type RemoteIssuer, type RemoteProbe } from "./remote-probe.ts";
 
 export interface RemoteLink {
-  /** Undefined until the remote has responded, and if the variables ISSUER and JWKS_URL name the issuer. */
+  /** Undefined until the remote has responded, and if ISSUER and JWKS_URL name the issuer. */
   issuer(): RemoteIssuer | undefined;
-  /**
-   * If the remote was down at the start: warns, probes it until it responds, and restarts these parts with its issuer. Resolves when it has
-   * responded, when a probe fails with a StartError (printed), or when `npm start` is stopped.
-   */
+  /** If the remote was down at the start: warns, probes it until it responds, and restarts these parts with its issuer. A probe's CommandError ends it. */
   watch(parts: readonly Pick<SupervisedPart, "restart">[], print: (line: string) => void): Promise<void>;
 }
 
 export interface RemoteLinkOptions {
   readonly environment: Environment;
-  /** Aborted when `npm start` is stopped. */
   readonly signal: AbortSignal;
 }
 
 const probeEveryMs = 3_000;
 
-/** @throws StartError if the URL is not that of a gateway, or its issuer is unknown. */
+/** @throws CommandError if the URL is not that of a gateway, or its issuer is unknown. */
 export async function discoverRemote(
   { graphqlUrl }: RemoteAddresses,
   { environment, signal }: RemoteLinkOptions,
 ): Promise<RemoteLink> {
   let probe: RemoteProbe = await probeRemote(graphqlUrl, environment);
 
-  /** Also ends at a StartError, which only the developer can correct: then `probe` remains `down`. Rejects when `signal` is aborted. */
+  /** Also ends at a CommandError, which only the developer can correct. */
   async function probeUntilUp(print: (line: string) => void): Promise<void> {
     while (probe.kind === "down") {
       await sleep(probeEveryMs, undefined, { signal });
       try {
         probe = await probeRemote(graphqlUrl, environment);
       } catch (error) {
-        if (!(error instanceof StartError)) throw error;
+        if (!(error instanceof CommandError)) throw error;
         print(error.message);
         return;
       }
@@ -56,7 +51,6 @@ export async function discoverRemote(
         if (signal.aborted) return;
         throw error;
       }
-      // A cast, because TypeScript does not see that probeUntilUp has assigned `probe`.
       const lastProbe = probe as RemoteProbe;
       if (lastProbe.kind === "down") return;
       print(`the remote ${graphqlUrl} responds now`);

@@ -1,8 +1,6 @@
-// Finds out for remote-link.ts whether the URL of `--against` is that of a gateway, and which tokens that gateway accepts.
 import type { Environment } from "@tributary/kit/process/env";
-import { StartError } from "../start-error.ts";
+import { CommandError } from "../../command-line.ts";
 
-/** The issuer of the tokens that the remote accepts. */
 export interface RemoteIssuer {
   /** The `iss` of its tokens. */
   readonly issuer: string;
@@ -12,7 +10,7 @@ export interface RemoteIssuer {
 }
 
 export type RemoteProbe =
-  /** `issuer` is undefined if the environment variables ISSUER and JWKS_URL name it. */
+  /** `issuer` is undefined if ISSUER and JWKS_URL name it. */
   | { readonly kind: "up"; readonly issuer: RemoteIssuer | undefined }
   | { readonly kind: "down"; readonly cause: string };
 
@@ -21,11 +19,7 @@ const howToNameIssuer = "set ISSUER and JWKS_URL (and AUDIENCE, unless it is tri
 /** A load balancer responds with these statuses while its gateway is down. */
 const unavailableStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
 
-/**
- * Probes a remote. One that does not respond is `down`: it may be up later.
- * @param graphqlUrl of the remote's gateway.
- * @throws StartError if the URL is not that of a gateway, or if the issuer is unknown.
- */
+/** A remote that does not respond may be up later. @throws CommandError if the URL is not that of a gateway, or if the issuer is unknown. */
 export async function probeRemote(graphqlUrl: string, environment: Environment): Promise<RemoteProbe> {
   const response = await send(graphqlUrl, {
     method: "POST",
@@ -46,7 +40,7 @@ async function findIssuer(graphqlUrl: string): Promise<RemoteProbe> {
   if ("cause" in config) return { kind: "down", cause: config.cause };
   const { issuer: issuerUrl } = config.json as { readonly issuer?: unknown };
   if (typeof issuerUrl !== "string")
-    throw new StartError(
+    throw new CommandError(
       `${configUrl} does not name the issuer of the tokens that the remote accepts (status ${config.status}). If ${graphqlUrl} is a Tributary gateway, ${howToNameIssuer}.`,
     );
   const discoveryUrl = `${issuerUrl.replace(/\/$/, "")}/.well-known/openid-configuration`;
@@ -55,7 +49,7 @@ async function findIssuer(graphqlUrl: string): Promise<RemoteProbe> {
   const { issuer, jwks_uri: jwksUrl } = discovery.json as { readonly issuer?: unknown; readonly jwks_uri?: unknown };
   if (typeof issuer === "string" && typeof jwksUrl === "string")
     return { kind: "up", issuer: { issuer, jwksUrl, url: issuerUrl } };
-  throw new StartError(`${discoveryUrl} describes no token issuer (status ${discovery.status}): ${howToNameIssuer}.`);
+  throw new CommandError(`${discoveryUrl} describes no token issuer (status ${discovery.status}): ${howToNameIssuer}.`);
 }
 
 /** `json` is empty for a body that is not JSON, or no object. With `cause` there was no response. */
@@ -83,8 +77,8 @@ function isGraphql(json: object): boolean {
   return data?.__typename === "Query" || Array.isArray(errors);
 }
 
-function notGateway(graphqlUrl: string, status: number): StartError {
-  return new StartError(
+function notGateway(graphqlUrl: string, status: number): CommandError {
+  return new CommandError(
     `--against ${graphqlUrl}: this is not the GraphQL endpoint of a Tributary gateway (status ${status}, no GraphQL response). Give the URL of the gateway, such as https://gateway.example.`,
   );
 }

@@ -1,12 +1,11 @@
-// The schemas of a start with `--against`: from main, by git, for the services that run at the remote; from disk for the others. So it does not
-// matter what an old or unfinished folder of another service contains.
+// From main, by git, for the services that run at the remote: what an unfinished folder of another service contains does not matter.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { findBase } from "../../../supergraph/changes/git-base.ts";
 import { readSubgraphs, type SubgraphSource } from "../../../supergraph/subgraphs.ts";
 import type { SubstituteKind } from "../options.ts";
 import { type ServiceName, services } from "../parts.ts";
-import { StartError } from "../start-error.ts";
+import { CommandError } from "../../command-line.ts";
 
 export interface SchemaSourcesOptions {
   readonly root: string;
@@ -15,31 +14,24 @@ export interface SchemaSourcesOptions {
   print(name: string, line: string): void;
 }
 
-/** Reads the schema of every service. */
 export type ReadSources = () => readonly SubgraphSource[];
 
-/** Where the substitutes read the schemas of the remote. */
 export function remoteSchemaFiles(dataDir: string) {
   const folder = join(dataDir, "remote");
   return { api: join(folder, "api.graphql"), of: (name: string) => join(folder, `${name}.graphql`) };
 }
 
-/**
- * Writes the schemas of the remote for the substitutes, once: they do not change while the platform runs. Without a remote it writes nothing.
- * @returns a function that reads the other schemas from disk at each call.
- * @throws StartError if a schema is neither in git nor on disk.
- */
+/** Writes the schemas of the remote once. @returns a function that reads the others from disk. @throws CommandError if one is neither in git nor on disk. */
 export function prepareSchemaSources({ root, dataDir, substitutes, print }: SchemaSourcesOptions): ReadSources {
   const remoteSources = readSubgraphs(root, services).filter(({ name }) => isRemote(substitutes, name));
   if (remoteSources.length === 0) return () => readSubgraphs(root, services);
-  // Undefined without a git repository.
   const base = findBase(root);
   if (!base) print("start", "no git repository: the schemas of the remote's services are those on disk");
   const read = (file: string): string => {
     const committed = base?.read(file);
     if (committed !== undefined) return committed;
     if (!existsSync(join(root, file)))
-      throw new StartError(`${file} is neither on disk nor in ${base?.name ?? "git"}.`);
+      throw new CommandError(`${file} is neither on disk nor in ${base?.name ?? "git"}.`);
     if (base) print("start", `${file} is not in ${base.name}: the file on disk is used`);
     return readFileSync(join(root, file), "utf8");
   };

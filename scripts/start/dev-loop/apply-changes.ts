@@ -12,7 +12,6 @@ export interface ChangeHandlerOptions {
   readonly root: string;
   readonly dataDir: string;
   readonly services: readonly Subgraph[];
-  /** Reads the schema of every service. Default: from disk. */
   readonly readSources?: () => readonly SubgraphSource[];
   readonly parts: ReadonlyMap<PartName, Pick<SupervisedPart, "restart">>;
   print(name: string, line: string): void;
@@ -21,18 +20,13 @@ export interface ChangeHandlerOptions {
   readonly gatewaySwapMs: number;
 }
 
-/**
- * Returns a function that applies saved files: it composes, migrates, restarts parts, and publishes the supergraph and the
- * routes. A service whose schema does not compose is not restarted until it composes. An empty list of paths composes and
- * publishes everything once.
- */
+/** A service whose schema does not compose is not restarted until it composes. An empty list of paths composes and publishes everything once. */
 export function createChangeHandler(options: ChangeHandlerOptions): (paths: readonly string[]) => Promise<void> {
   const { root, dataDir, services, parts, gatewaySwapMs, print } = options;
   const { readSources = () => readSubgraphs(root, services) } = options;
   const schemaState = createSchemaState({ readSources, dataDir, gatewaySwapMs, print });
   const warnOfBreakingChanges = createBreakingChangeWarner({ root, services, print });
 
-  /** Resolves to whether all of them are ready again. */
   async function restartParts(names: ReadonlySet<PartName>, cause: string): Promise<boolean> {
     const selected = [...parts].filter(([name]) => names.has(name));
     const results = await Promise.all(selected.map(([, part]) => part.restart(cause)));
@@ -76,12 +70,11 @@ type SchemaStateOptions = Pick<ChangeHandlerOptions, "dataDir" | "gatewaySwapMs"
 function createSchemaState({ readSources, dataDir, gatewaySwapMs, print }: SchemaStateOptions) {
   /** In use by the gateway: those of the start, then the last published ones. */
   let serving: Schemas = schemasOf(readSources());
-  /** Successful or not. */
   let lastComposition: Composed | undefined;
-  /** The last schemas that composed. They may not be published yet. */
+  /** They may not be published yet. */
   let lastValid: Schemas | undefined;
 
-  /** The services whose schema in the last composition is not the one in use. Empty before the first composition. */
+  /** Those whose schema in the last composition is not the one in use. */
   function findChangedServices(): readonly ServiceName[] {
     const latest = lastComposition?.schemas;
     if (latest === undefined) return [];
@@ -99,12 +92,10 @@ function createSchemaState({ readSources, dataDir, gatewaySwapMs, print }: Schem
   }
 
   return {
-    /** Services that must not be restarted, because their saved schema does not compose. */
+    /** Their saved schema does not compose. */
     blockedServices: (): readonly PartName[] => (lastComposition?.ok === false ? findChangedServices() : []),
-    /** Whether saved schemas are not published yet. */
     hasUnpublished: () => findChangedServices().length > 0,
     lastValid: () => lastValid,
-    /** Stores a composition. Returns the services to restart because of their schemas. */
     accept(next: Composed): readonly ServiceName[] {
       if (next.ok && lastComposition?.ok === false) print("start", "the supergraph composes again");
       // A blocked service whose schema was reverted restarts too: its code may have changed.
@@ -144,7 +135,6 @@ async function tryMigrate(service: ServiceName, { migrate, print }: ChangeHandle
   }
 }
 
-/** Returns true if routes.json has changed. */
 async function publishRoutes({ root, services, dataDir, print }: ChangeHandlerOptions): Promise<boolean> {
   const merged = await mergeRoutesFromDisk(root, services);
   if (merged.ok) return publishIfChanged(publishedFiles(dataDir).routes, merged.content);

@@ -1,4 +1,4 @@
-// For apply-changes.ts: warns in the terminal of saved schema changes that `npm run check` would reject. They are applied all the same.
+// Warns of saved schema changes that `npm run check` would reject. They are applied all the same.
 import { setImmediate as nextMacrotask } from "node:timers/promises";
 import type { GraphState } from "../../../supergraph/changes/change-places.ts";
 import type { PlatformState } from "../../../supergraph/changes/platform-state.ts";
@@ -11,20 +11,16 @@ export interface BreakingChangeOptions {
   print(name: string, line: string): void;
 }
 
-/** How many changes a warning prints. */
 const changesMax = 3;
 
-/**
- * Compares each composed graph with the graph of main, as `npm run check` does, and warns of changes that break clients: once
- * for each set of changes, and once when all of them are reverted. Without git it does nothing.
- */
+/** Warns once for each set of changes, and once when all of them are reverted. Without git it does nothing. */
 export function createBreakingChangeWarner({
   root,
   services,
   print,
 }: BreakingChangeOptions): (graph: GraphState) => Promise<void> {
   let cachedBase: { readonly commit: string; readonly state: PlatformState | undefined } | undefined;
-  /** The id of the last warning, or the text of the last failure: neither is printed again at once. Empty while no change breaks clients. */
+  /** Of the last warning or failure, which is not printed again at once. Empty while no change breaks clients. */
   let lastWarningId = "";
 
   async function compare(now: GraphState): Promise<void> {
@@ -60,7 +56,7 @@ interface BaseComparison {
   readonly root: string;
 }
 
-/** The lines of the warning, and its `id`, which does not depend on line numbers. Both are empty without breaking changes. */
+/** `id` does not depend on line numbers. Both are empty without breaking changes. */
 async function describeBreakingChanges({
   base,
   before,
@@ -76,7 +72,6 @@ async function describeBreakingChanges({
   const fileErrors = accepted.ok ? [] : accepted.errors;
   const today = new Date().toISOString().slice(0, 10);
   const changes = await findSchemaChanges(before, now);
-  // `breaking` are the changes that `npm run check` rejects, `unlisted` those of them without an entry in the file.
   const { breaking, errors: entryErrors, unlisted } = applyAcceptedChanges(changes, acceptedEntries, today);
   if (breaking.length === 0) return { id: "", lines: [] };
   const problems = [...entryErrors, ...fileErrors];

@@ -2,18 +2,15 @@
 import { sep } from "node:path";
 import { isService, type PartName, parts, type ServiceName } from "../parts.ts";
 
-/**
- * What the dev loop does after files were saved (apply-changes.ts). A service whose schema does not compose, or whose migration fails, is not
- * restarted.
- */
+/** A service whose schema does not compose, or whose migration fails, is not restarted. */
 export interface ChangePlan {
-  /** Services whose schema.graphql was saved: the supergraph is composed again, and each service whose schema has changed is restarted. */
+  /** The supergraph is composed again, and each service whose schema has changed is restarted. */
   readonly schemas: ReadonlySet<ServiceName>;
-  /** Services whose REST routes were saved: routes.json is generated again, and the REST proxy is restarted if that file has changed. */
+  /** routes.json is generated again, and the REST proxy is restarted if that file has changed. */
   readonly routes: ReadonlySet<ServiceName>;
-  /** Services with a saved migration: it is applied, and the service is restarted. */
+  /** The migration is applied, and the service is restarted. */
   readonly migrations: ReadonlySet<ServiceName>;
-  /** Parts to restart: their code was saved, or the code of the kit, which all parts use. */
+  /** Their code was saved, or the code of the kit, which all parts use. */
   readonly code: ReadonlySet<PartName>;
 }
 
@@ -45,7 +42,7 @@ export function planChanges(paths: Iterable<string>): ChangePlan {
 
 const descriptorPattern = /^services\/[^/]+\/service\.json$/;
 
-/** Whether a path is a service's descriptor. Descriptors are read once, so a saved one requires a restart of `npm start`. */
+/** Descriptors are read once, so a saved one requires a restart of `npm start`. */
 export function isDescriptor(path: string): boolean {
   return descriptorPattern.test(toPosix(path));
 }
@@ -54,7 +51,7 @@ function toPosix(path: string): string {
   return path.split(sep).join("/");
 }
 
-/** The watched folders, relative to the repository's root. A service's whole folder is watched, for its schema and migrations. */
+/** A service's whole folder is watched, for its schema and migrations. */
 export const watchedFolders: readonly string[] = [
   "kit/src",
   ...parts.map(({ name, folder }) => (isService(name) ? folder : `${folder}/src`)),

@@ -1,21 +1,16 @@
-// Composes the supergraph and merges the routes from the files on disk for apply-changes.ts, without writing anything.
 import type { GraphState } from "../../../supergraph/changes/change-places.ts";
 import type { CompositionError } from "../../../supergraph/composition/composition-errors.ts";
 import type { SchemaBaseline } from "../../../supergraph/composition/schema-baseline.ts";
 import type { Subgraph, SubgraphSource } from "../../../supergraph/subgraphs.ts";
 import type { ServiceName } from "../parts.ts";
 
-/** The text of each service's schema. */
 export type Schemas = ReadonlyMap<ServiceName, string>;
 
 export type Composed =
   | { readonly ok: true; readonly graph: GraphState; readonly schemas: Schemas }
   | { readonly ok: false; readonly report: readonly string[]; readonly schemas: Schemas };
 
-/**
- * Composes the schemas. An error report lists first the files that changed since `lastValid` (the last schemas that
- * composed), or since main if `lastValid` is undefined.
- */
+/** An error report lists first the files that changed since `lastValid`, or else since main. */
 export async function composeSources(
   root: string,
   lastValid: Schemas | undefined,
@@ -33,14 +28,13 @@ export async function composeSources(
 }
 
 function toBaseline(schemas: Schemas): SchemaBaseline {
-  return { name: "the last save that composed", isVerbatim: true, find: ({ name }) => schemas.get(name) };
+  return { name: "the last save that composed", find: ({ name }) => schemas.get(name) };
 }
 
 export type RoutesContent =
   | { readonly ok: true; readonly content: string }
   | { readonly ok: false; readonly report: readonly string[] };
 
-/** Merges the services' REST routes into the text of routes.json. */
 export async function mergeRoutesFromDisk(root: string, services: readonly Subgraph[]): Promise<RoutesContent> {
   const { readRoutes } = await import("../../../supergraph/routes/route-sources.ts");
   const { mergeRoutes, printRoutes } = await import("../../../supergraph/routes/routes.ts");

@@ -1,4 +1,4 @@
-// The dev loop of `npm start`: collects saved files into batches. change-plan.ts decides what a batch requires, apply-changes.ts does it.
+// Collects saved files into batches: change-plan.ts decides what a batch requires, apply-changes.ts does it.
 import { relative } from "node:path";
 import { createChangeHandler, type ChangeHandlerOptions } from "./apply-changes.ts";
 import { watchFolders } from "./watch.ts";
@@ -10,9 +10,9 @@ export interface DevLoopOptions extends ChangeHandlerOptions {
 }
 
 export interface DevLoop {
-  /** Publishes the schemas and routes on disk. Resolves when that is done; from then on saved files are applied. */
+  /** Publishes the schemas and routes on disk; from then on saved files are applied. */
   start(): Promise<void>;
-  /** Stops watching. Resolves when the current batch has been applied. */
+  /** Resolves when the current batch has been applied. */
   close(): Promise<void>;
 }
 
@@ -22,14 +22,10 @@ export interface DevLoop {
  */
 type State = "collecting" | "applying" | "waiting" | "closed";
 
-/**
- * The dev loop: watches the source files of all teams and applies what is saved, one batch at a time. Create it before the parts start, so
- * that no save during the start is missed.
- */
+/** Create it before the parts start, so that no save during the start is missed. */
 export function createDevLoop(options: DevLoopOptions): DevLoop {
   const { root, folders, print } = options;
   const applyChanges = createChangeHandler(options);
-  /** Paths of the next batch, relative to `root`. */
   const saved = new Set<string>();
   let state: State = "collecting";
   let timer: NodeJS.Timeout | undefined;

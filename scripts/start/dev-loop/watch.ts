@@ -1,4 +1,3 @@
-// Watches the source files for dev-loop.ts.
 import { type FSWatcher, readdirSync, statSync, watch } from "node:fs";
 import { basename, extname, join } from "node:path";
 
@@ -9,14 +8,9 @@ export interface Watcher {
 const watchedExtensions = new Set([".ts", ".js", ".mjs", ".json", ".graphql", ".sql", ".html", ".css"]);
 /** Temporary files of editors begin with a dot or `#`; tests end with `.test.ts`. */
 const ignoredNames = /^[.#]|\.test\.ts$/;
-/** Further folders are not watched. */
 const foldersMax = 2_000;
 
-/**
- * Calls `onSaved` with the path of every source file that is saved or deleted in these folders, including new subfolders; tests and temporary
- * files of editors are ignored. Watches folders, not files, because editors save by renaming a new file over the old one, and a save can cause
- * several calls: dev-loop.ts combines them.
- */
+/** Watches folders, not files, because editors save by renaming a new file over the old one. A save can cause several calls. */
 export function watchFolders(folders: readonly string[], onSaved: (path: string) => void): Watcher {
   const watchers = new Map<string, FSWatcher>();
 
@@ -34,7 +28,6 @@ export function watchFolders(folders: readonly string[], onSaved: (path: string)
     }
   }
 
-  /** @param path of a file or folder that was created, changed or deleted. */
   function onEvent(path: string): void {
     if (isFolder(path) && isWatchedFolder(basename(path))) {
       addFolder(path);

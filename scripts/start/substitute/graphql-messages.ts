@@ -1,4 +1,3 @@
-// The requests that a substitute gets from the gateway, and its responses (GraphQL over HTTP).
 export interface SubgraphOperation {
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
@@ -10,14 +9,12 @@ export interface SubgraphResult {
   readonly errors: readonly ResultError[];
 }
 
-/** An entry of `errors[]`. */
 export interface ResultError {
   readonly message: string;
   readonly path?: readonly (string | number)[] | undefined;
   readonly extensions?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The result of an operation that was not executed. */
 export function failedResult(code: string, message: string): SubgraphResult {
   return { data: null, errors: [{ message, extensions: { code } }] };
 }

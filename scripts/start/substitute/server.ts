@@ -1,4 +1,3 @@
-// The HTTP endpoints of a substitute: those of the service in whose place it runs.
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { AppError } from "@tributary/kit/errors/app-error";
 import { type AbortSignalLike, createDisconnectSignal } from "@tributary/kit/http/abort-source";
@@ -7,13 +6,11 @@ import { readRequestId } from "@tributary/kit/http/request-id";
 import type { Log } from "@tributary/kit/process/log";
 import { failedResult, readOperation, type SubgraphOperation, type SubgraphResult } from "./graphql-messages.ts";
 
-/** Executes one request of the gateway. */
 export type SubgraphExecutor = (
   operation: SubgraphOperation,
   o: { readonly headers: IncomingHttpHeaders; readonly signal: AbortSignalLike },
 ) => Promise<SubgraphResult>;
 
-/** Responds to one request of the REST proxy. */
 export interface RestForwarder {
   forward(request: IncomingMessage, response: ServerResponse, body: Buffer): Promise<void>;
 }
@@ -22,7 +19,6 @@ export interface SubstituteOptions {
   readonly execute: SubgraphExecutor;
   /** Undefined: every REST request gets a 503 with `restReason`. */
   readonly rest: RestForwarder | undefined;
-  /** Why REST requests are not served: a sentence for the client. */
   readonly restReason: string;
   readonly log: Log;
 }
@@ -30,7 +26,6 @@ export interface SubstituteOptions {
 /** A safeguard for this process's memory: bodies come from the gateway and the REST proxy, which have limits for those of clients. */
 const bodyBytesMax = 4_194_304;
 
-/** The request handler of a substitute. A bug is a 500, and logged. */
 export function createSubstituteHandler(o: SubstituteOptions): RequestListener {
   return (request, response) => {
     respond(request, response, o).catch((error: unknown) => {

@@ -1,5 +1,5 @@
-// The mocked objects of a schema, and the values of their fields, for the resolver of mock-subgraph.ts. What an object contains depends only on
-// its identity: for an entity its type and key, for any other object its parent's identity, the field and the arguments.
+// What a mocked object contains depends only on its identity: for an entity its type and key, for any other object its parent's identity, the
+// field and the arguments.
 import {
   getNamedType,
   getNullableType,
@@ -34,7 +34,6 @@ export class MockObject {
   }
 }
 
-/** The context of one operation. */
 export interface MockContext {
   readonly schema: GraphQLSchema;
   readonly keys: EntityKeys;
@@ -54,16 +53,12 @@ const nullEvery = 8;
 const connectionLengthMin = 3;
 const connectionLengths = 5;
 
-/** The field or list item for which a value is created. */
 export interface MockPlace {
   readonly fieldName: string;
-  /** Identifies the parent object and the field, without the arguments. */
-  readonly field: string;
-  /** Determines the value: `field` with the arguments. */
+  /** Determines the value: the parent object, the field, and the arguments that do not select a page. */
   readonly seed: string;
   readonly args: Values;
   readonly context: MockContext;
-  /** The value that is known, or a part of it. */
   readonly given?: unknown;
   /** For an entity in a list, from 0: an entity without a given key has the key `ordinal` + 1. */
   readonly ordinal?: number;
@@ -75,14 +70,14 @@ function acceptGiven(type: GraphQLOutputType, place: MockPlace): unknown {
   if (given === undefined) return undefined;
   if (isNonNullType(type)) return given === null ? undefined : acceptGiven(type.ofType, place);
   if (given === null || given instanceof MockObject) return given;
-  if (isListType(type)) return Array.isArray(given) ? acceptList(type.ofType, place, given) : undefined;
+  if (isListType(type)) {
+    // A list of MockObjects is complete: `createConnection` has made it.
+    const isComplete = Array.isArray(given) && given.every((item) => item instanceof MockObject);
+    if (isComplete) return given;
+    return Array.isArray(given) ? createList(type.ofType, place, given) : undefined;
+  }
   if (isLeafType(type)) return isSerializable(type, given) ? given : undefined;
   return typeof given === "object" && !Array.isArray(given) ? createObject(type, place) : undefined;
-}
-
-/** A list of MockObjects is complete: `createConnection` has made it. */
-function acceptList(type: GraphQLOutputType, place: MockPlace, given: readonly unknown[]): unknown {
-  return given.every((item) => item instanceof MockObject) ? given : createList(type, place, given);
 }
 
 /** The value of a field or list item: the given one if it has the type, otherwise a mocked one. */
@@ -107,7 +102,6 @@ function createList(type: GraphQLOutputType, place: MockPlace, given: readonly u
     const itemSeed = `${seed}[${index}]`;
     return createValue(type, {
       fieldName,
-      field: itemSeed,
       seed: itemSeed,
       args: {},
       context,
@@ -164,27 +158,21 @@ function createKeyValue(type: GraphQLObjectType, name: string, ordinal: number):
   return field.name === "Int" ? number : createLeaf(field, name, `${type.name} ${number}`);
 }
 
-/**
- * A page of a list (Relay Cursor Connections). The paging arguments do not change the list, so the pages of a list fit together. `last` and `before`
- * have no effect.
- */
+/** The paging arguments do not change the list, so the pages of a list fit together. `last` and `before` have no effect. */
 function createConnection(type: GraphQLObjectType, place: MockPlace): MockObject {
-  const { fieldName, field, args, context } = place;
-  const { first, after, last: _last, before: _before, ...filter } = args;
-  const listSeed = `${field}(${writeSeed(filter)})`;
+  const { fieldName, seed: listSeed, args, context } = place;
   const totalCount = connectionLengthMin + pickNumber(listSeed, connectionLengths);
-  const start = Math.min(totalCount, readCursor(after) + 1);
-  const pageLength = Math.min(readCount({ first }, totalCount), totalCount - start, context.itemsLeft);
+  const start = Math.min(totalCount, readCursor(args["after"]) + 1);
+  const pageLength = Math.min(readCount(args, totalCount), totalCount - start, context.itemsLeft);
   context.itemsLeft -= pageLength;
   const firstOrdinal = pickNumber(`${listSeed} ids`, idsMax);
   const { edges: edgesField, nodes: nodesField } = type.getFields();
   const edgeType = getNamedType(edgesField?.type) as GraphQLObjectType;
   const nodeType = getNamedType(nodesField?.type ?? edgeType.getFields()["node"]?.type) as GraphQLOutputType;
-  // Indexes in the whole list.
   const indexes = Array.from({ length: pageLength }, (_item, position) => start + position);
   const nodes = indexes.map((index) => {
     const ordinal = (firstOrdinal + index) % idsMax;
-    return createValue(nodeType, { fieldName, field, seed: `${listSeed}[${index}]`, args: {}, context, ordinal });
+    return createValue(nodeType, { fieldName, seed: `${listSeed}[${index}]`, args: {}, context, ordinal });
   });
   const edges = indexes.map((index, position) => {
     const node = nodes[position];
@@ -238,7 +226,6 @@ function isSerializable(type: { serialize(value: unknown): unknown }, value: unk
   }
 }
 
-/** The number of items that the arguments permit, at most `max`. */
 function readCount({ first, limit }: Values, max: number): number {
   const count = first ?? limit ?? max;
   return typeof count === "number" ? Math.max(0, Math.min(count, max)) : max;

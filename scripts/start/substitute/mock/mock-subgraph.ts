@@ -1,4 +1,3 @@
-// A mocked subgraph: executes the gateway's requests with values that are made from the schema.
 import { readFileSync } from "node:fs";
 import {
   execute,
@@ -24,18 +23,13 @@ import {
   type MockPlace,
 } from "./mock-objects.ts";
 
-/**
- * The same operation always gets the same response, and an entity has the same values in every operation. A mutation stores nothing: the
- * objects in its payload have the values of its input.
- * @throws Error if the schema cannot be read.
- */
+/** Nothing is stored: the objects in a mutation's payload have the values of its input. @throws Error if the schema cannot be read. */
 export function createMockSubgraph(schemaFile: string): SubgraphExecutor {
   const sdl = readFileSync(schemaFile, "utf8");
   const executeMocked = createMockExecutor(buildExecutableSchema(sdl), readEntityKeys(sdl));
   return (operation) => Promise.resolve(executeMocked(operation));
 }
 
-/** Executes operations on any schema with mocked values. */
 export function createMockExecutor(
   schema: GraphQLSchema,
   keys: EntityKeys,
@@ -76,8 +70,9 @@ function createMockResolver(
       return representations.map((representation) => createFromRepresentation(Object(representation), context));
     }
     const parent = source instanceof MockObject ? source : new MockObject(info.parentType.name, info.parentType.name);
-    const field = `${parent.identity}.${info.fieldName}`;
-    const place = { fieldName: info.fieldName, field, seed: `${field}(${writeSeed(args)})`, args, context };
+    const { first: _first, after: _after, last: _last, before: _before, ...filter } = args;
+    const seed = `${parent.identity}.${info.fieldName}(${writeSeed(filter)})`;
+    const place = { fieldName: info.fieldName, seed, args, context };
     if (info.parentType === schema.getMutationType()) return createPayload(place, info);
     const isGiven = Object.hasOwn(parent.given, info.fieldName);
     // A list in a mutation's payload contains errors or warnings, and a mock has none.
@@ -95,7 +90,6 @@ function createMockResolver(
   }
 }
 
-/** An error of graphql-js has no code. */
 function toError({ message, path, extensions }: GraphQLError): ResultError {
   const code = extensions?.["code"] ?? "GRAPHQL_VALIDATION_FAILED";
   return { message, path, extensions: { code } };

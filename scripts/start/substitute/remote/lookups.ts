@@ -12,12 +12,10 @@ import {
 } from "graphql";
 import type { EntityKeys } from "../subgraph-schema.ts";
 
-/** A root field that returns the entity with a key. */
 export interface EntityLookup {
   readonly field: string;
   /** The type that the field returns: the entity's type, or an interface or union with it. */
   readonly returns: string;
-  /** An argument for each field of the key. */
   readonly arguments: readonly LookupArgument[];
 }
 
@@ -31,7 +29,6 @@ interface LookupArgument {
 /** By type name, a look-up for each key that has one, in the order of the keys. A type without any has an empty list. */
 export type EntityLookups = ReadonlyMap<string, readonly EntityLookup[]>;
 
-/** Derives the look-ups of a subgraph's entities from the API schema of the remote. */
 export function findLookups(api: GraphQLSchema, keys: EntityKeys): EntityLookups {
   const rootFields = Object.values(api.getQueryType()?.getFields() ?? {});
   return new Map(
@@ -45,7 +42,6 @@ export function findLookups(api: GraphQLSchema, keys: EntityKeys): EntityLookups
 
 type RootField = GraphQLField<unknown, unknown>;
 
-/** Whether the field returns one object that is, or can be, of this type. */
 function returnsOne(api: GraphQLSchema, { type }: RootField, name: string): boolean {
   if (isListType(getNullableType(type))) return false;
   const returned = getNamedType(type);
@@ -56,7 +52,6 @@ function returnsOne(api: GraphQLSchema, { type }: RootField, name: string): bool
 
 interface RankedLookup {
   readonly lookup: EntityLookup;
-  /** The lowest rank is preferred. */
   readonly rank: number;
 }
 

@@ -1,4 +1,3 @@
-// Sends operations to the public GraphQL endpoint of the remote.
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { Log } from "@tributary/kit/process/log";
 import { createBufferedTransport, openPool } from "@tributary/kit/upstream/undici-transport";

@@ -13,11 +13,8 @@ import {
   valueFromASTUntyped,
 } from "graphql";
 import { failedResult, type ResultError, type SubgraphOperation, type SubgraphResult } from "../graphql-messages.ts";
-import { createEntityDocuments, type EntityRequest } from "./entity-documents.ts";
+import { createEntityDocuments, type EntityRequest, typenameAlias } from "./entity-documents.ts";
 import type { EntityLookup, EntityLookups } from "./lookups.ts";
-
-/** The alias of a `__typename` that the gateway did not select (entity-documents.ts adds it, `readEntity` removes it). */
-const typenameAlias = "substitute_typename";
 
 export interface Translation {
   readonly isMutation: boolean;
@@ -81,7 +78,6 @@ function translateEntities(document: EntitiesDocument, { api, lookups }: Transla
     fragments,
     variables: request.variables,
     otherRoots: roots.filter((selection) => !isEntities(selection)),
-    typenameAlias,
   });
   return {
     isMutation: false,
